@@ -1,0 +1,87 @@
+/**
+ * Every error that Millrace names, in one table. `docs/errors.md` mirrors it, and a test compares the two.
+ *
+ * - `refusal`: why one measurement was not stored; counted in dead letters and listed in a 422 answer.
+ * - `problem`: why one HTTP request was not served; the `code` of an RFC 9457 problem document.
+ * - `stop`: why a command ended; printed as one message, with the exit code of the process.
+ *
+ * @typedef {{ kind: 'refusal' | 'problem' | 'stop', title: string, status?: number, exit?: number }} ErrorEntry
+ */
+
+/** @satisfies {Record<string, ErrorEntry>} */
+export const ERRORS = {
+  malformed: { kind: 'refusal', status: 400, title: 'The payload is not what its format demands' },
+  unknown_format: { kind: 'refusal', status: 415, title: 'No decoder knows this content type or shape' },
+  bad_id: { kind: 'refusal', status: 400, title: 'An id is a lower-case UUID or a name of 1 to 128 bytes' },
+  bad_timestamp: { kind: 'refusal', status: 422, title: 'The time is no epoch milliseconds and no ISO 8601' },
+  too_old: { kind: 'refusal', status: 422, title: 'The time is before the retention of history' },
+  in_future: { kind: 'refusal', status: 422, title: 'The time is further ahead than MAX_CLOCK_SKEW allows' },
+  not_finite: { kind: 'refusal', status: 422, title: 'The value is infinite or not a number' },
+  not_numeric: { kind: 'refusal', status: 422, title: 'The value is no number' },
+  too_large: {
+    kind: 'refusal',
+    status: 413,
+    title: 'The message is over MAX_MESSAGE_BYTES or 10,000 samples',
+  },
+  unknown_device: { kind: 'refusal', status: 422, title: 'The device has not registered' },
+  unknown_sensor: { kind: 'refusal', status: 422, title: 'The sensor has not registered' },
+  registration_limit: { kind: 'refusal', status: 422, title: 'No more devices or sensors are taken' },
+  rejected: { kind: 'refusal', status: 422, title: 'The database refuses this content' },
+
+  bad_parameter: {
+    kind: 'problem',
+    status: 400,
+    title: 'A parameter is unknown or has a value out of range',
+  },
+  bad_range: { kind: 'problem', status: 400, title: 'The range ends before it begins' },
+  bad_cursor: { kind: 'problem', status: 400, title: 'The cursor is not valid for this request' },
+  not_found: { kind: 'problem', status: 404, title: 'There is no such thing here' },
+  method_not_allowed: { kind: 'problem', status: 405, title: 'The method is not served at this address' },
+  not_acceptable: { kind: 'problem', status: 406, title: 'None of the accepted media types is served' },
+  wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },
+  busy: { kind: 'problem', status: 429, title: 'Too much is in flight; try again later' },
+  unavailable: { kind: 'problem', status: 503, title: 'The database does not answer; try again later' },
+  internal: { kind: 'problem', status: 500, title: 'Something failed inside' },
+
+  failed: { kind: 'stop', exit: 1, title: 'The command failed' },
+  usage: { kind: 'stop', exit: 2, title: 'The command line is not understood' },
+  session_taken: { kind: 'stop', exit: 64, title: 'Another process took the MQTT session; do not restart' },
+  java_missing: { kind: 'stop', exit: 65, title: 'No Java 17 is found' },
+  tool_missing: { kind: 'stop', exit: 66, title: 'A program that is needed is missing' },
+  install_failed: { kind: 'stop', exit: 67, title: 'Installing what is needed failed' },
+  engine_failed: { kind: 'stop', exit: 68, title: 'The local database did not start, or died' },
+  database_away: { kind: 'stop', exit: 69, title: 'The database does not answer' },
+  disk_full: { kind: 'stop', exit: 70, title: 'The disk has no room left' },
+  port_taken: { kind: 'stop', exit: 71, title: 'Something else listens on a port that is needed' },
+  broker_away: { kind: 'stop', exit: 72, title: 'The broker does not answer, or refuses us' },
+  schema_differs: { kind: 'stop', exit: 73, title: 'The schema or its settings differ from this process' },
+  not_ours: { kind: 'stop', exit: 74, title: 'A directory does not bear our marker file' },
+  bad_settings: { kind: 'stop', exit: 78, title: 'Settings are missing or wrong' },
+};
+
+/** @typedef {keyof typeof ERRORS} ErrorCode */
+
+/** An error of the table above; `message` tells a person what is wrong and what to do. */
+export class MillraceError extends Error {
+  /**
+   * @param {ErrorCode} code
+   * @param {string} [message] defaults to the table's title
+   * @param {{ cause?: unknown, details?: Record<string, unknown> }} [more] `details` become members of a problem document
+   */
+  constructor(code, message = ERRORS[code].title, { cause, details } = {}) {
+    super(message, { cause });
+    this.name = 'MillraceError';
+    this.code = code;
+    this.details = details;
+  }
+
+  /** HTTP status of a problem; 500 for what was never meant to reach a client. */
+  get status() {
+    return /** @type {ErrorEntry} */ (ERRORS[this.code]).status ?? 500;
+  }
+
+  /** Exit code of the process that ends with this error. */
+  get exitCode() {
+    return /** @type {ErrorEntry} */ (ERRORS[this.code]).exit ?? 1;
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Shows how a long task goes: one line that is rewritten on a terminal, plain lines at most every `everyMs` in a log.
+ *
+ * @param {NodeJS.WriteStream | NodeJS.WritableStream} stream usually `process.stderr`
+ * @param {{ everyMs?: number }} [options] shortest time between two plain lines, in ms
+ */
+export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
+  const terminal = 'isTTY' in stream && stream.isTTY ? stream : null;
+  let shown = '';
+  let lastPlain = 0;
+
+  const clear = () => {
+    if (terminal && shown) terminal.write('\r\u001b[2K');
+    shown = '';
+  };
+
+  return {
+    /** @param {string} text what is true now; replaces what was shown before */
+    update(text) {
+      if (terminal) {
+        const line = text.slice(0, Math.max(20, (terminal.columns || 80) - 1));
+        terminal.write(`\r\u001b[2K${line}`);
+        shown = line;
+      } else if (Date.now() - lastPlain >= everyMs) {
+        lastPlain = Date.now();
+        stream.write(`${text}\n`);
+      }
+    },
+    /** @param {string} text a line that stays */
+    print(text) {
+      const was = shown;
+      clear();
+      stream.write(`${text}\n`);
+      if (was) this.update(was);
+    },
+    /** Takes the line away; what was printed stays. */
+    clear,
+  };
+}
+
+/** @typedef {ReturnType<typeof createStatusLine>} StatusLine */

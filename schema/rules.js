@@ -1,0 +1,84 @@
+/** The rules that size buckets, windows and batches. Limits of the servers: ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** Samples in one row of `measurement_batch`: with 12 bytes each, the largest blob is 12 KiB. */
+export const MAX_SAMPLES_PER_ROW = 1024;
+
+/** Samples in one message; more is a dead letter `too_large`. */
+export const MAX_SAMPLES_PER_MESSAGE = 10_000;
+
+/** Sensors of one device. */
+export const MAX_SENSORS_PER_DEVICE = 10_000;
+
+/** Statements in one group commit of `latest`: 256 rows of about 60 bytes stay far below what a server calls large. */
+export const MAX_STATEMENTS_PER_GROUP_COMMIT = 256;
+
+/** Where a partition is no longer comfortable: ingest warns and counts, and never refuses. */
+export const PARTITION_WARN = { bytes: 100e6, rows: 100_000 };
+
+/** Where a partition of a usual device must stay. */
+export const PARTITION_AIM = { bytes: 10e6, rows: 50_000 };
+
+/** ScyllaDB rejects a table whose TTL is more than 50 windows; repair and reads are best with 20 to 30. */
+export const TWCS_MAX_WINDOWS = 50;
+
+/** Retention of dead letters, in days. */
+export const DEAD_LETTER_DAYS = 14;
+
+/** Partitions that the dead letters of one hour are spread over. */
+export const DEAD_LETTER_SHARDS = 16;
+
+/** Fewest days that batches must be kept: a packer that is down over a weekend still finds what it has to pack. */
+export const MIN_BATCH_DAYS = 4;
+
+/** @param {number} ts epoch ms @returns {number} epoch ms of the start of its hour: the bucket */
+export const bucketOf = (ts) => ts - (((ts % HOUR_MS) + HOUR_MS) % HOUR_MS);
+
+/**
+ * Time window of a time-window-compacted table: a thirtieth of the retention, in whole days.
+ *
+ * @param {number} retentionDays
+ * @returns {{ ttlSeconds: number, windowDays: number }}
+ * @throws {RangeError} when no window keeps the servers' rules
+ */
+export function windowFor(retentionDays) {
+  if (!Number.isInteger(retentionDays) || retentionDays < 1) {
+    throw new RangeError(`a retention is a whole number of days, 1 or more, not ${retentionDays}`);
+  }
+  const rule = { ttlSeconds: retentionDays * 86_400, windowDays: Math.ceil(retentionDays / 30) };
+  checkWindow(rule);
+  return rule;
+}
+
+/**
+ * @param {{ ttlSeconds: number, windowDays: number }} rule
+ * @throws {RangeError} when ScyllaDB would reject the table, or nothing would ever expire
+ */
+export function checkWindow({ ttlSeconds, windowDays }) {
+  if (!(ttlSeconds > 0)) throw new RangeError('a time-window-compacted table needs a TTL');
+  const windows = ttlSeconds / (windowDays * 86_400);
+  if (windows > TWCS_MAX_WINDOWS) {
+    throw new RangeError(
+      `${ttlSeconds} s of TTL are ${Math.ceil(windows)} windows of ${windowDays} days; ${TWCS_MAX_WINDOWS} is the most`,
+    );
+  }
+}
+
+/**
+ * What one hour of a device weighs in `measurement_batch`, to be held against PARTITION_AIM and PARTITION_WARN.
+ *
+ * @param {{ sensors: number, intervalMs: number, batchMs: number }} device
+ * @returns {{ rows: number, bytes: number }} rows, and bytes before compression
+ */
+export function partitionPerHour({ sensors, intervalMs, batchMs }) {
+  const messages = Math.ceil(HOUR_MS / batchMs);
+  const samples = Math.max(1, Math.round(batchMs / intervalMs));
+  const rowsPerMessage = Math.ceil(samples / MAX_SAMPLES_PER_ROW);
+  // Clustering key (uuid, timestamp, 8 bytes) with its lengths, row header and cell flags: about 50 bytes;
+  // the typed statistics of a packed row about 50 more; 12 bytes a sample and the version byte.
+  const rowBytes = samples === 1 ? 60 : 101 + 12 * Math.min(samples, MAX_SAMPLES_PER_ROW);
+  const rows = sensors * messages * rowsPerMessage;
+  return { rows, bytes: rows * rowBytes };
+}
