@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import { HOUR_MS } from '../rules.js';
+
+/** @typedef {import('./series.js').Numbers} Numbers */
+
+/**
+ * Version 1 of a row's `samples`, byte by byte; docs/packed-form.md has test vectors and a reader in Python.
+ *
+ *     +---------+------------------------+------------------------+
+ *     | version | n times, u32           | n values, binary64     |   all little-endian
+ *     | 1 byte  | ms since the hour      | in the order of times  |   n = (length - 1) / 12
+ *     +---------+------------------------+------------------------+
+ */
+const VERSION = 1;
+const TIME_BYTES = 4;
+const SAMPLE_BYTES = TIME_BYTES + 8;
+const DIGEST_BYTES = 8;
+
+/**
+ * @param {number} bucket epoch ms of the start of the hour
+ * @param {Numbers} times epoch ms, strictly ascending, all within the hour
+ * @param {Numbers} values
+ * @param {number} from index of the first sample to pack
+ * @param {number} to index after the last one
+ * @returns {Buffer}
+ * @throws {RangeError} when there is no sample, or one is not of this hour
+ */
+export function packSamples(bucket, times, values, from, to) {
+  // The times are sorted, so the first and the last speak for all of them.
+  if (!(from < to && inHour(bucket, times[from]) && inHour(bucket, times[to - 1]))) {
+    throw new RangeError(`samples ${from} to ${to} are not samples of the hour of ${bucket}`);
+  }
+  const blob = Buffer.allocUnsafe(1 + SAMPLE_BYTES * (to - from));
+  // Measured on Node 20 with 60 samples: DataView 0.5 µs, Buffer.writeDoubleLE 2.4 µs, typed arrays over a fresh
+  // ArrayBuffer 0.9 µs, typed arrays kept between calls and copied 0.4 µs: not worth the state.
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
+  view.setUint8(0, VERSION);
+  let at = 1;
+  for (let i = from; i < to; i++, at += TIME_BYTES) {
+    view.setUint32(at, /** @type {number} */ (times[i]) - bucket, true);
+  }
+  for (let i = from; i < to; i++, at += 8) view.setFloat64(at, /** @type {number} */ (values[i]), true);
+  return blob;
+}
+
+/**
+ * What keeps rows of one sensor and one first instant apart: other samples, other row; the same samples, the same row.
+ *
+ * @param {Buffer} blob packed samples
+ * @returns {Buffer} the first 8 bytes of their SHA-256
+ */
+// One call of `hash` takes 1.3 µs for one sample and 2.3 µs for 60, packing included; createHash 1.9 and 2.8.
+export const digestOf = (blob) => hash('sha256', blob, 'buffer').subarray(0, DIGEST_BYTES);
+
+/**
+ * @param {number} bucket epoch ms of the start of the hour
+ * @param {Uint8Array} blob
+ * @returns {{ times: Float64Array, values: Float64Array }} times in epoch ms, strictly ascending
+ * @throws {RangeError} when this is no version 1 of samples of one hour
+ */
+export function unpackSamples(bucket, blob) {
+  if (blob.length === 0) throw new RangeError('packed samples are empty: not even a version byte is there');
+  if (blob[0] !== VERSION) {
+    throw new RangeError(`packed samples are of version ${blob[0]}; this process knows version ${VERSION}`);
+  }
+  const count = (blob.length - 1) / SAMPLE_BYTES;
+  if (count < 1 || !Number.isInteger(count)) {
+    throw new RangeError(
+      `packed samples of ${blob.length} bytes: 1 and a multiple of ${SAMPLE_BYTES} are needed`,
+    );
+  }
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
+  const times = new Float64Array(count);
+  const values = new Float64Array(count);
+  const firstValue = 1 + TIME_BYTES * count;
+  let previous = -1;
+  for (let i = 0; i < count; i++) {
+    const offset = view.getUint32(1 + TIME_BYTES * i, true);
+    if (offset <= previous) throw new RangeError(`packed sample ${i} is not after the one before it`);
+    times[i] = bucket + offset;
+    values[i] = view.getFloat64(firstValue + 8 * i, true);
+    previous = offset;
+  }
+  if (previous >= HOUR_MS)
+    throw new RangeError(`the last packed sample is ${previous} ms after its hour began`);
+  return { times, values };
+}
+
+/** @param {number} bucket @param {number | undefined} time epoch ms */
+const inHour = (bucket, time) => time !== undefined && time >= bucket && time < bucket + HOUR_MS;

@@ -1,0 +1,126 @@
+/**
+ * Numbers side by side. Plain arrays come out of the decoders, which do not know how many there will be;
+ * `Float64Array` comes out of stored blobs. Everything here takes both.
+ *
+ * @typedef {number[] | Float64Array} Numbers
+ */
+
+/**
+ * The samples of one sensor. A sorted series has strictly ascending times: one sample per instant.
+ *
+ * @typedef {object} Series
+ * @property {Numbers} times epoch ms, whole numbers
+ * @property {Numbers} values as many, finite wherever they came through ingest
+ */
+
+/**
+ * A sorted series, and at how many instants different values met.
+ *
+ * @typedef {Series & { conflicts: number }} Merged
+ */
+
+/**
+ * Of two values for one instant the one whose 8 big-endian bytes are greater, as the databases themselves decide
+ * between cells of equal timestamps: any negative beats any positive, -0 beats 0, and of one sign the greater
+ * magnitude wins. It never depends on the order of arrival, so merging is commutative, associative and idempotent.
+ *
+ * Ingest refuses NaN. Should one be met in a blob of another writer, it counts as the NaN with bytes 7ff8000000000000,
+ * above +Infinity and below every negative: JavaScript hides sign and payload of a NaN and may change them in passing.
+ *
+ * @param {number} a
+ * @param {number} b
+ */
+export function greaterValue(a, b) {
+  const negative = isNegative(a);
+  if (negative !== isNegative(b)) return negative ? a : b;
+  return negative ? Math.min(a, b) : Math.max(a, b);
+}
+
+/** @param {number} value */
+const isNegative = (value) => value < 0 || Object.is(value, -0);
+
+/**
+ * Sorts the samples of one sensor by time and leaves one per instant.
+ *
+ * @param {Numbers} times epoch ms, in order of arrival
+ * @param {Numbers} values
+ * @returns {Merged} the very arrays that were given where they are sorted already, which is the usual case
+ */
+export function sortMerge(times, values) {
+  if (isAscending(times)) return { times, values, conflicts: 0 };
+  const order = Array.from(times, (_, index) => index);
+  // V8 sorts by merging the runs that it finds: sorted series laid end to end cost n log(number of series).
+  order.sort((a, b) => /** @type {number} */ (times[a]) - /** @type {number} */ (times[b]));
+  return mergeInOrder(times, values, order);
+}
+
+/**
+ * The union of many series: batches that overlap, rows of packed hours, late samples.
+ *
+ * @param {Series[]} list in any order, each sorted
+ * @returns {Merged}
+ */
+export function mergeSeries(list) {
+  const filled = list.filter(({ times }) => times.length > 0);
+  const only = filled[0];
+  if (filled.length === 1 && only) return sortMerge(only.times, only.values);
+  // By their beginnings, rows that do not overlap need no further sorting, and rows that do make long runs.
+  filled.sort((a, b) => /** @type {number} */ (a.times[0]) - /** @type {number} */ (b.times[0]));
+  const length = filled.reduce((sum, { times }) => sum + times.length, 0);
+  const times = new Float64Array(length);
+  const values = new Float64Array(length);
+  let at = 0;
+  for (const series of filled) {
+    times.set(series.times, at);
+    values.set(series.values, at);
+    at += series.times.length;
+  }
+  return sortMerge(times, values);
+}
+
+/** @param {Numbers} times */
+function isAscending(times) {
+  let previous = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < times.length; i++) {
+    const time = /** @type {number} */ (times[i]);
+    if (time <= previous) return false;
+    previous = time;
+  }
+  return true;
+}
+
+/** @type {number} */ ((times[i - 1]) < /** @type {number} */ (times[i])))) return false;
+  }
+  return true;
+}
+
+/**
+ * @param {Numbers} times
+ * @param {Numbers} values
+ * @param {number[]} order indexes by ascending time
+ * @returns {Merged}
+ */
+function mergeInOrder(times, values, order) {
+  /** @type {Merged} */
+  const merged = { times: [], values: [], conflicts: 0 };
+  const { times: outTimes, values: outValues } = /** @type {{ times: number[], values: number[] }} */ (
+    merged
+  );
+  let inConflict = false;
+  for (const index of order) {
+    const time = /** @type {number} */ (times[index]);
+    const value = /** @type {number} */ (values[index]);
+    const last = outTimes.length - 1;
+    if (last < 0 || outTimes[last] !== time) {
+      outTimes.push(time);
+      outValues.push(value);
+      inConflict = false;
+    } else if (!Object.is(outValues[last], value)) {
+      outValues[last] = greaterValue(/** @type {number} */ (outValues[last]), value);
+      // Counted once an instant, so that the count does not depend on the order either.
+      if (!inConflict) merged.conflicts++;
+      inConflict = true;
+    }
+  }
+  return merged;
+}
