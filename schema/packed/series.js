@@ -89,11 +89,6 @@ function isAscending(times) {
   return true;
 }
 
-/** @type {number} */ ((times[i - 1]) < /** @type {number} */ (times[i])))) return false;
-  }
-  return true;
-}
-
 /**
  * @param {Numbers} times
  * @param {Numbers} values
