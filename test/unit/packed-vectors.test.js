@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { digestOf, packSamples, unpackSamples } from '../../schema/packed/pack.js';
+import { sortMerge } from '../../schema/packed/series.js';
+
+const PAGE = readFileSync(new URL('../../docs/packed-form.md', import.meta.url), 'utf8');
+
+/** @param {string} language @returns {string[]} what stands in the page's fences of that language */
+const fences = (language) =>
+  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
+
+/** @param {string} body the lines of one vector */
+function readVector(body) {
+  const lines = body.split('\n').filter(Boolean);
+  const parts = lines.map((line) => /** @type {[string, ...string[]]} */ (line.split(/\s+/)));
+  /** @param {string} key */
+  const all = (key) => parts.filter(([name]) => name === key).map(([, ...rest]) => rest);
+  const samples = all('sample');
+  return {
+    bucket: Date.parse(String(all('hour')[0])),
+    times: samples.map(([time]) => Date.parse(String(time))),
+    values: samples.map(([, value]) => Number(value)),
+    blob: Buffer.from(all('blob').flat().join(''), 'hex'),
+    digest: all('digest').flat().join(''),
+  };
+}
+
+const vectors = fences('vector').map(readVector);
+
+/** @param {number} value */
+function bigEndianHex(value) {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return bytes.toString('hex');
+}
+
+test('the page has vectors to check', () => {
+  expect(vectors.length).toBeGreaterThanOrEqual(4);
+});
+
+test.each(vectors)('vector $digest packs to the bytes of the page', (vector) => {
+  const { times, values } = sortMerge(vector.times, vector.values);
+  const blob = packSamples(vector.bucket, times, values, 0, times.length);
+  expect(blob.toString('hex')).toBe(vector.blob.toString('hex'));
+  expect(digestOf(blob).toString('hex')).toBe(vector.digest);
+});
+
+test.each(vectors)('vector $digest unpacks to the samples of the page', (vector) => {
+  const { times, values } = sortMerge(vector.times, vector.values);
+  const samples = unpackSamples(vector.bucket, vector.blob);
+  expect([...samples.times]).toEqual([...times]);
+  expect([...samples.values].map(bigEndianHex)).toEqual([...values].map(bigEndianHex));
+});
+
+test("the page's reader in Python reads the vectors and refuses what is broken", () => {
+  const broken = ['', '02e20400000000000000803540', '01e2040000', '01ffffffff0000000000803540'];
+  const script = `${fences('python').join('\n')}
+import json, sys
+asked = json.load(sys.stdin)
+def refused(blob):
+    try:
+        read_samples(0, bytes.fromhex(blob))
+    except ValueError:
+        return True
+    return False
+print(json.dumps({
+    "read": [[[t, struct.pack(">d", v).hex()] for t, v in read_samples(b, bytes.fromhex(h))] for b, h in asked["vectors"]],
+    "refused": [refused(blob) for blob in asked["broken"]],
+}))`;
+  const input = JSON.stringify({
+    vectors: vectors.map(({ bucket, blob }) => [bucket, blob.toString('hex')]),
+    broken,
+  });
+  const { error, status, stdout, stderr } = spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
+  if (error)
+    throw new Error('python3 must be installed: the reader in docs/packed-form.md is run by this test');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const expected = vectors.map((vector) => {
+    const { times, values } = sortMerge(vector.times, vector.values);
+    return Array.from(times, (time, i) => [time, bigEndianHex(Number(values[i]))]);
+  });
+  expect(JSON.parse(stdout)).toEqual({ read: expected, refused: broken.map(() => true) });
+});
