@@ -56,6 +56,7 @@ export const ERRORS = {
   broker_away: { kind: 'stop', exit: 72, title: 'The broker does not answer, or refuses us' },
   schema_differs: { kind: 'stop', exit: 73, title: 'The schema or its settings differ from this process' },
   not_ours: { kind: 'stop', exit: 74, title: 'A directory does not bear our marker file' },
+  data_dir_taken: { kind: 'stop', exit: 75, title: 'Another engine works in this data directory' },
   bad_settings: { kind: 'stop', exit: 78, title: 'Settings are missing or wrong' },
 };
 

@@ -15,6 +15,16 @@ export const MAX_SENSORS_PER_DEVICE = 10_000;
 /** Statements in one group commit of `latest`: 256 rows of about 60 bytes stay far below what a server calls large. */
 export const MAX_STATEMENTS_PER_GROUP_COMMIT = 256;
 
+/**
+ * What the servers refuse by default. Both weigh a batch only where it has more than one mutation (table x partition);
+ * ours never have, and only the last limit, half a segment of the commit log, is for them.
+ */
+export const BATCH_LIMITS = {
+  statements: 65_535,
+  bytes: { cassandra: 50 * 1024, scylla: 1024 * 1024 },
+  mutationBytes: 16 * 1024 * 1024,
+};
+
 /** Where a partition is no longer comfortable: ingest warns and counts, and never refuses. */
 export const PARTITION_WARN = { bytes: 100e6, rows: 100_000 };
 
@@ -59,7 +69,8 @@ export function windowFor(retentionDays) {
 export function checkWindow({ ttlSeconds, windowDays }) {
   if (!(ttlSeconds > 0)) throw new RangeError('a time-window-compacted table needs a TTL');
   const windows = ttlSeconds / (windowDays * 86_400);
-  if (windows > TWCS_MAX_WINDOWS) {
+  // Written so that a window of no days, or of NaN days, is refused as well.
+  if (!(windows <= TWCS_MAX_WINDOWS)) {
     throw new RangeError(
       `${ttlSeconds} s of TTL are ${Math.ceil(windows)} windows of ${windowDays} days; ${TWCS_MAX_WINDOWS} is the most`,
     );
@@ -67,18 +78,31 @@ export function checkWindow({ ttlSeconds, windowDays }) {
 }
 
 /**
- * What one hour of a device weighs in `measurement_batch`, to be held against PARTITION_AIM and PARTITION_WARN.
+ * What a row of `measurement_batch` weighs on disk, before compression. Clustering key (uuid, timestamp, 8 bytes) with
+ * its lengths, row header, TTL and cell flags are about 50 bytes; the typed statistics of a packed row about 50 more.
  *
- * @param {{ sensors: number, intervalMs: number, batchMs: number }} device
+ * @param {number} samples 1 to MAX_SAMPLES_PER_ROW
+ */
+export const rowBytes = (samples) => (samples === 1 ? 60 : 101 + 12 * samples);
+
+/**
+ * What one hour of a device weighs in `measurement_batch`, to be held against PARTITION_AIM and PARTITION_WARN.
+ * Rows decide before bytes do: 13 sensors at a message a second are within the aim, 138 at one every 10 seconds.
+ * A device beyond that should batch for longer.
+ *
+ * @param {{ sensors: number, intervalMs: number, batchMs: number }} device each sensor has a sample every `intervalMs`,
+ *   the device a message every `batchMs`
  * @returns {{ rows: number, bytes: number }} rows, and bytes before compression
  */
 export function partitionPerHour({ sensors, intervalMs, batchMs }) {
-  const messages = Math.ceil(HOUR_MS / batchMs);
-  const samples = Math.max(1, Math.round(batchMs / intervalMs));
-  const rowsPerMessage = Math.ceil(samples / MAX_SAMPLES_PER_ROW);
-  // Clustering key (uuid, timestamp, 8 bytes) with its lengths, row header and cell flags: about 50 bytes;
-  // the typed statistics of a packed row about 50 more; 12 bytes a sample and the version byte.
-  const rowBytes = samples === 1 ? 60 : 101 + 12 * Math.min(samples, MAX_SAMPLES_PER_ROW);
-  const rows = sensors * messages * rowsPerMessage;
-  return { rows, bytes: rows * rowBytes };
+  // A device that measures less often than it might send has nothing to send in between.
+  const everyMs = Math.max(intervalMs, batchMs);
+  const messages = Math.ceil(HOUR_MS / everyMs);
+  // Of a message longer than an hour, this hour gets its own samples alone.
+  const samples = Math.max(1, Math.round(Math.min(everyMs, HOUR_MS) / intervalMs));
+  const fullRows = Math.floor(samples / MAX_SAMPLES_PER_ROW);
+  const rest = samples % MAX_SAMPLES_PER_ROW;
+  const bytes = fullRows * rowBytes(MAX_SAMPLES_PER_ROW) + (rest > 0 ? rowBytes(rest) : 0);
+  const series = sensors * messages;
+  return { rows: series * (fullRows + (rest > 0 ? 1 : 0)), bytes: series * bytes };
 }

@@ -1,0 +1,61 @@
+import cassandra from 'cassandra-driver';
+import { MillraceError } from '../../common/errors.js';
+import { createClient } from './client.js';
+
+const { errors } = cassandra;
+
+/**
+ * Connects, or says in a sentence what is wrong and which setting to look at.
+ *
+ * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {{ keyspace?: string }} [options]
+ * @returns {Promise<import('cassandra-driver').Client>}
+ * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ */
+export async function connect(cql, options) {
+  const client = createClient(cql, options);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    // A connect() that failed leaves listeners behind: this client is of no further use.
+    await client.shutdown();
+    throw explain(error, cql);
+  }
+}
+
+/** @param {unknown} error @param {import('../../common/settings.js').Config['cql']} cql @returns {unknown} */
+function explain(error, cql) {
+  const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
+  const says = error instanceof Error ? error.message : String(error);
+  if (error instanceof errors.ArgumentError) {
+    return new MillraceError('bad_settings', `CQL_LOCAL_DC=${cql.localDc} is not right: ${says}`, {
+      cause: error,
+    });
+  }
+  const inner =
+    error instanceof errors.NoHostAvailableError ? Object.values(error.innerErrors ?? {}) : [error];
+  const refused = inner.find((one) => one instanceof errors.AuthenticationError);
+  if (refused) {
+    return new MillraceError(
+      'bad_settings',
+      `The database at ${where} refuses CQL_USERNAME and CQL_PASSWORD: ${/** @type {Error} */ (refused).message}`,
+      { cause: error },
+    );
+  }
+  if (inner.some((one) => one instanceof errors.ResponseError && one.code === 0x2200)) {
+    return new MillraceError(
+      'schema_differs',
+      `There is no keyspace ${cql.keyspace} yet: run npm run migrate.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  const reason = inner.map((one) => (one instanceof Error ? one.message : String(one))).join('; ');
+  return new MillraceError(
+    'database_away',
+    `No database answers at ${where} (CQL_CONTACT_POINTS): ${reason || says}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import cassandra from 'cassandra-driver';
+import { bucketOf, DEAD_LETTER_SHARDS } from '../../schema/rules.js';
+import { int32, int64 } from './cells.js';
+
+const { types } = cassandra;
+
+/** Of a longer payload only this much is kept, in bytes; it cannot be replayed. */
+export const KEPT_PAYLOAD_BYTES = 65_536;
+
+/** Refused measurements listed one by one; the counts hold all of them. */
+const LISTED = 100;
+
+const INSERT = {
+  name: 'write_dead_letter',
+  cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+};
+
+/**
+ * Why some measurements of a message were not stored.
+ *
+ * @typedef {Array<{ index: number, code: import('../../common/errors.js').ErrorCode }>} Refusals `index` counts the
+ *   message's elements from 0; -1 stands for the message as a whole
+ */
+
+/**
+ * @typedef {object} DeadLetter
+ * @property {number} receivedAt epoch ms
+ * @property {string | null} device as the topic has it
+ * @property {string} topic
+ * @property {string | undefined} contentType
+ * @property {Buffer} payload
+ * @property {Refusals} refused
+ */
+
+/** @param {import('./session.js').Session} session */
+export function createDeadLetters(session) {
+  return {
+    /**
+     * @param {DeadLetter} letter
+     * @returns {Promise<void>} settles when it is committed
+     */
+    async write({ receivedAt, device, topic, contentType, payload, refused }) {
+      const id = types.TimeUuid.fromDate(new Date(receivedAt));
+      const kept = payload.length > KEPT_PAYLOAD_BYTES ? payload.subarray(0, KEPT_PAYLOAD_BYTES) : payload;
+      await session.write(INSERT, [
+        int64(bucketOf(receivedAt)),
+        int32(/** @type {number} */ (id.getBuffer().at(-1)) % DEAD_LETTER_SHARDS),
+        id,
+        device ?? undefined,
+        topic,
+        contentType,
+        int32(payload.length),
+        createHash('sha256').update(payload).digest(),
+        kept,
+        countCodes(refused),
+        JSON.stringify(refused.slice(0, LISTED)),
+      ]);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createDeadLetters>} DeadLetters */
+
+/** @param {Refusals} refused @returns {Record<string, number>} */
+export function countCodes(refused) {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const { code } of refused) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}

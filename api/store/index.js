@@ -1,0 +1,49 @@
+import { checkSchema } from '../../schema/migrate/migrate.js';
+import { connect } from './connect.js';
+import { createDeadLetters } from './dead-letters.js';
+import { createFleet } from './fleet.js';
+import { createHealth } from './health.js';
+import { createLatest } from './latest.js';
+import { createMeasurements } from './measurements.js';
+import { createRegistryStore } from './registry.js';
+import { createSession } from './session.js';
+
+/**
+ * Connects to the database and hands out the tables. What ingest sends goes through `gate`, which bounds the requests
+ * in flight; readers have a session of their own, so that neither waits behind the other.
+ *
+ * @param {object} parts
+ * @param {import('../../common/settings.js').Config['cql']} parts.cql
+ * @param {import('../../common/settings.js').Config['retention']} parts.retention
+ * @param {import('./session.js').Gate} parts.gate
+ * @param {import('./session.js').Observe} parts.observe
+ * @param {(kind: string) => void} parts.onStaleIndex
+ * @param {() => number} [parts.clock] epoch ms
+ * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ */
+export async function connectStore({ cql, retention, gate, observe, onStaleIndex, clock = Date.now }) {
+  const client = await connect(cql, { keyspace: cql.keyspace });
+  try {
+    await checkSchema(client, retention);
+  } catch (error) {
+    await client.shutdown();
+    throw error;
+  }
+  const ingest = createSession(client, observe, gate);
+  const reading = createSession(client, observe);
+  return {
+    /** Writing, through the gate. */
+    measurements: createMeasurements(ingest),
+    latest: createLatest(ingest),
+    registry: createRegistryStore(ingest),
+    deadLetters: createDeadLetters(ingest),
+    /** Reading. */
+    samples: createMeasurements(reading),
+    devices: createRegistryStore(reading),
+    fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
+    health: createHealth(reading, clock),
+    close: () => client.shutdown(),
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof connectStore>>} Store */

@@ -1,0 +1,128 @@
+import { performance } from 'node:perf_hooks';
+import cassandra from 'cassandra-driver';
+import { MillraceError } from '../../common/errors.js';
+
+const { errors } = cassandra;
+
+/**
+ * One statement of ours: its CQL, and the name under which its latency is reported.
+ *
+ * @typedef {{ name: string, cql: string }} Statement
+ */
+
+/** @typedef {import('cassandra-driver').types.Row} Row */
+
+/**
+ * Lets requests through, a bounded number at a time.
+ *
+ * @typedef {<T>(request: () => Promise<T>) => Promise<T>} Gate
+ */
+
+/** @callback Observe @param {string} query a statement's name @param {number} seconds @param {boolean} ok */
+
+/**
+ * The only way from the store to the driver: every request is prepared, timed under its statement's name, and fails
+ * with an error of ours that says whether trying again can help.
+ *
+ * @param {import('cassandra-driver').Client} client
+ * @param {Observe} observe
+ * @param {Gate} [gate] holds each single request, from sending to answer: so nobody waits for a place while having one
+ */
+export function createSession(client, observe, gate = (request) => request()) {
+  /**
+   * @template T
+   * @param {string} name
+   * @param {() => Promise<T>} request
+   * @returns {Promise<T>}
+   */
+  const timed = (name, request) =>
+    gate(async () => {
+      const began = performance.now();
+      try {
+        const answer = await request();
+        observe(name, (performance.now() - began) / 1000, true);
+        return answer;
+      } catch (error) {
+        observe(name, (performance.now() - began) / 1000, false);
+        throw translate(error, name);
+      }
+    });
+
+  return {
+    /**
+     * @param {Statement} statement
+     * @param {unknown[]} params
+     * @returns {Promise<void>}
+     * @throws {MillraceError} `unavailable` or `rejected`, as all requests here
+     */
+    async write({ name, cql }, params) {
+      await timed(name, () => client.execute(cql, params));
+    },
+
+    /**
+     * An unlogged batch for one partition of one table: one mutation for the server, however many rows.
+     *
+     * @param {string} name
+     * @param {Array<{ query: string, params: unknown[] }>} queries
+     * @returns {Promise<void>}
+     */
+    async writeBatch(name, queries) {
+      const [only] = queries;
+      if (queries.length === 1 && only) await timed(name, () => client.execute(only.query, only.params));
+      else await timed(name, () => client.batch(queries, { logged: false }));
+    },
+
+    /** @param {Statement} statement @param {unknown[]} params @returns {Promise<Row | null>} */
+    async one({ name, cql }, params) {
+      return timed(name, async () => (await client.execute(cql, params)).first());
+    },
+
+    /**
+     * All rows of an answer that is bounded by its statement. A page of the driver may be short, even empty, and is
+     * the last one only when it has no page state.
+     *
+     * @param {Statement} statement
+     * @param {unknown[]} params
+     * @param {number} [most] stop after this many rows
+     * @returns {Promise<Row[]>}
+     */
+    async all({ name, cql }, params, most = Number.POSITIVE_INFINITY) {
+      /** @type {Row[]} */
+      const rows = [];
+      /** @type {string | undefined} */
+      let pageState;
+      do {
+        /** @type {import('cassandra-driver').types.ResultSet} */
+        const page = await timed(name, () => client.execute(cql, params, { pageState }));
+        rows.push(...page.rows);
+        pageState = page.pageState;
+      } while (pageState && rows.length < most);
+      return rows.length > most ? rows.slice(0, most) : rows;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSession>} Session */
+
+/** Protocol error codes (native_protocol_v4.spec, section 9) of content that no repetition makes acceptable. */
+const REFUSALS = new Set([0x2000, 0x2200]);
+
+/**
+ * @param {unknown} error of the driver
+ * @param {string} query name of the statement
+ * @returns {MillraceError} `rejected`: this content never goes in; `unavailable`: try again
+ */
+export function translate(error, query) {
+  if (error instanceof MillraceError) return error;
+  const says = error instanceof Error ? error.message : String(error);
+  const code = isRefusal(error) ? 'rejected' : 'unavailable';
+  return new MillraceError(code, `${query}: ${says}`, { cause: error });
+}
+
+/** @param {unknown} error */
+function isRefusal(error) {
+  if (error instanceof errors.ResponseError) return REFUSALS.has(error.code);
+  if (error instanceof errors.NoHostAvailableError) return false;
+  // The driver's encoders refuse a parameter with these before anything is sent.
+  return error instanceof TypeError || error instanceof RangeError;
+}

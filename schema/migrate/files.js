@@ -1,0 +1,91 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { checkWindow, windowFor } from '../rules.js';
+
+const FOLDER = new URL('../migrations/', import.meta.url);
+
+/**
+ * @typedef {object} Migration
+ * @property {number} version from the file's name, counting from 1 without a gap
+ * @property {string} name the file's name
+ * @property {string} text its CQL, with `${window(SETTING)}` where a table's TTL and compaction stand
+ */
+
+/**
+ * What a server needs said in its own way, chosen by what it says it is.
+ *
+ * @typedef {object} Dialect
+ * @property {string} dropTombstones the option that lets expired data go at once
+ */
+
+/** @type {Record<'scylla' | 'cassandra', Dialect>} */
+export const DIALECTS = {
+  scylla: { dropTombstones: "tombstone_gc = {'mode': 'immediate'}" },
+  // gc_grace_seconds also bounds how long hints are kept, so a day rather than nothing.
+  cassandra: { dropTombstones: 'gc_grace_seconds = 86400' },
+};
+
+/** @returns {Promise<Migration[]>} in order */
+export async function readMigrations() {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.cql')).sort();
+  const migrations = await Promise.all(
+    names.map(async (name) => ({
+      version: Number(name.slice(0, 3)),
+      name,
+      text: await readFile(new URL(name, FOLDER), 'utf8'),
+    })),
+  );
+  migrations.forEach(({ version, name }, at) => {
+    if (version !== at + 1) throw new RangeError(`${name} should have the number ${at + 1}`);
+  });
+  return migrations;
+}
+
+/**
+ * @param {Migration} migration
+ * @param {Record<string, number>} days retention in days, by the name that stands in the file
+ * @param {Dialect} dialect
+ * @returns {string[]} statements, each checked against the rules of time-window compaction
+ * @throws {RangeError} when one breaks a rule
+ */
+export function statementsOf({ name, text }, days, dialect) {
+  return text
+    .replaceAll(/^\s*--.*$/gm, '')
+    .replaceAll(/\$\{window\((\w+)\)\}/g, (_, setting) => {
+      const retention = days[setting];
+      if (retention === undefined) throw new RangeError(`${name}: no retention is called ${setting}`);
+      return windowOptions(retention, dialect);
+    })
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter(Boolean)
+    .map((statement) => checked(statement, name));
+}
+
+/**
+ * @param {number} retentionDays
+ * @param {Dialect} dialect
+ * @returns {string} the table options of a time-window-compacted table
+ */
+export function windowOptions(retentionDays, { dropTombstones }) {
+  const { ttlSeconds, windowDays } = windowFor(retentionDays);
+  return [
+    `default_time_to_live = ${ttlSeconds}`,
+    `compaction = {'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': 'DAYS', 'compaction_window_size': ${windowDays}}`,
+    dropTombstones,
+  ].join('\n  AND ');
+}
+
+/** @param {string} statement @param {string} name @returns {string} the statement, when it keeps the rules */
+function checked(statement, name) {
+  if (!statement.includes('TimeWindowCompactionStrategy')) return statement;
+  const ttlSeconds = Number(/default_time_to_live\s*=\s*(\d+)/.exec(statement)?.[1] ?? 0);
+  const unit = /'compaction_window_unit'\s*:\s*'(\w+)'/.exec(statement)?.[1];
+  const size = Number(/'compaction_window_size'\s*:\s*'?(\d+)/.exec(statement)?.[1] ?? 0);
+  const unitDays = { MINUTES: 1 / 1440, HOURS: 1 / 24, DAYS: 1 }[unit ?? ''] ?? 0;
+  try {
+    checkWindow({ ttlSeconds, windowDays: size * unitDays });
+  } catch (error) {
+    throw new RangeError(`${name}: ${/** @type {Error} */ (error).message}`);
+  }
+  return statement;
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A lock nobody renews is free after this long, in s: longer than any one statement of ours takes. */
+const TTL_SECONDS = 60;
+
+/**
+ * Runs `work` while no other process changes the schema: a cell of the `installation` row, taken and given back by
+ * lightweight transactions, that expires by itself when its owner dies.
+ *
+ * @template T
+ * @param {import('cassandra-driver').Client} client
+ * @param {() => Promise<T>} work
+ * @param {(text: string) => void} onStatus told when somebody else holds the lock
+ * @returns {Promise<T>}
+ */
+export async function withSchemaLock(client, work, onStatus) {
+  const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+  await client.execute("INSERT INTO installation (part) VALUES ('millrace') IF NOT EXISTS");
+  await take(client, owner, onStatus);
+  const renewal = setInterval(
+    () => renew(client, owner).catch((error) => onStatus(`the schema lock could not be renewed: ${error}`)),
+    (TTL_SECONDS * 1000) / 3,
+  );
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewal);
+    await client.execute(
+      "UPDATE installation SET lock_owner = null WHERE part = 'millrace' IF lock_owner = ?",
+      [owner],
+    );
+  }
+}
+
+/** @param {import('cassandra-driver').Client} client @param {string} owner @param {(text: string) => void} onStatus */
+async function take(client, owner, onStatus) {
+  for (;;) {
+    const result = await client.execute(
+      `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = 'millrace' IF lock_owner = null`,
+      [owner],
+    );
+    if (result.wasApplied()) return;
+    // A repeated attempt of ours may have been applied although its answer was lost.
+    const holder = result.first()?.['lock_owner'];
+    if (holder === owner) return;
+    onStatus(`another process changes the schema (${holder}); waiting`);
+    await sleep(500 + Math.random() * 500);
+  }
+}
+
+/** @param {import('cassandra-driver').Client} client @param {string} owner */
+const renew = (client, owner) =>
+  client.execute(
+    `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = 'millrace' IF lock_owner = ?`,
+    [owner, owner],
+  );
