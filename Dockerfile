@@ -1,0 +1,30 @@
+# One image for the API, the migrations and the simulator: the command differs (docker-compose.yml).
+
+FROM node:24.21.0-bookworm-slim AS base
+ENV NODE_ENV=production
+WORKDIR /app
+
+FROM base AS dependencies
+COPY package.json package-lock.json ./
+# None of the dependencies needs its install script, so none gets to run one.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && npm cache clean --force
+
+FROM base
+COPY --from=dependencies /app/node_modules node_modules/
+COPY package.json ./
+COPY common common/
+COPY schema schema/
+COPY api api/
+COPY simulator simulator/
+COPY web web/
+COPY infra/compose/ready.js infra/compose/ready.js
+
+# Files belong to root and are only read; what is written goes to DATA_DIR, which a volume or tmpfs can hold.
+ENV DATA_DIR=/tmp/millrace
+# The image's user node, by number, so that Kubernetes can see that it is not root.
+USER 1000:1000
+EXPOSE 8080
+
+# The exec form: signals reach Node.js itself, which drains before it ends. Run it with --init to reap zombies.
+CMD ["node", "api/index.js"]

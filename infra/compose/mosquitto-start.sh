@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs in Mosquitto's container: makes the password file from the secrets, then becomes the broker.
+#
+# Mosquitto wants its password and access files owned by its own user and closed to others; mounted files are neither.
+set -eu
+
+secrets=${SECRETS:-/run/secrets}
+configuration=${CONFIGURATION:-/opt/millrace}
+run=${RUN_DIRECTORY:-/tmp/mosquitto}
+
+umask 077
+mkdir -p "$run"
+# Through a file, not an argument: arguments can be read in the list of processes.
+{
+  printf 'millrace:%s\n' "$(cat "$secrets/mqtt_password")"
+  printf 'devices:%s\n' "$(cat "$secrets/mqtt_device_password")"
+} >"$run/passwords"
+mosquitto_passwd -U "$run/passwords"
+cat "$configuration/mosquitto.acl" >"$run/acl"
+
+exec mosquitto -c "$configuration/mosquitto.conf"

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs in ScyllaDB's container: adds our superuser to a copy of scylla.yaml, then starts the image's own entry point on it.
+#
+# A copy of the image's own file, so that all other defaults stay those of its version; and no arguments, because the
+# image hands those through a shell, which would eat the dollar signs of the hash. With this there never is a role
+# cassandra with the password cassandra (up to 2026.1), and there is a superuser at all (from 2026.2).
+set -eu
+
+original=${SCYLLA_YAML:-/etc/scylla/scylla.yaml}
+superuser=${SUPERUSER_YAML:-/run/secrets/scylla_superuser}
+entrypoint=${SCYLLA_ENTRYPOINT:-/docker-entrypoint.py}
+configuration=${CONFIGURATION:-/tmp/scylla.yaml}
+
+# Made anew at every start, readable by all: the server may run as another user than this script. The empty line is for an
+# original that does not end in one.
+{
+  cat "$original"
+  echo
+  cat "$superuser"
+} >"$configuration"
+chmod 0644 "$configuration"
+
+exec "$entrypoint" "$@" "--options-file=$configuration"
