@@ -1,0 +1,176 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  BATCH_LIMITS,
+  bucketOf,
+  checkWindow,
+  DAY_MS,
+  DEAD_LETTER_DAYS,
+  HOUR_MS,
+  MAX_SAMPLES_PER_MESSAGE,
+  MAX_SAMPLES_PER_ROW,
+  MAX_SENSORS_PER_DEVICE,
+  MAX_STATEMENTS_PER_GROUP_COMMIT,
+  MIN_BATCH_DAYS,
+  PARTITION_AIM,
+  PARTITION_WARN,
+  partitionPerHour,
+  rowBytes,
+  TWCS_MAX_WINDOWS,
+  windowFor,
+} from '../../schema/rules.js';
+
+const DAY_S = DAY_MS / 1000;
+
+describe('windows of time-window compaction', () => {
+  test('7 days in windows of an hour are 168 windows: ScyllaDB rejects the table', () => {
+    expect(() => checkWindow({ ttlSeconds: 7 * DAY_S, windowDays: 1 / 24 })).toThrow(
+      /168 windows.*50 is the most/,
+    );
+  });
+
+  test('30 days in windows of a day pass', () => {
+    expect(() => checkWindow({ ttlSeconds: 30 * DAY_S, windowDays: 1 })).not.toThrow();
+    expect(windowFor(30)).toEqual({ ttlSeconds: 2_592_000, windowDays: 1 });
+  });
+
+  test('exactly 50 windows pass, a second more does not', () => {
+    expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
+    expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
+  });
+
+  test.each([0, -1, Number.NaN])('a TTL of %p s is refused', (ttlSeconds) => {
+    expect(() => checkWindow({ ttlSeconds, windowDays: 1 })).toThrow(RangeError);
+  });
+
+  test.each([0, Number.NaN])('a window of %p days is refused', (windowDays) => {
+    expect(() => checkWindow({ ttlSeconds: DAY_S, windowDays })).toThrow(RangeError);
+  });
+
+  test.each([0, -4, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'a retention of %p days is refused',
+    (days) => {
+      expect(() => windowFor(days)).toThrow(RangeError);
+    },
+  );
+
+  const retentions = Array.from({ length: 3650 - MIN_BATCH_DAYS + 1 }, (_, i) => i + MIN_BATCH_DAYS);
+  const windows = retentions.map((days) => {
+    const { ttlSeconds, windowDays } = windowFor(days);
+    return { days, ttlSeconds, windowDays, windows: ttlSeconds / DAY_S / windowDays };
+  });
+
+  test('every retention that can be set keeps the rule and loses nothing', () => {
+    const wrong = windows.filter(
+      (one) =>
+        one.windows > TWCS_MAX_WINDOWS ||
+        one.ttlSeconds !== one.days * DAY_S ||
+        !Number.isInteger(one.windowDays),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('from 40 days on there are 20 to 30 windows; fewer only below, where a window is a day or two', () => {
+    const outside = windows.filter(({ windows: count }) => count < 20 || count > 30).map(({ days }) => days);
+    expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
+  });
+
+  test('dead letters keep it too', () => {
+    expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
+  });
+});
+
+describe('the bucket is the hour, in UTC', () => {
+  test.each([
+    ['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:00.000Z'],
+    ['2026-11-21T09:59:59.999Z', '2026-11-21T09:00:00.000Z'],
+    ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
+    ['1969-12-31T23:59:59.999Z', '1969-12-31T23:00:00.000Z'],
+    ['1969-12-31T23:00:00.000Z', '1969-12-31T23:00:00.000Z'],
+  ])('%s is in the hour of %s', (time, hour) => {
+    expect(new Date(bucketOf(Date.parse(time))).toISOString()).toBe(hour);
+  });
+});
+
+describe('the partition of a device in one hour', () => {
+  /** @param {number} sensors @param {number} intervalMs @param {number} batchMs */
+  const hour = (sensors, intervalMs, batchMs) => partitionPerHour({ sensors, intervalMs, batchMs });
+
+  test.each([
+    ['4 sensors at 1 Hz, a message every 10 s', hour(4, 1000, 10_000), { rows: 1440, bytes: 1440 * 221 }],
+    ['1 sensor at 1 Hz, a message a minute', hour(1, 1000, 60_000), { rows: 60, bytes: 60 * 821 }],
+    ['1 sensor at 1 Hz, a message a second', hour(1, 1000, 1000), { rows: 3600, bytes: 3600 * 60 }],
+    ['50 sensors, each once in 10 s', hour(50, 10_000, 10_000), { rows: 18_000, bytes: 18_000 * 60 }],
+    ['1 sensor at 100 Hz, a message a second', hour(1, 10, 1000), { rows: 3600, bytes: 3600 * 1301 }],
+    [
+      '1 sensor at 100 Hz, a message a minute',
+      hour(1, 10, 60_000),
+      { rows: 360, bytes: 60 * (5 * 12_389 + 10_661) },
+    ],
+    ['500 sensors, each once a minute', hour(500, 60_000, 60_000), { rows: 30_000, bytes: 30_000 * 60 }],
+  ])('%s: usual, and within the aim', (_, weight, expected) => {
+    expect(weight).toEqual(expected);
+    expect(weight.rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
+    expect(weight.bytes).toBeLessThanOrEqual(PARTITION_AIM.bytes);
+  });
+
+  test.each([
+    ['50 sensors, a message each second', hour(50, 1000, 1000), hour(50, 1000, 10_000)],
+    ['150 sensors at 1 Hz, a message every 10 s', hour(150, 1000, 10_000), hour(150, 1000, 60_000)],
+  ])('%s: beyond the aim, and within it with longer batches', (_, weight, batchedLonger) => {
+    expect(weight.rows > PARTITION_AIM.rows || weight.bytes > PARTITION_AIM.bytes).toBe(true);
+    expect(batchedLonger.rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
+    expect(batchedLonger.bytes).toBeLessThanOrEqual(PARTITION_AIM.bytes);
+  });
+
+  test('a kilohertz of one sensor is beyond the aim however it is batched, and draws no warning', () => {
+    const { rows, bytes } = hour(1, 1, 10_000);
+    expect(bytes).toBeGreaterThan(PARTITION_AIM.bytes);
+    expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
+    expect(rows).toBeLessThan(PARTITION_AIM.rows);
+  });
+
+  test('a device with all the sensors it may have draws a warning at a message a minute', () => {
+    expect(hour(MAX_SENSORS_PER_DEVICE, 60_000, 60_000).rows).toBeGreaterThan(PARTITION_WARN.rows);
+  });
+
+  test.each([
+    [1000, 13],
+    [10_000, 138],
+    [60_000, 833],
+  ])('with a message every %p ms, %p sensors are the most within the aim of rows', (everyMs, most) => {
+    expect(hour(most, everyMs, everyMs).rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
+    expect(hour(most + 1, everyMs, everyMs).rows).toBeGreaterThan(PARTITION_AIM.rows);
+  });
+
+  test('who measures once a minute sends once a minute, however short the batch', () => {
+    expect(hour(1, 60_000, 1000)).toEqual({ rows: 60, bytes: 60 * 60 });
+  });
+
+  test('of a batch of two hours, an hour gets its half', () => {
+    expect(hour(1, 1000, 2 * HOUR_MS)).toEqual(hour(1, 1000, HOUR_MS));
+    expect(hour(1, 1000, HOUR_MS).rows).toBe(4);
+  });
+});
+
+describe('batches', () => {
+  // Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
+  const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
+
+  test('a group commit of latest would pass even where it carried more than one mutation', () => {
+    expect(MAX_STATEMENTS_PER_GROUP_COMMIT).toBeLessThanOrEqual(BATCH_LIMITS.statements);
+    expect(MAX_STATEMENTS_PER_GROUP_COMMIT * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
+  });
+
+  test('the largest row is far below what one mutation may weigh', () => {
+    expect(rowBytes(MAX_SAMPLES_PER_ROW)).toBeLessThan(16 * 1024);
+  });
+
+  test('however the largest message is spread over sensors, its batch is one that the servers take', () => {
+    for (let perSensor = 1; perSensor <= MAX_SAMPLES_PER_ROW; perSensor++) {
+      const rows = Math.ceil(MAX_SAMPLES_PER_MESSAGE / perSensor);
+      expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
+      // Over Cassandra's limit for batches of several mutations: it must stay one partition of one table.
+      expect(rows * rowBytes(perSensor)).toBeLessThan(BATCH_LIMITS.mutationBytes / 16);
+    }
+  });
+});
