@@ -1,0 +1,134 @@
+import mqtt from 'mqtt';
+import { backoffMs } from './backoff.js';
+import { statusPayload, statusTopic } from './topics.js';
+
+/** @typedef {{ url: string, username?: string, password?: string, ca?: Buffer }} Broker */
+
+/** CONNACK return codes (MQTT 3.1.1, table 3.1) that waiting does not mend: version, client id, credentials, rights. */
+const HOPELESS = new Set([1, 2, 4, 5]);
+
+/** A connection that held this long is taken for healthy: the next failure is counted from one again. */
+const HEALTHY_AFTER_MS = 10_000;
+
+/**
+ * A device's connection to the broker, made again whenever it breaks.
+ *
+ * Each attempt is a session of its own, named by the millisecond in which it began, and the last will that the broker
+ * gets in CONNECT carries that name. MQTT.js would reuse the first will on every reconnect and send again what it
+ * believes unacknowledged; here every attempt is a new MQTT.js client, which is told to do neither, and the outbox alone
+ * knows what is owed.
+ *
+ * @param {object} options
+ * @param {Broker} options.broker
+ * @param {string} options.device name, for topics
+ * @param {string} options.clientId the same for every attempt, so that a new connection takes over one that is half dead
+ * @param {(session: number) => void} options.onUp connected; everything published from now on arrives after what onUp publishes
+ * @param {() => void} options.onDown an established connection is gone, and so is every acknowledgement that it owed
+ * @param {(reason: string) => void} options.onTrouble why there is no connection
+ * @param {(reason: string) => void} options.onRefused the broker will not have us; no further attempt is made
+ */
+export function createConnection({ broker, device, clientId, onUp, onDown, onTrouble, onRefused }) {
+  /** @type {mqtt.MqttClient | null} */
+  let client = null;
+  /** @type {NodeJS.Timeout | undefined} */
+  let retry;
+  let session = 0;
+  let failures = 0;
+  let up = false;
+  let wasUp = false;
+  let stopped = false;
+
+  function attempt() {
+    session = Math.max(Date.now(), session + 1);
+    const mine = mqtt.connect(broker.url, {
+      protocolVersion: 4,
+      clean: true,
+      keepalive: 30,
+      connectTimeout: 10_000,
+      reconnectPeriod: 0,
+      queueQoSZero: false,
+      clientId,
+      ...(broker.username === undefined ? {} : { username: broker.username, password: broker.password }),
+      ...(broker.ca ? { ca: broker.ca } : {}),
+      will: {
+        topic: statusTopic(device),
+        payload: Buffer.from(statusPayload('offline', session)),
+        qos: 1,
+        retain: true,
+      },
+    });
+    client = mine;
+    let connectedAt = 0;
+    mine.on('connect', () => {
+      if (mine !== client || stopped) return;
+      connectedAt = Date.now();
+      up = true;
+      wasUp = true;
+      onUp(session);
+    });
+    mine.on('error', (error) => {
+      if (mine !== client || stopped) return;
+      const { code, message } = /** @type {Error & { code?: string | number }} */ (error);
+      onTrouble(message || String(code));
+      if (!wasUp && typeof code === 'number' && HOPELESS.has(code)) {
+        stopped = true;
+        onRefused(message);
+      }
+    });
+    mine.on('close', () => {
+      if (mine !== client) return;
+      client = null;
+      const broke = up;
+      up = false;
+      if (broke) onDown();
+      if (stopped) return;
+      failures = broke && Date.now() - connectedAt >= HEALTHY_AFTER_MS ? 0 : failures + 1;
+      retry = setTimeout(attempt, backoffMs(failures));
+    });
+  }
+
+  return {
+    start: attempt,
+
+    get up() {
+      return up;
+    },
+
+    get session() {
+      return session;
+    },
+
+    /**
+     * Publishes at QoS 1. Without an acknowledgement before the connection breaks, `onAcknowledged` is never called.
+     *
+     * @param {string} topic
+     * @param {string} payload
+     * @param {{ retain?: boolean, onAcknowledged?: () => void }} [options]
+     */
+    publish(topic, payload, { retain = false, onAcknowledged } = {}) {
+      const mine = client;
+      mine?.publish(topic, payload, { qos: 1, retain }, (error) => {
+        if (!error && mine === client) onAcknowledged?.();
+      });
+    },
+
+    /**
+     * Ends the connection and makes no other.
+     *
+     * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as if torn
+     * @returns {Promise<void>} when the socket is closed
+     */
+    stop({ orderly }) {
+      stopped = true;
+      clearTimeout(retry);
+      const mine = client;
+      if (!mine) return Promise.resolve();
+      const closed = new Promise((resolve) => mine.once('close', () => resolve(undefined)));
+      mine.end(!orderly || !up);
+      const impatient = setTimeout(() => mine.stream.destroy(), 1000);
+      return closed.then(() => clearTimeout(impatient));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createConnection>} Connection */

@@ -1,0 +1,29 @@
+import { MillraceError } from '../../common/errors.js';
+import { shownUrl } from './broker.js';
+
+/**
+ * Says once why devices have no connection, however many they are, and again when the reason changes or comes back.
+ *
+ * @param {import('../../common/status-line.js').StatusLine} statusLine
+ */
+export function createTroubleReporter(statusLine) {
+  let said = '';
+  return {
+    /** @param {string} reason */
+    report(reason) {
+      if (reason !== said) statusLine.print(`No connection: ${reason}; trying again`);
+      said = reason;
+    },
+    /** All are connected: the next trouble is news. */
+    over() {
+      said = '';
+    },
+  };
+}
+
+/** @param {string} url @param {string} reason @returns {MillraceError} `broker_away` */
+export const refusal = (url, reason) =>
+  new MillraceError(
+    'broker_away',
+    `The broker at ${shownUrl(url)} refuses us (${reason}). Set MQTT_USERNAME and MQTT_PASSWORD to what it takes.`,
+  );

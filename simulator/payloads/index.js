@@ -1,0 +1,19 @@
+import { encodePlainJson } from './plain-json.js';
+import { encodeSenml } from './senml.js';
+
+/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+
+/**
+ * What one sensor adds to a message.
+ *
+ * @typedef {object} Series
+ * @property {string} name of the sensor
+ * @property {string} [unit]
+ * @property {Sample[]} samples
+ */
+
+/** How a batch becomes the payload of a message. @type {Record<string, (series: Series[]) => string>} */
+export const ENCODERS = { senml: encodeSenml, json: encodePlainJson };
+
+/** @param {Series[]} series @returns {number} */
+export const countSamples = (series) => series.reduce((sum, { samples }) => sum + samples.length, 0);

@@ -1,0 +1,35 @@
+/**
+ * SenML JSON (RFC 8428): one pack for all sensors of a batch. A sensor's first record carries its name as base name,
+ * the pack's first record the base time; all others are `{"t":…,"v":…}` alone.
+ *
+ * Times are seconds in SenML and whole milliseconds with us: `bt + t` times 1000, rounded, gives exactly the millisecond
+ * meant, because the two divisions and the sum are off by less than a microsecond until the year 2100 and beyond.
+ *
+ * @param {import('./index.js').Series[]} series
+ * @returns {string}
+ */
+export function encodeSenml(series) {
+  const base = series.find(({ samples }) => samples.length > 0)?.samples[0]?.ts ?? 0;
+  // A base unit holds for all records after it and cannot be taken back: only where every sensor has one.
+  const unitKey = series.every(({ unit }) => unit) ? 'bu' : 'u';
+  /** @type {Record<string, string | number>[]} */
+  const records = [];
+  for (const { name, unit, samples } of series) {
+    for (const [index, { ts, value }] of samples.entries()) {
+      /** @type {Record<string, string | number>} */
+      const record = index === 0 ? { bn: name } : {};
+      if (unit && (index === 0 || unitKey === 'u')) record[unitKey] = unit;
+      if (records.length === 0) record.bt = base / 1000;
+      if (ts !== base) record.t = (ts - base) / 1000;
+      record.v = value;
+      records.push(record);
+    }
+  }
+  return JSON.stringify(records);
+}
+
+/** Before this instant (July 1978) a SenML time means "relative to now" (RFC 8428, section 4.5.3). In ms. */
+export const EARLIEST_SENML_MS = 2 ** 28 * 1000;
+
+/** @param {string} name @returns {boolean} whether SenML allows it as a resolved name (RFC 8428, section 4.5.1) */
+export const isSenmlName = (name) => /^[A-Za-z0-9][-A-Za-z0-9:._/]*$/.test(name);

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { createDevice } from '../device.js';
+import { countSamples } from '../payloads/index.js';
+import { readBatches } from './samples.js';
+
+/** Unacknowledged messages: enough to keep a broker and a database busy, little enough to hold in memory. */
+const WINDOW = 32;
+
+/** A message with more measurements is refused by ingest. */
+const MAX_SAMPLES_PER_MESSAGE = 10_000;
+
+/** How long the end waits for the last acknowledgements when the replay was interrupted. */
+const FAREWELL_MS = 5000;
+
+/**
+ * Publishes a recorded data set as one device, as fast as it is acknowledged. Nothing is ever dropped: reading the file
+ * waits while the window is full.
+ *
+ * @param {object} options
+ * @param {string} options.path of a CSV file
+ * @param {import('./survey.js').Survey} options.survey of that file
+ * @param {string} options.device name
+ * @param {(recorded: number) => number} options.timeline
+ * @param {number} options.speed
+ * @param {number} options.rowsPerMessage
+ * @param {import('../mqtt/connection.js').Broker} options.broker
+ * @param {(series: import('../payloads/index.js').Series[]) => string} options.encode
+ * @param {import('../meter.js').Meter} options.meter
+ * @param {(reason: string) => void} options.onTrouble why there is no connection just now
+ * @param {(reason: string) => void} options.onRefused the broker will not have the device
+ */
+export function createReplay(options) {
+  const { path, survey, timeline, rowsPerMessage, speed, meter } = options;
+  /** @type {import('./samples.js').Skipped} */
+  const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
+  const device = createDevice({
+    ...options,
+    description: describe(options.device, survey, speed),
+    clientId: `${options.device}-${randomBytes(3).toString('hex')}`,
+    limits: { buffer: WINDOW, window: WINDOW },
+  });
+
+  /** @param {AbortSignal} signal */
+  async function publishAll(signal) {
+    const rowsPerBatch = Math.max(
+      1,
+      Math.min(rowsPerMessage, Math.floor(MAX_SAMPLES_PER_MESSAGE / survey.columns.length)),
+    );
+    const stopped = aborted(signal);
+    for await (const series of readBatches(path, survey, { timeline, rowsPerBatch, skipped })) {
+      await Promise.race([device.whenOwingAtMost(WINDOW - 1), stopped]);
+      if (signal.aborted) return;
+      meter.made(countSamples(series));
+      device.publish(series);
+    }
+    await Promise.race([device.whenOwingAtMost(0), stopped]);
+  }
+
+  return {
+    skipped,
+
+    /** @returns {boolean} */
+    connected: () => device.connected,
+
+    /** @param {AbortSignal} signal ends it early @returns {Promise<void>} when all is acknowledged and the device offline */
+    async run(signal) {
+      device.start();
+      /** @type {NodeJS.Timeout | undefined} */
+      let timer;
+      try {
+        await publishAll(signal);
+      } finally {
+        await device.stop(
+          new Promise((resolve) => {
+            timer = setTimeout(resolve, FAREWELL_MS);
+          }),
+        );
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+/** @param {AbortSignal} signal @returns {Promise<void>} */
+const aborted = (signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** @param {string} name @param {import('./survey.js').Survey} survey @param {number} speed */
+function describe(name, { columns, rows, first, last }, speed) {
+  const intervalMs = Math.round((last - first) / Math.max(1, rows - 1) / speed);
+  const sensors = columns.map((column) => ({
+    name: column.name,
+    type: column.name,
+    ...(intervalMs > 0 ? { intervalMs } : {}),
+  }));
+  return { name, sensors };
+}

@@ -1,0 +1,27 @@
+import { createReadStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { parse } from 'csv-parse';
+import { MillraceError } from '../../common/errors.js';
+
+/**
+ * Reads a CSV file row by row in constant memory, the header first.
+ *
+ * @param {string} path
+ * @returns {AsyncGenerator<string[]>} cells without the spaces around them; a short row has fewer
+ * @throws {MillraceError} `usage` when the file cannot be read or is no CSV
+ */
+export async function* readRows(path) {
+  const file = createReadStream(path);
+  const parser = parse({ bom: true, trim: true, skip_empty_lines: true, relax_column_count: true });
+  file.on('error', (error) => parser.destroy(error));
+  file.pipe(parser);
+  try {
+    yield* parser;
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error);
+    throw new MillraceError('usage', `${path} cannot be replayed: ${message}`, { cause: error });
+  } finally {
+    file.destroy();
+    await finished(file).catch(() => {});
+  }
+}

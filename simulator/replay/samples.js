@@ -1,0 +1,65 @@
+import { parseNumber, parseTime } from './cells.js';
+import { readRows } from './rows.js';
+
+/** @typedef {{ empty: number, unreadable: number, untimed: number, colliding: number }} Skipped cells, rows, rows */
+
+/**
+ * Reads a CSV file and gathers its rows into batches, one series a column.
+ *
+ * @param {string} path
+ * @param {import('./survey.js').Survey} survey of the same file
+ * @param {object} options
+ * @param {(recorded: number) => number} options.timeline
+ * @param {number} options.rowsPerBatch
+ * @param {Skipped} options.skipped is counted up: empty cells, cells that are no number, rows without a time, and rows
+ *   that land on the same millisecond as the row before them
+ * @returns {AsyncGenerator<import('../payloads/index.js').Series[]>} batches without empty series
+ */
+export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipped }) {
+  let batch = emptyBatch(survey);
+  let [header, rows, previous] = [true, 0, Number.NaN];
+  for await (const row of readRows(path)) {
+    if (header) {
+      header = false;
+      continue;
+    }
+    const recorded = parseTime(row[survey.timeIndex]);
+    if (recorded === null) {
+      skipped.untimed += 1;
+      continue;
+    }
+    const ts = timeline(recorded);
+    if (ts === previous) skipped.colliding += 1;
+    previous = ts;
+    addRow(batch, { row, ts, survey, skipped });
+    rows += 1;
+    if (rows % rowsPerBatch === 0) {
+      yield* withoutEmpty(batch);
+      batch = emptyBatch(survey);
+    }
+  }
+  yield* withoutEmpty(batch);
+}
+
+/** @param {import('./survey.js').Survey} survey @returns {import('../payloads/index.js').Series[]} */
+const emptyBatch = ({ columns }) => columns.map(({ name }) => ({ name, samples: [] }));
+
+/**
+ * @param {import('../payloads/index.js').Series[]} batch
+ * @param {{ row: string[], ts: number, survey: import('./survey.js').Survey, skipped: Skipped }} found
+ */
+function addRow(batch, { row, ts, survey, skipped }) {
+  for (const [position, { index }] of survey.columns.entries()) {
+    const cell = row[index] ?? '';
+    const value = parseNumber(cell);
+    if (value !== null) batch[position]?.samples.push({ ts, value });
+    else if (cell === '') skipped.empty += 1;
+    else skipped.unreadable += 1;
+  }
+}
+
+/** @param {import('../payloads/index.js').Series[]} batch */
+function* withoutEmpty(batch) {
+  const series = batch.filter(({ samples }) => samples.length > 0);
+  if (series.length > 0) yield series;
+}

@@ -1,0 +1,86 @@
+import { MillraceError } from '../../common/errors.js';
+import { isName } from '../../schema/ids.js';
+import { parseNumber, parseTime } from './cells.js';
+import { readRows } from './rows.js';
+
+/** A file whose first rows have no time has no time column. */
+const ROWS_TO_FIND_TIME = 100;
+
+/** @typedef {{ index: number, name: string }} Column */
+
+/**
+ * What a first reading of a file finds.
+ *
+ * @typedef {object} Survey
+ * @property {number} timeIndex the first column that holds times
+ * @property {Column[]} columns those that hold numbers; each becomes a sensor
+ * @property {string[]} textColumns names of those that hold none
+ * @property {number} rows that have a time
+ * @property {number} untimed rows whose time is missing or cannot be read
+ * @property {number} first the earliest time, epoch ms
+ * @property {number} last the latest
+ */
+
+/**
+ * Reads a CSV file once to learn its columns and its times: where the last one lands must be known before the first is sent.
+ *
+ * @param {string} path
+ * @returns {Promise<Survey>}
+ * @throws {MillraceError} `usage` when there is nothing to replay
+ */
+export async function surveyFile(path) {
+  /** @type {string[]} */
+  let names = [];
+  /** @type {Set<number>} */
+  const numeric = new Set();
+  let timeIndex = -1;
+  let [rows, untimed, first, last] = [0, 0, Infinity, -Infinity];
+  for await (const row of readRows(path)) {
+    if (names.length === 0) {
+      names = nameColumns(path, row);
+      continue;
+    }
+    if (timeIndex < 0) timeIndex = row.findIndex((cell) => parseTime(cell) !== null);
+    const time = parseTime(row[timeIndex]);
+    if (time === null) {
+      untimed += 1;
+      if (timeIndex < 0 && untimed === ROWS_TO_FIND_TIME) break;
+      continue;
+    }
+    rows += 1;
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+    for (const [index, cell] of row.entries()) {
+      if (!numeric.has(index) && parseNumber(cell) !== null) numeric.add(index);
+    }
+  }
+  if (rows === 0) throw new MillraceError('usage', nothingToReplay(path, names, untimed));
+  const others = names.map((name, index) => ({ name, index })).filter(({ index }) => index !== timeIndex);
+  const columns = others.filter(({ index }) => numeric.has(index));
+  if (columns.length === 0) {
+    throw new MillraceError('usage', `${path} has no column of numbers beside "${names[timeIndex]}".`);
+  }
+  const textColumns = others.filter(({ index }) => !numeric.has(index)).map(({ name }) => name);
+  return { timeIndex, columns, textColumns, rows, untimed, first, last };
+}
+
+/** @param {string} path @param {string[]} header @returns {string[]} a name for every column; the nameless are numbered */
+function nameColumns(path, header) {
+  const names = header.map((cell, index) => cell || `column-${index + 1}`);
+  const wrong = names.find((name, index) => !isName(name) || names.indexOf(name) !== index);
+  if (wrong === undefined) return names;
+  throw new MillraceError(
+    'usage',
+    `${path}: each column becomes a sensor, so each needs a name of its own of at most 128 bytes; look at "${wrong}".`,
+  );
+}
+
+/** @param {string} path @param {string[]} names @param {number} untimed */
+function nothingToReplay(path, names, untimed) {
+  if (untimed === 0) return `${path} has no rows to replay.`;
+  const shown = names.slice(0, 10).join(', ');
+  return (
+    `${path} has no time column among ${shown}: one must hold ISO 8601 times such as ` +
+    '2026-11-21T10:00:00Z or "2026-11-21 10:00:00".'
+  );
+}

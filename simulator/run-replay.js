@@ -1,0 +1,94 @@
+import { basename, extname } from 'node:path';
+import { MillraceError } from '../common/errors.js';
+import { shownUrl } from './mqtt/broker.js';
+import { createTroubleReporter, refusal } from './mqtt/trouble.js';
+import { ENCODERS } from './payloads/index.js';
+import { EARLIEST_SENML_MS, isSenmlName } from './payloads/senml.js';
+import { createReplay } from './replay/replay.js';
+import { surveyFile } from './replay/survey.js';
+import { createTimeline } from './replay/timeline.js';
+import { statusText } from './report.js';
+
+/** A broker that was never reached in this time will not be. */
+const FIRST_CONNECT_MS = 30_000;
+
+/**
+ * Publishes a CSV file as one device, until all of it is acknowledged.
+ *
+ * @param {import('./run-fleet.js').Run} run
+ * @throws {MillraceError} `usage` for a file that holds nothing to replay, `broker_away`
+ */
+export async function runReplay({ flags, broker, meter, statusLine, stopSignal, say }) {
+  const path = /** @type {string} */ (flags.replay);
+  statusLine.update(`Reading ${path} for its columns and times`);
+  const survey = await surveyFile(path);
+  const now = Date.now();
+  const timeline = createTimeline({ last: survey.last, now, speed: flags.speed });
+  const device = flags.device ?? basename(path, extname(path));
+  const format = survey.columns.every(({ name }) => isSenmlName(name)) ? flags.format : 'json';
+  if (timeline(survey.first) < EARLIEST_SENML_MS) throw new MillraceError('usage', tooFarBack(path));
+  for (const line of announcement({ path, survey, device, format, timeline, url: broker.url })) say(line);
+
+  const trouble = createTroubleReporter(statusLine);
+  const replay = createReplay({
+    path,
+    survey,
+    device,
+    timeline,
+    speed: flags.speed,
+    rowsPerMessage: flags.rows,
+    broker,
+    encode: /** @type {typeof ENCODERS[string]} */ (ENCODERS[format]),
+    meter,
+    onTrouble: trouble.report,
+    onRefused: (reason) => stopSignal.stop(refusal(broker.url, reason)),
+  });
+  const givesUp = setTimeout(() => {
+    if (meter.snapshot().acknowledged === 0 && !replay.connected()) stopSignal.stop('no broker');
+  }, FIRST_CONNECT_MS);
+  const total = survey.rows * survey.columns.length;
+  const showing = setInterval(() => {
+    const snapshot = meter.snapshot();
+    const percent = Math.floor((100 * snapshot.made) / total);
+    statusLine.update(statusText(`${percent} % of ${path}`, snapshot));
+  }, 1000);
+  try {
+    await replay.run(stopSignal.signal);
+  } finally {
+    clearTimeout(givesUp);
+    clearInterval(showing);
+  }
+  if (stopSignal.signal.reason instanceof MillraceError) throw stopSignal.signal.reason;
+  for (const line of skippedLines(replay.skipped)) say(line);
+}
+
+/** @param {string} path */
+const tooFarBack = (path) =>
+  `The first row of ${path} would be replayed before 1979; compress its times with a larger --speed.`;
+
+/** @param {{ path: string, survey: import('./replay/survey.js').Survey, device: string, format: string, timeline: (ts: number) => number, url: string }} plan */
+function announcement({ path, survey, device, format, timeline, url }) {
+  const from = new Date(timeline(survey.first)).toISOString();
+  const to = new Date(timeline(survey.last)).toISOString();
+  const names = survey.columns.map(({ name }) => name).join(', ');
+  const lines = [
+    `${path}: ${survey.rows} rows as device ${device} with ${names} on ${shownUrl(url)}, as ${format}`,
+    `Its times become ${from} to ${to}`,
+  ];
+  if (survey.textColumns.length > 0) lines.push(`Not numbers, left out: ${survey.textColumns.join(', ')}`);
+  return lines;
+}
+
+/** @param {import('./replay/samples.js').Skipped} skipped @returns {string[]} */
+function skippedLines({ empty, unreadable, untimed, colliding }) {
+  const lines = [];
+  if (empty > 0) lines.push(`${empty} empty cells skipped`);
+  if (unreadable > 0) lines.push(`${unreadable} cells skipped that are no number`);
+  if (untimed > 0) lines.push(`${untimed} rows skipped that have no time`);
+  if (colliding > 0) {
+    lines.push(
+      `${colliding} rows land on the millisecond of the row before; of such values only one is kept. Use a smaller --speed.`,
+    );
+  }
+  return lines;
+}

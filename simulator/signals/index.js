@@ -1,0 +1,18 @@
+import { location } from './location.js';
+import { pulse } from './pulse.js';
+import { respiration } from './respiration.js';
+import { temperature } from './temperature.js';
+
+/**
+ * A kind of measurement and how its values come about.
+ *
+ * @typedef {object} Signal
+ * @property {string} type
+ * @property {string} unit as SenML registers it (RFC 8428, section 12.1)
+ * @property {[number, number]} range no value is ever outside
+ * @property {(random: import('../random.js').Random, intervalMs: number) => () => number} create gives a function that
+ *   returns one value per measurement: the same for the same random numbers and interval, whatever the time of day
+ */
+
+/** The four classic types. @type {readonly Signal[]} */
+export const SIGNALS = [temperature, pulse, location, respiration];

@@ -1,0 +1,32 @@
+import { rounded, within } from './parts.js';
+
+const FARTHEST_M = 2500;
+const GRAZES_MS = 600_000;
+
+/**
+ * Distance from home in metres: it grazes on one spot for some minutes, then walks to the next, at times back home.
+ *
+ * @satisfies {import('./index.js').Signal}
+ */
+export const location = {
+  type: 'location',
+  unit: 'm',
+  range: [0, FARTHEST_M],
+  create(random, intervalMs) {
+    const leaves = 1 - Math.exp(-intervalMs / GRAZES_MS);
+    const nextSpot = () => (random.uniform() < 0.2 ? random.between(0, 20) : random.between(50, 1500));
+    let spot = nextSpot();
+    let distance = spot;
+    let stride = 0;
+    return () => {
+      if (random.uniform() < leaves) {
+        spot = nextSpot();
+        // A cow walks at 0.6 to 1.4 m/s.
+        stride = (random.between(0.6, 1.4) * intervalMs) / 1000;
+      }
+      distance += within(spot - distance, -stride, stride);
+      // A good satellite fix is off by a metre or so.
+      return rounded(within(distance + 0.8 * random.normal(), 0, FARTHEST_M), 1);
+    };
+  },
+};
