@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { MillraceError } from '../../common/errors.js';
+import { runShown } from './run-shown.js';
+
+/**
+ * @typedef {{ version?: string, optional?: boolean, devOptional?: boolean, link?: boolean }} Locked
+ */
+
+/**
+ * Installs the npm packages of package-lock.json unless exactly these are there.
+ *
+ * @param {string} root the repository
+ * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
+ * @returns {Promise<boolean>} whether something was installed
+ * @throws {MillraceError} `tool_missing`, `install_failed`
+ */
+export async function ensurePackages(root, { onStatus, signal }) {
+  const wanted = await readLock(join(root, 'package-lock.json'));
+  if (!wanted) throw new MillraceError('install_failed', `${root} has no package-lock.json; clone it again.`);
+  // npm writes this file when it is done, so an installation that was interrupted has none.
+  const installed = await readLock(join(root, 'node_modules/.package-lock.json'));
+  if (installed && isComplete(wanted, installed)) return false;
+  await install(root, Object.keys(wanted).length, { onStatus, signal });
+  return true;
+}
+
+/**
+ * Whether all packages are there in the very versions. Times of files say little after a `git checkout`.
+ *
+ * @param {Record<string, Locked>} wanted
+ * @param {Record<string, Locked>} installed
+ */
+export function isComplete(wanted, installed) {
+  return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
+    const there = installed[path];
+    // Optional packages are those of one platform: only some of them can be here.
+    return there ? there.version === version : optional === true || devOptional === true;
+  });
+}
+
+/** @param {string} path @returns {Promise<Record<string, Locked> | null>} its packages by path; null: not there or broken */
+async function readLock(path) {
+  try {
+    const { packages } = JSON.parse(await readFile(path, 'utf8'));
+    delete packages['']; // The repository itself, which only package-lock.json lists.
+    return packages;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} root @param {number} total packages @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options */
+async function install(root, total, { onStatus, signal }) {
+  // At this level npm says one line for each file that it fetches, also into a log: it has no other progress there.
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=http'];
+  let fetched = 0;
+  const describe = (/** @type {string} */ line) => {
+    if (!/^npm http (fetch|cache)/.test(line)) return null;
+    fetched += 1;
+    return `${Math.min(fetched, total)} of ${total} fetched`;
+  };
+  const [program, first] = npmProgram();
+  try {
+    await runShown(program, [...first, ...args], {
+      title: 'npm packages',
+      onStatus,
+      describe,
+      cwd: root,
+      signal,
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === 'ENOENT')
+      throw new MillraceError('tool_missing', 'npm is not found. It comes with Node.js: https://nodejs.org');
+    throw new MillraceError('install_failed', `The npm packages could not be installed.\n${message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** @returns {[string, string[]]} program and first arguments; the npm that runs us where there is one */
+function npmProgram() {
+  const { npm_execpath: path } = process.env;
+  return path && basename(path) === 'npm-cli.js' ? [process.execPath, [path]] : ['npm', []];
+}

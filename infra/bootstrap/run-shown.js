@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+const SHOWN_EVERY_MS = 500;
+const LINES_KEPT = 12;
+
+/**
+ * Runs a program and shows how it goes: its title, the seconds, and what it said last.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ * @param {object} options
+ * @param {string} options.title
+ * @param {(text: string) => void} options.onStatus
+ * @param {(line: string) => string | null} [options.describe] what a line of its output says about its progress; null: nothing
+ * @param {NodeJS.ProcessEnv} [options.env]
+ * @param {string} [options.cwd]
+ * @param {AbortSignal} [options.signal] ends it
+ * @throws {Error} with its last lines, when it fails or cannot be run
+ */
+export async function runShown(
+  program,
+  args,
+  { title, onStatus, describe = (line) => line, env, cwd, signal },
+) {
+  const began = Date.now();
+  /** @type {string[]} */
+  const last = [];
+  let doing = '';
+  const show = () =>
+    onStatus(`${title} · ${Math.round((Date.now() - began) / 1000)} s${doing ? ` · ${doing}` : ''}`);
+
+  const child = spawn(program, args, { env, cwd, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (line) => {
+      const progress = describe(line);
+      if (progress !== null) doing = progress;
+      if (progress === null || progress === line) last.push(line);
+      if (last.length > LINES_KEPT) last.shift();
+    });
+  }
+  show();
+  const timer = setInterval(show, SHOWN_EVERY_MS);
+  try {
+    const code = await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    if (code !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${last.join('\n')}`);
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,114 @@
+import { access, readFile } from 'node:fs/promises';
+import { MillraceError } from '../../common/errors.js';
+import { withoutServices } from './policy.js';
+import { runShown } from './run-shown.js';
+
+/** @typedef {import('./tools.js').ToolName} ToolName */
+
+/**
+ * What the package managers call our tools.
+ * @type {Record<'apt' | 'dnf' | 'brew', { command: string, names: Record<ToolName, string> }>}
+ */
+const MANAGERS = {
+  apt: {
+    command: 'apt-get install -y',
+    names: {
+      java: 'openjdk-17-jdk-headless',
+      maven: 'maven',
+      mosquitto: 'mosquitto',
+      mosquittoClients: 'mosquitto-clients',
+      chromium: 'chromium',
+    },
+  },
+  dnf: {
+    command: 'sudo dnf install -y',
+    names: {
+      java: 'java-17-openjdk-headless',
+      maven: 'maven',
+      mosquitto: 'mosquitto',
+      mosquittoClients: 'mosquitto',
+      chromium: 'chromium',
+    },
+  },
+  brew: {
+    command: 'brew install',
+    names: {
+      java: 'openjdk@17',
+      maven: 'maven',
+      mosquitto: 'mosquitto',
+      mosquittoClients: 'mosquitto',
+      chromium: 'chromium',
+    },
+  },
+};
+
+const isRoot = () => process.getuid?.() === 0;
+
+/** @returns {Promise<'apt' | 'dnf' | 'brew' | null>} the package manager of this machine */
+async function manager() {
+  if (process.platform === 'darwin') return 'brew';
+  if (await exists('/usr/bin/apt-get')) return 'apt';
+  if (await exists('/usr/bin/dnf')) return 'dnf';
+  return null;
+}
+
+/** @param {string} path */
+const exists = (path) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** @returns {Promise<boolean>} whether we may install by ourselves: Debian, as root */
+export async function canInstall() {
+  return isRoot() && (await isDebian()) && (await manager()) === 'apt';
+}
+
+async function isDebian() {
+  const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
+  return /^ID=debian$/m.test(release);
+}
+
+/** @param {ToolName[]} tools @returns {Promise<string>} the one command that installs them here */
+export async function installCommand(tools) {
+  const name = await manager();
+  if (!name) return `(with this system's package manager) ${packagesOf('apt', tools).join(' ')}`;
+  const sudo = name === 'apt' && !isRoot() ? 'sudo ' : '';
+  return `${sudo}${MANAGERS[name].command} ${packagesOf(name, tools).join(' ')}`;
+}
+
+/** @param {'apt' | 'dnf' | 'brew'} name @param {ToolName[]} tools */
+const packagesOf = (name, tools) => [...new Set(tools.map((tool) => MANAGERS[name].names[tool]))];
+
+/**
+ * Installs tools by apt; the services that come with them are not started.
+ *
+ * @param {ToolName[]} tools
+ * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
+ * @throws {MillraceError} `install_failed`
+ */
+export async function installPackages(tools, { onStatus, signal }) {
+  const packages = packagesOf('apt', tools);
+  // A desktop or a cloud machine may be updating itself just now: wait for its lock instead of failing.
+  const options = ['-q', '-o', 'DPkg::Lock::Timeout=300'];
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const title = `apt: ${packages.join(' ')}`;
+  try {
+    await runShown('apt-get', [...options, 'update'], { env, title: 'apt: package lists', onStatus, signal });
+    await withoutServices(() =>
+      runShown('apt-get', [...options, 'install', '-y', '--no-install-recommends', ...packages], {
+        env,
+        title,
+        onStatus,
+        signal,
+      }),
+    );
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new MillraceError(
+      'install_failed',
+      `${/** @type {Error} */ (error).message}\nTo try by hand:\n  apt-get update && apt-get install -y ${packages.join(' ')}`,
+      { cause: error },
+    );
+  }
+}

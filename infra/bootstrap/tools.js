@@ -1,0 +1,97 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { MillraceError } from '../../common/errors.js';
+import { findJava, JAVA_MAJOR } from '../engine/java.js';
+import { canInstall, installCommand, installPackages } from './system.js';
+
+/**
+ * A program that is no npm package.
+ *
+ * @typedef {object} Tool
+ * @property {string} title what a person calls it
+ * @property {string[]} names of the program, the first found is taken
+ */
+
+/** @satisfies {Record<string, Tool>} */
+const TOOLS = {
+  java: { title: `Java ${JAVA_MAJOR}`, names: ['java'] },
+  maven: { title: 'Maven', names: ['mvn'] },
+  mosquitto: { title: 'Mosquitto', names: ['mosquitto'] },
+  mosquittoClients: { title: 'mosquitto_pub', names: ['mosquitto_pub'] },
+  chromium: {
+    title: 'Chromium',
+    names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+  },
+};
+
+/** @typedef {keyof typeof TOOLS} ToolName */
+/** @typedef {{ path: string, home?: string }} Found `home` is a Java's JAVA_HOME */
+
+/** Debian keeps daemons out of the PATH of ordinary users. */
+const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/snap/bin'];
+
+/**
+ * Finds programs, and installs by apt those that are missing where that is possible: on Debian as root.
+ *
+ * @param {ToolName[]} names
+ * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
+ * @returns {Promise<Partial<Record<ToolName, Found>>>}
+ * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`
+ */
+export async function ensureTools(names, { onStatus, signal }) {
+  const { missing } = await look(names);
+  if (missing.length > 0 && (await canInstall())) {
+    await installPackages(missing, { onStatus, signal });
+  }
+  return findTools(names);
+}
+
+/**
+ * @param {ToolName[]} names
+ * @returns {Promise<Partial<Record<ToolName, Found>>>} where each is
+ * @throws {MillraceError} `java_missing`, `tool_missing`: names all that is missing, and the command that installs it
+ */
+export async function findTools(names) {
+  const { found, missing, otherJavas } = await look(names);
+  if (missing.length === 0) return found;
+  const titles = missing.map((name) => TOOLS[name].title).join(', ');
+  const instead =
+    missing.includes('java') && otherJavas.length > 0 ? ` (found: ${otherJavas.join(', ')})` : '';
+  throw new MillraceError(
+    missing.includes('java') ? 'java_missing' : 'tool_missing',
+    `Missing on this machine: ${titles}${instead}. To install:\n  ${await installCommand(missing)}`,
+  );
+}
+
+/** @param {ToolName[]} names */
+async function look(names) {
+  /** @type {Partial<Record<ToolName, Found>>} */
+  const found = {};
+  /** @type {string[]} */
+  let otherJavas = [];
+  for (const name of names) {
+    if (name === 'java') {
+      const { java, others } = await findJava();
+      otherJavas = others;
+      if (java) found.java = java;
+    } else {
+      const path = await findProgram(TOOLS[name].names);
+      if (path) found[name] = { path };
+    }
+  }
+  return { found, missing: names.filter((name) => !found[name]), otherJavas };
+}
+
+/** @param {string[]} names @returns {Promise<string | null>} path of the first one that is there */
+async function findProgram(names) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...MORE_FOLDERS];
+  for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {
+    const runs = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runs) return path;
+  }
+  return null;
+}

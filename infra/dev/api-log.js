@@ -1,0 +1,51 @@
+import { createWriteStream } from 'node:fs';
+import { beginLog } from '../engine/log.js';
+
+/** pino's number for `warn`; what is above is worse. */
+const WARN = 40;
+const REPEAT_MS = 10_000;
+const SHOWN_CHARACTERS = 200;
+
+/**
+ * Writes the API's log to a file, and shows a person its warnings and errors in short.
+ *
+ * @param {string} path
+ * @param {{ print: (text: string) => void }} options
+ * @returns {{ write: (line: string) => void, close: () => void }}
+ */
+export function createApiLog(path, { print }) {
+  const file = createWriteStream(path, { fd: beginLog(path) });
+  /** When each message was shown last; a warning that comes a thousand times a second is shown once in 10 s. @type {Map<string, number>} */
+  const shownAt = new Map();
+  return {
+    write(line) {
+      file.write(`${line}\n`);
+      const text = summarize(line);
+      if (text === null) return;
+      const now = Date.now();
+      if (now - (shownAt.get(text) ?? 0) < REPEAT_MS) return;
+      shownAt.set(text, now);
+      print(text);
+    },
+    close: () => void file.end(),
+  };
+}
+
+/** @param {string} line a line of pino's @returns {string | null} what a person sees of it; null: nothing */
+export function summarize(line) {
+  const entry = parse(line);
+  if (!entry || !(Number(entry.level) >= WARN)) return null;
+  const sign = Number(entry.level) > WARN ? '✗' : '!';
+  const cause = entry.err?.message && entry.err.message !== entry.msg ? `: ${entry.err.message}` : '';
+  return `${sign} ${entry.msg ?? ''}${cause}`.replaceAll(/\s+/g, ' ').slice(0, SHOWN_CHARACTERS);
+}
+
+/** @param {string} line @returns {{ level?: number, msg?: string, err?: { message?: string } } | null} */
+function parse(line) {
+  if (!line.startsWith('{')) return null;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null; // Not pino's; it stands in the file as it came.
+  }
+}

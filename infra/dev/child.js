@@ -1,0 +1,79 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { ERRORS, MillraceError } from '../../common/errors.js';
+import { signalProcess } from '../engine/processes.js';
+
+const LINES_KEPT = 30;
+
+/**
+ * A process of the system, in a group of its own: Ctrl-C reaches it only through us, in the right order. It has an IPC
+ * channel, whose end tells it that we are gone.
+ *
+ * @typedef {object} Child
+ * @property {Promise<MillraceError | null>} exited null: it ended well or was stopped; else its own last message
+ * @property {(options: { withinMs: number }) => Promise<void>} stop asks it to end, and kills it when it does not
+ * @property {() => void} kill
+ */
+
+/**
+ * @param {string} script
+ * @param {object} options
+ * @param {string} options.title what a person calls it
+ * @param {string[]} [options.args]
+ * @param {NodeJS.ProcessEnv} options.env
+ * @param {(line: string) => void} [options.onLine] gets each line that it writes; without: it writes to our terminal
+ * @returns {Child}
+ */
+export function startChild(script, { title, args = [], env, onLine }) {
+  const output = onLine ? 'pipe' : 'inherit';
+  const child = fork(script, args, {
+    detached: true,
+    env,
+    execArgv: [],
+    stdio: ['ignore', output, output, 'ipc'],
+  });
+  /** @type {string[]} */
+  const complaints = [];
+  if (child.stdout && onLine) createInterface(child.stdout).on('line', onLine);
+  if (child.stderr && onLine) {
+    createInterface(child.stderr).on('line', (text) => {
+      onLine(text);
+      complaints.push(text);
+      if (complaints.length > LINES_KEPT) complaints.shift();
+    });
+  }
+
+  let stopping = false;
+  const kill = () => {
+    stopping = true;
+    if (child.pid) signalProcess(-child.pid, 'SIGKILL');
+  };
+  // `close` and not `exit`: what it said last must have been read.
+  const exited = once(child, 'close').then(([code, signal]) =>
+    stopping || code === 0 ? null : explain(title, { code, signal, complaints }),
+  );
+  return {
+    exited,
+    kill,
+    stop: async ({ withinMs }) => {
+      stopping = true;
+      if (child.pid) signalProcess(child.pid, 'SIGTERM');
+      const late = setTimeout(kill, withinMs);
+      await exited;
+      clearTimeout(late);
+    },
+  };
+}
+
+/**
+ * @param {string} title
+ * @param {{ code: number | null, signal: string | null, complaints: string[] }} end
+ * @returns {MillraceError} with the child's own words, and the code that its exit code stands for
+ */
+function explain(title, { code, signal, complaints }) {
+  const entry = Object.entries(ERRORS).find(([, error]) => 'exit' in error && error.exit === code);
+  const name = /** @type {import('../../common/errors.js').ErrorCode} */ (entry?.[0] ?? 'failed');
+  const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+  return new MillraceError(name, [`The ${title} ${how}.`, ...complaints].join('\n'));
+}

@@ -1,0 +1,135 @@
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { claimDataDir, emptyDataDir } from '../../common/data-dir.js';
+import { MillraceError } from '../../common/errors.js';
+import { ensureTools } from '../bootstrap/index.js';
+import { hasJars } from '../engine/jars.js';
+import { awaitPrevious } from '../engine/previous.js';
+import { createParts } from './parts.js';
+import { checkPorts, childEnvironment, readDevSettings } from './settings.js';
+import { migrate, startApi, startDatabase, startSimulator } from './start.js';
+import { createSteps } from './steps.js';
+import { welcome } from './welcome.js';
+
+/** Stopping has 10 s. */
+const STOP_WITHIN_MS = 9500;
+
+/**
+ * What a run of `npm run dev` is given by its first stage.
+ *
+ * @typedef {object} Run
+ * @property {import('./flags.js').DevFlags} flags
+ * @property {string} root the repository
+ * @property {import('../../common/status-line.js').StatusLine} line
+ * @property {AbortSignal} stop a person's wish
+ * @property {(kill: () => void) => void} onKill takes what a second wish calls
+ */
+
+/** @typedef {import('../../common/settings.js').Config} Config */
+
+/**
+ * `npm run dev`, stage two: starts the database, the API with broker and dashboard, and the simulator, and stays until
+ * it is stopped, its time is over, or a part fails. Whatever happens, nothing is left running.
+ *
+ * @param {Run} run
+ * @throws {MillraceError} why it could not start, or did not stay
+ */
+export async function runDev({ flags, root, line, stop, onKill }) {
+  const config = await readDevSettings();
+  const print = onOwnLine(line);
+  const parts = createParts({ withinMs: STOP_WITHIN_MS, print });
+  onKill(parts.kill);
+  // Three things end a run: a person, a part that fails, and its time being over.
+  const end = new AbortController();
+  parts.failed.catch((error) => end.abort(error));
+  const signal = AbortSignal.any([stop, end.signal]);
+  const finish = () => end.abort(null);
+  try {
+    await prepare(config, { flags, line, signal });
+    await start(config, { flags, root, line, print, parts, signal, finish });
+    await aborted(signal);
+  } catch (error) {
+    // Whatever a step says when it is interrupted: why it was interrupted is the reason.
+    if (!signal.aborted) throw error;
+  } finally {
+    line.clear();
+    if (stop.aborted) print('Stopping; Ctrl-C again kills at once.');
+    await parts.stop();
+  }
+  if (end.signal.reason) throw end.signal.reason;
+  print(`All stopped. The data stays in ${relative(root, config.dataDir) || '.'}`);
+}
+
+/**
+ * What must be right before anything starts.
+ *
+ * @param {Config} config
+ * @param {Pick<Run, 'flags' | 'line'> & { signal: AbortSignal }} options
+ */
+async function prepare(config, { flags, line, signal }) {
+  const { dataDir } = config;
+  const local = !config.cql.contactPoints;
+  if (flags.fresh && !local) {
+    throw new MillraceError(
+      'usage',
+      '--fresh empties the local database, never a cluster; CQL_CONTACT_POINTS is set.',
+    );
+  }
+  if (local) await awaitPrevious(join(dataDir, 'cassandra'), { onStatus: line.update, signal });
+  await checkPorts(config);
+  // The jars were fetched, not made: nobody wants to fetch them again.
+  if (flags.fresh) await emptyDataDir(dataDir, ['engine']);
+  await claimDataDir(dataDir);
+  if (local) {
+    const whole = await hasJars(join(dataDir, 'engine'));
+    await ensureTools(whole ? ['java'] : ['java', 'maven'], { onStatus: line.update, signal });
+  }
+  line.clear();
+}
+
+/**
+ * @param {Config} config
+ * @param {Omit<Run, 'stop' | 'onKill'> & { print: (text: string) => void, parts: import('./parts.js').Parts, signal: AbortSignal, finish: () => void }} run
+ */
+async function start(config, { flags, root, line, print, parts, signal, finish }) {
+  const step = createSteps(line);
+  const common = { config, parts, signal };
+  const local = !config.cql.contactPoints;
+  const engine = local
+    ? await step('database ready', (onStatus) => startDatabase({ ...common, onStatus }))
+    : null;
+  const context = { ...common, root, print, env: childEnvironment(config, engine) };
+  await step('schema up to date', (onStatus) => migrate({ ...context, onStatus }));
+  await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
+
+  print(welcome(config, { root, contactPoints: engine ?? String(config.cql.contactPoints) }));
+  const onEnd = () => {
+    if (flags.duration) finish();
+    else print('! The simulator was stopped; everything else goes on.');
+  };
+  const simulated = !flags['no-simulator'] && flags.devices > 0;
+  if (simulated) {
+    startSimulator({ ...context, flags, onEnd });
+  } else if (flags.duration) {
+    sleep(flags.duration, undefined, { signal }).then(finish, () => {
+      // Interrupted: the run is ending already.
+    });
+  }
+}
+
+/** @param {AbortSignal} signal @returns {Promise<void>} */
+const aborted = (signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/**
+ * The simulator shows its own status line on the same terminal: take it away before writing, it comes back by itself.
+ *
+ * @param {import('../../common/status-line.js').StatusLine} line
+ */
+const onOwnLine = (line) => (/** @type {string} */ text) => {
+  if (process.stdout.isTTY) process.stdout.write('\r\u001b[2K');
+  line.print(text);
+};

@@ -1,0 +1,68 @@
+import { MillraceError } from '../../common/errors.js';
+import { readSettings } from '../../common/settings.js';
+import { freePort, isPortFree } from '../engine/ports.js';
+
+/**
+ * The settings of `npm run dev`: those of the API, which is always the whole system here, with ports that are known.
+ *
+ * @returns {Promise<import('../../common/settings.js').Config>}
+ * @throws {MillraceError} `bad_settings`
+ */
+export async function readDevSettings() {
+  const config = readSettings({ ...process.env, ROLE: 'all' });
+  // Port 0 lets the system choose; here two processes have to know the choice.
+  config.http.port ||= await freePort();
+  config.mqtt.port ||= await freePort();
+  return config;
+}
+
+/**
+ * @param {import('../../common/settings.js').Config} config
+ * @throws {MillraceError} `port_taken`, naming the setting to change
+ */
+export async function checkPorts({ http, mqtt }) {
+  await checkPort('HTTP_PORT', http.port, http.host, 'the API and the dashboard');
+  if (!mqtt.url) await checkPort('MQTT_PORT', mqtt.port, mqtt.host, 'the MQTT broker');
+}
+
+/** @param {string} setting @param {number} port @param {string} host @param {string} who */
+async function checkPort(setting, port, host, who) {
+  if (await isPortFree(port, host)) return;
+  throw new MillraceError(
+    'port_taken',
+    `Something listens on ${host}:${port} already, where ${who} should. End it, or choose another port: ${setting}=${port + 10_000 > 65_535 ? port - 1 : port + 10_000} npm run dev`,
+  );
+}
+
+/**
+ * The environment of the processes that we start.
+ *
+ * @param {import('../../common/settings.js').Config} config
+ * @param {string | null} localEngine contact point of our own database; null: the cluster of the settings
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function childEnvironment({ dataDir, http, mqtt }, localEngine) {
+  const common = {
+    ...process.env,
+    ROLE: 'all',
+    DATA_DIR: dataDir,
+    HTTP_PORT: String(http.port),
+    MQTT_PORT: String(mqtt.port),
+  };
+  if (!localEngine) return common;
+  // What a person has set up for a cluster of theirs does not fit ours; empty means unset.
+  return { ...common, CQL_CONTACT_POINTS: localEngine, CQL_LOCAL_DC: 'datacenter1', CQL_TLS_CA: '' };
+}
+
+/** @param {string} host as listened on @returns {string} as a client on this machine calls it */
+export const reachable = (host) => {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+};
+
+/** @param {import('../../common/settings.js').Config} config @returns {{ dashboard: string, broker: string }} URLs */
+export const addresses = ({ http, mqtt }) => ({
+  dashboard: `http://${reachable(http.host)}:${http.port}/`,
+  broker: mqtt.url ?? `mqtt://${reachable(mqtt.host)}:${mqtt.port}`,
+});

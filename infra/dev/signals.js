@@ -1,0 +1,30 @@
+/** On Ctrl-C a terminal signals npm and us, and npm passes its own signal on: two within moments are one. */
+const SAME_MS = 700;
+const KILLED_EXIT = 130;
+
+/**
+ * The first SIGINT, SIGTERM or SIGHUP asks everything to stop; a second one kills what is left at once.
+ *
+ * @param {import('../../common/status-line.js').StatusLine} line
+ * @returns {{ stop: AbortSignal, onKill: (kill: () => void) => void }} `onKill` takes what the second signal calls
+ */
+export function listenForStop(line) {
+  const controller = new AbortController();
+  /** @type {(() => void)[]} */
+  const kills = [];
+  let firstAt = 0;
+
+  const heard = () => {
+    if (!controller.signal.aborted) {
+      firstAt = Date.now();
+      controller.abort();
+    } else if (Date.now() - firstAt > SAME_MS) {
+      line.clear();
+      line.print('Killed.');
+      for (const kill of kills) kill();
+      process.exit(KILLED_EXIT);
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, heard);
+  return { stop: controller.signal, onKill: (kill) => void kills.push(kill) };
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { startEngine } from '../engine/index.js';
+import { createApiLog } from './api-log.js';
+import { startChild } from './child.js';
+import { simulatorArguments } from './flags.js';
+import { untilReady } from './ready.js';
+import { addresses } from './settings.js';
+
+/** The simulator ends its sessions, the API settles what is in flight, Cassandra drains: together below 10 s. */
+const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
+
+/**
+ * What every start needs.
+ *
+ * @typedef {object} Context
+ * @property {import('../../common/settings.js').Config} config
+ * @property {string} root the repository
+ * @property {NodeJS.ProcessEnv} env of the processes
+ * @property {import('./parts.js').Parts} parts
+ * @property {(text: string) => void} print a line that stays
+ * @property {(text: string) => void} onStatus what is true now
+ * @property {AbortSignal} signal
+ */
+
+/**
+ * @param {Omit<Context, 'env' | 'root' | 'print'>} context
+ * @returns {Promise<string>} contact point of the local database
+ */
+export async function startDatabase({ config: { cql, dataDir }, parts, onStatus, signal }) {
+  const engine = await startEngine({ dataDir, port: cql.localPort, onStatus, signal });
+  parts.add({ title: 'database', patienceMs: PATIENCE_MS.engine, ...engine });
+  return engine.contactPoint;
+}
+
+/** @param {Context} context */
+export async function migrate({ root, env, onStatus, signal }) {
+  const child = startChild(join(root, 'schema/migrate/index.js'), {
+    title: 'migration',
+    env,
+    onLine: onStatus,
+  });
+  const kill = () => child.kill();
+  signal.addEventListener('abort', kill);
+  const error = await child.exited;
+  signal.removeEventListener('abort', kill);
+  signal.throwIfAborted();
+  if (error) throw error;
+}
+
+/** @param {Context} context */
+export async function startApi({ config, root, env, parts, print, onStatus, signal }) {
+  const log = createApiLog(join(config.dataDir, 'logs', 'api.log'), { print });
+  const child = startChild(join(root, 'api/index.js'), { title: 'API', env, onLine: log.write });
+  child.exited.then(log.close, log.close);
+  parts.add({ title: 'API', patienceMs: PATIENCE_MS.api, ...child });
+  await untilReady(addresses(config).dashboard, { token: config.http.apiToken, onStatus, signal });
+}
+
+/**
+ * @param {Context & { flags: import('./flags.js').DevFlags, onEnd: () => void }} context `onEnd`: the devices have done their work
+ */
+export function startSimulator({ config, root, env, parts, flags, onEnd }) {
+  const child = startChild(join(root, 'simulator/index.js'), {
+    title: 'simulator',
+    args: simulatorArguments(flags, addresses(config).broker),
+    env,
+  });
+  parts.add({ title: 'simulator', patienceMs: PATIENCE_MS.simulator, ...child });
+  child.exited.then((error) => {
+    if (!error) onEnd();
+  }, onEnd);
+}

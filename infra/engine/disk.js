@@ -1,0 +1,23 @@
+import { statfs } from 'node:fs/promises';
+import { MillraceError } from '../../common/errors.js';
+
+/** Room that the engine wants before it starts: jars, a gigabyte of commit log and some data. */
+export const ROOM_NEEDED_BYTES = 2 * 1024 ** 3;
+
+/**
+ * @param {string} dir a directory that is there
+ * @param {number} [neededBytes]
+ * @throws {MillraceError} `disk_full`
+ */
+export async function checkDisk(dir, neededBytes = ROOM_NEEDED_BYTES) {
+  const { bavail, bsize } = await statfs(dir);
+  const free = bavail * bsize;
+  if (free >= neededBytes) return;
+  throw new MillraceError(
+    'disk_full',
+    `${dir} has ${mebibytes(free)} MiB free; the database needs ${mebibytes(neededBytes)} MiB. Make room, or set DATA_DIR to a larger disk.`,
+  );
+}
+
+/** @param {number} bytes */
+const mebibytes = (bytes) => Math.floor(bytes / 1024 ** 2);

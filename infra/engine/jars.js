@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { MillraceError } from '../../common/errors.js';
+
+const POM = fileURLToPath(new URL('pom.xml', import.meta.url));
+/** A guess for the progress line alone: cassandra-all 5.0.9 and what it needs. */
+const ABOUT_JARS = 100;
+
+/**
+ * The folder that holds, or will hold, the engine's jars. Its name carries the pom's digest: a changed pom is a new
+ * folder, and what is there is always whole, because it appears by one rename.
+ *
+ * @param {string} engineDir
+ */
+export async function jarsDir(engineDir) {
+  const digest = createHash('sha256')
+    .update(await readFile(POM))
+    .digest('hex');
+  return join(engineDir, `lib-${digest.slice(0, 12)}`);
+}
+
+/** @param {string} engineDir @returns {Promise<boolean>} whether nothing has to be fetched */
+export async function hasJars(engineDir) {
+  return stat(await jarsDir(engineDir)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Fetches Cassandra's jars by Maven, unless they are there.
+ *
+ * @param {object} options
+ * @param {string} options.engineDir where jars are kept, over all runs
+ * @param {string} options.maven the program `mvn`
+ * @param {string} options.javaHome
+ * @param {(text: string) => void} [options.onStatus] gets what is true now, often
+ * @param {AbortSignal} [options.signal] ends Maven
+ * @returns {Promise<string>} the folder
+ * @throws {MillraceError} `install_failed`, `disk_full`
+ */
+export async function ensureJars({ engineDir, maven, javaHome, onStatus = () => {}, signal }) {
+  const whole = await jarsDir(engineDir);
+  if (await hasJars(engineDir)) return whole;
+  const part = `${whole}.part-${process.pid}`;
+  await mkdir(engineDir, { recursive: true });
+  await removeLeftovers(engineDir);
+  try {
+    await fetchInto(part, { maven, javaHome, onStatus, signal });
+    await rename(part, whole).catch(async (error) => {
+      // Another process was quicker; its folder is as good as ours.
+      if (!(await hasJars(engineDir))) throw error;
+    });
+  } finally {
+    await rm(part, { recursive: true, force: true });
+  }
+  return whole;
+}
+
+/** @param {string} engineDir takes away what interrupted downloads left, and leaves what is being written now */
+async function removeLeftovers(engineDir) {
+  for (const name of await readdir(engineDir)) {
+    const pid = /\.part-(\d+)$/.exec(name)?.[1];
+    if (pid && !isAlive(Number(pid))) await rm(join(engineDir, name), { recursive: true, force: true });
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {{ maven: string, javaHome: string, onStatus: (text: string) => void, signal?: AbortSignal }} options
+ */
+async function fetchInto(folder, { maven, javaHome, onStatus, signal }) {
+  const goal = 'dependency:copy-dependencies';
+  // Progress in Maven's output is one line a file; -B alone would hide the downloads' lines on old versions.
+  const args = ['-B', '-f', POM, goal, '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
+  const child = spawn(maven, args, {
+    cwd: dirname(POM),
+    env: { ...process.env, JAVA_HOME: javaHome },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+  });
+  /** @type {string[]} */
+  const last = [];
+  let downloaded = 0;
+  let copied = 0;
+  const read = (/** @type {string} */ line) => {
+    if (/Downloaded from .*\.jar/.test(line)) downloaded += 1;
+    else if (/Copying .*\.jar/.test(line)) copied += 1;
+    last.push(line);
+    if (last.length > 15) last.shift();
+    onStatus(
+      copied > 0
+        ? `Cassandra's jars: ${copied} of about ${ABOUT_JARS} in place`
+        : `Cassandra's jars: ${downloaded} files of 67 MB fetched`,
+    );
+  };
+  for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', read);
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code === 0) return;
+  const errors = last.filter((line) => line.includes('ERROR'));
+  const text = (errors.length > 0 ? errors : last).join('\n');
+  if (/No space left/.test(text))
+    throw new MillraceError('disk_full', `No room for Cassandra's jars in ${folder}.`);
+  throw new MillraceError(
+    'install_failed',
+    `Maven could not fetch Cassandra's jars. Is there a network? Type the command again to try again.\n${text}`,
+  );
+}

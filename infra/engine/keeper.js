@@ -1,0 +1,62 @@
+/**
+ * Keeps one Cassandra, in a process group of its own, and ends it when its parent asks or dies.
+ *
+ * Ctrl-C in a terminal reaches the whole foreground group, so the engine must not be in it: the API would lose its
+ * database while it drains. But a process outside the group survives its parent, unless somebody watches: this does.
+ *
+ * Run by infra/engine as `node keeper.js DIR JSON`, with an IPC channel. Says `{ refused: true }` when another engine
+ * holds DIR; understands `{ stop: ms }`, the time that Cassandra has to drain.
+ */
+import { spawn } from 'node:child_process';
+import { releaseLock, takeLock, updateLock } from './lock.js';
+
+/** How long Cassandra may drain before it is killed, where the parent cannot say, ms. Draining takes about 2.5 s. */
+const DRAIN_MS = 7000;
+
+/** @typedef {{ java: string, args: string[], cwd: string }} Command */
+
+const dir = String(process.argv[2]);
+const command = /** @type {Command} */ (JSON.parse(String(process.argv[3])));
+
+if (!process.connected) process.exit(0);
+if (await takeLock(dir)) keep();
+else say({ refused: true }, () => process.exit(0));
+
+function keep() {
+  // The keeper's own output is the log file; Java inherits it.
+  const java = spawn(command.java, command.args, {
+    cwd: command.cwd,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const holder = { keeper: process.pid, java: java.pid ?? null, stopping: false };
+  updateLock(dir, holder);
+
+  const stop = (drainMs = DRAIN_MS) => {
+    if (holder.stopping) return;
+    holder.stopping = true;
+    updateLock(dir, holder);
+    java.kill('SIGTERM');
+    setTimeout(() => java.kill('SIGKILL'), drainMs).unref();
+  };
+  const end = () => {
+    releaseLock(dir);
+    process.exit(0);
+  };
+
+  process.on('disconnect', () => stop());
+  process.on('message', (/** @type {{ stop: number }} */ message) => stop(message.stop));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop());
+  java.once('error', (error) => {
+    console.error(`ERROR ${command.java} cannot be run: ${error.message}`);
+    end();
+  });
+  java.once('exit', end);
+  if (!process.connected) stop();
+}
+
+/** @param {object} message @param {() => void} [then] */
+function say(message, then = () => {}) {
+  // A parent that is gone hears nothing; `disconnect` is on its way then.
+  if (process.connected) process.send?.(message, undefined, undefined, then);
+  else then();
+}

@@ -1,0 +1,68 @@
+import { mkdirSync, openSync, renameSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { MillraceError } from '../../common/errors.js';
+
+const TAIL_BYTES = 64 * 1024;
+
+/**
+ * Begins a log file; the last one is kept beside it as `.old`.
+ *
+ * @param {string} path
+ * @returns {number} file descriptor, to be closed by the caller
+ */
+export function beginLog(path) {
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    renameSync(path, `${path}.old`);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
+  }
+  return openSync(path, 'a');
+}
+
+/** @param {string} path @returns {Promise<string>} its last 64 KiB */
+async function tail(path) {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const length = Math.min(size, TAIL_BYTES);
+    const { buffer } = await file.read({ buffer: Buffer.alloc(length), position: size - length });
+    return buffer.toString();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Why Cassandra ended, from the end of its log.
+ *
+ * @param {string} path its log
+ * @param {{ ready: boolean, dataDir: string }} state whether it had answered before, and where its data is
+ * @returns {Promise<MillraceError>} `disk_full` or `engine_failed`
+ */
+export async function explainEnd(path, { ready, dataDir }) {
+  const text = await tail(path);
+  if (/No space left on device|Disk quota exceeded|Insufficient disk space/i.test(text)) {
+    return new MillraceError(
+      'disk_full',
+      `The local Cassandra ended because the disk of ${dataDir} is full. Make room, or set DATA_DIR to a larger disk. Its log: ${path}`,
+    );
+  }
+  const happened = ready ? 'The local Cassandra died.' : 'The local Cassandra did not start.';
+  const hint = /OutOfMemory|Cannot allocate memory|insufficient memory/i.test(text)
+    ? ' The machine has too little free memory for it (1.5 GB).'
+    : '';
+  return new MillraceError(
+    'engine_failed',
+    `${happened}${hint} The last lines of its log, ${path}:\n${lastWords(text)}`,
+  );
+}
+
+/** @param {string} text a log @returns {string} its errors where there are any, else its end; stack frames left out */
+function lastWords(text) {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at |^\s+\.\.\. \d+/.test(line));
+  const first = lines.findLastIndex((line) => /^(ERROR|FATAL)|^Exception|^Error/.test(line));
+  const shown = first === -1 ? lines.slice(-5) : lines.slice(first, first + 5);
+  return shown.map((line) => `  ${line.slice(0, 300)}`).join('\n');
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.js';
+import { holderOf } from './lock.js';
+
+const POLL_MS = 200;
+/** A keeper ends its engine within 10 s; twice that means that something is stuck. */
+const PATIENCE_MS = 20_000;
+/** A parent that was killed a moment ago has a keeper that is about to notice. */
+const NOTICE_MS = 1000;
+
+/**
+ * Waits for an engine that is on its way out of this directory, such as that of a `npm run dev` just stopped.
+ *
+ * @param {string} dir
+ * @param {{ onStatus?: (text: string) => void, signal?: AbortSignal }} [options]
+ * @throws {MillraceError} `data_dir_taken` when it works and stays
+ */
+export async function awaitPrevious(dir, { onStatus = () => {}, signal } = {}) {
+  const began = Date.now();
+  for (;;) {
+    const holder = await holderOf(dir);
+    if (!holder) return;
+    const waited = Date.now() - began;
+    if (waited > (holder.stopping ? PATIENCE_MS : NOTICE_MS)) throw taken(dir, holder);
+    onStatus('waiting for the last engine to stop');
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}
+
+/** @param {string} dir @param {import('./lock.js').Holder} holder */
+const taken = (dir, holder) =>
+  new MillraceError(
+    'data_dir_taken',
+    `A database (process ${holder.java ?? holder.keeper}) works in ${dir} already. Is another \`npm run dev\` running? Stop it, or set DATA_DIR, CQL_LOCAL_PORT, HTTP_PORT and MQTT_PORT for a second one.`,
+  );

@@ -1,0 +1,104 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { MillraceError } from '../../common/errors.js';
+import { explainEnd } from './log.js';
+import { answersCql } from './probe.js';
+import { signalProcess } from './processes.js';
+
+const KEEPER = fileURLToPath(new URL('keeper.js', import.meta.url));
+const PROBE_EVERY_MS = 150;
+/** Boots take 5 to 25 s; on a machine that is very busy, several times that. */
+const BOOT_MS = 180_000;
+const STOP_WITHIN_MS = 9000;
+/** What the keeper needs to end after Java has. */
+const KEEPER_MS = 500;
+
+/**
+ * A running Cassandra.
+ *
+ * @typedef {object} Engine
+ * @property {string} contactPoint `127.0.0.1:PORT`
+ * @property {string} log path of its log
+ * @property {(options?: { withinMs?: number }) => Promise<void>} stop drains and ends it, within 9 s where nothing else
+ *   is said, data kept; any number of times
+ * @property {() => void} kill ends it at once
+ * @property {Promise<MillraceError | null>} exited resolves when it has ended: null when it was stopped, else why it died
+ */
+
+/**
+ * Runs one Cassandra under a keeper until it answers.
+ *
+ * @param {object} options
+ * @param {{ java: string, args: string[], cwd: string }} options.command
+ * @param {string} options.dir where the node keeps everything
+ * @param {string} options.dataDir named in messages
+ * @param {{ path: string, fd: number }} options.log
+ * @param {{ host: string, port: number }} options.cql
+ * @param {(text: string) => void} options.onStatus
+ * @param {AbortSignal} [options.signal]
+ * @returns {Promise<Engine>}
+ * @throws {MillraceError} `engine_failed`, `disk_full`, `data_dir_taken`
+ */
+export async function runEngine({ command, dir, dataDir, log, cql, onStatus, signal }) {
+  const keeper = fork(KEEPER, [dir, JSON.stringify(command)], {
+    detached: true,
+    execArgv: [],
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+  });
+  closeSync(log.fd);
+  const state = { ready: false, stopping: false, refused: false };
+  keeper.on('message', (/** @type {{ refused: boolean }} */ said) => Object.assign(state, said));
+
+  const exited = once(keeper, 'exit').then(async () => {
+    // A keeper that was itself killed leaves Java behind, in its group.
+    if (keeper.pid) signalProcess(-keeper.pid, 'SIGKILL');
+    if (state.refused)
+      return new MillraceError('data_dir_taken', `Another database works in ${dir} already.`);
+    return state.stopping ? null : explainEnd(log.path, { ready: state.ready, dataDir });
+  });
+  const kill = () => {
+    state.stopping = true;
+    if (keeper.pid) signalProcess(-keeper.pid, 'SIGKILL');
+  };
+  const stop = async ({ withinMs = STOP_WITHIN_MS } = {}) => {
+    state.stopping = true;
+    if (keeper.connected) keeper.send({ stop: withinMs - KEEPER_MS });
+    const late = setTimeout(kill, withinMs);
+    await exited;
+    clearTimeout(late);
+  };
+
+  try {
+    await untilAnswers(cql, { exited, onStatus, signal });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  state.ready = true;
+  return { contactPoint: `${cql.host}:${cql.port}`, log: log.path, stop, kill, exited };
+}
+
+/**
+ * @param {{ host: string, port: number }} cql
+ * @param {{ exited: Promise<MillraceError | null>, onStatus: (text: string) => void, signal?: AbortSignal }} options
+ */
+async function untilAnswers(cql, { exited, onStatus, signal }) {
+  const began = Date.now();
+  let ended = false;
+  const watch = exited.then((error) => {
+    ended = true;
+    return error;
+  });
+  while (!(await answersCql(cql)) || ended) {
+    if (ended) throw (await watch) ?? new MillraceError('engine_failed', 'The local Cassandra was stopped.');
+    const waited = Date.now() - began;
+    if (waited > BOOT_MS) {
+      throw new MillraceError('engine_failed', `The local Cassandra gave no answer in ${BOOT_MS / 1000} s.`);
+    }
+    onStatus(`Cassandra boots: ${Math.round(waited / 1000)} s (usually 5 to 15 s)`);
+    await sleep(PROBE_EVERY_MS, undefined, { signal });
+  }
+}
