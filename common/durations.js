@@ -7,5 +7,6 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365
 export function parseDuration(text) {
   const match = /^(\d+(?:\.\d+)?(?:e\d+)?)(ms|s|m|h|d|y)$/.exec(text.trim());
   if (!match) return null;
-  return Number(match[1]) * UNIT_MS[/** @type {keyof typeof UNIT_MS} */ (match[2])];
+  const ms = Number(match[1]) * UNIT_MS[/** @type {keyof typeof UNIT_MS} */ (match[2])];
+  return Number.isFinite(ms) ? ms : null;
 }

@@ -54,7 +54,8 @@ export function parseFlags(command, flags, argv) {
     tokens: true,
   });
   for (const token of tokens) {
-    if (token.kind === 'option' && !(token.name in flags)) problems.push(`${token.rawName} is not known`);
+    if (token.kind === 'option' && !Object.hasOwn(flags, token.name))
+      problems.push(`${token.rawName} is not known`);
   }
   for (const extra of positionals) problems.push(`"${extra}" is no flag`);
   const out = /** @type {Record<string, unknown>} */ ({});

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { ERRORS, MillraceError } from '../../common/errors.js';
+
+/** @typedef {import('../../common/errors.js').ErrorEntry} ErrorEntry */
+
+const PAGE = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+
+const table = /** @type {[keyof typeof ERRORS, ErrorEntry][]} */ (Object.entries(ERRORS));
+
+/** @param {ErrorEntry['kind']} kind @returns {string[]} the rows that its section of the page must have, in order */
+const rowsOf = (kind) =>
+  table
+    .filter(([, entry]) => entry.kind === kind)
+    .map(([code, { status, exit, title }]) => `| \`${code}\` | ${status ?? exit} | ${title} |`);
+
+/** @param {string} heading @returns {string[]} the rows of the section whose heading begins so */
+const rowsUnder = (heading) => {
+  const section = PAGE.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
+  return section.split('\n').filter((line) => line.startsWith('| `'));
+};
+
+test.each([
+  ['Refusals', 'refusal'],
+  ['Problems', 'problem'],
+  ['Stops', 'stop'],
+])('docs/errors.md mirrors the table: %s', (heading, kind) => {
+  expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
+});
+
+describe('the table', () => {
+  test('has codes that programs can rely on, and titles that fit a line', () => {
+    for (const [code, { title }] of table) {
+      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(title).toMatch(/^[A-Z].*[^.\s]$/);
+    }
+  });
+
+  test('gives a status to what clients see, and to nothing else', () => {
+    for (const [, { kind, status, exit }] of table) {
+      if (kind === 'stop') expect(status).toBeUndefined();
+      else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
+    }
+  });
+
+  test('gives each stop an exit code of its own, none of which a shell or a signal uses', () => {
+    const exits = table.flatMap(([, { exit }]) => exit ?? []);
+    expect(new Set(exits).size).toBe(exits.length);
+    expect(exits).toHaveLength(rowsOf('stop').length);
+    expect(exits.filter((exit) => exit < 1 || exit > 125)).toEqual([]);
+  });
+
+  test('has every refusal of the contract', () => {
+    expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
+      'malformed',
+      'unknown_format',
+      'bad_id',
+      'bad_timestamp',
+      'too_old',
+      'in_future',
+      'not_finite',
+      'not_numeric',
+      'too_large',
+      'unknown_device',
+      'unknown_sensor',
+      'registration_limit',
+      'rejected',
+    ]);
+  });
+});
+
+describe('an error of the table', () => {
+  test('carries code, message, cause and details', () => {
+    const cause = new Error('ECONNREFUSED');
+    const error = new MillraceError('unavailable', 'Try again in a minute', {
+      cause,
+      details: { retry: 60 },
+    });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'MillraceError',
+      code: 'unavailable',
+      message: 'Try again in a minute',
+    });
+    expect([error.cause, error.details, error.status]).toEqual([cause, { retry: 60 }, 503]);
+  });
+
+  test('says its title where nothing better is said', () => {
+    expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
+  });
+
+  test('that was never meant for a client is a 500 to it; one that was ends a command with 1', () => {
+    expect(new MillraceError('disk_full').status).toBe(500);
+    expect(new MillraceError('disk_full').exitCode).toBe(70);
+    expect(new MillraceError('not_found').exitCode).toBe(1);
+  });
+});

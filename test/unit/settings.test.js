@@ -1,0 +1,275 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MillraceError } from '../../common/errors.js';
+import { isLoopback, readSettings } from '../../common/settings.js';
+import { SETTINGS } from '../../common/settings-table.js';
+
+const EXAMPLE = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+const NONE = { envFile: join(tmpdir(), 'there', 'is', 'no', 'such', 'file') };
+
+/** @type {string} */
+let folder;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'settings-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** @param {string} name @param {string} content @returns {string} path of a new file */
+function file(name, content) {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** @param {Record<string, string>} environment @param {{ envFile: string }} [options] @returns {string[]} the problems */
+function problemsOf(environment, options = NONE) {
+  try {
+    readSettings(environment, options);
+    return [];
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    expect([error.code, error.exitCode]).toEqual(['bad_settings', 78]);
+    const [heading, ...lines] = error.message.split('\n');
+    expect(heading).toBe('Settings to mend:');
+    return lines.map((line) => line.trim());
+  }
+}
+
+test('without any settings everything is on loopback, with the defaults of the contract', () => {
+  expect(readSettings({}, NONE)).toMatchObject({
+    cql: {
+      contactPoints: null,
+      localDc: 'datacenter1',
+      keyspace: 'iot',
+      consistency: 'LOCAL_QUORUM',
+      localPort: 9042,
+    },
+    dataDir: resolve('.data'),
+    mqtt: { url: undefined, host: '127.0.0.1', port: 1883, auth: false, sessionExpirySeconds: 604_800 },
+    http: { host: '127.0.0.1', port: 8080, apiToken: undefined },
+    role: 'all',
+    sparkplug: true,
+    ingest: {
+      autoRegister: true,
+      autoRegisterMax: 100_000,
+      maxMessageBytes: 1_048_576,
+      maxClockSkewMs: 300_000,
+      relativeTimes: true,
+    },
+    retention: { batchDays: 30, historyDays: 365, latestGroups: 16 },
+  });
+});
+
+test('an installation in parts reads as it was written', () => {
+  const config = readSettings(
+    {
+      ROLE: 'ingest',
+      CQL_CONTACT_POINTS: 'db-1, db-2:9142,[2001:db8::1]:9042',
+      MQTT_URL: 'mqtts://broker.example:8883',
+      MQTT_SESSION_EXPIRY: '1d',
+      CURSOR_SECRET: 'a secret',
+      HTTP_PORT: '0',
+      LATEST_GROUPS: '1e3',
+    },
+    NONE,
+  );
+  expect(config).toMatchObject({
+    role: 'ingest',
+    sparkplug: false,
+    cql: { contactPoints: ['db-1', 'db-2:9142', '[2001:db8::1]:9042'] },
+    mqtt: { url: 'mqtts://broker.example:8883', sessionExpirySeconds: 86_400 },
+    http: { port: 0, cursorSecret: 'a secret' },
+    ingest: { autoRegister: false },
+    retention: { latestGroups: 1000 },
+  });
+});
+
+describe('devices register by themselves', () => {
+  test.each([
+    [{}, true],
+    [{ MQTT_URL: 'mqtt://localhost:1883' }, true],
+    [{ MQTT_URL: 'mqtt://[::1]:1883' }, true],
+    [{ MQTT_URL: 'mqtt://broker.example' }, false],
+    [{ MQTT_URL: 'mqtt://broker.example', AUTO_REGISTER: 'true' }, true],
+    [{ AUTO_REGISTER: 'false' }, false],
+    [{ MQTT_HOST: '0.0.0.0', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' }, false],
+  ])('with %p: %p', (environment, expected) => {
+    expect(readSettings(environment, NONE).ingest.autoRegister).toBe(expected);
+  });
+});
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['LocalHost', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['0.0.0.0', false],
+  ['::', false],
+  ['127.0.0.1.example', false],
+  ['localhost.example', false],
+  ['10.0.0.1', false],
+  ['', false],
+])('loopback, %s: %p', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
+});
+
+describe('a value that is wrong by itself', () => {
+  test.each([
+    ['HTTP_PORT', '65536', 'must be a whole number from 0 to 65535'],
+    ['HTTP_PORT', '80a', 'must be a whole number from 0 to 65535'],
+    ['MQTT_PORT', '-1', 'must be a whole number from 0 to 65535'],
+    ['CQL_LOCAL_PORT', '0', 'must be a whole number from 1 to 65535'],
+    ['BATCH_DAYS', '3', 'must be a whole number from 4 to 3650'],
+    ['MQTT_AUTH', 'yes', 'must be true or false'],
+    ['ROLE', 'reader', 'must be one of all, ingest, http'],
+    ['CQL_CONSISTENCY', 'ANY', 'must be one of ONE, LOCAL_ONE, TWO, QUORUM, LOCAL_QUORUM, EACH_QUORUM, ALL'],
+    ['CQL_KEYSPACE', 'Iot; DROP', 'must be a lower-case CQL name of up to 48 characters'],
+    ['MQTT_SHARE_GROUP', 'a/b', 'must be a text without /, +, # and spaces'],
+    ['MAX_CLOCK_SKEW', '5', 'must be a duration such as 5m or 7d, from 0s to 1d'],
+    ['MQTT_SESSION_EXPIRY', '0s', 'must be a duration such as 5m or 7d, from 1s to 49710d'],
+    ['CQL_CONTACT_POINTS', 'a,,b', 'must be host[:port], comma-separated, IPv6 in brackets; "" is not'],
+    ['CQL_CONTACT_POINTS', 'a:0', 'must be host[:port], comma-separated, IPv6 in brackets; "a:0" is not'],
+    ['CQL_CONTACT_POINTS', '::1', 'must be host[:port], comma-separated, IPv6 in brackets; "::1" is not'],
+  ])('%s=%s', (name, value, says) => {
+    expect(problemsOf({ [name]: value })).toEqual([`${name} ${says}`]);
+  });
+
+  test.each([
+    'broker.example',
+    'http://broker.example',
+    'mqtt://broker.example:99999',
+    'mqtt://user:password@broker.example',
+    'mqtt://broker.example/path',
+  ])('MQTT_URL=%s', (MQTT_URL) => {
+    expect(problemsOf({ MQTT_URL })).toEqual([
+      'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
+    ]);
+  });
+
+  test('a certificate that is not there', () => {
+    expect(problemsOf({ CQL_TLS_CA: join(folder, 'no.pem') })).toEqual([
+      expect.stringMatching(/^CQL_TLS_CA cannot be read: ENOENT/),
+    ]);
+  });
+});
+
+describe('values that are wrong together', () => {
+  test.each([
+    [{ HTTP_HOST: '0.0.0.0' }, ['API_TOKEN must be set where HTTP_HOST is beyond loopback']],
+    [{ MQTT_HOST: '::' }, ['MQTT_AUTH must be true where MQTT_HOST is beyond loopback']],
+    [{ MQTT_AUTH: 'true' }, ['MQTT_USERNAME and MQTT_PASSWORD must be set where MQTT_AUTH is true']],
+    [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set where CQL_USERNAME is']],
+    [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set where CQL_PASSWORD is']],
+    [{ MQTT_PASSWORD: 'p' }, ['MQTT_USERNAME must be set where MQTT_PASSWORD is']],
+    [
+      { BATCH_DAYS: '30', HISTORY_DAYS: '7' },
+      ['HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches'],
+    ],
+    [
+      { ROLE: 'http' },
+      [
+        'CURSOR_SECRET must be set where ROLE is http',
+        'MQTT_URL must be set where ROLE is http',
+        'CQL_CONTACT_POINTS must be set where ROLE is http',
+      ],
+    ],
+  ])('%p', (environment, problems) => {
+    expect(problemsOf(environment)).toEqual(problems);
+  });
+
+  test('a certificate for a connection without TLS, which would then be open without a word', () => {
+    const MQTT_TLS_CA = file('ca.pem', 'PEM');
+    const expected = ['MQTT_URL must be mqtts:// where MQTT_TLS_CA is set'];
+    expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtt://broker.example' })).toEqual(expected);
+    expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtts://broker.example' })).toEqual([]);
+  });
+
+  test('all that is wrong is said at once, but nothing about what could not be read', () => {
+    expect(
+      problemsOf({
+        ROLE: 'ingest',
+        HTTP_PORT: 'x',
+        LOG_LEVEL: 'loud',
+        MQTT_URL: 'nowhere',
+        CURSOR_SECRET: 's',
+      }),
+    ).toEqual([
+      'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
+      'HTTP_PORT must be a whole number from 0 to 65535',
+      'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal',
+      'CQL_CONTACT_POINTS must be set where ROLE is ingest',
+    ]);
+  });
+});
+
+describe('secrets in files', () => {
+  test('are read without the line break at their end', () => {
+    const API_TOKEN_FILE = file('token', ' to ken \n');
+    expect(readSettings({ API_TOKEN_FILE }, NONE).http.apiToken).toBe(' to ken ');
+  });
+
+  test('that are not there, or empty, are problems by the name of the setting that was set', () => {
+    const CQL_PASSWORD_FILE = join(folder, 'nowhere');
+    const API_TOKEN_FILE = file('empty', '\n');
+    expect(problemsOf({ CQL_PASSWORD_FILE, API_TOKEN_FILE })).toEqual([
+      expect.stringMatching(/^CQL_PASSWORD_FILE cannot be read: ENOENT/),
+      `API_TOKEN_FILE names a file that holds nothing: ${API_TOKEN_FILE}`,
+    ]);
+  });
+
+  test('are no second way beside the first', () => {
+    const API_TOKEN_FILE = file('second', 'b');
+    expect(problemsOf({ API_TOKEN: 'a', API_TOKEN_FILE })).toEqual([
+      'API_TOKEN_FILE is set beside API_TOKEN; take one of them away',
+    ]);
+  });
+
+  test('are all the settings that nobody else should see', () => {
+    const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
+    expect(secrets.map(([name]) => name)).toEqual([
+      'CQL_PASSWORD',
+      'MQTT_PASSWORD',
+      'API_TOKEN',
+      'CURSOR_SECRET',
+    ]);
+    for (const [name] of secrets) expect(EXAMPLE).toContain(`${name}_FILE`);
+  });
+});
+
+describe('.env', () => {
+  test('gives what the environment does not', () => {
+    const envFile = file('both.env', 'HTTP_PORT=1\nMQTT_PORT=2\n');
+    const config = readSettings({ HTTP_PORT: '3' }, { envFile });
+    expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
+  });
+
+  test('is silenced by an empty value in the environment', () => {
+    const envFile = file('silenced.env', 'HTTP_PORT=1\n');
+    expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
+  });
+
+  test('that cannot be read is a problem', () => {
+    expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
+  });
+});
+
+describe('.env.example', () => {
+  test('has every setting with its help and its default, in order', () => {
+    const listed = [...EXAMPLE.matchAll(/^# (.+)\n#([A-Z_]+)=(.*)$/gm)].map(([, help, name, value]) => [
+      name,
+      help,
+      value,
+    ]);
+    expect(listed).toEqual(
+      Object.entries(SETTINGS).map(([name, { help, fallback }]) => [name, help, fallback ?? '']),
+    );
+  });
+
+  test('with every # taken away changes nothing', () => {
+    const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
+    expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
+  });
+});
