@@ -6,8 +6,10 @@ WORKDIR /app
 
 FROM base AS dependencies
 COPY package.json package-lock.json ./
+# Without the development packages in package.json, npm ci does not ask whether the lock file has them for this platform.
 # None of the dependencies needs its install script, so none gets to run one.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+RUN npm pkg delete devDependencies \
+  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm cache clean --force
 
 FROM base

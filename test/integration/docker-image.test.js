@@ -1,0 +1,29 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { importsOf, packageOf } from '../support/imports.js';
+
+// What the Dockerfile copies is what the code in it needs. No image is built here.
+
+const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (?!--)(.+) \S+$/gm)]
+  .flatMap((match) => String(match[1]).split(' '))
+  .sort();
+const folders = copied.filter((path) => existsSync(path) && statSync(path).isDirectory());
+
+test('gets from the builder what it copies, and nothing else', () => {
+  const [everything, ...allowed] = readFileSync('.dockerignore', 'utf8').match(/^[^#\s].*$/gm) ?? [];
+  expect(everything).toBe('*');
+  expect(allowed.map((line) => line.slice(1)).sort()).toEqual([...new Set(copied)]);
+});
+
+test('has every file and every package that its code imports', () => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const server = folders.filter((folder) => folder !== 'web');
+  const missing = importsOf(server).filter(({ file, specifier }) => {
+    if (specifier.startsWith('node:')) return false;
+    if (!specifier.startsWith('.')) return !(packageOf(specifier) in dependencies);
+    const path = join(file, '..', specifier);
+    return !existsSync(path) || !folders.some((folder) => path.startsWith(`${folder}/`));
+  });
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const COMPOSE = 'infra/compose';
+const STARTS_WITHIN_MS = 10_000;
+
+/**
+ * The machine's own Mosquitto, started as its container would start it: by our script, on our configuration. Only the
+ * paths, the port and (where the test runs as root) the user are others.
+ *
+ * @param {{ directory: string, secrets: string }} options an empty directory of the test's, and that of the secrets
+ */
+export async function prepareBroker({ directory, secrets }) {
+  const port = await freePort();
+  const run = join(directory, 'run');
+  const data = join(directory, 'data');
+  mkdirSync(data, { recursive: true });
+  const configuration = readFileSync(join(COMPOSE, 'mosquitto.conf'), 'utf8')
+    .replaceAll('/tmp/mosquitto/', `${run}/`)
+    .replace('/mosquitto/data/', `${data}/`)
+    .replace('listener 1883', `listener ${port} 127.0.0.1`);
+  // Started by root it would change to the user mosquitto, who cannot read files of root's.
+  const asRoot = process.getuid?.() === 0 ? '\nuser root\n' : '';
+  writeFileSync(join(directory, 'mosquitto.conf'), configuration + asRoot);
+  copyFileSync(join(COMPOSE, 'mosquitto.acl'), join(directory, 'mosquitto.acl'));
+
+  const environment = {
+    // Debian keeps the broker out of the PATH of ordinary users.
+    PATH: `${process.env['PATH']}:/usr/sbin`,
+    SECRETS: secrets,
+    CONFIGURATION: directory,
+    RUN_DIRECTORY: run,
+  };
+  /** @type {import('node:child_process').ChildProcess | null} */
+  let child = null;
+  let log = '';
+
+  return {
+    port,
+    log: () => log,
+    async start() {
+      const started = spawn('/bin/sh', [join(COMPOSE, 'mosquitto-start.sh')], { env: environment });
+      child = started;
+      for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk) => (log += chunk));
+      const deadline = Date.now() + STARTS_WITHIN_MS;
+      while (!(await answers(port))) {
+        if (started.exitCode !== null || Date.now() > deadline)
+          throw new Error(`Mosquitto did not start:\n${log}`);
+        await sleep(50);
+      }
+    },
+    /** Ends it in order, as `docker compose stop` does; it writes its store. */
+    async stop() {
+      if (child && child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+      child = null;
+    },
+  };
+}
+
+/** @returns {Promise<number>} */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** @param {number} port @returns {Promise<boolean>} */
+async function answers(port) {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false; // Refused: not listening yet.
+  } finally {
+    socket.destroy();
+  }
+}
