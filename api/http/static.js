@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 
@@ -96,5 +96,7 @@ function contentSecurityPolicy(page) {
 
 /** @param {string} name @returns {string} where npm put it, be it hoisted or not */
 function packageDir(name) {
-  return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  const entry = createRequire(import.meta.url).resolve(name);
+  const folder = `${sep}node_modules${sep}${name}${sep}`;
+  return entry.slice(0, entry.lastIndexOf(folder) + folder.length);
 }

@@ -1,0 +1,117 @@
+/**
+ * @typedef {import('./types.js').LatestItem} LatestItem
+ * @typedef {import('./types.js').Stats} Stats
+ * @typedef {'connecting' | 'live' | 'reconnecting'} StreamStatus
+ * @typedef {object} Target what is followed; neither devices nor sensors: the whole fleet
+ * @property {string[]} [devices] device ids
+ * @property {[device: string, sensor: string][]} [sensors]
+ */
+
+/** The API sends `stats` once a second; so long without anything, and the connection is dead without knowing it. */
+const SILENCE_MS = 10_000;
+/** Another page of the table opens another stream: no reason to alarm anyone, unless it takes longer than this. */
+const GRACE_MS = 1_500;
+const RETRY_MS = { first: 500, most: 8_000 };
+
+/**
+ * One live connection, whatever is looked at: a browser opens six to a host, all tabs together.
+ *
+ * @param {object} parts
+ * @param {typeof globalThis.EventSource} parts.EventSource
+ * @param {(items: LatestItem[]) => void} parts.onItems of snapshots and deltas alike: both carry newest values
+ * @param {(stats: Stats) => void} parts.onStats
+ * @param {(status: StreamStatus) => void} parts.onStatus
+ */
+export function createStream({ EventSource, onItems, onStats, onStatus }) {
+  /** @type {EventSource | null} */
+  let source = null;
+  let address = '';
+  let wasLive = false;
+  let retryMs = RETRY_MS.first;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let retryTimer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let silenceTimer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let graceTimer;
+
+  function open() {
+    close();
+    const opened = new EventSource(address);
+    source = opened;
+    opened.addEventListener('open', () => heard());
+    opened.addEventListener('snapshot', (event) => heard(() => onItems(JSON.parse(event.data).items)));
+    opened.addEventListener('delta', (event) => heard(() => onItems(JSON.parse(event.data).items)));
+    opened.addEventListener('stats', (event) => heard(() => onStats(JSON.parse(event.data))));
+    opened.addEventListener('error', () => {
+      tellLost();
+      // A refused request (not 200) closes an EventSource for good; all else it mends by itself.
+      if (opened.readyState === EventSource.CLOSED) retryLater();
+    });
+    silenceTimer = setTimeout(startAgain, SILENCE_MS);
+  }
+
+  /** @param {() => void} [handle] */
+  function heard(handle) {
+    clearTimeout(silenceTimer);
+    clearTimeout(graceTimer);
+    silenceTimer = setTimeout(startAgain, SILENCE_MS);
+    retryMs = RETRY_MS.first;
+    wasLive = true;
+    onStatus('live');
+    handle?.();
+  }
+
+  function tellLost() {
+    clearTimeout(graceTimer);
+    onStatus(wasLive ? 'reconnecting' : 'connecting');
+  }
+
+  function startAgain() {
+    tellLost();
+    open();
+  }
+
+  function retryLater() {
+    close();
+    retryTimer = setTimeout(open, retryMs);
+    retryMs = Math.min(2 * retryMs, RETRY_MS.most);
+  }
+
+  function close() {
+    clearTimeout(retryTimer);
+    clearTimeout(silenceTimer);
+    source?.close();
+    source = null;
+  }
+
+  return {
+    /** @param {Target} target replaces what was followed; the same target again changes nothing */
+    follow(target) {
+      const next = addressOf(target);
+      if (next === address) return;
+      address = next;
+      clearTimeout(graceTimer);
+      graceTimer = setTimeout(tellLost, GRACE_MS);
+      open();
+    },
+    stop() {
+      clearTimeout(graceTimer);
+      close();
+      address = '';
+    },
+  };
+}
+
+/** @param {Target} target @returns {string} */
+export function addressOf({ devices = [], sensors = [] }) {
+  const parameters = [
+    ...devices.map((device) => `device=${encodeURIComponent(device)}`),
+    ...sensors.map(
+      // Each part is encoded by itself, since a name may hold a slash, and the whole once more as a query value.
+      ([device, sensor]) =>
+        `sensor=${encodeURIComponent(`${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`)}`,
+    ),
+  ];
+  return `/api/v1/stream${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
+}

@@ -1,0 +1,53 @@
+import { html } from 'htm/preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Header } from './components/header.js';
+import { routeOf } from './routes.js';
+import { useObservable, useParts } from './state/hooks.js';
+import { DeviceView } from './views/device.js';
+import { FleetView } from './views/fleet.js';
+import { NowhereView } from './views/nowhere.js';
+import { SensorView } from './views/sensor.js';
+
+/** The frame around every view, and the view that the address names. */
+export function App() {
+  const { router } = useParts();
+  const { path } = useObservable(router.place);
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  useFocusOnArrival(main, path);
+
+  return html`
+    <a class="skip" href="#main" data-native>Skip to the content</a>
+    <${Header} />
+    <main id="main" ref=${main} tabindex="-1">${viewOf(path)}</main>
+  `;
+}
+
+/** @param {string} path */
+function viewOf(path) {
+  const route = routeOf(path);
+  switch (route.view) {
+    case 'fleet':
+      return html`<${FleetView} />`;
+    case 'device':
+      return html`<${DeviceView} key=${path} device=${route.device} />`;
+    case 'sensor':
+      return html`<${SensorView} key=${path} device=${route.device} sensor=${route.sensor} />`;
+    default:
+      return html`<${NowhereView} />`;
+  }
+}
+
+/**
+ * A screen reader and the Tab key begin where the new view begins, as after a page load.
+ *
+ * @param {{ current: HTMLElement | null }} main
+ * @param {string} path
+ */
+function useFocusOnArrival(main, path) {
+  const last = useRef(path);
+  useEffect(() => {
+    if (last.current === path) return;
+    last.current = path;
+    main.current?.focus({ preventScroll: true });
+  }, [main, path]);
+}

@@ -1,0 +1,23 @@
+import { html } from 'htm/preact';
+import { decimalsFor, formatCount, formatNumber, formatUnit } from '../format.js';
+import { statisticsOf } from '../state/samples.js';
+import { Figure } from './figure.js';
+
+/**
+ * Statistics of the samples shown.
+ *
+ * @param {{ samples: import('../state/samples.js').Samples, unit: string | null }} props
+ */
+export function SampleFigures({ samples, unit }) {
+  const { count, min, max, avg } = statisticsOf(samples);
+  const decimals = decimalsFor([min ?? 0, max ?? 0]);
+  const written = formatUnit(unit);
+  return html`
+    <dl class="figures" aria-label="Statistics of what is shown">
+      <${Figure} label="Lowest" value=${formatNumber(min, decimals)} unit=${written} />
+      <${Figure} label="Average" value=${formatNumber(avg, decimals)} unit=${written} />
+      <${Figure} label="Highest" value=${formatNumber(max, decimals)} unit=${written} />
+      <${Figure} label="Samples" value=${formatCount(count)} />
+    </dl>
+  `;
+}

@@ -1,0 +1,40 @@
+import { html } from 'htm/preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { decimalsFor, formatNumber, formatUnit } from '../format.js';
+
+const FLASH_MS = 900;
+
+/**
+ * A sensor's newest value with its unit; lights up for a moment when it changes.
+ *
+ * @param {object} props
+ * @param {number | null} props.value
+ * @param {string | null} props.unit
+ * @param {string | null} props.ts
+ * @param {{ value: number }[]} props.recent values before it, which fix the number of decimals
+ */
+export function Value({ value, unit, ts, recent }) {
+  const number = useRef(/** @type {HTMLElement | null} */ (null));
+  useFlash(number, ts);
+  const decimals = decimalsFor(recent.map((one) => one.value));
+  return html`
+    <span class="value" data-none=${value === null}>
+      <span class="value-number" ref=${number}>${formatNumber(value, recent.length > 0 ? decimals : undefined)}</span>
+      <span class="value-unit">${formatUnit(unit)}</span>
+    </span>
+  `;
+}
+
+/**
+ * @param {{ current: HTMLElement | null }} element
+ * @param {string | null} ts
+ */
+function useFlash(element, ts) {
+  const last = useRef(ts);
+  useEffect(() => {
+    if (last.current === ts) return;
+    last.current = ts;
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    element.current?.animate([{ color: 'var(--accent)' }, {}], { duration: FLASH_MS, easing: 'ease-out' });
+  }, [element, ts]);
+}

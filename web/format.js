@@ -1,0 +1,125 @@
+/** Every number, time and unit on the screen is written here: two views never write the same thing differently. */
+
+/** What stands where a value is not known. */
+export const NOTHING = '–';
+
+const MOST_DECIMALS = 4;
+const NUMBERS = Array.from(
+  { length: MOST_DECIMALS + 1 },
+  (_, decimals) =>
+    new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+);
+
+/** Units as devices send them (SenML, RFC 8428, and UCUM) to what people read. @type {Record<string, string>} */
+const UNITS = {
+  Cel: '°C',
+  '%RH': '% RH',
+  '/': '',
+  lat: '° N',
+  lon: '° E',
+  deg: '°',
+  'beat/min': 'bpm',
+  beats: 'beats',
+  '/min': '/min',
+  '1/min': '/min',
+  'm/s2': 'm/s²',
+  m2: 'm²',
+  m3: 'm³',
+};
+
+/** @param {string | null | undefined} unit @returns {string} */
+export const formatUnit = (unit) => (unit ? (UNITS[unit] ?? unit) : '');
+
+/** @param {number} value @returns {number} decimals worth showing: four significant places, no trailing zeros */
+export function decimalsOf(value) {
+  const size = Math.abs(value);
+  const most = size >= 10_000 ? 0 : size >= 1000 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : MOST_DECIMALS;
+  return String(Number(value.toFixed(most))).split('.')[1]?.length ?? 0;
+}
+
+/** @param {Iterable<number>} values @returns {number} decimals that suit all of them, so that a changing value does not jump */
+export function decimalsFor(values) {
+  let most = 0;
+  for (const value of values) most = Math.max(most, decimalsOf(value));
+  return most;
+}
+
+/**
+ * @param {number | null | undefined} value
+ * @param {number} [decimals]
+ * @returns {string}
+ */
+export function formatNumber(value, decimals) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  const size = Math.abs(value);
+  const text =
+    size >= 1e12 || (size > 0 && size < 1e-4)
+      ? value.toExponential(2)
+      : (NUMBERS[Math.min(decimals ?? decimalsOf(value), MOST_DECIMALS)]?.format(value) ?? NOTHING);
+  return text.replace('-', '−');
+}
+
+/** @param {number | null | undefined} value @returns {string} a whole number */
+export const formatCount = (value) => formatNumber(value, 0);
+
+/** @param {number | null | undefined} perSecond @returns {string} */
+export const formatRate = (perSecond) =>
+  formatNumber(perSecond, perSecond && Math.abs(perSecond) < 10 && !Number.isInteger(perSecond) ? 1 : 0);
+
+/** @param {number | null | undefined} ms @returns {string} without its unit */
+export const formatMs = (ms) => formatNumber(ms, ms !== null && ms !== undefined && ms >= 100 ? 0 : 1);
+
+/**
+ * @param {number} ms since it was measured
+ * @returns {string} `now`, `12 s`, `4 min`, `3 h`, `5 d`
+ */
+export function formatAge(ms) {
+  if (ms < -1500) return `in ${formatSpan(-ms)}`;
+  return ms < 1000 ? 'now' : formatSpan(ms);
+}
+
+/** @param {number} ms @returns {string} in its largest whole unit */
+export function formatSpan(ms) {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `14:03:21` */
+export const formatTime = (ts, zone) => fields(ts, zone).slice(11, 19);
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `14:03:21.250` */
+export const formatTimeMs = (ts, zone) => fields(ts, zone).slice(11, 23);
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:03:21` */
+export const formatDateTime = (ts, zone) => fields(ts, zone).slice(0, 19).replace('T', ' ');
+
+/** @param {'local' | 'utc'} zone @param {number} ts epoch ms @returns {string} `UTC`, `UTC+1`, `UTC−3:30` */
+export function formatZone(zone, ts) {
+  const minutes = zone === 'utc' ? 0 : -new Date(ts).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const size = Math.abs(minutes);
+  const rest = size % 60 === 0 ? '' : `:${String(size % 60).padStart(2, '0')}`;
+  return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest}`;
+}
+
+/** @param {number} ts @param {'local' | 'utc'} zone @returns {string} ISO 8601 digits as a clock on that zone's wall shows them */
+function fields(ts, zone) {
+  const offset = zone === 'utc' ? 0 : new Date(ts).getTimezoneOffset() * 60_000;
+  return new Date(ts - offset).toISOString();
+}
+
+/** Hues of the classic sensor types, one each; see --hue-1 … in tokens.css. @type {Record<string, number>} */
+const TYPE_HUES = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
+
+/** @param {string | null} type @returns {number} 0 for none, 1 to 8 by the name: the same type always has the same hue */
+export function hueOf(type) {
+  if (!type) return 0;
+  const known = TYPE_HUES[type.toLowerCase()];
+  if (known) return known;
+  let hash = 0;
+  for (const character of type) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return 5 + (hash % 4);
+}

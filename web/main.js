@@ -1,0 +1,21 @@
+import { html, render } from 'htm/preact';
+import { createClient } from './api/client.js';
+import { App } from './app.js';
+import { createClock } from './state/clock.js';
+import { PartsContext } from './state/hooks.js';
+import { createLive } from './state/live.js';
+import { createPreferences } from './state/preferences.js';
+import { createRouter } from './state/router.js';
+import { createVocabulary } from './state/vocabulary.js';
+
+const parts = {
+  client: createClient({ fetch: (...request) => fetch(...request) }),
+  live: createLive({ EventSource, requestFrame: (run) => requestAnimationFrame(run) }),
+  router: createRouter({ window }),
+  preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
+  vocabulary: createVocabulary(),
+  clock: createClock(),
+};
+
+const root = document.getElementById('app');
+if (root) render(html`<${PartsContext.Provider} value=${parts}><${App} /><//>`, root);

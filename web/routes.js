@@ -1,0 +1,33 @@
+/**
+ * The views and their addresses. `VIEW_PATHS` in api/http/static.js answers the same ones with index.html.
+ *
+ * @typedef {{ view: 'fleet' } | { view: 'device', device: string }
+ *   | { view: 'sensor', device: string, sensor: string } | { view: 'nowhere' }} Route
+ */
+
+/** @param {string} path @returns {Route} */
+export function routeOf(path) {
+  const parts = decode(path);
+  if (parts === null) return { view: 'nowhere' };
+  if (parts.length === 0) return { view: 'fleet' };
+  const [first, device = '', third, sensor = ''] = parts;
+  if (first !== 'devices' || !device) return { view: 'nowhere' };
+  if (parts.length === 2) return { view: 'device', device };
+  if (parts.length === 4 && third === 'sensors' && sensor) return { view: 'sensor', device, sensor };
+  return { view: 'nowhere' };
+}
+
+/** @param {string} path @returns {string[] | null} its decoded segments; null when the encoding is broken */
+function decode(path) {
+  try {
+    return path.split('/').filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} device @returns {string} */
+export const deviceHref = (device) => `/devices/${encodeURIComponent(device)}`;
+
+/** @param {string} device @param {string} sensor @returns {string} */
+export const sensorHref = (device, sensor) => `${deviceHref(device)}/sensors/${encodeURIComponent(sensor)}`;

@@ -1,0 +1,77 @@
+import { createObservable } from './observable.js';
+
+/**
+ * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `trail`
+ * @property {string} path
+ * @property {URLSearchParams} query
+ * @property {(string | null)[]} trail cursors of the pages before this one; kept by the browser's history entry
+ */
+
+/**
+ * The address is the state: reload, back and sharing work by themselves.
+ *
+ * @param {{ window: Window }} parts
+ */
+export function createRouter({ window }) {
+  const place = createObservable(read());
+
+  /** @returns {Place} */
+  function read() {
+    const { pathname, search } = window.location;
+    return {
+      path: pathname,
+      query: new URLSearchParams(search),
+      trail: window.history.state?.trail ?? [],
+    };
+  }
+
+  /** @param {string} href @param {{ replace?: boolean, trail?: (string | null)[] }} [how] */
+  function go(href, { replace = false, trail = [] } = {}) {
+    window.history[replace ? 'replaceState' : 'pushState']({ trail }, '', href);
+    place.set(read());
+  }
+
+  window.addEventListener('popstate', () => place.set(read()));
+  window.document.addEventListener('click', (event) => {
+    const link = ownLink(event, window.location.origin);
+    if (!link) return;
+    event.preventDefault();
+    go(link.pathname + link.search);
+    window.scrollTo(0, 0);
+  });
+
+  return {
+    place,
+    go,
+    /**
+     * @param {Record<string, string | null>} changes null or empty takes a parameter away
+     * @param {{ replace?: boolean, trail?: (string | null)[] }} [how]
+     */
+    changeQuery: (changes, how) => go(withQuery(place.get(), changes), how),
+  };
+}
+
+/** @typedef {ReturnType<typeof createRouter>} Router */
+
+/**
+ * @param {Place} place
+ * @param {Record<string, string | null>} changes
+ * @returns {string} the same path with another query
+ */
+export function withQuery({ path, query }, changes) {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  return next.size > 0 ? `${path}?${next}` : path;
+}
+
+/** @param {MouseEvent} event @param {string} origin @returns {HTMLAnchorElement | null} a link that we follow ourselves */
+function ownLink(event, origin) {
+  const modified = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  if (modified || event.defaultPrevented || !(event.target instanceof Element)) return null;
+  const link = event.target.closest('a');
+  const ours = link?.origin === origin && !link.target && link.dataset['native'] === undefined;
+  return ours ? link : null;
+}

@@ -1,0 +1,36 @@
+import { useEffect } from 'preact/hooks';
+import { useParts } from './hooks.js';
+import { useQuery } from './use-query.js';
+
+export const FILTERS = ['name', 'type', 'site'];
+export const PAGE_ROWS = 25;
+
+/** With several filters the API may give pages that are empty before the end: it reads a bounded number of rows for each. */
+const MOST_EMPTY_PAGES = 20;
+
+/**
+ * One page of the fleet's latest values, which from then on is followed live.
+ *
+ * @param {URLSearchParams} query filters and cursor, as they stand in the address
+ */
+export function useLatestPage(query) {
+  const { client, live, vocabulary } = useParts();
+
+  const answer = useQuery(query.toString(), async (signal) => {
+    const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]));
+    let page = await client.latest({ ...filters, cursor: query.get('cursor'), limit: PAGE_ROWS }, signal);
+    for (let empty = 1; page.items.length === 0 && page.next && empty < MOST_EMPTY_PAGES; empty += 1) {
+      page = await client.latest({ ...filters, cursor: page.next, limit: PAGE_ROWS }, signal);
+    }
+    live.seed(page.items);
+    vocabulary.learn(page.items);
+    return page;
+  });
+
+  const items = answer.data?.items;
+  useEffect(() => {
+    if (items) live.follow({ sensors: items.map(({ device_id, sensor_id }) => [device_id, sensor_id]) });
+  }, [live, items]);
+
+  return answer;
+}

@@ -1,0 +1,77 @@
+import { html } from 'htm/preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { Age } from '../components/age.js';
+import { Notice, ProblemNotice, SlowLine } from '../components/notice.js';
+import { SensorTable } from '../components/sensor-table.js';
+import { Trail } from '../components/trail.js';
+import { useParts } from '../state/hooks.js';
+import { useQuery } from '../state/use-query.js';
+import { useTitle } from '../state/use-title.js';
+
+/**
+ * @typedef {import('../api/types.js').DeviceInfo} DeviceInfo
+ * @typedef {import('../api/types.js').LatestItem} LatestItem
+ */
+
+/**
+ * One device: where it is, whether it is there, and its sensors, live.
+ *
+ * @param {{ device: string }} props id or name
+ */
+export function DeviceView({ device }) {
+  const { client, live } = useParts();
+  const { data, problem, loading, slow, reload } = useQuery(device, (signal) =>
+    client.device(device, signal),
+  );
+  const items = useMemo(() => (data ? itemsOf(data) : null), [data]);
+  const name = data?.name ?? device;
+  useTitle(name);
+  useEffect(() => {
+    if (!data || !items) return;
+    live.seed(items);
+    live.follow({ devices: [data.device_id] });
+  }, [live, data, items]);
+
+  if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
+  return html`
+    <${Trail} steps=${[{ label: 'Fleet', href: '/' }]} />
+    <div class="title">
+      <h1>${name}</h1>
+      ${data && html`<${DeviceState} device=${data} />`}
+    </div>
+    ${slow && html`<${SlowLine} />`}
+    <section class="panel" aria-label="Sensors">
+      ${
+        items?.length === 0
+          ? html`<${Notice} title="This device has no sensors yet" />`
+          : html`<${SensorTable} caption=${`Sensors of ${name}`} items=${items} busy=${loading} expected=${4} ofDevice />`
+      }
+    </section>
+  `;
+}
+
+/** @param {{ device: DeviceInfo }} props */
+function DeviceState({ device }) {
+  return html`
+    <ul class="facts">
+      <li class="state" data-online=${device.online}>${device.online ? 'Online' : 'Offline'}</li>
+      ${device.site && html`<li><a href=${`/?site=${encodeURIComponent(device.site)}`}>${device.site}</a></li>`}
+      <li>heard of <${Age} ts=${device.last_seen} /> ago</li>
+    </ul>
+  `;
+}
+
+/** @param {DeviceInfo} device @returns {LatestItem[]} its sensors in the form that pages and streams have */
+function itemsOf({ device_id, name, site, sensors }) {
+  return sensors.map((sensor) => ({
+    device_id,
+    sensor_id: sensor.sensor_id,
+    device: name,
+    name: sensor.name,
+    type: sensor.type,
+    unit: sensor.unit,
+    site,
+    ts: sensor.ts,
+    value: sensor.value,
+  }));
+}
