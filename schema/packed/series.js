@@ -96,11 +96,11 @@ function isAscending(times) {
  * @returns {Merged}
  */
 function mergeInOrder(times, values, order) {
-  /** @type {Merged} */
-  const merged = { times: [], values: [], conflicts: 0 };
-  const { times: outTimes, values: outValues } = /** @type {{ times: number[], values: number[] }} */ (
-    merged
-  );
+  /** @type {number[]} */
+  const outTimes = [];
+  /** @type {number[]} */
+  const outValues = [];
+  let conflicts = 0;
   let inConflict = false;
   for (const index of order) {
     const time = /** @type {number} */ (times[index]);
@@ -113,9 +113,9 @@ function mergeInOrder(times, values, order) {
     } else if (!Object.is(outValues[last], value)) {
       outValues[last] = greaterValue(/** @type {number} */ (outValues[last]), value);
       // Counted once an instant, so that the count does not depend on the order either.
-      if (!inConflict) merged.conflicts++;
+      if (!inConflict) conflicts++;
       inConflict = true;
     }
   }
-  return merged;
+  return { times: outTimes, values: outValues, conflicts };
 }

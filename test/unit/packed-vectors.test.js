@@ -73,8 +73,11 @@ print(json.dumps({
     broken,
   });
   const { error, status, stdout, stderr } = spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
-  if (error)
-    throw new Error('python3 must be installed: the reader in docs/packed-form.md is run by this test');
+  if (error) {
+    throw new Error('python3 must be installed: this test runs the reader in docs/packed-form.md', {
+      cause: error,
+    });
+  }
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const expected = vectors.map((vector) => {
     const { times, values } = sortMerge(vector.times, vector.values);
