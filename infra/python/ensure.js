@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,12 +9,15 @@ import { runShown } from '../bootstrap/run-shown.js';
 const run = promisify(execFile);
 const beside = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 const REQUIREMENTS = beside('requirements.txt');
+/** A copy of the requirements that an environment was made from. */
+const STAMP = 'requirements.installed';
 
 /** @typedef {{ program: (name: string) => string }} PythonTools `program` gives the path of one of its commands */
 
 /**
  * The linters of `requirements.txt` in a virtual environment under `DATA_DIR/python`, made when it is missing or when the
- * requirements have changed. Not for two processes at once.
+ * requirements have changed. Processes that come at once each make their own, and the first to finish wins: an environment
+ * cannot be moved, so a link to it is.
  *
  * @param {object} options
  * @param {string} options.dataDir
@@ -26,14 +29,32 @@ const REQUIREMENTS = beside('requirements.txt');
  */
 export async function ensurePython({ dataDir, onStatus, python = 'python3', signal }) {
   const home = resolve(dataDir, 'python');
-  const program = (/** @type {string} */ name) => join(home, 'bin', name);
-  const wanted = readFileSync(REQUIREMENTS, 'utf8');
-  const stamp = join(home, 'requirements.installed');
-  if (readIfThere(stamp) === wanted) return { program };
+  const current = join(home, 'current');
+  const isReady = () => readIfThere(join(current, STAMP)) === readFileSync(REQUIREMENTS, 'utf8');
+  if (!isReady()) {
+    mkdirSync(home, { recursive: true });
+    const own = mkdtempSync(join(home, 'environment-'));
+    let taken = false;
+    try {
+      await makeEnvironment(own, { python, shown: { onStatus, signal } });
+      if (!isReady()) {
+        replaceLink(current, own);
+        taken = true;
+      }
+    } finally {
+      if (!taken) rmSync(own, { recursive: true, force: true });
+    }
+  }
+  return { program: (name) => join(current, 'bin', name) };
+}
 
-  const shown = { onStatus, signal };
+/**
+ * @param {string} directory empty
+ * @param {{ python: string, shown: { onStatus: (text: string) => void, signal?: AbortSignal } }} options
+ */
+async function makeEnvironment(directory, { python, shown }) {
   try {
-    await runShown(python, ['-m', 'venv', '--clear', home], { ...shown, title: 'Python environment' });
+    await runShown(python, ['-m', 'venv', directory], { ...shown, title: 'Python environment' });
   } catch (cause) {
     throw new MillraceError(
       'tool_missing',
@@ -52,13 +73,17 @@ export async function ensurePython({ dataDir, onStatus, python = 'python3', sign
       '--requirement',
       REQUIREMENTS,
     ];
-    await runShown(program('python'), args, { ...shown, title: 'Python linters' });
+    await runShown(join(directory, 'bin', 'python'), args, { ...shown, title: 'Python linters' });
   } catch (cause) {
     throw new MillraceError('install_failed', `pip could not install ${REQUIREMENTS}.\n${cause}`, { cause });
   }
-  // Last, so that an environment that was interrupted is made again.
-  writeFileSync(stamp, wanted);
-  return { program };
+  copyFileSync(REQUIREMENTS, join(directory, STAMP));
+}
+
+/** @param {string} link @param {string} target */
+function replaceLink(link, target) {
+  symlinkSync(target, `${target}.link`);
+  renameSync(`${target}.link`, link);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -125,26 +125,5 @@ describe('docker-compose.yml', () => {
 
   test('lets a single database node sync its commit log before it acknowledges', () => {
     expect(compose.services.scylla.command).toContain('--commitlog-sync=batch');
-  });
-});
-
-describe('init.sh', () => {
-  test('closes the directory, and keeps what is there when it runs again', async () => {
-    const before = readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'));
-    await run('/bin/sh', ['infra/compose/init.sh', secrets]);
-    expect(readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'))).toEqual(before);
-    expect(new Set(before).size).toBe(before.length);
-    expect(statSync(secrets).mode & 0o777).toBe(0o700);
-  });
-
-  test("writes ScyllaDB's superuser with the hash of the password that the application gets", async () => {
-    const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
-    const hash = superuser.auth_superuser_salted_password;
-    const [, kind, salt] = hash.split('$');
-    expect(kind).toBe('6');
-    const password = readFileSync(join(secrets, 'cql_password'), 'utf8').trim();
-    const { stdout } = await run('openssl', ['passwd', '-6', '-salt', salt, password]);
-    expect(stdout.trim()).toBe(hash);
-    expect(superuser.auth_superuser_name).toBe(compose.services.api.environment.CQL_USERNAME);
   });
 });

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ensurePython, readYaml } from '../../infra/python/ensure.js';
+
+// The scripts of infra/compose, run for real; Mosquitto's has compose-broker.test.js.
+
+const run = promisify(execFile);
+const INSTALLS_MS = 180_000;
+
+/** @type {import('../../infra/python/ensure.js').PythonTools} */
+let python;
+/** @type {string} */
+let directory;
+/** @type {string} */
+let secrets;
+
+beforeAll(async () => {
+  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  directory = mkdtempSync(join(tmpdir(), 'millrace-scripts-'));
+  secrets = join(directory, 'secrets');
+  await run('/bin/sh', ['infra/compose/init.sh', secrets]);
+}, INSTALLS_MS);
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test('init.sh closes the directory, and keeps what is there when it runs again', async () => {
+  const before = readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'));
+  await run('/bin/sh', ['infra/compose/init.sh', secrets]);
+  expect(readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'))).toEqual(before);
+  expect(new Set(before).size).toBe(before.length);
+  expect(statSync(secrets).mode & 0o777).toBe(0o700);
+});
+
+test("init.sh writes ScyllaDB's superuser with the hash of the password that the application gets", async () => {
+  const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
+  const hash = superuser.auth_superuser_salted_password;
+  const [, kind, salt] = hash.split('$');
+  expect(kind).toBe('6');
+  const password = readFileSync(join(secrets, 'cql_password'), 'utf8').trim();
+  const { stdout } = await run('openssl', ['passwd', '-6', '-salt', salt, password]);
+  expect(stdout.trim()).toBe(hash);
+  const compose = await readYaml(python, 'docker-compose.yml');
+  expect(superuser.auth_superuser_name).toBe(compose.services.api.environment.CQL_USERNAME);
+});
+
+test("scylla-start.sh hands the image's own entry point a scylla.yaml with our superuser", async () => {
+  const configuration = join(directory, 'scylla.yaml');
+  const original = join(directory, 'original.yaml');
+  writeFileSync(original, 'num_tokens: 256'); // Without a line's end, as some files are.
+  const env = {
+    ...process.env,
+    SCYLLA_YAML: original,
+    SUPERUSER_YAML: join(secrets, 'scylla_superuser.yaml'),
+    SCYLLA_ENTRYPOINT: '/bin/echo',
+    CONFIGURATION: configuration,
+  };
+  const { stdout } = await run('/bin/sh', ['infra/compose/scylla-start.sh', '--smp=1'], { env });
+  expect(stdout.trim()).toBe(`--smp=1 --options-file=${configuration}`);
+  expect(await readYaml(python, configuration)).toMatchObject({
+    num_tokens: 256,
+    authenticator: 'PasswordAuthenticator',
+    auth_superuser_name: 'millrace',
+  });
+});
