@@ -70,6 +70,7 @@ export function createDevice({ description, broker, clientId, encode, limits, me
   return {
     start: connection.start,
     whenOwingAtMost: outbox.whenAtMost,
+    release: outbox.release,
 
     get connected() {
       return connection.up;

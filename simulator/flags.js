@@ -30,7 +30,7 @@ const MAX_SAMPLES_PER_MESSAGE = 10_000;
 export function readFlags(argv) {
   const flags = parseFlags(COMMAND, FLAGS, argv);
   const problems = [];
-  if (flags.broker !== undefined && !/^mqtts?:\/\/[^\s/]+\/?$/.test(flags.broker)) {
+  if (flags.broker !== undefined && !isBrokerUrl(flags.broker)) {
     problems.push('--broker is mqtt://host:port or mqtts://host:port');
   }
   if (!Object.hasOwn(ENCODERS, flags.format)) problems.push('--format is senml or json');
@@ -45,6 +45,9 @@ export function readFlags(argv) {
   if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
   return /** @type {Flags} */ (flags);
 }
+
+/** @param {string} text */
+const isBrokerUrl = (text) => /^mqtts?:\/\/[^\s/]+\/?$/.test(text) && URL.canParse(text);
 
 /**
  * @typedef {object} Flags durations in ms

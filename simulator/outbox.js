@@ -85,12 +85,18 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
       tellWatchers();
     },
 
-    /** @param {number} most @returns {Promise<void>} when no more messages than this are owed */
+    /** @param {number} most @returns {Promise<void>} when no more messages than this are owed, or on `release` */
     whenAtMost(most) {
       if (size() <= most) return Promise.resolve();
       return new Promise((resolve) => {
         watchers.push({ most, resolve });
       });
+    },
+
+    /** Lets go of everyone who waits, however much is owed. */
+    release() {
+      for (const { resolve } of watchers) resolve();
+      watchers = [];
     },
   };
 }

@@ -5,6 +5,7 @@ import { shownUrl } from './mqtt/broker.js';
 import { createTroubleReporter, refusal } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
 import { statusText } from './report.js';
+import { whenAborted } from './waits.js';
 
 /**
  * What a run is given.
@@ -48,15 +49,8 @@ export async function runFleet({ flags, broker, seed, meter, statusLine, stopSig
   };
   const showing = setInterval(show, 1000);
   fleet.start();
-  await stopped(stopSignal.signal);
+  await whenAborted(stopSignal.signal);
   await fleet.stop();
   clearInterval(showing);
   if (stopSignal.signal.reason instanceof MillraceError) throw stopSignal.signal.reason;
 }
-
-/** @param {AbortSignal} signal @returns {Promise<void>} */
-const stopped = (signal) =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

@@ -21,7 +21,10 @@ const FIRST_CONNECT_MS = 30_000;
 export async function runReplay({ flags, broker, meter, statusLine, stopSignal, say }) {
   const path = /** @type {string} */ (flags.replay);
   statusLine.update(`Reading ${path} for its columns and times`);
-  const survey = await surveyFile(path);
+  const survey = await surveyFile(path, (rows) => {
+    statusLine.update(`Reading ${path} for its columns and times: ${rows} rows`);
+    if (stopSignal.signal.aborted) throw new MillraceError('failed', 'Stopped before anything was sent.');
+  });
   const now = Date.now();
   const timeline = createTimeline({ last: survey.last, now, speed: flags.speed });
   const device = flags.device ?? basename(path, extname(path));
@@ -49,6 +52,7 @@ export async function runReplay({ flags, broker, meter, statusLine, stopSignal, 
   const total = survey.rows * survey.columns.length;
   const showing = setInterval(() => {
     const snapshot = meter.snapshot();
+    if (replay.connected()) trouble.over();
     const percent = Math.floor((100 * snapshot.made) / total);
     statusLine.update(statusText(`${percent} % of ${path}`, snapshot));
   }, 1000);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDevice } from '../device.js';
+import { createDeadline } from '../waits.js';
 import { createClockwork } from './clockwork.js';
 import { createSchedule } from './schedule.js';
 
@@ -91,15 +92,14 @@ export function createFleet({ herd, broker, encode, pace, meter, onTrouble, onRe
       stopping = true;
       clockwork.stop();
       await connecting;
-      const farewell = new AbortController();
-      const deadline = sleep(FAREWELL_MS, undefined, { signal: farewell.signal }).catch(() => {});
+      const deadline = createDeadline(FAREWELL_MS);
       await Promise.all(
         members.map((member) => {
           publishBatch(member);
-          return member.device.stop(deadline);
+          return member.device.stop(deadline.passed);
         }),
       );
-      farewell.abort();
+      deadline.cancel();
     },
   };
 }

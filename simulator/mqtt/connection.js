@@ -35,7 +35,7 @@ export function createConnection({ broker, device, clientId, onUp, onDown, onTro
   let session = 0;
   let failures = 0;
   let up = false;
-  let wasUp = false;
+  let everUp = false;
   let stopped = false;
 
   function attempt() {
@@ -63,14 +63,14 @@ export function createConnection({ broker, device, clientId, onUp, onDown, onTro
       if (mine !== client || stopped) return;
       connectedAt = Date.now();
       up = true;
-      wasUp = true;
+      everUp = true;
       onUp(session);
     });
     mine.on('error', (error) => {
       if (mine !== client || stopped) return;
       const { code, message } = /** @type {Error & { code?: string | number }} */ (error);
       onTrouble(message || String(code));
-      if (!wasUp && typeof code === 'number' && HOPELESS.has(code)) {
+      if (!everUp && typeof code === 'number' && HOPELESS.has(code)) {
         stopped = true;
         onRefused(message);
       }
@@ -82,6 +82,7 @@ export function createConnection({ broker, device, clientId, onUp, onDown, onTro
       up = false;
       if (broke) onDown();
       if (stopped) return;
+      if (broke) onTrouble('the connection closed');
       failures = broke && Date.now() - connectedAt >= HEALTHY_AFTER_MS ? 0 : failures + 1;
       retry = setTimeout(attempt, backoffMs(failures));
     });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createDevice } from '../device.js';
 import { countSamples } from '../payloads/index.js';
+import { createDeadline } from '../waits.js';
 import { readBatches } from './samples.js';
 
 /** Unacknowledged messages: enough to keep a broker and a database busy, little enough to hold in memory. */
@@ -46,14 +47,14 @@ export function createReplay(options) {
       1,
       Math.min(rowsPerMessage, Math.floor(MAX_SAMPLES_PER_MESSAGE / survey.columns.length)),
     );
-    const stopped = aborted(signal);
+    signal.addEventListener('abort', device.release, { once: true });
     for await (const series of readBatches(path, survey, { timeline, rowsPerBatch, skipped })) {
-      await Promise.race([device.whenOwingAtMost(WINDOW - 1), stopped]);
+      if (!signal.aborted) await device.whenOwingAtMost(WINDOW - 1);
       if (signal.aborted) return;
       meter.made(countSamples(series));
       device.publish(series);
     }
-    await Promise.race([device.whenOwingAtMost(0), stopped]);
+    await device.whenOwingAtMost(0);
   }
 
   return {
@@ -65,28 +66,16 @@ export function createReplay(options) {
     /** @param {AbortSignal} signal ends it early @returns {Promise<void>} when all is acknowledged and the device offline */
     async run(signal) {
       device.start();
-      /** @type {NodeJS.Timeout | undefined} */
-      let timer;
       try {
         await publishAll(signal);
       } finally {
-        await device.stop(
-          new Promise((resolve) => {
-            timer = setTimeout(resolve, FAREWELL_MS);
-          }),
-        );
-        clearTimeout(timer);
+        const deadline = createDeadline(FAREWELL_MS);
+        await device.stop(deadline.passed);
+        deadline.cancel();
       }
     },
   };
 }
-
-/** @param {AbortSignal} signal @returns {Promise<void>} */
-const aborted = (signal) =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 /** @param {string} name @param {import('./survey.js').Survey} survey @param {number} speed */
 function describe(name, { columns, rows, first, last }, speed) {

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import { parse } from 'csv-parse';
 import { MillraceError } from '../../common/errors.js';
 
@@ -22,6 +21,5 @@ export async function* readRows(path) {
     throw new MillraceError('usage', `${path} cannot be replayed: ${message}`, { cause: error });
   } finally {
     file.destroy();
-    await finished(file).catch(() => {});
   }
 }

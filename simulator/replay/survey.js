@@ -6,6 +6,8 @@ import { readRows } from './rows.js';
 /** A file whose first rows have no time has no time column. */
 const ROWS_TO_FIND_TIME = 100;
 
+const ROWS_PER_PROGRESS = 10_000;
+
 /** @typedef {{ index: number, name: string }} Column */
 
 /**
@@ -25,10 +27,11 @@ const ROWS_TO_FIND_TIME = 100;
  * Reads a CSV file once to learn its columns and its times: where the last one lands must be known before the first is sent.
  *
  * @param {string} path
+ * @param {(rows: number) => void} [onProgress]
  * @returns {Promise<Survey>}
  * @throws {MillraceError} `usage` when there is nothing to replay
  */
-export async function surveyFile(path) {
+export async function surveyFile(path, onProgress = () => {}) {
   /** @type {string[]} */
   let names = [];
   /** @type {Set<number>} */
@@ -48,6 +51,7 @@ export async function surveyFile(path) {
       continue;
     }
     rows += 1;
+    if (rows % ROWS_PER_PROGRESS === 0) onProgress(rows);
     first = Math.min(first, time);
     last = Math.max(last, time);
     for (const [index, cell] of row.entries()) {

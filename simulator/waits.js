@@ -1,0 +1,21 @@
+/** @param {AbortSignal} signal @returns {Promise<void>} when it is aborted */
+export const whenAborted = (signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/**
+ * A moment after which something is no longer waited for.
+ *
+ * @param {number} ms from now
+ * @returns {{ passed: Promise<void>, cancel: () => void }} `passed` never comes once it is cancelled
+ */
+export function createDeadline(ms) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const passed = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return { passed, cancel: () => clearTimeout(timer) };
+}

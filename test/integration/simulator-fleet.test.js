@@ -1,0 +1,179 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { describeHerd } from '../../simulator/fleet/herd.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { collectMessages } from '../support/mqtt-collector.js';
+import { resolveSenml } from '../support/senml-resolver.js';
+import { startSimulator } from '../support/simulator-process.js';
+
+jest.setTimeout(60_000);
+
+const SEED = 42;
+const INTERVAL_MS = 50;
+const FLAGS = ['--seed', `${SEED}`, '--interval', `${INTERVAL_MS}ms`, '--batch', '200ms'];
+
+/** @type {import('../support/mosquitto.js').Mosquitto} */
+let broker;
+/** @type {import('../support/mqtt-collector.js').Collector} */
+let collector;
+/** @type {ReturnType<typeof startSimulator>[]} */
+const started = [];
+
+beforeAll(async () => {
+  broker = await startMosquitto();
+  collector = await collectMessages(broker.url);
+});
+afterEach(async () => {
+  await Promise.all(started.map((simulator) => simulator.kill()));
+  collector.messages.length = 0;
+});
+afterAll(async () => {
+  await collector.stop();
+  await broker.remove();
+});
+
+/** @param {string[]} flags @param {string} [url] */
+function simulate(flags, url = broker.url) {
+  const simulator = startSimulator(['--broker', url, ...FLAGS, ...flags]);
+  started.push(simulator);
+  return simulator;
+}
+
+/** Every sample that arrived, once: device, sensor -> time -> value. @returns {Map<string, Map<number, number>>} */
+function arrived() {
+  /** @type {Map<string, Map<number, number>>} */
+  const found = new Map();
+  for (const { topic, payload } of collector.of('measurements')) {
+    for (const { name, ts, value } of resolveSenml(payload)) {
+      const key = `${topic.split('/')[2]}/${name}`;
+      const samples = found.get(key) ?? new Map();
+      found.set(key, samples.set(ts, value));
+    }
+  }
+  return found;
+}
+
+/** @param {Map<string, Map<number, number>>} samples */
+const count = (samples) => [...samples.values()].reduce((sum, { size }) => sum + size, 0);
+
+/** Compares what arrived with what the same seed reads here: every sensor's values, in the order of time, one interval apart. @param {number} devices */
+function expectTheHerdsValues(devices) {
+  const found = arrived();
+  const herd = describeHerd({ devices, seed: SEED, intervalMs: INTERVAL_MS });
+  const keys = herd.flatMap(({ name, sensors }) => sensors.map((sensor) => `${name}/${sensor.name}`));
+  expect([...found.keys()].sort()).toEqual(keys.sort());
+  for (const { name, sensors } of herd) {
+    for (const sensor of sensors) {
+      const samples = [...(found.get(`${name}/${sensor.name}`) ?? [])].sort(([a], [b]) => a - b);
+      expect(samples.map(([, value]) => value)).toEqual(Array.from(samples, sensor.read));
+      const first = samples[0]?.[0] ?? 0;
+      expect(samples.map(([ts]) => ts)).toEqual(samples.map((_, step) => first + step * INTERVAL_MS));
+    }
+  }
+}
+
+test('birth comes first, then online, then measurements, at the end offline; every sample arrives', async () => {
+  const simulator = simulate(['--devices', '3', '--duration', '2s']);
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  await collector.until(() => collector.of('status').length === 6);
+
+  for (const device of ['collar-0001', 'collar-0002', 'collar-0003']) {
+    const own = collector.messages.filter(({ topic }) => topic.split('/')[2] === device);
+    const [birth, online] = own;
+    expect(own.map(({ topic }) => topic.split('/')[3]).filter((kind) => kind !== 'measurements')).toEqual([
+      'birth',
+      'status',
+      'status',
+    ]);
+    expect(birth?.topic).toBe(`iot/v1/${device}/birth`);
+    expect(online?.payload).toEqual({ state: 'online', session: birth?.payload.session });
+    expect(own.at(-1)?.payload).toEqual({ state: 'offline', session: birth?.payload.session });
+    const { name, site, sensors } = birth?.payload ?? {};
+    expect({ name, site: typeof site }).toEqual({ name: device, site: 'string' });
+    expect(sensors[0]).toEqual({
+      sensor_id: expect.any(String),
+      name: sensors[0].sensor_id,
+      type: expect.any(String),
+      unit: expect.any(String),
+      interval_ms: INTERVAL_MS,
+    });
+  }
+  expect(count(arrived())).toBe(summary?.made);
+  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
+  expectTheHerdsValues(3);
+});
+
+test('the last will tells the session that was killed', async () => {
+  const simulator = simulate(['--devices', '2']);
+  await collector.until(() => collector.of('measurements').length >= 4);
+  simulator.child.kill('SIGKILL');
+  const offline = () => collector.of('status').filter(({ payload }) => payload.state === 'offline');
+  await collector.until(() => offline().length === 2);
+  for (const { topic, payload } of offline()) {
+    const birth = collector.of('birth', topic.split('/')[2])[0];
+    expect(payload.session).toBe(birth?.payload.session);
+  }
+});
+
+test('a broker that is stopped and started again gets every sample, under a new session', async () => {
+  const simulator = simulate(['--devices', '4']);
+  await collector.until(() => collector.of('measurements').length >= 12);
+  await broker.stop();
+  await broker.start();
+  await collector.until(() => collector.of('birth').length === 8);
+  const before = collector.of('measurements').length;
+  await collector.until(() => collector.of('measurements').length >= before + 8);
+  simulator.child.kill('SIGTERM');
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
+  await collector.until(() => count(arrived()) === summary?.made);
+  expectTheHerdsValues(4);
+  const [first, second] = collector.of('birth', 'collar-0001');
+  expect(second?.payload.session).toBeGreaterThan(first?.payload.session);
+  await collector.until(() => collector.of('status', 'collar-0001').at(-1)?.payload.state === 'offline');
+  expect(collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
+});
+
+test('without a broker the oldest batches are dropped and counted, and the exit code says so', async () => {
+  const silent = await startMosquitto();
+  await silent.remove();
+  const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], silent.url);
+  const { code, output, summary } = await simulator.ended;
+  expect(code).toBe(72);
+  expect(output).toContain('No measurement was acknowledged');
+  const { made = 0, dropped = 0, left = 0 } = summary ?? {};
+  expect(dropped).toBeGreaterThan(0);
+  expect(made).toBe(dropped + left);
+  // What is kept: 3 batches of 4 measurements from each of at most 4 sensors of 2 devices.
+  expect(left).toBeLessThanOrEqual(3 * 4 * 4 * 2);
+});
+
+test('ends when the process that started it goes', async () => {
+  const simulator = simulate(['--devices', '1']);
+  await collector.until(() => collector.of('measurements').length >= 1);
+  simulator.child.disconnect();
+  expect((await simulator.ended).code).toBe(0);
+});
+
+test('a wrong password is one clear message', async () => {
+  const guarded = await startMosquitto({ users: { herd: 'right' } });
+  try {
+    const flags = ['--broker', guarded.url, '--devices', '5'];
+    const wrong = startSimulator(flags, { MQTT_USERNAME: 'herd', MQTT_PASSWORD: 'wrong' });
+    started.push(wrong);
+    const { code, output } = await wrong.ended;
+    expect(code).toBe(72);
+    expect(output.match(/refuses us/g)).toHaveLength(1);
+    expect(output).toContain('MQTT_USERNAME');
+
+    const right = startSimulator([...flags, '--duration', '1s'], {
+      MQTT_USERNAME: 'herd',
+      MQTT_PASSWORD: 'right',
+    });
+    started.push(right);
+    expect((await right.ended).code).toBe(0);
+  } finally {
+    await guarded.remove();
+  }
+});

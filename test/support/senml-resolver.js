@@ -1,0 +1,19 @@
+/**
+ * Resolves a SenML pack as RFC 8428, section 4.6, says: a decoder of its own, so that an encoder is not judged by its twin.
+ * Base values hold until they are replaced; names are joined, times added.
+ *
+ * @param {Record<string, any>[]} pack
+ * @returns {{ name: string, unit: string | undefined, ts: number, value: number }[]} `ts` in epoch ms
+ */
+export function resolveSenml(pack) {
+  let base = { bn: '', bt: 0, bu: /** @type {string | undefined} */ (undefined) };
+  return pack.map((record) => {
+    base = { bn: record.bn ?? base.bn, bt: record.bt ?? base.bt, bu: record.bu ?? base.bu };
+    return {
+      name: base.bn + (record.n ?? ''),
+      unit: record.u ?? base.bu,
+      ts: Math.round((base.bt + (record.t ?? 0)) * 1000),
+      value: record.v,
+    };
+  });
+}

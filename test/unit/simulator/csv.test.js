@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { parseNumber, parseTime } from '../../../simulator/replay/cells.js';
+import { readBatches } from '../../../simulator/replay/samples.js';
+import { surveyFile } from '../../../simulator/replay/survey.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-csv-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** @param {string} text @returns {string} its path */
+function file(text) {
+  const path = join(directory, 'data.csv');
+  writeFileSync(path, text);
+  return path;
+}
+
+test.each([
+  ['2010-01-01T01:00:00', Date.UTC(2010, 0, 1, 1)],
+  ['2010-01-01 01:00:00', Date.UTC(2010, 0, 1, 1)],
+  ['2010-01-01 01:00:00.125', Date.UTC(2010, 0, 1, 1) + 125],
+  ['2010-01-01T01:00:00+02:00', Date.UTC(2009, 11, 31, 23)],
+  ['2010-01-01T01:00:00Z', Date.UTC(2010, 0, 1, 1)],
+  ['2010-01-01', Date.UTC(2010, 0, 1)],
+  ['1016.6', null],
+  ['1016', null],
+  ['2010-13-01', null],
+  ['2010-02-30T00:00:00', null],
+  ['', null],
+  [undefined, null],
+])('the time in %p is %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
+
+test.each([
+  ['4.0', 4],
+  ['-1e3', -1000],
+  ['.5', 0.5],
+  ['NaN', null],
+  ['0x10', null],
+  ['1,5', null],
+  ['1e999', null],
+  ['', null],
+])('the number in %p is %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
+
+test('a survey finds the first column of times, the columns of numbers, and the range', async () => {
+  const survey = await surveyFile(
+    file('id,at,weather,wind\n1,2020-01-02T00:00:00,sun,3\n2,2020-01-01,rain,\n3,,fog,2\n'),
+  );
+  expect(survey).toEqual({
+    timeIndex: 1,
+    columns: [
+      { index: 0, name: 'id' },
+      { index: 3, name: 'wind' },
+    ],
+    textColumns: ['weather'],
+    rows: 2,
+    untimed: 1,
+    first: Date.UTC(2020, 0, 1),
+    last: Date.UTC(2020, 0, 2),
+  });
+});
+
+test.each([
+  ['only a header', 'a,b\n', /no rows/],
+  ['nothing', '', /no rows/],
+  ['no time', 'a,b\n1,2\n', /no time column among a, b/],
+  ['only texts', 'at,b\n2020-01-01,x\n', /no column of numbers/],
+  ['two columns of one name', 'at,b,b\n2020-01-01,1,2\n', /name of its own/],
+])('a file with %s is a clear error', async (_, text, message) => {
+  await expect(surveyFile(file(text))).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringMatching(message),
+  });
+});
+
+test('a file that is not there is a clear error', async () => {
+  await expect(surveyFile(join(directory, 'none.csv'))).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('rows become batches; what cannot be sent is counted', async () => {
+  const path = file(
+    '\uFEFFat,a,b\n2020-01-01T00:00:00,1,2\n2020-01-01T00:00:01,,x\n,7,7\n2020-01-01T00:00:01,5,6\n2020-01-01T00:00:02,3\n',
+  );
+  const survey = await surveyFile(path);
+  const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
+  const batches = [];
+  for await (const batch of readBatches(path, survey, {
+    timeline: (ts) => ts - Date.UTC(2020, 0, 1),
+    rowsPerBatch: 2,
+    skipped,
+  })) {
+    batches.push(batch);
+  }
+  expect(batches).toEqual([
+    [
+      { name: 'a', samples: [{ ts: 0, value: 1 }] },
+      { name: 'b', samples: [{ ts: 0, value: 2 }] },
+    ],
+    [
+      {
+        name: 'a',
+        samples: [
+          { ts: 1000, value: 5 },
+          { ts: 2000, value: 3 },
+        ],
+      },
+      { name: 'b', samples: [{ ts: 1000, value: 6 }] },
+    ],
+  ]);
+  expect(skipped).toEqual({ empty: 2, unreadable: 1, untimed: 1, colliding: 1 });
+});

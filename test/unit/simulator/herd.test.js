@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { describeHerd } from '../../../simulator/fleet/herd.js';
+
+const options = { devices: 40, seed: 11, intervalMs: 1000 };
+
+/** @param {ReturnType<typeof describeHerd>} herd */
+const read = (herd) =>
+  herd.map(({ name, site, sensors }) => ({
+    name,
+    site,
+    sensors: sensors.map((sensor) => ({
+      name: sensor.name,
+      values: Array.from({ length: 50 }, sensor.read),
+    })),
+  }));
+
+test('the same seed describes the same herd and the same values; another, another', () => {
+  expect(read(describeHerd(options))).toEqual(read(describeHerd(options)));
+  expect(read(describeHerd({ ...options, seed: 12 }))).not.toEqual(read(describeHerd(options)));
+});
+
+test('devices have readable names, a handful of sites and 1 to 4 sensors of different types', () => {
+  const herd = describeHerd(options);
+  expect(herd[0]?.name).toBe('collar-0001');
+  expect(new Set(herd.map(({ name }) => name)).size).toBe(40);
+  expect(new Set(herd.map(({ site }) => site)).size).toBe(5);
+  expect([...new Set(herd.map(({ sensors }) => sensors.length))].sort()).toEqual([1, 2, 3, 4]);
+  for (const { sensors } of herd) expect(new Set(sensors.map(({ type }) => type)).size).toBe(sensors.length);
+});
+
+test('with more sensors than types, names stay apart', () => {
+  const [device] = describeHerd({ ...options, devices: 1, sensors: 9 });
+  const names = device?.sensors.map(({ name }) => name) ?? [];
+  expect(new Set(names).size).toBe(9);
+  expect(names.some((name) => /^[a-z]+-3$/.test(name))).toBe(true);
+});
+
+test('one sensor more leaves the values of the others as they are', () => {
+  const few = read(describeHerd({ ...options, sensors: 2 }));
+  const many = read(describeHerd({ ...options, sensors: 3 }));
+  expect(many.map(({ sensors }) => sensors.slice(0, 2))).toEqual(few.map(({ sensors }) => sensors));
+});

@@ -1,0 +1,79 @@
+import { expect, test } from '@jest/globals';
+import { createOutbox } from '../../../simulator/outbox.js';
+
+/** An outbox whose link is a list: what was sent, and how each is acknowledged. @param {{ limit: number, window: number }} sizes */
+function openable(sizes) {
+  /** @type {{ payload: string, acknowledge: () => void }[]} */
+  const sent = [];
+  /** @type {string[]} */
+  const acknowledged = [];
+  /** @type {string[]} */
+  const dropped = [];
+  const outbox = createOutbox({
+    ...sizes,
+    send: ({ payload }, acknowledge) => sent.push({ payload, acknowledge }),
+    onAcknowledged: ({ payload }) => acknowledged.push(payload),
+    onDropped: ({ payload }) => dropped.push(payload),
+  });
+  const push = (/** @type {string} */ letters) => {
+    for (const letter of letters) outbox.push(letter, 1);
+  };
+  return { outbox, push, sent, acknowledged, dropped, sentText: () => sent.map((m) => m.payload).join('') };
+}
+
+test('sends in order, never more unacknowledged than the window', () => {
+  const { outbox, push, sent, acknowledged, sentText } = openable({ limit: 10, window: 2 });
+  outbox.open();
+  push('abcd');
+  expect(sentText()).toBe('ab');
+  sent[0]?.acknowledge();
+  expect(sentText()).toBe('abc');
+  expect(acknowledged).toEqual(['a']);
+  expect(outbox.size()).toBe(3);
+});
+
+test('keeps what waits while there is no connection, and drops the oldest beyond its limit', () => {
+  const { outbox, push, dropped, sentText } = openable({ limit: 3, window: 8 });
+  push('abcde');
+  expect(dropped).toEqual(['a', 'b']);
+  outbox.open();
+  expect(sentText()).toBe('cde');
+});
+
+test('what the old connection did not acknowledge is sent again first, and counts as waiting', () => {
+  const { outbox, push, sent, dropped, acknowledged, sentText } = openable({ limit: 3, window: 2 });
+  outbox.open();
+  push('abcd');
+  outbox.close();
+  expect(dropped).toEqual(['a']);
+  outbox.open();
+  expect(sentText()).toBe('abbc');
+  // An acknowledgement of the connection before must not settle what is not in flight any more.
+  sent[0]?.acknowledge();
+  expect(acknowledged).toEqual([]);
+});
+
+test('tells when little enough is owed', async () => {
+  const { outbox, push, sent } = openable({ limit: 10, window: 3 });
+  outbox.open();
+  push('abc');
+  /** @type {string[]} */
+  const order = [];
+  const waits = [
+    outbox.whenAtMost(0).then(() => order.push('none')),
+    outbox.whenAtMost(2).then(() => order.push('two')),
+  ];
+  for (const { acknowledge } of sent) acknowledge();
+  await Promise.all(waits);
+  expect(order.sort()).toEqual(['none', 'two']);
+  await outbox.whenAtMost(0);
+});
+
+test('lets go of those who wait when told to', async () => {
+  const { outbox, push } = openable({ limit: 10, window: 3 });
+  push('a');
+  const waits = outbox.whenAtMost(0);
+  outbox.release();
+  await waits;
+  expect(outbox.size()).toBe(1);
+});

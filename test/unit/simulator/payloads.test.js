@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
+import { EARLIEST_SENML_MS, encodeSenml, isSenmlName } from '../../../simulator/payloads/senml.js';
+import { resolveSenml } from '../../support/senml-resolver.js';
+
+const TS = 1_795_257_945_992;
+
+const anySeries = fc.array(
+  fc.record({
+    name: fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/),
+    unit: fc.option(fc.constantFrom('Cel', 'm', '1/min'), { nil: undefined }),
+    samples: fc.array(
+      fc.record({
+        ts: fc.integer({ min: EARLIEST_SENML_MS, max: 4_102_444_800_000 }),
+        value: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
+      }),
+      { maxLength: 20 },
+    ),
+  }),
+  { maxLength: 5 },
+);
+
+/** @param {import('../../../simulator/payloads/index.js').Series[]} series */
+const flat = (series) =>
+  series.flatMap(({ name, unit, samples }) => samples.map(({ ts, value }) => ({ name, unit, ts, value })));
+
+test('SenML comes back sample by sample, to the millisecond, by any decoder', () => {
+  fc.assert(
+    fc.property(anySeries, (series) => {
+      expect(resolveSenml(JSON.parse(encodeSenml(series)))).toEqual(flat(series));
+    }),
+  );
+});
+
+test('SenML is compact: names, units and the base time stand once', () => {
+  const payload = encodeSenml([
+    { name: 'temperature', unit: 'Cel', samples: [sample(0, 38.5), sample(1000, 38.6), sample(2001, 38.6)] },
+    { name: 'pulse', unit: 'beat/min', samples: [sample(0, 61), sample(1000, 62)] },
+  ]);
+  expect(payload).toBe(
+    '[{"bn":"temperature","bu":"Cel","bt":1795257945.992,"v":38.5},{"t":1,"v":38.6},{"t":2.001,"v":38.6},' +
+      '{"bn":"pulse","bu":"beat/min","v":61},{"t":1,"v":62}]',
+  );
+});
+
+test('every SenML record names an absolute time, though offsets are small', () => {
+  const pack = JSON.parse(encodeSenml([{ name: 'a', samples: [sample(0, 1), sample(-5000, 2)] }]));
+  expect(resolveSenml(pack).map(({ ts }) => ts)).toEqual([TS, TS - 5000]);
+});
+
+test('plain JSON comes back sample by sample', () => {
+  fc.assert(
+    fc.property(anySeries, (series) => {
+      const expected = flat(series).map(({ name, ts, value }) => ({ sensor_id: name, ts, value }));
+      expect(JSON.parse(encodePlainJson(series))).toEqual(expected);
+    }),
+  );
+});
+
+test.each([
+  ['temperature-2', true],
+  ['urn:dev:mac:0024befffe804ff1', true],
+  ['adjusted CO2', false],
+  ['-a', false],
+  ['', false],
+])('%s as a SenML name: %s', (name, allowed) => expect(isSenmlName(name)).toBe(allowed));
+
+/** @param {number} after ms @param {number} value */
+function sample(after, value) {
+  return { ts: TS + after, value };
+}

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { createSchedule } from '../../../simulator/fleet/schedule.js';
+
+const DEVICES = 25;
+const schedule = createSchedule({ devices: DEVICES, intervalMs: 1000, batchMs: 10_000 });
+const indexes = Array.from({ length: DEVICES * 100 }, (_, index) => index);
+
+test('each device measures exactly every interval, the first time within the first', () => {
+  for (let device = 0; device < DEVICES; device += 1) {
+    const due = indexes.filter((index) => schedule.device(index) === device).map(schedule.dueMs);
+    expect(due[0]).toBeLessThanOrEqual(1000);
+    expect(due.every((ms, step) => ms === Number(due[0]) + step * 1000)).toBe(true);
+  }
+});
+
+test('measurements come in the order of their times, spread over the interval', () => {
+  const due = indexes.map(schedule.dueMs);
+  expect(due).toEqual(due.toSorted((a, b) => a - b));
+  expect(new Set(due.slice(0, DEVICES)).size).toBe(DEVICES);
+});
+
+test('the first measurement is a batch at once; from the second on, batches are a batch interval apart', () => {
+  for (let device = 0; device < DEVICES; device += 1) {
+    const own = indexes.filter((index) => schedule.device(index) === device);
+    const ends = own.flatMap((index, step) => (schedule.endsBatch(index) ? [step] : []));
+    expect(ends[0]).toBe(0);
+    expect(Number(ends[1])).toBeLessThanOrEqual(10);
+    expect(ends.slice(2).every((step, i) => step - Number(ends[i + 1]) === 10)).toBe(true);
+  }
+});
+
+test('in every interval about the same number of batches end', () => {
+  for (let step = 1; step < 90; step += 1) {
+    const ending = indexes.slice(step * DEVICES, (step + 1) * DEVICES).filter(schedule.endsBatch);
+    expect(ending.length).toBeGreaterThanOrEqual(2);
+    expect(ending.length).toBeLessThanOrEqual(3);
+  }
+});
+
+test('a batch interval of one measurement sends each', () => {
+  const each = createSchedule({ devices: 3, intervalMs: 50, batchMs: 50 });
+  expect(indexes.every(each.endsBatch)).toBe(true);
+});
