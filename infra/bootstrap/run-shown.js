@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 const SHOWN_EVERY_MS = 500;
-const LINES_KEPT = 12;
+const LINES_KEPT = 60;
+const LINES_SHOWN = 12;
 
 /**
  * Runs a program and shows how it goes: its title, the seconds, and what it said last.
@@ -46,8 +47,14 @@ export async function runShown(
       child.once('error', reject);
       child.once('close', resolve);
     });
-    if (code !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${last.join('\n')}`);
+    if (code !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${reasons(last).join('\n')}`);
   } finally {
     clearInterval(timer);
   }
+}
+
+/** @param {string[]} lines @returns {string[]} the first that speak of an error: what follows them is advice; else the last */
+function reasons(lines) {
+  const first = lines.findIndex((line) => /\berror\b|^E:/i.test(line));
+  return first === -1 ? lines.slice(-LINES_SHOWN) : lines.slice(first, first + LINES_SHOWN);
 }

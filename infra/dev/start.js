@@ -57,7 +57,7 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
 }
 
 /**
- * @param {Context & { flags: import('./flags.js').DevFlags, onEnd: () => void }} context `onEnd`: the devices have done their work
+ * @param {Omit<Context, 'onStatus'> & { flags: import('./flags.js').DevFlags, onEnd: () => void }} context `onEnd`: the devices have done their work
  */
 export function startSimulator({ config, root, env, parts, flags, onEnd }) {
   const child = startChild(join(root, 'simulator/index.js'), {

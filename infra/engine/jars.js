@@ -105,7 +105,7 @@ async function fetchInto(folder, { maven, javaHome, onStatus, signal }) {
     onStatus(
       copied > 0
         ? `Cassandra's jars: ${copied} of about ${ABOUT_JARS} in place`
-        : `Cassandra's jars: ${downloaded} files of 67 MB fetched`,
+        : `Cassandra's jars, 67 MB in all: ${downloaded} fetched`,
     );
   };
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', read);

@@ -1,0 +1,25 @@
+/** What all kinds of tests share. ES modules run as they are: no transform. */
+const common = { testEnvironment: 'node', transform: {} };
+
+/** @param {string} folder */
+const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.js`];
+
+/**
+ * Unit tests start nothing. All others run against the real parts and share one local database, which is started when
+ * one of them is to be run.
+ */
+export default {
+  // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
+  maxWorkers: 2,
+  testTimeout: 120_000,
+  projects: [
+    { ...common, displayName: 'unit', testMatch: testsIn('unit') },
+    {
+      ...common,
+      displayName: 'integration',
+      testMatch: [...testsIn('integration'), ...testsIn('browser')],
+      globalSetup: '<rootDir>/test/support/global-setup.js',
+      globalTeardown: '<rootDir>/test/support/global-teardown.js',
+    },
+  ],
+};

@@ -1,0 +1,39 @@
+/**
+ * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
+ */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../common/command.js';
+import { createStatusLine } from '../common/status-line.js';
+import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+await runCommand(async () => {
+  process.chdir(root);
+  const line = createStatusLine(process.stderr);
+  const onStatus = line.update;
+  checkNode();
+  await ensurePackages(root, { onStatus });
+  await ensureTools(['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium'], { onStatus });
+  line.clear();
+  process.exitCode = await jest(process.argv.slice(2));
+});
+
+/** @param {string[]} args @returns {Promise<number>} exit code */
+function jest(args) {
+  // Jest loads ES modules by an interface of Node's that is still behind a flag; its workers need it as well.
+  const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules`.trim();
+  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, NODE_OPTIONS: options },
+  });
+  // Jest is in our process group: a terminal's Ctrl-C reaches it without us. What npm or a CI sends reaches only us.
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => child.kill(signal));
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEngine } from '../../infra/engine/index.js';
+import { freePort } from '../../infra/engine/ports.js';
+
+/** The jars of the checkout: fetched once, shared with `npm run dev`. */
+const ENGINE_DIR = fileURLToPath(new URL('../../.data/engine', import.meta.url));
+
+/** The environment variable by which the global set-up tells test files where the shared database is. */
+export const CONTACT_POINT = 'TEST_CQL_CONTACT_POINT';
+
+/**
+ * The database that all integration tests share. A test file uses a keyspace of its own, see `uniqueName`.
+ *
+ * @returns {string} contact point, `127.0.0.1:PORT`; data centre `datacenter1`
+ */
+export function sharedContactPoint() {
+  const contactPoint = process.env[CONTACT_POINT];
+  if (!contactPoint) throw new Error('The shared database runs for integration tests only.');
+  return contactPoint;
+}
+
+/** @param {string} prefix lower-case letters @returns {string} a CQL name that no other test uses */
+export const uniqueName = (prefix) =>
+  `${prefix}_${process.pid}_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+
+/**
+ * A database of a test's own, to be stopped and started at will.
+ *
+ * @typedef {object} TestEngine
+ * @property {string} contactPoint stays the same
+ * @property {() => Promise<void>} start
+ * @property {() => Promise<void>} stop data kept
+ * @property {() => void} kill at once, as a power cut would
+ * @property {() => Promise<void>} dispose stops it and removes its data; to be called in `afterAll`
+ */
+
+/**
+ * Makes and starts a database that only the caller uses.
+ *
+ * @param {{ auth?: boolean, onStatus?: (text: string) => void }} [options]
+ * @returns {Promise<TestEngine>}
+ */
+export async function startTestEngine(options = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-test-'));
+  const port = await freePort();
+  const launch = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, ...options });
+  const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
+  let engine = await launch().catch(async (error) => {
+    await remove();
+    throw error;
+  });
+  return {
+    contactPoint: engine.contactPoint,
+    start: async () => {
+      engine = await launch();
+    },
+    stop: () => engine.stop(),
+    kill: () => engine.kill(),
+    dispose: async () => {
+      await engine.stop();
+      await remove();
+    },
+  };
+}

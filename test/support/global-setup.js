@@ -1,0 +1,12 @@
+import { createStatusLine } from '../../common/status-line.js';
+import { CONTACT_POINT, startTestEngine } from './engine.js';
+
+/** Starts the shared database. If jest is killed, its keeper ends it. */
+export default async function startSharedEngine() {
+  const line = createStatusLine(process.stderr);
+  const engine = await startTestEngine({ onStatus: line.update });
+  line.clear();
+  process.env[CONTACT_POINT] = engine.contactPoint;
+  // Jest's way from the set-up to the teardown; test files do not see it.
+  Reflect.set(globalThis, 'sharedEngine', engine);
+}
