@@ -35,6 +35,7 @@ export const ERRORS = {
   },
   bad_range: { kind: 'problem', status: 400, title: 'The range ends before it begins' },
   bad_cursor: { kind: 'problem', status: 400, title: 'The cursor is not valid for this request' },
+  unauthorized: { kind: 'problem', status: 401, title: 'The request needs the API token' },
   not_found: { kind: 'problem', status: 404, title: 'There is no such thing here' },
   method_not_allowed: { kind: 'problem', status: 405, title: 'The method is not served at this address' },
   not_acceptable: { kind: 'problem', status: 406, title: 'None of the accepted media types is served' },

@@ -114,7 +114,7 @@ const INDEXES = {
  */
 
 /**
- * @typedef {import('./registry.js').SensorRow & { deviceId: string, device: string | null }} LatestRow `device`: its name
+ * @typedef {import('./registry.js').SensorRow & { deviceId: string }} LatestRow
  */
 
 /**
@@ -290,7 +290,6 @@ const devicePageRow = (row) => ({ ...deviceRow(row), id: uuidText(row['device_id
 const latestRow = (row) => ({
   ...sensorRow(row),
   deviceId: uuidText(row['device_id'].getBuffer()),
-  device: row['device'],
 });
 
 /** A value whose sensor was retired in between leaves a row without a registration. @param {LatestRow} row */

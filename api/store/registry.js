@@ -8,7 +8,7 @@ const SELECT_DEVICE = {
 };
 const SELECT_SENSORS = {
   name: 'read_sensors',
-  cql: 'SELECT sensor_id, name, type, unit, site, interval_ms, registered_at, ts, value FROM latest WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT sensor_id, device, name, type, unit, site, interval_ms, registered_at, ts, value FROM latest WHERE grp = ? AND device_id = ?',
 };
 const COUNT_DEVICES = { name: 'count_devices', cql: 'SELECT count(*) AS devices FROM device WHERE grp = ?' };
 const WRITE_DEVICE = {
@@ -68,6 +68,7 @@ const INDEXES = [
 /**
  * @typedef {object} SensorRow
  * @property {string} id
+ * @property {string | null} deviceName
  * @property {string | null} name
  * @property {string | null} type
  * @property {string | null} unit
@@ -235,6 +236,7 @@ export const deviceRow = (row) => ({
 /** @param {import('./session.js').Row} row @returns {SensorRow} */
 export const sensorRow = (row) => ({
   id: uuidText(row['sensor_id'].getBuffer()),
+  deviceName: row['device'],
   name: row['name'],
   type: row['type'],
   unit: row['unit'],

@@ -1,0 +1,59 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { MillraceError } from '../../common/errors.js';
+
+/** A cursor is good for this long, in ms. */
+const VALID_MS = 24 * 3_600_000;
+
+const MAC_BYTES = 16;
+
+/**
+ * Cursors: where a page ended, for the client an opaque word. Signed, since the place comes back as part of a query;
+ * bound to its request, since a place in one listing means nothing in another; and expiring.
+ *
+ *     base64url( mac (16 bytes) | JSON [expires, place] )     mac = HMAC-SHA256(key, scope | 0 | JSON)
+ *
+ * @param {{ secret: string, clock: () => number }} parts `clock` in epoch ms
+ */
+export function createCursors({ secret, clock }) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'millrace cursor', 32));
+
+  /** @param {string} scope @param {string} body */
+  const sign = (scope, body) =>
+    createHmac('sha256', key).update(`${scope}\0${body}`).digest().subarray(0, MAC_BYTES);
+
+  return {
+    /**
+     * @param {string} scope route and conditions of the listing
+     * @param {unknown} place JSON
+     * @returns {string}
+     */
+    seal(scope, place) {
+      const body = JSON.stringify([clock() + VALID_MS, place]);
+      return Buffer.concat([sign(scope, body), Buffer.from(body)]).toString('base64url');
+    },
+
+    /**
+     * @param {string} scope
+     * @param {string} cursor
+     * @returns {any} the place
+     * @throws {MillraceError} `bad_cursor`: changed, of another listing, or expired
+     */
+    open(scope, cursor) {
+      const bytes = Buffer.from(cursor, 'base64url');
+      const body = bytes.subarray(MAC_BYTES).toString('utf8');
+      // The same bytes have many spellings in base64url; only ours is taken.
+      const genuine =
+        bytes.length > MAC_BYTES &&
+        bytes.toString('base64url') === cursor &&
+        timingSafeEqual(bytes.subarray(0, MAC_BYTES), sign(scope, body));
+      if (!genuine) {
+        throw new MillraceError('bad_cursor', 'The cursor belongs to another request, or has been changed.');
+      }
+      const [expires, place] = JSON.parse(body);
+      if (expires < clock()) throw new MillraceError('bad_cursor', 'The cursor has expired; begin anew.');
+      return place;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createCursors>} Cursors */

@@ -1,0 +1,45 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { MillraceError } from '../../common/errors.js';
+import { isLoopback } from '../../common/settings.js';
+import { sendProblem } from './problems.js';
+
+/**
+ * On loopback only loopback names are served: a page of somewhere else, whose name was made to point here (DNS
+ * rebinding), is not.
+ *
+ * @param {string} listening address that the server listens on
+ * @returns {import('express').RequestHandler}
+ */
+export const hostGuard = (listening) => (req, res, next) => {
+  if (!isLoopback(listening)) return next();
+  const host = (req.headers.host ?? '').replace(/:\d+$/, '');
+  if (isLoopback(host)) return next();
+  sendProblem(res, new MillraceError('wrong_host', 'Use http://localhost or http://127.0.0.1.'));
+};
+
+/**
+ * Demands the token, if there is one: as a bearer's (RFC 6750), or as the password of Basic (RFC 7617), so that a
+ * browser can ask for it. `/healthz` and `/readyz` say nothing that needs it.
+ *
+ * @param {string | undefined} token
+ * @returns {import('express').RequestHandler}
+ */
+export const tokenGuard = (token) => (req, res, next) => {
+  if (!token || req.path === '/healthz' || req.path === '/readyz') return next();
+  if (same(givenToken(req.headers.authorization ?? ''), token)) return next();
+  res.set('WWW-Authenticate', 'Basic realm="Millrace", charset="UTF-8"');
+  sendProblem(res, new MillraceError('unauthorized', 'Show API_TOKEN as a bearer token or as the password.'));
+};
+
+/** @param {string} header @returns {string} */
+function givenToken(header) {
+  const [scheme = '', rest = ''] = header.split(' ', 2);
+  if (scheme.toLowerCase() === 'bearer') return rest;
+  if (scheme.toLowerCase() !== 'basic') return '';
+  const pair = Buffer.from(rest, 'base64').toString('utf8');
+  return pair.slice(pair.indexOf(':') + 1);
+}
+
+/** In constant time, whatever the lengths. @param {string} a @param {string} b */
+const same = (a, b) =>
+  timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());

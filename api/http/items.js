@@ -1,0 +1,47 @@
+import { formatTime } from '../../common/times.js';
+
+/** A device that never sent a status counts as online when it was heard of within this time, in ms. */
+const HEARD_WITHIN_MS = 300_000;
+
+/** @param {number | null} ms epoch ms */
+const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
+
+/** @param {import('../store/fleet.js').LatestRow} row */
+export const latestItem = (row) => ({
+  device_id: row.deviceId,
+  sensor_id: row.id,
+  device: row.deviceName,
+  name: row.name,
+  type: row.type,
+  unit: row.unit,
+  site: row.site,
+  ts: optionalTime(row.ts),
+  value: row.value,
+});
+
+/** @param {import('../live.js').Change} change */
+export const changeItem = (change) => ({ ...change, ts: optionalTime(change.ts) });
+
+/** @param {import('../store/registry.js').SensorRow} row */
+export const sensorItem = (row) => ({
+  sensor_id: row.id,
+  name: row.name,
+  type: row.type,
+  unit: row.unit,
+  interval_ms: row.intervalMs,
+  ts: optionalTime(row.ts),
+  value: row.value,
+});
+
+/** @param {import('../store/registry.js').DeviceRow} row @param {number} now epoch ms */
+export const isOnline = ({ state, lastSeen }, now) =>
+  state === null ? lastSeen !== null && now - lastSeen < HEARD_WITHIN_MS : state === 'online';
+
+/** @param {import('../store/registry.js').DeviceRow & { id: string }} row @param {number} now epoch ms */
+export const deviceItem = (row, now) => ({
+  device_id: row.id,
+  name: row.name,
+  site: row.site,
+  online: isOnline(row, now),
+  last_seen: optionalTime(row.lastSeen),
+});

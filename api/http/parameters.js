@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { MillraceError } from '../../common/errors.js';
+import { parseTime } from '../../common/times.js';
+import { identifyDevice, identifySensor, isName } from '../../schema/ids.js';
+
+/** A whole number in digits alone: `Number` would also take "1e2", " 5" and "0x10". */
+const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((number) => number >= min && number <= max, `a whole number from ${min} to ${max}`);
+
+const time = z.string().transform((text, context) => {
+  const ms = parseTime(text);
+  if (ms !== null && Math.abs(ms) <= 8.64e15) return ms;
+  context.addIssue({ code: 'custom', message: 'ISO 8601 or integer milliseconds' });
+  return z.NEVER;
+});
+
+const name = z.string().refine(isName, 'a text of 1 to 128 bytes without control characters');
+
+/** The building blocks of query strings. */
+export const fields = {
+  limit: digits(1, 1000).default(100),
+  cursor: z.string().max(2048, 'at most 2048 characters').optional(),
+  time: time.optional(),
+  name: name.optional(),
+};
+
+/**
+ * Reads a query string; what is unknown, repeated or out of range is refused by name, all at once.
+ *
+ * @template {import('zod').ZodRawShape} S
+ * @param {import('express').Request} req
+ * @param {S} shape
+ * @returns {import('zod').infer<import('zod').ZodObject<S>>}
+ * @throws {MillraceError} `bad_parameter`
+ */
+export function readQuery(req, shape) {
+  const result = z.strictObject(shape).safeParse(req.query);
+  if (result.success) return result.data;
+  const parameters = result.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ name: key, reason: 'not known here' }))
+      : [{ name: String(issue.path[0] ?? ''), reason: reasonOf(issue) }],
+  );
+  const detail = parameters.map((one) => `${one.name}: ${one.reason}`).join('; ');
+  throw new MillraceError('bad_parameter', detail, { details: { parameters } });
+}
+
+/** @param {import('zod').core.$ZodIssue} issue */
+const reasonOf = (issue) => (issue.code === 'invalid_type' ? 'given once, as a text' : issue.message);
+
+/** @param {string} text from the path or a filter @returns {import('../../schema/ids.js').Identity} @throws {MillraceError} `bad_id` */
+export function readDevice(text) {
+  const device = identifyDevice(text);
+  if (!device) throw new MillraceError('bad_id', BAD_ID);
+  return device;
+}
+
+/** @param {string} deviceId @param {string} text @returns {import('../../schema/ids.js').Identity} @throws {MillraceError} `bad_id` */
+export function readSensor(deviceId, text) {
+  const sensor = identifySensor(deviceId, text);
+  if (!sensor) throw new MillraceError('bad_id', BAD_ID);
+  return sensor;
+}
+
+const BAD_ID =
+  'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';

@@ -1,0 +1,49 @@
+import { STATUS_CODES } from 'node:http';
+import { MillraceError } from '../../common/errors.js';
+
+/**
+ * Sends an error as a problem document (RFC 9457). Nothing from inside, such as a stack, CQL or a host, is in it.
+ *
+ * @param {import('express').Response} res
+ * @param {MillraceError} error
+ */
+export function sendProblem(res, error) {
+  const { code, status, details } = error;
+  // What went wrong inside is for the log; to the client the table's title says enough.
+  const shown = status >= 500 ? new MillraceError(code) : error;
+  res
+    .status(status)
+    .type('application/problem+json')
+    .send(
+      JSON.stringify({
+        type: 'about:blank',
+        title: STATUS_CODES[status],
+        status,
+        code,
+        detail: shown.message,
+        ...(status >= 500 ? {} : details),
+      }),
+    );
+}
+
+/** @param {import('pino').Logger} logger @returns {import('express').ErrorRequestHandler} */
+export const problemHandler = (logger) => (error, req, res, next) => {
+  if (res.headersSent) {
+    logger.warn({ path: req.path, reason: String(error) }, 'an answer broke off');
+    return next(error);
+  }
+  const problem = toProblem(error);
+  if (problem.code === 'internal') logger.error({ err: error, path: req.path }, 'a request failed');
+  if (problem.code === 'unavailable') res.set('Retry-After', '2');
+  sendProblem(res, problem);
+};
+
+/** @param {unknown} error @returns {MillraceError} */
+function toProblem(error) {
+  // A statement of ours that the database refuses is a defect of ours, not of the request.
+  if (error instanceof MillraceError && error.code !== 'rejected') return error;
+  const status = /** @type {{ status?: number }} */ (error)?.status;
+  // Express refuses paths that are not valid percent-encoding before any route sees them.
+  if (status === 400) return new MillraceError('bad_parameter', 'The address is not valid percent-encoding.');
+  return new MillraceError('internal', undefined, { cause: error });
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { MillraceError } from '../../../common/errors.js';
+import { formatTime } from '../../../common/times.js';
+import { groupOf } from '../../../schema/ids.js';
+import { deviceItem, isOnline, sensorItem } from '../items.js';
+import { fields, readDevice, readQuery, readSensor } from '../parameters.js';
+
+const LIST = {
+  limit: fields.limit,
+  cursor: fields.cursor,
+  state: z.enum(['online', 'offline'], 'online or offline').optional(),
+  site: fields.name,
+};
+
+/**
+ * `GET /devices`: all devices, page by page.
+ *
+ * @param {import('../app.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getDevices =
+  ({ store, cursors, clock }) =>
+  async (req, res) => {
+    const { limit, cursor, state, site } = readQuery(req, LIST);
+    const scope = JSON.stringify(['devices', state, site]);
+    const now = clock();
+    const { rows, next } = await store.fleet.devices({
+      accept: (row) =>
+        (state === undefined || isOnline(row, now) === (state === 'online')) &&
+        (site === undefined || row.site === site),
+      filtered: state !== undefined || site !== undefined,
+      after: cursor === undefined ? null : cursors.open(scope, cursor),
+      limit,
+    });
+    res.json({
+      items: rows.map((row) => deviceItem(row, now)),
+      next: next && cursors.seal(scope, next),
+    });
+  };
+
+/**
+ * `GET /devices/{device}`: one device with its sensors.
+ *
+ * @param {import('../app.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getDevice =
+  ({ store, groups, clock }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { id, bytes } = readDevice(String(req.params['device']));
+    const key = { group: groupOf(bytes, groups), bytes };
+    const [device, sensors] = await Promise.all([store.devices.device(key), store.devices.sensors(key)]);
+    if (!device) throw new MillraceError('not_found', 'There is no such device.');
+    res.json({
+      ...deviceItem({ ...device, id }, clock()),
+      registered_at: formatTime(device.registeredAt),
+      sensors: sensors.filter((sensor) => sensor.registeredAt !== null).map(sensorItem),
+    });
+  };
+
+/**
+ * `GET /devices/{device}/sensors/{sensor}`
+ *
+ * @param {import('../app.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getSensor = (parts) => async (req, res) => {
+  readQuery(req, {});
+  const { deviceId, row } = await findSensor(parts, req.params);
+  res.json({ device_id: deviceId, ...sensorItem(row) });
+};
+
+/**
+ * @param {Pick<import('../app.js').RouteParts, 'store' | 'groups'>} parts
+ * @param {import('express').Request['params']} params
+ * @throws {MillraceError} `bad_id`, `not_found`
+ */
+export async function findSensor({ store, groups }, params) {
+  const device = readDevice(String(params['device']));
+  const sensor = readSensor(device.id, String(params['sensor']));
+  const group = groupOf(device.bytes, groups);
+  const [row] = await store.fleet.latestOfSensors(group, [{ device: device.bytes, sensor: sensor.bytes }]);
+  if (!row) throw new MillraceError('not_found', 'There is no such sensor.');
+  return { deviceId: device.id, device, sensor, row };
+}

@@ -1,0 +1,143 @@
+import { MillraceError } from '../../common/errors.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { readBirth } from './registry/births.js';
+import { readStatus } from './registry/status.js';
+import { parseTopic } from './topics.js';
+
+/**
+ * A message, from whichever intake.
+ *
+ * @typedef {object} Message
+ * @property {string} topic
+ * @property {Buffer} payload
+ * @property {string} [contentType] MQTT 5
+ * @property {boolean} retained a replay of what the broker kept: it says nothing of now
+ * @property {number} receivedAt epoch ms
+ */
+
+/** @typedef {import('../../common/errors.js').ErrorCode} ErrorCode */
+
+/**
+ * The one function that both intakes call. Its promise settles when the message is settled: every measurement in it
+ * committed or in a dead letter. It fails only while the process ends, and then the message must stay unacknowledged.
+ *
+ * @param {object} parts
+ * @param {import('./budget.js').Budget} parts.budget
+ * @param {import('./lanes.js').Lanes} parts.lanes
+ * @param {import('./registry/index.js').Registry} parts.registry
+ * @param {import('./registry/births.js').Births} parts.births
+ * @param {import('./registry/status.js').Statuses} parts.statuses
+ * @param {import('./measurements.js').MeasurementsWay} parts.measurements
+ * @param {import('./last-seen.js').LastSeen} parts.lastSeen
+ * @param {import('./dead-letter-box.js').DeadLetterBox} parts.deadLetters
+ * @param {import('./strays.js').Strays} parts.strays
+ * @param {number} parts.maxMessageBytes
+ * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('../vitals.js').Vitals} parts.vitals
+ */
+export function createAccept(parts) {
+  const { budget, lanes, registry, births, statuses, measurements, lastSeen, deadLetters, strays } = parts;
+  const { maxMessageBytes, metrics, vitals } = parts;
+
+  /**
+   * @param {Message} message
+   * @param {string} name as the topic has it
+   * @param {ErrorCode} code
+   */
+  const refuse = (message, name, code) => deadLetters.put(message, name, [{ index: -1, code }]);
+
+  /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity @param {string} name */
+  async function acceptMeasurements(message, identity, name) {
+    const began = performance.now();
+    const basket = measurements.read(message.payload, message.contentType, message.receivedAt);
+    if (basket.sensors.size > 0) {
+      const device = await registry.device(identity);
+      if (device) await measurements.store(device, basket, message.retained ? null : message.receivedAt);
+      else {
+        for (const ref of [...basket.sensors.keys()]) basket.refuseSensor(ref, 'unknown_device');
+        strays.remember(identity.id, message);
+      }
+    }
+    await deadLetters.put(message, name, basket.refused);
+    const { samples } = basket.counts;
+    vitals.note({ samples, refused: basket.refused.length, commitMs: performance.now() - began });
+  }
+
+  /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity @param {string} name */
+  async function acceptBirth(message, identity, name) {
+    const birth = readBirth(message.payload, identity, message.receivedAt);
+    await births.register(identity, birth);
+    await deadLetters.put(message, name, birth.refused);
+    await noteSeen(message, identity);
+    for (const stray of strays.take(identity.id)) void replay(stray, identity);
+  }
+
+  /** Its dead letter stands already; should this fail, the letter is what is left. @param {Message} message @param {import('../../schema/ids.js').Identity} identity */
+  async function replay(message, identity) {
+    const device = registry.cache.peek(identity.id);
+    const basket = measurements.read(message.payload, message.contentType, message.receivedAt);
+    if (device && basket.sensors.size > 0) {
+      await measurements
+        .store(device, basket, null)
+        .catch(() => metrics.messages.inc({ result: 'unsettled' }));
+    }
+  }
+
+  /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity @param {string} name */
+  async function acceptStatus(message, identity, name) {
+    // An empty payload is how a retained message is taken away: it says nothing of the device.
+    if (message.payload.length === 0) return;
+    const status = readStatus(message.payload, message.receivedAt);
+    const device = await registry.device(identity);
+    if (!device) return refuse(message, name, 'unknown_device');
+    await statuses.write(device, status);
+    if (status.state === 'online') await noteSeen(message, identity);
+  }
+
+  /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity */
+  async function noteSeen({ retained, receivedAt }, identity) {
+    const device = registry.cache.peek(identity.id);
+    if (device && !retained) await lastSeen.note(device, receivedAt);
+  }
+
+  const ways = { measurements: acceptMeasurements, birth: acceptBirth, status: acceptStatus };
+
+  /** @param {Message} message @returns {Promise<string>} what became of it, for the count */
+  async function settle(message) {
+    const topic = parseTopic(message.topic);
+    if (!topic) return 'foreign';
+    const identity = identifyDevice(topic.device);
+    if (!identity) {
+      await refuse(message, topic.device, 'bad_id');
+    } else if (message.payload.length > maxMessageBytes) {
+      await refuse(message, topic.device, 'too_large');
+    } else {
+      const way = ways[topic.kind];
+      try {
+        await lanes.run(identity.id, topic.kind === 'birth', () => way(message, identity, topic.device));
+      } catch (error) {
+        if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
+        await refuse(message, topic.device, error.code);
+      }
+    }
+    return 'settled';
+  }
+
+  return {
+    /**
+     * @param {Message} message
+     * @returns {Promise<void>}
+     */
+    async accept(message) {
+      const end = metrics.commitSeconds.startTimer();
+      try {
+        const result = await budget.run(message.payload.length, () => settle(message));
+        metrics.messages.inc({ result });
+        if (result === 'settled') end();
+      } catch (error) {
+        metrics.messages.inc({ result: 'unsettled' });
+        throw error;
+      }
+    },
+  };
+}

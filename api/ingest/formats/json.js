@@ -1,0 +1,27 @@
+import { parseTime } from '../../../common/times.js';
+
+/**
+ * Plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds or ISO 8601, without a
+ * zone UTC; without `ts` the time of receipt holds.
+ *
+ * @param {unknown[]} elements
+ * @param {import('../basket.js').Basket} basket
+ */
+export function readPlain(elements, basket) {
+  for (let index = 0; index < elements.length; index++) readElement(index, elements[index], basket);
+}
+
+/** @param {number} index @param {unknown} element @param {import('../basket.js').Basket} basket */
+function readElement(index, element, basket) {
+  if (element === null || typeof element !== 'object') return basket.refuse(index, 'malformed');
+  const { sensor_id: sensor, ts, value } = /** @type {Record<string, unknown>} */ (element);
+  if (typeof sensor !== 'string') return basket.refuse(index, 'bad_id');
+  if (typeof value !== 'number') return basket.refuse(index, 'not_numeric');
+  if (ts === undefined) return basket.addRelative(index, sensor, 0, value);
+  const time = typeof ts === 'number' ? wholeMs(ts) : typeof ts === 'string' ? parseTime(ts) : null;
+  if (time === null) return basket.refuse(index, 'bad_timestamp');
+  basket.add(index, sensor, time, value);
+}
+
+/** @param {number} ts @returns {number | null} */
+const wholeMs = (ts) => (Number.isInteger(ts) ? ts : null);

@@ -1,0 +1,76 @@
+import { MillraceError } from '../../../common/errors.js';
+
+/** Times below this many seconds count from now (RFC 8428, section 4.5.3). */
+const RELATIVE_BELOW = 2 ** 28;
+
+/** Newest version of SenML that is understood (RFC 8428, section 4.4). */
+const NEWEST_VERSION = 10;
+
+/**
+ * SenML as JSON (RFC 8428): base fields hold from their record on, a sensor's name is `bn + n`, its time `bt + t` in
+ * seconds, its value `bv + v`. `vb` is stored as 0 or 1; texts and data (`vs`, `vd`) are skipped and counted.
+ *
+ * @param {unknown[]} records
+ * @param {import('../basket.js').Basket} basket
+ * @throws {MillraceError} `malformed` for the pack as a whole: a base field of a wrong type, or a label that must be
+ *   understood and is not
+ */
+export function readSenml(records, basket) {
+  const base = { bn: '', bt: 0, bv: 0 };
+  for (let index = 0; index < records.length; index++) {
+    const record = records[index];
+    if (record === null || typeof record !== 'object' || Array.isArray(record)) {
+      basket.refuse(index, 'malformed');
+      continue;
+    }
+    const fields = /** @type {Record<string, unknown>} */ (record);
+    takeBase(fields, base);
+    readRecord(index, fields, base, basket);
+  }
+}
+
+/** @param {Record<string, unknown>} fields @param {{ bn: string, bt: number, bv: number }} base is changed */
+function takeBase(fields, base) {
+  for (const label in fields) {
+    // A label that ends in "_" must be understood, or the whole pack refused (RFC 8428, section 4.4).
+    if (label.charCodeAt(label.length - 1) === 95) {
+      throw new MillraceError('malformed', `SenML label ${label} must be understood and is not`);
+    }
+    const value = fields[label];
+    if (label === 'bn') base.bn = typeof value === 'string' ? value : malformed(label);
+    else if (label === 'bt') base.bt = typeof value === 'number' ? value : malformed(label);
+    else if (label === 'bv') base.bv = typeof value === 'number' ? value : malformed(label);
+    else if (label === 'bver' && !(typeof value === 'number' && value <= NEWEST_VERSION)) malformed(label);
+  }
+}
+
+/** @param {string} label @returns {never} */
+function malformed(label) {
+  throw new MillraceError('malformed', `SenML base field ${label} has a value that it cannot have`);
+}
+
+/**
+ * @param {number} index
+ * @param {Record<string, unknown>} fields
+ * @param {{ bn: string, bt: number, bv: number }} base
+ * @param {import('../basket.js').Basket} basket
+ */
+function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, basket) {
+  const value = typeof v === 'number' ? bv + v : typeof vb === 'boolean' ? Number(vb) : null;
+  if (value === null) {
+    if (v !== undefined || vb !== undefined) basket.refuse(index, 'not_numeric');
+    else if (vs !== undefined || vd !== undefined || s !== undefined) basket.skip();
+    // A record of base fields alone says something of those that follow, and holds nothing itself.
+    else if (n !== undefined || t !== undefined) basket.refuse(index, 'not_numeric');
+    return;
+  }
+  if (n !== undefined && typeof n !== 'string') return basket.refuse(index, 'bad_id');
+  if (t !== undefined && typeof t !== 'number') return basket.refuse(index, 'bad_timestamp');
+  const sensor = n === undefined ? bn : bn + n;
+  const seconds = t === undefined ? bt : bt + t;
+  // A JSON number such as 1e999 is read as infinite.
+  if (!Number.isFinite(seconds)) return basket.refuse(index, 'bad_timestamp');
+  const ms = Math.round(seconds * 1000);
+  if (seconds < RELATIVE_BELOW) basket.addRelative(index, sensor, ms, value);
+  else basket.add(index, sensor, ms, value);
+}

@@ -1,0 +1,90 @@
+import { DAY_MS } from '../../schema/rules.js';
+import { createAccept } from './accept.js';
+import { createBudget } from './budget.js';
+import { createDeadLetterBox } from './dead-letter-box.js';
+import { createLanes } from './lanes.js';
+import { createLastSeen } from './last-seen.js';
+import { createLatestWriter } from './latest-writer.js';
+import { createMeasurementsWay } from './measurements.js';
+import { createPatience } from './patience.js';
+import { createBirths } from './registry/births.js';
+import { createRegistry } from './registry/index.js';
+import { createStatuses } from './registry/status.js';
+import { createStrays } from './strays.js';
+
+/** Bytes of messages that are being settled at once. */
+const BUDGET_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The way from a message to its acknowledgement.
+ *
+ * @param {object} parts
+ * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../store/index.js').Store} parts.store
+ * @param {import('../live.js').Live} parts.live
+ * @param {() => number} parts.clock epoch ms
+ * @param {import('pino').Logger} parts.logger
+ * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('../vitals.js').Vitals} parts.vitals
+ */
+export function createIngest({ config, store, live, clock, logger, metrics, vitals }) {
+  const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
+  const groups = config.retention.latestGroups;
+  const patience = createPatience({ logger, onRetry: () => metrics.retries.inc() });
+  const limits = { autoRegister, autoRegisterMax };
+  const registry = createRegistry({ store: store.registry, groups, limits, patience, clock });
+  const lastSeen = createLastSeen({ store: store.registry, patience });
+  const budget = createBudget(BUDGET_BYTES);
+  const measurements = createMeasurementsWay({
+    store: store.measurements,
+    registry,
+    latest: createLatestWriter({ store: store.latest, patience, logger }),
+    lastSeen,
+    patience,
+    limits: { historyMs: config.retention.historyDays * DAY_MS, maxClockSkewMs, relativeTimes },
+    publish: (device, sensors) => {
+      if (live.listening) live.publish(sensors.map((sensor) => changeOf(device, sensor)));
+    },
+    metrics,
+  });
+  const { accept } = createAccept({
+    budget,
+    lanes: createLanes(),
+    registry,
+    births: createBirths({ registry, store: store.registry, patience, groups, clock }),
+    statuses: createStatuses({ registry, store: store.registry, patience }),
+    measurements,
+    lastSeen,
+    deadLetters: createDeadLetterBox({ store: store.deadLetters, patience, metrics }),
+    strays: createStrays({ clock }),
+    maxMessageBytes,
+    metrics,
+    vitals,
+  });
+
+  return {
+    accept,
+    start: () => registry.start(),
+    /** Bytes of messages that are being settled. */
+    get unsettledBytes() {
+      return budget.used;
+    },
+    /** What cannot be committed now stays unacknowledged. */
+    giveUp: () => patience.giveUp(),
+  };
+}
+
+/** @typedef {ReturnType<typeof createIngest>} Ingest */
+
+/** @param {import('./registry/cache.js').Device} device @param {import('./registry/cache.js').Sensor} sensor */
+const changeOf = (device, { id, name, type, unit, site, ts, value }) => ({
+  device_id: device.id,
+  sensor_id: id,
+  device: device.name,
+  name,
+  type,
+  unit,
+  site,
+  ts,
+  value,
+});

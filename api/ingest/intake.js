@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBroker } from './broker/index.js';
+import { createSubscriber } from './subscriber/index.js';
+
+/** What is being settled when the process ends gets this long, in ms; the rest stays unacknowledged. */
+const DRAIN_MS = 4000;
+
+/**
+ * Where messages come in: the embedded broker, or a subscription at the broker that MQTT_URL names. Keeps count of
+ * what is unsettled, so that an orderly end loses no acknowledgement that could still be given.
+ *
+ * @param {object} parts
+ * @param {import('../../common/settings.js').Config} parts.config
+ * @param {(message: import('./accept.js').Message) => Promise<void>} parts.accept
+ * @param {() => number} parts.clock epoch ms
+ * @param {import('pino').Logger} parts.logger
+ * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {(error: Error) => void} parts.onFatal
+ */
+export function createIntake({ config, accept, clock, logger, metrics, onFatal }) {
+  let unsettled = 0;
+
+  /** @param {import('./accept.js').Message} message */
+  async function counted(message) {
+    unsettled++;
+    try {
+      await accept(message);
+    } finally {
+      unsettled--;
+    }
+  }
+
+  const { mqtt } = config;
+  const { maxMessageBytes } = config.ingest;
+  const source = mqtt.url
+    ? createSubscriber({ mqtt, accept: counted, clock, logger, onFatal })
+    : createBroker({ mqtt, maxMessageBytes, accept: counted, clock, logger, metrics });
+
+  return {
+    start: () => source.start(),
+
+    /** Takes nothing new and waits, bounded, until what was taken is settled. */
+    async drain() {
+      source.quiesce();
+      const until = Date.now() + DRAIN_MS;
+      while (unsettled > 0 && Date.now() < until) await sleep(20);
+      if (unsettled > 0) logger.warn({ unsettled }, 'messages stay unacknowledged; they will come again');
+    },
+
+    stop: () => source.stop(),
+
+    /** @returns {number} port of the embedded broker; 0 behind an external one */
+    get port() {
+      return source.port;
+    },
+
+    check: () => source.check(),
+  };
+}

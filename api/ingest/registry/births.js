@@ -1,0 +1,243 @@
+import { MillraceError } from '../../../common/errors.js';
+import { groupOf, identifySensor, isName } from '../../../schema/ids.js';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { blankDevice, blankSensor } from './index.js';
+import { sessionStart } from './sessions.js';
+
+/** @typedef {import('./cache.js').Device} Device */
+/** @typedef {import('./cache.js').Sensor} Sensor */
+
+/**
+ * What a device says of one of its sensors.
+ *
+ * @typedef {{ identity: import('../../../schema/ids.js').Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
+ */
+
+/**
+ * @typedef {object} Birth
+ * @property {number} session epoch ms
+ * @property {string} [name]
+ * @property {string} [site]
+ * @property {SensorBirth[]} sensors
+ * @property {import('../../store/dead-letters.js').Refusals} refused elements of `sensors` that are not usable
+ */
+
+/**
+ * @param {Buffer} payload `{"session", "name", "site", "sensors": [{sensor_id, name, type, unit, interval_ms}]}`
+ * @param {import('../../../schema/ids.js').Identity} device
+ * @param {number} receivedAt epoch ms
+ * @returns {Birth}
+ * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit` for the birth as a whole
+ */
+export function readBirth(payload, device, receivedAt) {
+  const { session, name, site, sensors = [] } = parse(payload);
+  if (!Array.isArray(sensors)) throw new MillraceError('malformed', 'sensors is an array');
+  if (sensors.length > MAX_SENSORS_PER_DEVICE) throw new MillraceError('registration_limit');
+  /** @type {Birth} */
+  const birth = {
+    session: sessionStart(session, receivedAt),
+    name: optionalName(name) ?? device.name ?? undefined,
+    site: optionalName(site),
+    sensors: [],
+    refused: [],
+  };
+  const seen = new Set();
+  for (const [index, element] of sensors.entries()) {
+    const sensor = readSensor(device.id, element);
+    if (typeof sensor === 'string') birth.refused.push({ index, code: sensor });
+    else if (!seen.has(sensor.identity.id)) birth.sensors.push(sensor);
+    if (typeof sensor !== 'string') seen.add(sensor.identity.id);
+  }
+  return birth;
+}
+
+/** @param {Buffer} payload @returns {Record<string, unknown>} */
+function parse(payload) {
+  let content;
+  try {
+    content = JSON.parse(payload.toString('utf8'));
+  } catch (error) {
+    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+  }
+  if (content === null || typeof content !== 'object' || Array.isArray(content)) {
+    throw new MillraceError('malformed', 'a birth is one object');
+  }
+  return content;
+}
+
+/** @param {unknown} text @returns {string | undefined} @throws {MillraceError} `bad_id` */
+function optionalName(text) {
+  if (text === undefined || text === null) return undefined;
+  if (isName(text)) return text;
+  throw new MillraceError('bad_id', 'names and sites are texts of 1 to 128 bytes without control characters');
+}
+
+/**
+ * @param {string} deviceId
+ * @param {unknown} element
+ * @returns {SensorBirth | 'malformed' | 'bad_id'}
+ */
+function readSensor(deviceId, element) {
+  if (element === null || typeof element !== 'object') return 'malformed';
+  const { sensor_id, name, type, unit, interval_ms } = /** @type {Record<string, unknown>} */ (element);
+  const identity = identifySensor(deviceId, sensor_id ?? name);
+  if (!identity) return 'bad_id';
+  const texts = [name, type, unit].filter((text) => text !== undefined && text !== null);
+  if (!texts.every(isName)) return 'bad_id';
+  const interval = interval_ms ?? undefined;
+  if (interval !== undefined && !isInterval(interval)) return 'malformed';
+  return {
+    identity,
+    name: /** @type {string | undefined} */ (name ?? identity.name ?? undefined),
+    type: /** @type {string | undefined} */ (type ?? undefined),
+    unit: /** @type {string | undefined} */ (unit ?? undefined),
+    intervalMs: interval,
+  };
+}
+
+/** @param {unknown} interval ms; it is stored as a 32-bit integer @returns {interval is number} */
+const isInterval = (interval) =>
+  typeof interval === 'number' && Number.isInteger(interval) && interval > 0 && interval < 2 ** 31;
+
+/**
+ * Registers what a birth tells. Only what differs from the registry is written; the birth may be acknowledged when
+ * this is done.
+ *
+ * @param {object} parts
+ * @param {import('./index.js').Registry} parts.registry
+ * @param {import('../../store/registry.js').RegistryStore} parts.store
+ * @param {import('../patience.js').Patience} parts.patience
+ * @param {number} parts.groups
+ * @param {() => number} parts.clock epoch ms
+ */
+export function createBirths({ registry, store, patience, groups, clock }) {
+  /** @param {import('../../../schema/ids.js').Identity} identity @param {Birth} birth @returns {Promise<Device>} */
+  async function writeDevice({ id, bytes }, birth) {
+    const found = await patience.persist(() => registry.cache.find({ id, bytes, name: null }));
+    const now = clock();
+    const device =
+      found ?? blankDevice({ id, bytes, group: groupOf(bytes, groups), name: null, registeredAt: now });
+    const change = {
+      name: differing(birth.name, device.name),
+      site: differing(birth.site, device.site),
+      session: birth.session > (device.session ?? 0) ? birth.session : undefined,
+      registeredAt: found ? undefined : now,
+    };
+    if (isEmpty(change)) return device;
+    const stamp = stampAfter(birth.session, found && device.session === null ? found.registeredAt : null);
+    await patience.persist(() => store.writeDevice(device, change, stamp));
+    if (!found) registry.countDevice();
+    return Object.assign(device, defined({ name: birth.name, site: birth.site, session: change.session }));
+  }
+
+  /** @param {Device} device @param {Birth} birth */
+  async function writeSensors(device, birth) {
+    const now = clock();
+    const born = new Map(birth.sensors.map((sensor) => [sensor.identity.id, sensor]));
+    // A new name or site of the device stands in the rows of all its sensors, mentioned by this birth or not.
+    const ids = new Set([...born.keys(), ...device.sensors.keys()]);
+    const changes = [...ids]
+      .slice(0, MAX_SENSORS_PER_DEVICE)
+      .map((id) => changeOf(device, device.sensors.get(id), born.get(id), birth, now))
+      .filter((change) => change !== null);
+    if (changes.length === 0) return;
+    await patience.persist(() =>
+      store.writeSensors(
+        device,
+        changes.map(({ change }) => change),
+        now,
+      ),
+    );
+    for (const { sensor, after } of changes) {
+      device.sensors.set(sensor.id, Object.assign(sensor, defined(after)));
+    }
+  }
+
+  return {
+    /**
+     * @param {import('../../../schema/ids.js').Identity} identity
+     * @param {Birth} birth
+     * @returns {Promise<void>} settles when the registry has committed it
+     */
+    register: (identity, birth) =>
+      registry.inTurn(identity.id, async () => {
+        const device = await writeDevice(identity, birth);
+        await writeSensors(device, birth);
+        // A birth of an older session, delivered late: the database knows by its stamps what holds now, we do not.
+        if ((device.session ?? 0) > birth.session) registry.cache.forget(device.id);
+        else registry.cache.keep(device);
+      }),
+  };
+}
+
+/** @typedef {ReturnType<typeof createBirths>} Births */
+
+/**
+ * @param {Device} device as the birth has made it
+ * @param {Sensor | undefined} known
+ * @param {SensorBirth | undefined} born undefined: the birth does not mention this sensor
+ * @param {Birth} birth
+ * @param {number} now epoch ms
+ */
+function changeOf(device, known, born, birth, now) {
+  const identity = born?.identity;
+  const sensor =
+    known ??
+    (identity && blankSensor({ ...identity, name: null, deviceName: null, site: null, registeredAt: now }));
+  if (!sensor) return null;
+  const after = {
+    name: born?.name,
+    type: born?.type,
+    unit: born?.unit,
+    site: birth.site ?? device.site ?? undefined,
+    intervalMs: born?.intervalMs,
+  };
+  const change = {
+    device: known && sensor.deviceName === device.name ? undefined : (device.name ?? undefined),
+    name: differing(after.name, sensor.name),
+    type: differing(after.type, sensor.type),
+    unit: differing(after.unit, sensor.unit),
+    site: differing(after.site, sensor.site),
+    intervalMs: differing(after.intervalMs, sensor.intervalMs),
+    registeredAt: known ? undefined : now,
+  };
+  if (isEmpty(change)) return null;
+  const stamp = stampAfter(birth.session, known && known.type === null ? known.registeredAt : null);
+  return {
+    sensor,
+    after: { ...after, deviceName: device.name ?? undefined },
+    change: { ...change, bytes: sensor.bytes, stamp },
+  };
+}
+
+/**
+ * What a first message has registered is stamped with that moment, which may be later than the session's start; the
+ * first birth says more than that message did, and must win over it.
+ *
+ * @param {number} session epoch ms
+ * @param {number | null} registeredAt epoch ms of a registration by message, else null
+ * @returns {number} epoch µs
+ */
+const stampAfter = (session, registeredAt) =>
+  registeredAt === null ? session * 1000 : Math.max(session * 1000, registeredAt * 1000 + 1);
+
+/**
+ * @template T
+ * @param {T | undefined} wanted
+ * @param {T | null} has
+ * @returns {T | undefined} what is to be written, if anything
+ */
+const differing = (wanted, has) => (wanted === undefined || wanted === has ? undefined : wanted);
+
+/** @param {Record<string, unknown>} change */
+const isEmpty = (change) => Object.values(change).every((value) => value === undefined);
+
+/**
+ * @template {Record<string, unknown>} T
+ * @param {T} fields
+ * @returns {Partial<T>} without those that are undefined
+ */
+const defined = (fields) =>
+  /** @type {Partial<T>} */ (
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  );

@@ -1,0 +1,124 @@
+import { LRUCache } from 'lru-cache';
+import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
+
+/** An entry is read anew after this long, in ms: that is how long another process's change may stay unseen. */
+const ENTRY_TTL_MS = 600_000;
+
+/** Devices and sensors kept, together: about 300 bytes each. */
+const MOST_ENTRIES = 500_000;
+
+/**
+ * What ingest knows of a sensor.
+ *
+ * @typedef {object} Sensor
+ * @property {string} id
+ * @property {Buffer} bytes the id's 16
+ * @property {string | null} deviceName as it stands in this sensor's row
+ * @property {string | null} name
+ * @property {string | null} type
+ * @property {string | null} unit
+ * @property {string | null} site
+ * @property {number | null} intervalMs
+ * @property {number} registeredAt epoch ms
+ * @property {number | null} ts epoch ms of the newest value that is known to be committed
+ * @property {number | null} value
+ */
+
+/**
+ * What ingest knows of a device.
+ *
+ * @typedef {object} Device
+ * @property {string} id
+ * @property {Buffer} bytes the id's 16
+ * @property {number} group
+ * @property {string | null} name
+ * @property {string | null} site
+ * @property {string | null} state
+ * @property {number | null} session epoch ms; null before the first birth or status
+ * @property {number} registeredAt epoch ms
+ * @property {number} lastSeen epoch ms of what was last written
+ * @property {Map<string, Sensor>} sensors by id
+ * @property {Map<string, Sensor>} byRef by what messages call them, id or name: at most two for each sensor
+ */
+
+/**
+ * Devices with all their sensors, bounded in number and age.
+ *
+ * @param {{ store: import('../../store/registry.js').RegistryStore, groups: number }} parts
+ */
+export function createDeviceCache({ store, groups }) {
+  /** @type {LRUCache<string, Device>} */
+  const devices = new LRUCache({
+    maxSize: MOST_ENTRIES,
+    sizeCalculation: (device) => 1 + device.sensors.size,
+    ttl: ENTRY_TTL_MS,
+    noUpdateTTL: true,
+  });
+  /** @type {Map<string, Promise<Device | null>>} reads that are under way */
+  const loading = new Map();
+
+  /** @param {import('../../../schema/ids.js').Identity} identity @returns {Promise<Device | null>} */
+  async function load({ id, bytes }) {
+    const group = groupOf(bytes, groups);
+    const key = { group, bytes };
+    const [row, sensors] = await Promise.all([store.device(key), store.sensors(key)]);
+    if (!row) return null;
+    /** @type {Device} */
+    const device = {
+      ...row,
+      id,
+      bytes,
+      group,
+      lastSeen: row.lastSeen ?? 0,
+      sensors: new Map(),
+      byRef: new Map(),
+    };
+    for (const { id: sensorId, registeredAt, ...rest } of sensors) {
+      if (registeredAt === null) continue;
+      device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId), registeredAt });
+    }
+    devices.set(id, device);
+    return device;
+  }
+
+  return {
+    /** @param {string} id @returns {Device | undefined} */
+    peek: (id) => devices.get(id),
+
+    /**
+     * @param {import('../../../schema/ids.js').Identity} identity
+     * @returns {Promise<Device | null>} null: nobody has registered it; read once, however many ask at once
+     */
+    find(identity) {
+      const known = devices.get(identity.id);
+      if (known) return Promise.resolve(known);
+      const underWay = loading.get(identity.id);
+      if (underWay) return underWay;
+      const read = load(identity).finally(() => loading.delete(identity.id));
+      loading.set(identity.id, read);
+      return read;
+    },
+
+    /** Takes a new or a grown device in; its age counts from its first reading on. @param {Device} device */
+    keep: (device) => devices.set(device.id, device),
+
+    /** @param {string} id */
+    forget: (id) => devices.delete(id),
+  };
+}
+
+/** @typedef {ReturnType<typeof createDeviceCache>} DeviceCache */
+
+/**
+ * @param {Device} device
+ * @param {string} ref id or name, as a message has it
+ * @returns {Sensor | undefined}
+ */
+export function sensorOf(device, ref) {
+  const known = device.byRef.get(ref);
+  if (known) return known;
+  const identity = identifySensor(device.id, ref);
+  const sensor = identity ? device.sensors.get(identity.id) : undefined;
+  if (sensor) device.byRef.set(ref, sensor);
+  return sensor;
+}

@@ -1,0 +1,160 @@
+import { MillraceError } from '../../../common/errors.js';
+import { groupOf, identifySensor } from '../../../schema/ids.js';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { createDeviceCache, sensorOf } from './cache.js';
+
+/** @typedef {import('./cache.js').Device} Device */
+/** @typedef {import('./cache.js').Sensor} Sensor */
+
+/**
+ * Who may send: known devices and sensors from a bounded cache, unknown ones registered by their first message where
+ * AUTO_REGISTER allows it. Registering is off the hot path, and committed before the first measurement is sent.
+ *
+ * @param {object} parts
+ * @param {import('../../store/registry.js').RegistryStore} parts.store
+ * @param {number} parts.groups `LATEST_GROUPS`
+ * @param {{ autoRegister: boolean, autoRegisterMax: number }} parts.limits
+ * @param {import('../patience.js').Patience} parts.patience
+ * @param {() => number} parts.clock epoch ms
+ */
+export function createRegistry({ store, groups, limits, patience, clock }) {
+  const cache = createDeviceCache({ store, groups });
+  /** @type {Map<string, Promise<unknown>>} changes of one device come one after the other */
+  const changing = new Map();
+  let devices = 0;
+
+  /**
+   * @template T
+   * @param {string} id
+   * @param {() => Promise<T>} change
+   * @returns {Promise<T>}
+   */
+  function inTurn(id, change) {
+    const done = (changing.get(id) ?? Promise.resolve()).then(change, change);
+    changing.set(id, done);
+    const leave = () => {
+      if (changing.get(id) === done) changing.delete(id);
+    };
+    done.then(leave, leave);
+    return done;
+  }
+
+  /** @param {import('../../../schema/ids.js').Identity} identity @returns {Promise<Device>} */
+  async function registerDevice({ id, bytes, name }) {
+    if (devices >= limits.autoRegisterMax) throw new MillraceError('registration_limit');
+    devices++;
+    const now = clock();
+    const device = blankDevice({ id, bytes, group: groupOf(bytes, groups), name, registeredAt: now });
+    await patience.persist(() =>
+      store.writeDevice(device, { name: name ?? undefined, registeredAt: now }, now * 1000),
+    );
+    cache.keep(device);
+    return device;
+  }
+
+  /** @param {Device} device @param {string[]} refs that name no sensor of it yet */
+  async function registerSensors(device, refs) {
+    const now = clock();
+    const fresh = refs
+      .map((ref) => identifySensor(device.id, ref))
+      .filter((identity) => identity !== null)
+      .filter(({ id }) => !device.sensors.has(id))
+      .slice(0, MAX_SENSORS_PER_DEVICE - device.sensors.size);
+    if (fresh.length === 0) return;
+    const changes = fresh.map(({ bytes, name }) => ({
+      bytes,
+      device: device.name ?? undefined,
+      name: name ?? undefined,
+      site: device.site ?? undefined,
+      registeredAt: now,
+      stamp: now * 1000,
+    }));
+    await patience.persist(() => store.writeSensors(device, changes, now));
+    for (const { id, bytes, name } of fresh) {
+      const { name: deviceName, site } = device;
+      device.sensors.set(id, blankSensor({ id, bytes, deviceName, name, site, registeredAt: now }));
+    }
+    cache.keep(device);
+  }
+
+  return {
+    cache,
+    inTurn,
+
+    /** Counts what is registered; from then on this process counts by itself, so the limit is approximate. */
+    async start() {
+      devices = await store.countDevices(groups);
+    },
+
+    /**
+     * @param {import('../../../schema/ids.js').Identity} identity
+     * @returns {Promise<Device | null>} null: unknown, and not to be registered by a message
+     * @throws {MillraceError} `registration_limit`
+     */
+    async device(identity) {
+      const known = cache.peek(identity.id);
+      if (known) return known;
+      const found = await patience.persist(() => cache.find(identity));
+      if (found || !limits.autoRegister) return found;
+      return inTurn(identity.id, async () => cache.peek(identity.id) ?? registerDevice(identity));
+    },
+
+    /** Counted by a birth that registers a device. */
+    countDevice: () => {
+      devices++;
+    },
+
+    /**
+     * The sensors that a message names.
+     *
+     * @param {Device} device
+     * @param {Iterable<string>} refs
+     * @returns {Promise<{ known: Map<string, Sensor>, refused: Map<string, import('../../../common/errors.js').ErrorCode> }>}
+     */
+    async sensors(device, refs) {
+      /** @type {Map<string, Sensor>} */
+      const known = new Map();
+      /** @type {string[]} */
+      const missing = [];
+      for (const ref of refs) {
+        const sensor = sensorOf(device, ref);
+        if (sensor) known.set(ref, sensor);
+        else missing.push(ref);
+      }
+      /** @type {Map<string, import('../../../common/errors.js').ErrorCode>} */
+      const refused = new Map();
+      if (missing.length === 0) return { known, refused };
+      if (limits.autoRegister) await inTurn(device.id, () => registerSensors(device, missing));
+      for (const ref of missing) {
+        const sensor = sensorOf(device, ref);
+        if (sensor) known.set(ref, sensor);
+        else if (!identifySensor(device.id, ref)) refused.set(ref, 'bad_id');
+        else refused.set(ref, limits.autoRegister ? 'registration_limit' : 'unknown_sensor');
+      }
+      return { known, refused };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createRegistry>} Registry */
+
+/** @param {Pick<Device, 'id' | 'bytes' | 'group' | 'name' | 'registeredAt'>} known @returns {Device} */
+export const blankDevice = (known) => ({
+  ...known,
+  site: null,
+  state: null,
+  session: null,
+  lastSeen: 0,
+  sensors: new Map(),
+  byRef: new Map(),
+});
+
+/** @param {Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site' | 'registeredAt'>} known @returns {Sensor} */
+export const blankSensor = (known) => ({
+  ...known,
+  type: null,
+  unit: null,
+  intervalMs: null,
+  ts: null,
+  value: null,
+});

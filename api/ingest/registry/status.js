@@ -1,0 +1,58 @@
+import { MillraceError } from '../../../common/errors.js';
+import { sessionStart } from './sessions.js';
+
+/** @typedef {{ state: 'online' | 'offline', session: number }} Status `session` in epoch ms */
+
+/**
+ * @param {Buffer} payload `{"state", "session"}`, or the bare word
+ * @param {number} receivedAt epoch ms
+ * @returns {Status}
+ * @throws {MillraceError} `malformed`
+ */
+export function readStatus(payload, receivedAt) {
+  const text = payload.toString('utf8').trim();
+  const { state, session } = text.startsWith('{') ? parse(text) : { state: text, session: undefined };
+  if (state !== 'online' && state !== 'offline') {
+    throw new MillraceError('malformed', 'a status is online or offline');
+  }
+  return { state, session: sessionStart(session, receivedAt) };
+}
+
+/** @param {string} text @returns {Record<string, unknown>} */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+  }
+}
+
+/**
+ * @param {object} parts
+ * @param {import('./index.js').Registry} parts.registry
+ * @param {import('../../store/registry.js').RegistryStore} parts.store
+ * @param {import('../patience.js').Patience} parts.patience
+ */
+export function createStatuses({ registry, store, patience }) {
+  return {
+    /**
+     * Stamped with the session's start, `offline` one microsecond later: a will that arrives after the next session's
+     * `online` changes nothing.
+     *
+     * @param {import('./cache.js').Device} device
+     * @param {Status} status
+     * @returns {Promise<void>} settles when it is committed
+     */
+    write: (device, { state, session }) =>
+      registry.inTurn(device.id, async () => {
+        const newest = device.session ?? 0;
+        if (state === device.state && session === newest) return;
+        const stamp = session * 1000 + (state === 'offline' ? 1 : 0);
+        await patience.persist(() => store.writeStatus(device, { state, session }, stamp));
+        const isNews = session > newest || (session === newest && state === 'offline');
+        if (isNews || device.state === null) Object.assign(device, { state, session });
+      }),
+  };
+}
+
+/** @typedef {ReturnType<typeof createStatuses>} Statuses */
