@@ -23,7 +23,9 @@ await runCommand(async () => {
 /** @param {string[]} args @returns {Promise<number>} exit code */
 function jest(args) {
   // Jest loads ES modules by an interface of Node's that is still behind a flag; its workers need it as well.
-  const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules`.trim();
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const known = flags.filter((flag) => process.allowedNodeEnvironmentFlags.has(String(flag.split('=')[0])));
+  const options = [process.env.NODE_OPTIONS, ...known].filter(Boolean).join(' ');
   const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...args], {
     stdio: 'inherit',
     env: { ...process.env, NODE_OPTIONS: options },

@@ -34,7 +34,7 @@ export async function startDatabase({ config: { cql, dataDir }, parts, onStatus,
 
 /** @param {Context} context */
 export async function migrate({ root, env, onStatus, signal }) {
-  const child = startChild(join(root, 'schema/migrate/index.js'), {
+  const child = startChild(join(root, 'api/migrate.js'), {
     title: 'migration',
     env,
     onLine: onStatus,

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { cloneWorkTree, freePorts, startDev } from '../support/dev-process.js';
+import { processTree, untilGone } from '../support/processes.js';
+
+/** A first run fetches packages and jars. */
+const FIRST_RUN_MS = 600_000;
+const RUN_MS = 180_000;
+/** Everything has 10 s to stop; a busy machine gets some more before a test says that something was left. */
+const GONE_MS = 20_000;
+/** Exit code of `port_taken`. */
+const PORT_TAKEN = 71;
+
+/** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */
+let clone;
+/** @type {Awaited<ReturnType<typeof freePorts>>} */
+let ports;
+/** What the test at hand has started, ended whatever happens. @type {import('../support/dev-process.js').DevProcess[]} */
+const started = [];
+
+beforeAll(async () => {
+  clone = await cloneWorkTree();
+  ports = await freePorts();
+});
+
+afterEach(async () => {
+  for (const dev of started.splice(0)) {
+    const tree = await processTree(dev.pid);
+    if (tree.length === 0) continue;
+    dev.signalGroup('SIGTERM');
+    for (const left of await untilGone(tree, { withinMs: GONE_MS })) process.kill(left.pid, 'SIGKILL');
+  }
+});
+
+afterAll(() => clone.remove());
+
+/** @param {string[]} flags @param {NodeJS.ProcessEnv} [settings] */
+function dev(flags, settings = ports) {
+  const process = startDev(clone.folder, settings, flags);
+  started.push(process);
+  return process;
+}
+
+/** @returns {Promise<Map<string, { device: string, name: string, ts: string | null }> | null>} by ids; null: not yet there */
+async function latest() {
+  const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`).catch(
+    () => null,
+  );
+  if (response?.status !== 200) return null;
+  const { items } = await response.json();
+  return new Map(items.map((/** @type {any} */ item) => [`${item.device_id}/${item.sensor_id}`, item]));
+}
+
+/** @returns {Promise<Awaited<ReturnType<typeof latest>>>} null until there are values */
+async function measured() {
+  const items = await latest();
+  return items && items.size > 0 && [...items.values()].every(({ ts }) => ts !== null) ? items : null;
+}
+
+test(
+  'a fresh clone comes up by one command, stops by Ctrl-C, and finds its data again',
+  async () => {
+    const first = dev(['--devices', '3', '--sensors', '2', '--seed', '1', '--batch', '2s']);
+    await first.until(async () => (await measured())?.size === 6);
+    const before = await measured();
+    const page = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(first.output()).toContain(`http://127.0.0.1:${ports.HTTP_PORT}/`);
+
+    const tree = await processTree(first.pid);
+    for (const part of ['infra/dev/index.js', 'CassandraDaemon', 'api/index.js', 'simulator/index.js']) {
+      expect(tree.filter(({ command }) => command.includes(part)).length).toBeGreaterThan(0);
+    }
+    first.signalGroup('SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(await untilGone(tree, { withinMs: GONE_MS })).toEqual([]);
+
+    const second = dev(['--no-simulator']);
+    const after = await second.until(latest);
+    expect([...after.keys()].sort()).toEqual([...(before?.keys() ?? [])].sort());
+    const again = await processTree(second.pid);
+    second.signalNpm('SIGTERM');
+    expect(await second.exited).toBe(0);
+    expect(await untilGone(again, { withinMs: GONE_MS })).toEqual([]);
+  },
+  FIRST_RUN_MS,
+);
+
+test(
+  'a kill -9 leaves nothing behind',
+  async () => {
+    const run = dev(['--devices', '2']);
+    await run.until(measured);
+    const tree = await processTree(run.pid);
+    const self = tree.filter(({ command }) => /^\S*node infra\/dev\/index\.js/.test(command));
+    expect(self.length).toBe(1);
+    process.kill(Number(self[0]?.pid), 'SIGKILL');
+    expect(await untilGone(tree, { withinMs: GONE_MS })).toEqual([]);
+  },
+  RUN_MS,
+);
+
+test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
+  'a taken %s is one message with the setting to change',
+  async (setting) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const run = dev([], { ...ports, [setting]: String(port) });
+      const tree = await run.until(async () => {
+        const found = await processTree(run.pid);
+        return found.length > 0 && found;
+      });
+      expect(await run.exited).toBe(PORT_TAKEN);
+      expect(run.output()).toContain(setting);
+      expect(run.output()).toContain(`127.0.0.1:${port}`);
+      expect(await untilGone(tree, { withinMs: GONE_MS })).toEqual([]);
+    } finally {
+      server.close();
+    }
+  },
+  RUN_MS,
+);

@@ -1,0 +1,101 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { SETTINGS } from '../../common/settings-table.js';
+import { freePort } from '../../infra/engine/ports.js';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Copies the work tree as git would clone it: what is ignored (packages, jars, data, `.env`) stays behind.
+ *
+ * @returns {Promise<{ folder: string, remove: () => Promise<void> }>} a folder with a space in its name
+ */
+export async function cloneWorkTree() {
+  const parent = await mkdtemp(join(tmpdir(), 'millrace-dev-'));
+  const folder = join(parent, 'a clone');
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const { stdout } = await run('git', args, { cwd: ROOT, maxBuffer: 64 * 1024 ** 2 });
+  for (const name of new Set(stdout.split('\0').filter(Boolean))) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await cp(join(ROOT, name), join(folder, name)).catch((error) => {
+      if (error.code !== 'ENOENT') throw error; // Deleted in the work tree, and not yet in the index.
+    });
+  }
+  return { folder, remove: () => rm(parent, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+/** @returns {Promise<{ HTTP_PORT: string, MQTT_PORT: string, CQL_LOCAL_PORT: string }>} settings with free ports */
+export async function freePorts() {
+  const [http, mqtt, cql] = [await freePort(), await freePort(), await freePort()];
+  return { HTTP_PORT: String(http), MQTT_PORT: String(mqtt), CQL_LOCAL_PORT: String(cql) };
+}
+
+/** @returns {NodeJS.ProcessEnv} this process's environment without what npm, jest and our settings put there */
+function plainEnvironment() {
+  const ours = (/** @type {string} */ name) =>
+    name in SETTINGS ||
+    /^(npm_|JEST_|TEST_)/.test(name) ||
+    ['NODE_OPTIONS', 'NODE_ENV', 'INIT_CWD'].includes(name);
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours(name)));
+}
+
+/**
+ * `npm run dev` as somebody types it, in a process group of its own as a terminal would make it.
+ *
+ * @param {string} folder the clone
+ * @param {NodeJS.ProcessEnv} settings
+ * @param {string[]} [flags]
+ */
+export function startDev(folder, settings, flags = []) {
+  const child = spawn('npm', ['run', 'dev', '--', ...flags], {
+    cwd: folder,
+    detached: true,
+    env: { ...plainEnvironment(), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const pid = Number(child.pid);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  const exited = once(child, 'exit').then(([code]) => /** @type {number | null} */ (code));
+  return {
+    pid,
+    exited,
+    output: () => output,
+    /** As Ctrl-C does: the signal goes to npm and to what it runs. @param {NodeJS.Signals} name */
+    signalGroup: (name) => process.kill(-pid, name),
+    /** As a service manager does: the signal goes to npm alone. @param {NodeJS.Signals} name */
+    signalNpm: (name) => process.kill(pid, name),
+    /**
+     * Waits for a condition; fails with all output when the process ends before it holds.
+     *
+     * @template T
+     * @param {() => Promise<T | null | false>} condition
+     * @returns {Promise<T>}
+     */
+    async until(condition) {
+      let ended = false;
+      exited.finally(() => {
+        ended = true;
+      });
+      for (;;) {
+        const value = await condition();
+        if (value) return value;
+        if (ended) throw new Error(`npm run dev ended:\n${output}`);
+        await sleep(200);
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof startDev>} DevProcess */
