@@ -3,7 +3,7 @@
 /** What stands where a value is not known. */
 export const NOTHING = '–';
 
-const MOST_DECIMALS = 4;
+const MOST_DECIMALS = 6;
 const NUMBERS = Array.from(
   { length: MOST_DECIMALS + 1 },
   (_, decimals) =>
@@ -30,18 +30,39 @@ const UNITS = {
 /** @param {string | null | undefined} unit @returns {string} */
 export const formatUnit = (unit) => (unit ? (UNITS[unit] ?? unit) : '');
 
-/** @param {number} value @returns {number} decimals worth showing: four significant places, no trailing zeros */
-export function decimalsOf(value) {
-  const size = Math.abs(value);
-  const most = size >= 10_000 ? 0 : size >= 1000 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : MOST_DECIMALS;
+/**
+ * @param {number} value
+ * @param {number} [most]
+ * @returns {number} decimals worth showing: about four significant places, no trailing zeros
+ */
+export function decimalsOf(value, most = usualDecimals(Math.abs(value))) {
   return String(Number(value.toFixed(most))).split('.')[1]?.length ?? 0;
 }
 
-/** @param {Iterable<number>} values @returns {number} decimals that suit all of them, so that a changing value does not jump */
+/** @param {number} size @returns {number} */
+function usualDecimals(size) {
+  if (size >= 10_000) return 0;
+  if (size >= 1000) return 1;
+  if (size >= 10) return 2;
+  return size >= 1 ? 3 : 4;
+}
+
+/**
+ * Decimals that suit all of some values, so that a changing value does not jump. Where the values lie close together
+ * (a position, a tick of a zoomed axis), there are enough to tell them apart by a hundredth of their spread.
+ *
+ * @param {number[]} values
+ * @returns {number}
+ */
 export function decimalsFor(values) {
-  let most = 0;
-  for (const value of values) most = Math.max(most, decimalsOf(value));
-  return most;
+  const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
+  const needed = spread > 0 ? Math.min(Math.ceil(2 - Math.log10(spread)), MOST_DECIMALS) : 0;
+  let decimals = 0;
+  for (const value of values) {
+    const most = Math.max(needed, usualDecimals(Math.abs(value)));
+    decimals = Math.max(decimals, decimalsOf(value, most));
+  }
+  return decimals;
 }
 
 /**

@@ -14,10 +14,15 @@ export class Problem extends Error {
     this.code = code;
     this.status = status;
   }
+
+  /** Whether the same question may be answered a little later. */
+  get passes() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
 }
 
 /** @param {unknown} error @returns {Problem} */
 export function toProblem(error) {
   if (error instanceof Problem) return error;
-  return new Problem({ title: 'The dashboard failed', detail: String(error) });
+  return new Problem({ title: 'The dashboard failed', detail: String(error), status: 400 });
 }

@@ -29,7 +29,7 @@ export function chartOptions({ host, width, height, zone, onPoint }) {
     width,
     height,
     ms: 1,
-    padding: [12, 16, 0, 0],
+    padding: [6, 28, 0, 0],
     legend: { show: false },
     // Ticks of a clock stand at round times of its own zone.
     tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
@@ -84,13 +84,13 @@ function coloursOf(host) {
 }
 
 /**
- * Some air above and below; a flat line lies in the middle of one unit.
+ * Some air above and below; a flat line lies in the middle of one unit. Without samples there is no scale to show.
  *
  * @param {uPlot} _chart @param {number | null} min @param {number | null} max
- * @returns {[number, number]}
+ * @returns {uPlot.Range.MinMax}
  */
 function comfortableRange(_chart, min, max) {
-  if (min === null || max === null) return [0, 1];
+  if (min === null || max === null) return [null, null];
   const air = max > min ? (max - min) * 0.12 : 0.5;
   return [min - air, max + air];
 }

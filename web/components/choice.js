@@ -6,7 +6,8 @@ import { useId } from 'preact/hooks';
  *
  * @param {object} props
  * @param {string} props.legend said, not shown
- * @param {{ value: string, label: string, title?: string }[]} props.options
+ * @param {{ value: string, label: string, title?: string, icon?: string }[]} props.options
+ *   `icon`: path of a drawing of 16 by 16, shown in place of the label
  * @param {string} props.value
  * @param {(value: string) => void} props.onChange
  */
@@ -17,7 +18,7 @@ export function Choice({ legend, options, value, onChange }) {
       <legend class="said">${legend}</legend>
       ${options.map(
         (option) => html`
-          <label key=${option.value} title=${option.title}>
+          <label key=${option.value} title=${option.title ?? (option.icon && option.label)}>
             <input
               type="radio"
               name=${group}
@@ -25,10 +26,14 @@ export function Choice({ legend, options, value, onChange }) {
               checked=${option.value === value}
               onChange=${() => onChange(option.value)}
             />
-            <span>${option.label}</span>
+            <span>${option.icon && html`<${Icon} path=${option.icon} />`}<span class=${option.icon ? 'said' : ''}>${option.label}</span></span>
           </label>
         `,
       )}
     </fieldset>
   `;
 }
+
+/** @param {{ path: string }} props */
+const Icon = ({ path }) =>
+  html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${path} /></svg>`;

@@ -1,4 +1,5 @@
 import { html } from 'htm/preact';
+import { NOTHING } from '../format.js';
 
 /**
  * One key figure: what it is, how much, in which unit; beside it whatever explains it.
@@ -7,18 +8,24 @@ import { html } from 'htm/preact';
  * @param {string} props.label
  * @param {string} props.value formatted
  * @param {string} [props.unit]
- * @param {string} [props.note] a second, smaller figure
+ * @param {string} [props.second] a second, smaller figure
+ * @param {string} [props.secondUnit]
  * @param {'warn'} [props.tone]
  * @param {any} [props.children] usually a sparkline
  */
-export function Figure({ label, value, unit = '', note = '', tone, children }) {
+export function Figure({ label, value, unit = '', second = '', secondUnit = '', tone, children }) {
   return html`
     <div class="figure" data-tone=${tone}>
       <dt>${label}</dt>
       <dd>
-        <span class="figure-value">${value}</span>
+        <span class="figure-value" data-none=${value === NOTHING}>${value}</span>
         ${unit && html`<span class="figure-unit">${unit}</span>`}
-        ${note && html`<span class="figure-note">${note}</span>`}
+        ${
+          second &&
+          html`<span class="figure-second">
+            <span class="figure-second-value">${second}</span><span class="figure-unit">${secondUnit}</span>
+          </span>`
+        }
       </dd>
       ${children && html`<dd class="figure-picture">${children}</dd>`}
     </div>

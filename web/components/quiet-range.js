@@ -8,17 +8,16 @@ import { withQuery } from '../state/router.js';
  *
  * @param {object} props
  * @param {boolean} props.loading
- * @param {{ label: string }} props.range
  * @param {string | null} props.newest ISO 8601 time of the sensor's newest sample
  */
-export function QuietRange({ loading, range, newest }) {
+export function QuietRange({ loading, newest }) {
   const { preferences, router } = useParts();
   const { zone } = useObservable(preferences);
   const place = useObservable(router.place);
   if (loading) return html`<p>Reading samples…</p>`;
   if (newest === null) return html`<p>This sensor has not measured anything yet.</p>`;
   return html`
-    <p>Nothing was measured in this ${range.label}.</p>
-    <p><a class="button" href=${withQuery(place, { to: newest })}>Show ${formatDateTime(Date.parse(newest), zone)}</a></p>
+    <p>No samples in this range. The newest is of ${formatDateTime(Date.parse(newest), zone)}.</p>
+    <p><a class="button" href=${withQuery(place, { to: newest })}>Show that time</a></p>
   `;
 }

@@ -10,12 +10,12 @@ import { Figure } from './figure.js';
  */
 export function SampleFigures({ samples, unit }) {
   const { count, min, max, avg } = statisticsOf(samples);
-  const decimals = decimalsFor([min ?? 0, max ?? 0]);
+  const decimals = min === null || max === null ? 0 : decimalsFor([min, max]);
   const written = formatUnit(unit);
   return html`
     <dl class="figures" aria-label="Statistics of what is shown">
       <${Figure} label="Lowest" value=${formatNumber(min, decimals)} unit=${written} />
-      <${Figure} label="Average" value=${formatNumber(avg, decimals)} unit=${written} />
+      <${Figure} label="Average" value=${formatNumber(avg, Math.max(decimals, 1))} unit=${written} />
       <${Figure} label="Highest" value=${formatNumber(max, decimals)} unit=${written} />
       <${Figure} label="Samples" value=${formatCount(count)} />
     </dl>

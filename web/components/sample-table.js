@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { decimalsFor, formatCount, formatNumber, formatTimeMs, formatUnit, formatZone } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
-const ROWS = 10;
+const ROWS = 12;
 const MORE_ROWS = 100;
 
 /**
@@ -22,6 +22,8 @@ export function SampleTable({ samples, unit }) {
   const decimals = decimalsFor(values);
   const hidden = samples.ts.length - newest.length;
 
+  if (newest.length === 0)
+    return html`<h2 class="panel-title">Samples</h2><p class="none">None in this range.</p>`;
   return html`
     <table class="samples">
       <caption>
@@ -50,7 +52,7 @@ export function SampleTable({ samples, unit }) {
         <button type="button" class="button" onClick=${() => setRows(rows + MORE_ROWS)}>
           Show ${formatCount(Math.min(hidden, MORE_ROWS))} more
         </button>
-        <span>${formatCount(hidden)} more in this range</span>
+        <span>of ${formatCount(samples.ts.length)}</span>
       </p>`
     }
   `;

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import { formatNumber, formatTimeMs, formatUnit } from '../format.js';
+import { formatNumber, formatTimeMs, formatUnit, hueOf } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withGaps } from '../state/samples.js';
 import { Chart } from './chart.js';
@@ -13,6 +13,7 @@ const GAP_INTERVALS = 3;
  *
  * @param {object} props
  * @param {string} props.name
+ * @param {string | null} props.type
  * @param {string | null} props.unit
  * @param {number | null} props.intervalMs between two samples, as the device told it
  * @param {import('../state/samples.js').Samples} props.samples
@@ -20,7 +21,7 @@ const GAP_INTERVALS = 3;
  * @param {number} props.to epoch ms
  * @param {any} [props.children] what stands over an empty chart
  */
-export function SensorChart({ name, unit, intervalMs, samples, from, to, children }) {
+export function SensorChart({ name, type, unit, intervalMs, samples, from, to, children }) {
   const [index, setIndex] = useState(/** @type {number | null} */ (null));
   const onPoint = useCallback(setIndex, []);
   const data = useMemo(
@@ -31,12 +32,12 @@ export function SensorChart({ name, unit, intervalMs, samples, from, to, childre
   const value = index === null ? undefined : data[1][index];
 
   return html`
-    <figure class="chart-frame">
+    <figure class="chart-frame hue-${hueOf(type)}">
       <figcaption>
         <span>${formatUnit(unit)}</span>
         <${Readout} ts=${ts} value=${value} unit=${unit} />
       </figcaption>
-      <${Chart} label=${`${name} over time; the table below has the same samples`} data=${data} from=${from} to=${to} onPoint=${onPoint} />
+      <${Chart} key=${hueOf(type)} label=${`${name} over time; the table below has the same samples`} data=${data} from=${from} to=${to} onPoint=${onPoint} />
       ${children && html`<div class="chart-over">${children}</div>`}
     </figure>
   `;

@@ -11,6 +11,9 @@ import { Value } from './value.js';
 
 /** @typedef {import('../api/types.js').LatestItem} LatestItem */
 
+/** A sparkline is this wide at least: all rows begin with the same scale of time. */
+const LEAST_SPAN_MS = 60_000;
+
 /**
  * One sensor with its newest value; draws itself anew when that changes, and nothing else.
  *
@@ -41,13 +44,16 @@ export function SensorRow({ item, ofDevice = false, filterHref }) {
         html`<td class="col-site"><${Word} text=${now.site} href=${now.site && filterHref?.({ site: now.site })} /></td>`
       }
       <td class="col-spark hue-${hueOf(now.type)}">
-        <${Sparkline} points=${recent.map(({ ts, value }) => ({ x: ts, y: value }))} />
+        <${Sparkline} points=${recent.map(({ ts, value }) => ({ x: ts, y: value }))} span=${spanOf(recent)} />
       </td>
       <td class="col-value"><${Value} value=${now.value} unit=${now.unit} ts=${now.ts} recent=${recent} /></td>
       <td class="col-age"><${Age} ts=${now.ts} /></td>
     </tr>
   `;
 }
+
+/** @param {{ ts: number }[]} recent @returns {number} ms */
+const spanOf = (recent) => Math.max(LEAST_SPAN_MS, (recent.at(-1)?.ts ?? 0) - (recent[0]?.ts ?? 0));
 
 /** @param {{ text: string | null, href?: string | null }} props */
 function Word({ text, href }) {

@@ -19,7 +19,7 @@ export function Sparkline({ points, second = [], floor, span }) {
   return html`
     <svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
       ${floor !== undefined && line && html`<path class="sparkline-area" d=${areaOf(points, scale)} />`}
-      ${second.length > 1 && html`<path class="sparkline-second" d=${pathOf(second, scale)} />`}
+      ${second.length > 2 && html`<path class="sparkline-second" d=${pathOf(second, scale)} />`}
       ${line && html`<path class="sparkline-line" d=${line} />`}
     </svg>
   `;
@@ -45,9 +45,9 @@ function scaleOf(points, floor, span) {
   };
 }
 
-/** @param {{ x: number, y: number }[]} points @param {Scale} scale @returns {string} empty for fewer than two points */
+/** @param {{ x: number, y: number }[]} points @param {Scale} scale @returns {string} empty for fewer than three points: two make a slope that means nothing */
 function pathOf(points, scale) {
-  if (points.length < 2) return '';
+  if (points.length < 3) return '';
   return `M${points.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`;
 }
 

@@ -33,6 +33,8 @@ export function createRecentValues() {
         return true;
       }
       if (!isNews(seen.item, item)) return false;
+      // Taken out and put in again, it stands last among those to be forgotten.
+      sensors.delete(key);
       sensors.set(key, { item, recent: tail(seen.recent, item) });
       return true;
     },

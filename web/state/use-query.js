@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 
+/** What fails and may pass is asked again by itself after so long. */
+const RETRY_MS = 5_000;
 /** After so long a wait is worth a word. */
 const SLOW_MS = 4_000;
 
@@ -15,7 +17,8 @@ const SLOW_MS = 4_000;
  */
 
 /**
- * Asks the API whenever `key` changes; an answer that came too late for its key is dropped.
+ * Asks the API whenever `key` changes; an answer that came too late for its key is dropped. What could not be
+ * answered for now is asked again, until it can.
  *
  * @template T
  * @param {string} key everything that the question depends on
@@ -30,12 +33,15 @@ export function useQuery(key, ask) {
     slow: false,
   });
   const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
   const newest = useRef(ask);
   newest.current = ask;
 
   // The key and the round say when to ask: `ask` is a new function on every drawing.
   useEffect(() => {
     const abort = new AbortController();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let retryTimer;
     const slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
     setAnswer((now) => ({ ...now, loading: true, slow: false }));
     newest
@@ -44,14 +50,16 @@ export function useQuery(key, ask) {
       .catch((error) => ({ problem: toProblem(error) }))
       .then((result) => {
         clearTimeout(slowTimer);
-        if (!abort.signal.aborted) setAnswer((now) => ({ ...now, ...result, loading: false, slow: false }));
+        if (abort.signal.aborted) return;
+        setAnswer((now) => ({ ...now, ...result, loading: false, slow: false }));
+        if (result.problem?.passes) retryTimer = setTimeout(reload, RETRY_MS);
       });
     return () => {
       clearTimeout(slowTimer);
+      clearTimeout(retryTimer);
       abort.abort();
     };
-  }, [key, round]);
+  }, [key, round, reload]);
 
-  const reload = useCallback(() => setRound((count) => count + 1), []);
   return { ...answer, reload };
 }

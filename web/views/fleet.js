@@ -18,6 +18,7 @@ export function FleetView() {
   const { data, problem, loading, slow, reload } = useLatestPage(place.query);
   const filtered = FILTERS.some((name) => place.query.has(name));
   const cursor = place.query.get('cursor');
+  const hasPages = !problem && (data === null || data.items.length > 0 || cursor !== null);
   useTitle('Fleet');
   useNewcomers(live, data?.items.length === 0 && !filtered, reload);
 
@@ -51,14 +52,17 @@ export function FleetView() {
               filterHref=${(/** @type {Record<string, string>} */ filter) => withQuery(place, { ...filter, cursor: null })}
             />`
       }
-      <${Pager}
+      ${
+        hasPages &&
+        html`<${Pager}
         shown=${data?.items.length ?? 0}
         isFirst=${!cursor}
         number=${cursor && place.trail.length === 0 ? null : place.trail.length + 1}
         onFirst=${() => toPage(null, [])}
         onPrevious=${place.trail.length > 0 ? () => toPage(place.trail.at(-1) ?? null, place.trail.slice(0, -1)) : null}
         onNext=${data?.next && !loading ? () => toPage(data.next, [...place.trail, cursor]) : null}
-      />
+      />`
+      }
     </section>
   `;
 }

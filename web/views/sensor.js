@@ -48,6 +48,7 @@ export function SensorView({ device, sensor }) {
     ]} />
     <${SensorTitle} name=${name} item=${item} recent=${recent} />
     ${slow && html`<${SlowLine} />`}
+    <div class="split">
     <section class="panel" aria-label="Chart" aria-busy=${history.loading}>
       <div class="panel-head">
         <${Choice}
@@ -70,13 +71,14 @@ export function SensorView({ device, sensor }) {
           ? html`<${ProblemNotice} problem=${history.problem} onRetry=${() => setRound(round + 1)} />`
           : html`<${SensorChart}
             name=${name}
+            type=${item?.type ?? null}
             unit=${item?.unit ?? null}
             intervalMs=${data?.interval_ms ?? null}
             samples=${history.samples}
             from=${from}
             to=${to}
           >
-            ${shown.ts.length === 0 && html`<${QuietRange} loading=${history.loading} range=${range} newest=${item?.ts ?? null} />`}
+            ${shown.ts.length === 0 && html`<${QuietRange} loading=${history.loading} newest=${item?.ts ?? null} />`}
           <//>`
       }
       <${SampleFigures} samples=${shown} unit=${item?.unit ?? null} />
@@ -84,5 +86,6 @@ export function SensorView({ device, sensor }) {
     <section class="panel" aria-label="Samples">
       <${SampleTable} samples=${shown} unit=${item?.unit ?? null} />
     </section>
+    </div>
   `;
 }
