@@ -77,7 +77,7 @@ export function formatNumber(value, decimals) {
     size >= 1e12 || (size > 0 && size < 1e-4)
       ? value.toExponential(2)
       : (NUMBERS[Math.min(decimals ?? decimalsOf(value), MOST_DECIMALS)]?.format(value) ?? NOTHING);
-  return text.replace('-', '−');
+  return text.replaceAll('-', '−');
 }
 
 /** @param {number | null | undefined} value @returns {string} a whole number */

@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
+import { MillraceError } from '../../common/errors.js';
 
 const WEB_DIR = fileURLToPath(new URL('../../web/', import.meta.url));
 
 /** Addresses of the dashboard's views; `web/routes.js` tells them apart in the browser, and a test compares the two. */
 export const VIEW_PATHS = ['/', '/devices/:device', '/devices/:device/sensors/:sensor'];
 
-/** What the import map of `web/index.html` names: package and file, nothing else of node_modules is served. */
+/**
+ * What the import map of `web/index.html` names: package and file. Nothing else of node_modules is served.
+ *
+ * @type {Record<string, [packageName: string, file: string]>}
+ */
 const VENDOR = {
   'preact.js': ['preact', 'dist/preact.mjs'],
   'preact-hooks.js': ['preact', 'hooks/dist/hooks.mjs'],
@@ -21,7 +26,12 @@ const VENDOR = {
 };
 
 /** File names carry no version, so a browser asks each time whether its copy is still good (ETag, 304). */
-const CACHE = 'no-cache';
+const COMMON_HEADERS = {
+  'Cache-Control': 'no-cache',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+};
+const ASSET_HEADERS = { ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
 
 /**
  * Serves the dashboard: `web/` under /assets, its libraries under /vendor, index.html for every view.
@@ -32,12 +42,12 @@ const CACHE = 'no-cache';
  */
 export function createStatic({ webDir = WEB_DIR } = {}) {
   const router = express.Router();
-  const page = readFileSync(join(webDir, 'index.html'), 'utf8');
-  const pageHeaders = { ...COMMON_HEADERS, 'Content-Security-Policy': contentSecurityPolicy(page) };
-  const assetHeaders = { ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
+  const page = readFileSync(join(webDir, 'index.html'));
 
-  router.get(VIEW_PATHS, (_request, response) => {
-    response.set(pageHeaders).type('html').send(page);
+  router.get(VIEW_PATHS, answerWith('html', page, pageHeaders(page.toString('utf8'))));
+  router.all(VIEW_PATHS, (_request, response) => {
+    response.set('Allow', 'GET, HEAD');
+    throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
   });
 
   router.use(
@@ -46,28 +56,31 @@ export function createStatic({ webDir = WEB_DIR } = {}) {
       index: false,
       redirect: false,
       cacheControl: false,
-      setHeaders: (response) => setAll(response, assetHeaders),
+      setHeaders: (response) => response.setHeaders(new Map(Object.entries(ASSET_HEADERS))),
     }),
   );
 
-  for (const [name, [packageName = '', file = '']] of Object.entries(VENDOR)) {
-    const path = join(packageDir(packageName), file);
-    router.get(`/vendor/${name}`, (_request, response) => {
-      response.sendFile(path, { cacheControl: false, headers: assetHeaders });
-    });
+  for (const [name, [packageName, file]] of Object.entries(VENDOR)) {
+    const body = readFileSync(join(packageDir(packageName), file));
+    router.get(`/vendor/${name}`, answerWith(extname(name), body, ASSET_HEADERS));
   }
   return router;
 }
 
-const COMMON_HEADERS = {
-  'Cache-Control': CACHE,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'same-origin',
-};
-
-/** @param {import('express').Response} response @param {Record<string, string>} headers */
-function setAll(response, headers) {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+/**
+ * @param {string} type file extension that stands for the media type
+ * @param {Buffer} body
+ * @param {Record<string, string>} headers
+ * @returns {express.RequestHandler} answers 304 where the browser has the same bytes
+ */
+function answerWith(type, body, headers) {
+  const etag = `"${sha256(body).slice(0, 22)}"`;
+  return (_request, response) => {
+    response
+      .set({ ...headers, ETag: etag })
+      .type(type)
+      .send(body);
+  };
 }
 
 /**
@@ -75,15 +88,14 @@ function setAll(response, headers) {
  * browsers take import maps from the page itself only.
  *
  * @param {string} page
- * @returns {string}
+ * @returns {Record<string, string>}
  */
-function contentSecurityPolicy(page) {
+function pageHeaders(page) {
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(page)?.[1];
   if (importMap === undefined) throw new Error('web/index.html has no import map');
-  const hash = createHash('sha256').update(importMap).digest('base64');
-  return [
+  const policy = [
     "default-src 'none'",
-    `script-src 'self' 'sha256-${hash}'`,
+    `script-src 'self' 'sha256-${sha256(importMap)}'`,
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -91,8 +103,12 @@ function contentSecurityPolicy(page) {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-  ].join('; ');
+  ];
+  return { ...COMMON_HEADERS, 'Content-Security-Policy': policy.join('; ') };
 }
+
+/** @param {string | Buffer} content @returns {string} base64 */
+const sha256 = (content) => createHash('sha256').update(content).digest('base64');
 
 /** @param {string} name @returns {string} where npm put it, be it hoisted or not */
 function packageDir(name) {

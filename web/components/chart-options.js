@@ -67,7 +67,9 @@ export function chartOptions({ host, width, height, zone, onPoint }) {
         ...axis,
         size: 64,
         space: 44,
-        values: (_chart, ticks) => {
+        values: (chart, ticks) => {
+          // Without samples there is no scale: lines, but no figures on them.
+          if (chart.data[0].length === 0) return ticks.map(() => '');
           const decimals = decimalsFor(ticks);
           return ticks.map((value) => formatNumber(value, decimals));
         },
@@ -84,13 +86,13 @@ function coloursOf(host) {
 }
 
 /**
- * Some air above and below; a flat line lies in the middle of one unit. Without samples there is no scale to show.
+ * Some air above and below; a flat line lies in the middle of one unit.
  *
  * @param {uPlot} _chart @param {number | null} min @param {number | null} max
- * @returns {uPlot.Range.MinMax}
+ * @returns {[number, number]}
  */
 function comfortableRange(_chart, min, max) {
-  if (min === null || max === null) return [null, null];
+  if (min === null || max === null) return [0, 1];
   const air = max > min ? (max - min) * 0.12 : 0.5;
   return [min - air, max + air];
 }

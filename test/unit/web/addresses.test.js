@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { VIEW_PATHS } from '../../../api/http/static.js';
+import { toQuery } from '../../../web/api/client.js';
+import { addressOf } from '../../../web/api/stream.js';
+import { deviceHref, routeOf, sensorHref } from '../../../web/routes.js';
+import { rangeOf } from '../../../web/state/ranges.js';
+import { withQuery } from '../../../web/state/router.js';
+
+test('every address that the server answers with the dashboard names a view', () => {
+  for (const path of VIEW_PATHS) expect(routeOf(path).view).not.toBe('nowhere');
+});
+
+test('names with slashes, per cent signs and umlauts come back from an address as they went in', () => {
+  const device = 'mühle/1 %2F?';
+  const sensor = 'a/b#c';
+  expect(routeOf(deviceHref(device))).toEqual({ view: 'device', device });
+  expect(routeOf(sensorHref(device, sensor))).toEqual({ view: 'sensor', device, sensor });
+});
+
+test.each(['/nowhere', '/devices', '/devices/a/sensors', '/devices/a/b/c', '/devices/%E0%A4%A'])(
+  '%s names no view',
+  (path) => expect(routeOf(path)).toEqual({ view: 'nowhere' }),
+);
+
+test('a filter joins the query, an empty one leaves it', () => {
+  const place = { path: '/', query: new URLSearchParams('type=pulse&cursor=abc'), trail: [] };
+  expect(withQuery(place, { site: 'north & south', cursor: null })).toBe('/?type=pulse&site=north+%26+south');
+  expect(withQuery(place, { type: '', cursor: null })).toBe('/');
+});
+
+test('what is not given is not asked for', () => {
+  expect(toQuery({ type: 'pulse', site: null, name: '', limit: 25, cursor: undefined })).toBe(
+    '?type=pulse&limit=25',
+  );
+  expect(toQuery({})).toBe('');
+});
+
+test('the stream follows devices and sensors, each part encoded by itself; nothing named is the whole fleet', () => {
+  expect(addressOf({})).toBe('/api/v1/stream');
+  expect(addressOf({ devices: ['a&b'] })).toBe('/api/v1/stream?device=a%26b');
+  const [, raw = ''] = addressOf({ sensors: [['a/b', 'c']] }).split('sensor=');
+  expect(decodeURIComponent(raw).split('/').map(decodeURIComponent)).toEqual(['a/b', 'c']);
+});
+
+test('a range from the address; what is not known is five minutes up to now', () => {
+  expect(rangeOf(new URLSearchParams('range=1h&to=2026-11-21T00:00:00.000Z'))).toMatchObject({
+    range: { ms: 3_600_000 },
+    until: Date.UTC(2026, 10, 21),
+  });
+  expect(rangeOf(new URLSearchParams('range=7w&to=soon'))).toMatchObject({
+    range: { ms: 300_000 },
+    until: null,
+  });
+});

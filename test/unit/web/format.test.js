@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  decimalsFor,
+  formatAge,
+  formatDateTime,
+  formatMs,
+  formatNumber,
+  formatRate,
+  formatTimeMs,
+  formatUnit,
+  formatZone,
+  hueOf,
+  NOTHING,
+} from '../../../web/format.js';
+
+describe('numbers', () => {
+  test.each([
+    [21.5, '21.5'],
+    [72, '72'],
+    [-3.25, '−3.25'],
+    [1234.56, '1,234.6'],
+    [98765.4, '98,765'],
+    [0.01234, '0.0123'],
+    [0, '0'],
+    [4e12, '4.00e+12'],
+    [-2e-7, '−2.00e−7'],
+  ])('%d is written %s', (value, text) => expect(formatNumber(value)).toBe(text));
+
+  test('what is not known is a dash', () => {
+    expect(formatNumber(null)).toBe(NOTHING);
+    expect(formatNumber(undefined)).toBe(NOTHING);
+    expect(formatMs(null)).toBe(NOTHING);
+    expect(formatRate(undefined)).toBe(NOTHING);
+  });
+
+  test('a changing value keeps the decimals of those before it', () => {
+    const decimals = decimalsFor([21.37, 21.4, 22]);
+    expect([21.37, 21.4, 22].map((value) => formatNumber(value, decimals))).toEqual([
+      '21.37',
+      '21.40',
+      '22.00',
+    ]);
+  });
+
+  test('values that lie close together get the decimals that tell them apart', () => {
+    expect(decimalsFor([52.50043, 52.50489])).toBe(5);
+    expect(decimalsFor([72, 75, 81])).toBe(0);
+  });
+
+  test('rates and times to commit keep a fixed number of places', () => {
+    expect(formatRate(4210.4)).toBe('4,210');
+    expect(formatRate(2.44)).toBe('2.4');
+    expect(formatMs(2.44)).toBe('2.4');
+    expect(formatMs(244.4)).toBe('244');
+  });
+});
+
+test('units are written as people read them; one that is not known stays as it is', () => {
+  expect(formatUnit('Cel')).toBe('°C');
+  expect(formatUnit('beat/min')).toBe('bpm');
+  expect(formatUnit('furlong')).toBe('furlong');
+  expect(formatUnit(null)).toBe('');
+});
+
+describe('times', () => {
+  test.each([
+    [400, 'now'],
+    [-800, 'now'],
+    [12_900, '12 s'],
+    [250_000, '4 min'],
+    [3 * 3_600_000, '3 h'],
+    [5 * 86_400_000, '5 d'],
+    [-120_000, 'in 2 min'],
+  ])('an age of %d ms is %s', (ms, text) => expect(formatAge(ms)).toBe(text));
+
+  test('in UTC', () => {
+    const ts = Date.UTC(2026, 10, 21, 14, 3, 21, 250);
+    expect(formatTimeMs(ts, 'utc')).toBe('14:03:21.250');
+    expect(formatDateTime(ts, 'utc')).toBe('2026-11-21 14:03:21');
+    expect(formatZone('utc', ts)).toBe('UTC');
+  });
+
+  test('here, as the clock on the wall has it', () => {
+    const local = new Date(2026, 10, 21, 14, 3, 21, 250);
+    expect(formatTimeMs(local.getTime(), 'local')).toBe('14:03:21.250');
+    expect(formatZone('local', local.getTime())).toMatch(/^UTC([+−]\d{1,2}(:\d\d)?)?$/);
+  });
+});
+
+test('a type has the same hue always, the classic ones each their own', () => {
+  const classic = ['temperature', 'pulse', 'location', 'respiration'].map(hueOf);
+  expect(new Set(classic).size).toBe(4);
+  expect(hueOf('Temperature')).toBe(hueOf('temperature'));
+  expect(hueOf('humidity')).toBeGreaterThanOrEqual(5);
+  expect(hueOf('humidity')).toBeLessThanOrEqual(8);
+  expect(hueOf(null)).toBe(0);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import { createFrameQueue } from '../../../web/state/frame-queue.js';
+import { createRecentValues } from '../../../web/state/recent-values.js';
+
+/** @param {number} second @param {number} value @param {string} [sensor] */
+const item = (second, value, sensor = 's') => ({
+  device_id: 'd',
+  sensor_id: sensor,
+  device: 'D',
+  name: sensor,
+  type: null,
+  unit: null,
+  site: null,
+  ts: new Date(second * 1000).toISOString(),
+  value,
+});
+
+describe('the newest values', () => {
+  test('an older or repeated value is no news; a newer one is, and joins the tail', () => {
+    const values = createRecentValues();
+    expect(values.take(item(10, 1))).toBe(true);
+    expect(values.take(item(10, 1))).toBe(false);
+    expect(values.take(item(9, 7))).toBe(false);
+    expect(values.take(item(11, 2))).toBe(true);
+    expect(values.get('d/s')?.item.value).toBe(2);
+    expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
+  });
+
+  test('of two values for one instant the later word counts, once', () => {
+    const values = createRecentValues();
+    values.take(item(10, 1));
+    expect(values.take(item(10, 5))).toBe(true);
+    expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
+  });
+
+  test('a sensor that has not measured yet has no tail', () => {
+    const values = createRecentValues();
+    values.take({ ...item(0, 0), ts: null, value: null });
+    expect(values.get('d/s')?.recent).toEqual([]);
+    expect(values.take(item(1, 1))).toBe(true);
+  });
+
+  test('memory is bounded: tails by length, sensors by number, the longest silent first', () => {
+    const values = createRecentValues();
+    for (let second = 0; second < 500; second += 1) values.take(item(second, second));
+    expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);
+    values.take(item(0, 0, 'silent'));
+    for (let one = 0; one < 1998; one += 1) values.take(item(0, 0, `other-${one}`));
+    values.take(item(501, 1));
+    values.take(item(0, 0, 'one-more'));
+    expect(values.get('d/silent')).toBeUndefined();
+    expect(values.get('d/s')).toBeDefined();
+  });
+});
+
+test('a sensor that changes a hundred times between two frames is told once', () => {
+  /** @type {(() => void)[]} */
+  const frames = [];
+  const queue = createFrameQueue((run) => frames.push(run));
+  /** @type {string[]} */
+  const told = [];
+  const unsubscribe = queue.subscribe('a', () => told.push('a'));
+  queue.subscribe('b', () => told.push('b'));
+  queue.subscribeAll((keys) => told.push(keys.join('+')));
+
+  for (let change = 0; change < 100; change += 1) queue.tell('a');
+  expect(told).toEqual([]);
+  expect(frames).toHaveLength(1);
+  frames.shift()?.();
+  expect(told).toEqual(['a', 'a']);
+
+  unsubscribe();
+  queue.tell('a');
+  queue.tell('b');
+  frames.shift()?.();
+  expect(told).toEqual(['a', 'a', 'b', 'a+b']);
+});

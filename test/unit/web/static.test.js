@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import express from 'express';
+import { createStatic } from '../../../api/http/static.js';
+
+const page = readFileSync(new URL('../../../web/index.html', import.meta.url), 'utf8');
+const app = express().disable('etag').use(createStatic());
+app.use((_request, response) => void response.status(404).send('left to others'));
+app.use(
+  /** @type {express.ErrorRequestHandler} */
+  (error, _request, response, _next) => void response.status(error.status).send(error.code),
+);
+const server = createServer(app);
+let base = '';
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  base = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('%s is the dashboard', async (path) => {
+  const response = await fetch(base + path);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(await response.text()).toBe(page);
+});
+
+test('the policy lets nothing run but our own files and the one import map', async () => {
+  const policy = (await fetch(base)).headers.get('content-security-policy') ?? '';
+  const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(page)?.[1] ?? '';
+  const hash = createHash('sha256').update(importMap).digest('base64');
+  expect(policy.split('; ')).toEqual(
+    expect.arrayContaining([
+      "default-src 'none'",
+      `script-src 'self' 'sha256-${hash}'`,
+      "frame-ancestors 'none'",
+    ]),
+  );
+  expect(policy).not.toContain('unsafe');
+});
+
+describe('what the page names', () => {
+  const named = [...page.matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) => String(path));
+
+  test.each([...new Set(named)])('%s is there, and only asked for again when it changed', async (path) => {
+    const response = await fetch(base + path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    const etag = response.headers.get('etag') ?? '';
+    expect(etag).not.toBe('');
+    const again = await fetch(base + path, { headers: { 'If-None-Match': etag, 'Cache-Control': '' } });
+    expect(again.status).toBe(304);
+  });
+});
+
+test.each([
+  '/api/v1/latest',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/docs',
+  '/vendor/express.js',
+  '/assets/no.js',
+  '/assets/../package.json',
+])('%s is left to others', async (path) => expect((await fetch(base + path)).status).toBe(404));
+
+test('a view takes no other method', async () => {
+  const response = await fetch(base, { method: 'POST' });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});
