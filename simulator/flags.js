@@ -1,6 +1,7 @@
 import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
 import { isName } from '../schema/ids.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../schema/rules.js';
 import { ENCODERS } from './payloads/index.js';
 
 /** @satisfies {Record<string, import('../common/flags.js').Flag>} */
@@ -21,7 +22,6 @@ const FLAGS = {
 };
 
 const COMMAND = 'npm run simulator --';
-const MAX_SAMPLES_PER_MESSAGE = 10_000;
 
 /**
  * @param {string[]} argv without node and script
@@ -36,8 +36,10 @@ export function readFlags(argv) {
   if (!Object.hasOwn(ENCODERS, flags.format)) problems.push('--format is senml or json');
   if (!(flags.speed > 0)) problems.push('--speed is above 0');
   if (flags.batch < flags.interval) problems.push('--batch is at least --interval');
-  if ((Math.round(flags.batch / flags.interval) + 1) * (flags.sensors ?? 4) > MAX_SAMPLES_PER_MESSAGE) {
-    problems.push('--batch, --interval and --sensors make a message of more than 10,000 samples');
+  if (Math.round(flags.batch / flags.interval) * (flags.sensors ?? 4) > MAX_SAMPLES_PER_MESSAGE) {
+    problems.push(
+      `--batch, --interval and --sensors make more than ${MAX_SAMPLES_PER_MESSAGE} samples a message`,
+    );
   }
   if (flags.device !== undefined && (!isName(flags.device) || /[/+#]/.test(flags.device))) {
     problems.push('--device is 1 to 128 bytes without / + # and control characters');

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { runCommand } from '../common/command.js';
 import { MillraceError } from '../common/errors.js';
 import { readSettings } from '../common/settings.js';
 import { createStatusLine } from '../common/status-line.js';
@@ -41,9 +42,4 @@ async function main(argv) {
   }
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  console.error(error instanceof MillraceError ? error.message : error);
-  process.exitCode = error instanceof MillraceError ? error.exitCode : 1;
-}
+await runCommand(() => main(process.argv.slice(2)));

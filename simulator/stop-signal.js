@@ -1,32 +1,50 @@
 /**
+ * npm passes Ctrl-C on to a child that has got it from the terminal already: what follows this soon is the same Ctrl-C.
+ */
+const SAME_SIGNAL_MS = 1000;
+
+/** What a shell reports for a process that Ctrl-C ended. */
+const EXIT_INTERRUPTED = 130;
+
+/**
  * The one way in which a run ends before its time: Ctrl-C, SIGTERM, the parent process gone, the duration over, or a
- * reason from inside. A second Ctrl-C ends the process at once, as it does by default.
+ * reason from inside. A second Ctrl-C ends the process at once.
  *
  * @param {{ afterMs?: number }} options
  */
 export function createStopSignal({ afterMs }) {
   const controller = new AbortController();
-  const stop = (/** @type {unknown} */ reason) => {
-    dispose();
+  let signalledAt = 0;
+
+  /** @param {unknown} reason becomes the signal's reason */
+  const stop = (reason) => {
+    clearTimeout(timer);
     controller.abort(reason);
   };
-  const onSignal = () => stop('stopped');
-  const timer = afterMs === undefined ? undefined : setTimeout(onSignal, afterMs);
-
-  function dispose() {
-    clearTimeout(timer);
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
-    process.off('disconnect', onSignal);
-  }
-
+  const onEnd = () => stop('stopped');
+  const onSignal = () => {
+    if (signalledAt > 0 && Date.now() - signalledAt > SAME_SIGNAL_MS) process.exit(EXIT_INTERRUPTED);
+    if (signalledAt === 0) signalledAt = Date.now();
+    stop('stopped');
+  };
+  const timer = afterMs === undefined ? undefined : setTimeout(onEnd, afterMs);
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  process.on('disconnect', onSignal);
+  process.on('disconnect', onEnd);
   // A parent's channel must end us when it closes, and must not keep us alive when we are done.
   process.channel?.unref();
 
-  return { signal: controller.signal, stop, dispose };
+  return {
+    signal: controller.signal,
+    stop,
+    /** Lets go of the process's signals. */
+    dispose() {
+      clearTimeout(timer);
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+      process.off('disconnect', onEnd);
+    },
+  };
 }
 
 /** @typedef {ReturnType<typeof createStopSignal>} StopSignal */

@@ -69,10 +69,11 @@ export function createConnection({ broker, device, clientId, onUp, onDown, onTro
     mine.on('error', (error) => {
       if (mine !== client || stopped) return;
       const { code, message } = /** @type {Error & { code?: string | number }} */ (error);
-      onTrouble(message || String(code));
       if (!everUp && typeof code === 'number' && HOPELESS.has(code)) {
         stopped = true;
         onRefused(message);
+      } else {
+        onTrouble(message || String(code));
       }
     });
     mine.on('close', () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.js';
 import { createDevice } from '../device.js';
 import { countSamples } from '../payloads/index.js';
 import { createDeadline } from '../waits.js';
@@ -6,9 +7,6 @@ import { readBatches } from './samples.js';
 
 /** Unacknowledged messages: enough to keep a broker and a database busy, little enough to hold in memory. */
 const WINDOW = 32;
-
-/** A message with more measurements is refused by ingest. */
-const MAX_SAMPLES_PER_MESSAGE = 10_000;
 
 /** How long the end waits for the last acknowledgements when the replay was interrupted. */
 const FAREWELL_MS = 5000;

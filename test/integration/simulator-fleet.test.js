@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { describeHerd } from '../../simulator/fleet/herd.js';
-import { startMosquitto } from '../support/mosquitto.js';
+import { freePort, startMosquitto } from '../support/mosquitto.js';
 import { collectMessages } from '../support/mqtt-collector.js';
 import { resolveSenml } from '../support/senml-resolver.js';
 import { startSimulator } from '../support/simulator-process.js';
@@ -136,9 +136,8 @@ test('a broker that is stopped and started again gets every sample, under a new 
 });
 
 test('without a broker the oldest batches are dropped and counted, and the exit code says so', async () => {
-  const silent = await startMosquitto();
-  await silent.remove();
-  const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], silent.url);
+  const nobody = `mqtt://127.0.0.1:${await freePort()}`;
+  const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], nobody);
   const { code, output, summary } = await simulator.ended;
   expect(code).toBe(72);
   expect(output).toContain('No measurement was acknowledged');
@@ -154,6 +153,16 @@ test('ends when the process that started it goes', async () => {
   await collector.until(() => collector.of('measurements').length >= 1);
   simulator.child.disconnect();
   expect((await simulator.ended).code).toBe(0);
+});
+
+test('one Ctrl-C that arrives twice, by the terminal and by npm, still ends it in order', async () => {
+  const simulator = simulate(['--devices', '1']);
+  await collector.until(() => collector.of('measurements').length >= 1);
+  simulator.child.kill('SIGINT');
+  simulator.child.kill('SIGINT');
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ dropped: 0, left: 0 });
 });
 
 test('a wrong password is one clear message', async () => {

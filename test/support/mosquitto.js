@@ -55,7 +55,13 @@ export async function startMosquitto({ users } = {}) {
   async function stop() {
     const running = child;
     child = null;
-    if (running && running.exitCode === null && running.kill('SIGTERM')) await once(running, 'exit');
+    if (!running || running.exitCode !== null) return;
+    const exited = once(running, 'exit');
+    // It forgets a signal that comes between its word "running" and its main loop.
+    running.kill('SIGTERM');
+    const reminder = setInterval(() => running.kill('SIGTERM'), 200);
+    await exited;
+    clearInterval(reminder);
   }
 
   await start();
@@ -73,8 +79,8 @@ export async function startMosquitto({ users } = {}) {
 
 /** @typedef {Awaited<ReturnType<typeof startMosquitto>>} Mosquitto */
 
-/** @returns {Promise<number>} */
-async function freePort() {
+/** @returns {Promise<number>} a loopback port that nobody listens on just now */
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createClockwork } from '../../../simulator/fleet/clockwork.js';
+import { createSchedule } from '../../../simulator/fleet/schedule.js';
+
+const START = Date.UTC(2026, 10, 21, 10);
+
+// The one thing that no test can have for real: a clock that leaps.
+beforeEach(() => {
+  jest.useFakeTimers({ now: START });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+function startClockwork() {
+  const schedule = createSchedule({ devices: 2, intervalMs: 1000, batchMs: 1000 });
+  /** @type {number[]} */
+  const measured = [];
+  const clockwork = createClockwork({ schedule, intervalMs: 1000, onDue: (_, ts) => measured.push(ts) });
+  clockwork.start();
+  return { clockwork, measured };
+}
+
+test('measures at the due times, however late the timer fires', () => {
+  const { clockwork, measured } = startClockwork();
+  jest.setSystemTime(START + 1700);
+  jest.advanceTimersByTime(500);
+  clockwork.stop();
+  expect(measured).toEqual([500, 1000, 1500, 2000].map((ms) => START + ms));
+  jest.advanceTimersByTime(5000);
+  expect(measured).toHaveLength(4);
+});
+
+test('after a sleep of the machine it goes on from now, and makes up nothing', () => {
+  const { measured } = startClockwork();
+  jest.advanceTimersByTime(2000);
+  jest.setSystemTime(START + 3_600_000);
+  jest.advanceTimersByTime(2000);
+  expect(measured.length).toBeLessThanOrEqual(9);
+  expect(measured.at(-1)).toBeGreaterThan(START + 3_600_000);
+  expect(measured).toEqual(measured.toSorted((a, b) => a - b));
+});
+
+test('when the clock is set back, it goes on at the new time', () => {
+  const { measured } = startClockwork();
+  jest.advanceTimersByTime(2000);
+  jest.setSystemTime(START - 3_600_000);
+  jest.advanceTimersByTime(2000);
+  expect(measured.at(-1)).toBeLessThan(START - 3_590_000);
+  expect(measured.length).toBeGreaterThanOrEqual(6);
+});
