@@ -93,11 +93,6 @@ export function createMetrics({ version, role }) {
       buckets: COMMIT_BUCKETS,
       registers,
     }),
-    streams: new Gauge({
-      name: 'iot_http_streams',
-      help: 'Readers that follow live values',
-      registers,
-    }),
 
     /**
      * A value that is read when Prometheus asks.

@@ -10,12 +10,8 @@ export async function runCommand(work) {
   try {
     await work();
   } catch (error) {
-    if (error instanceof MillraceError) {
-      console.error(error.message);
-      process.exitCode = error.exitCode;
-    } else {
-      console.error(error);
-      process.exitCode = 1;
-    }
+    console.error(error instanceof MillraceError ? error.message : error);
+    // Whatever the work has left open must not keep a process alive that has failed.
+    process.exit(error instanceof MillraceError ? error.exitCode : 1);
   }
 }

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startTestSystem } from '../support/system.js';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system?.stop());
+
+test('a measurement goes the whole way: MQTT, ingest, CQL, HTTP', async () => {
+  const client = await mqtt.connectAsync(system.mqttUrl);
+  try {
+    const ts = Date.now();
+    const message = JSON.stringify({ sensor_id: 'temperature', ts, value: 21.5 });
+    await client.publishAsync('iot/v1/thermometer/measurements', message, { qos: 1 });
+
+    // The acknowledgement came after the commit: everything is there at once.
+    const { items } = await system.get('/latest');
+    expect(items).toEqual([
+      expect.objectContaining({
+        device: 'thermometer',
+        name: 'temperature',
+        ts: new Date(ts).toISOString(),
+        value: 21.5,
+      }),
+    ]);
+    const raw = await system.get('/devices/thermometer/sensors/temperature/measurements');
+    expect(raw).toEqual({ items: [{ ts: new Date(ts).toISOString(), value: 21.5 }], next: null });
+  } finally {
+    await client.endAsync();
+  }
+});

@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { connect } from '../../api/store/connect.js';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { startSystem } from '../../api/system.js';
+import { readSettings } from '../../common/settings.js';
+import { sharedContactPoint, uniqueName } from './engine.js';
+
+/**
+ * The whole system in this process, on free ports, in a keyspace of its own on the shared database: embedded broker,
+ * ingest, HTTP. To be stopped in `afterAll`.
+ *
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.settings] as in the environment, on top of a test's own
+ * @param {() => number} [options.clock] epoch ms
+ * @param {(error: Error) => void} [options.onFatal]
+ */
+export async function startTestSystem({ settings = {}, clock, onFatal = failLoudly } = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
+  const config = readSettings(
+    {
+      CQL_CONTACT_POINTS: settings['CQL_CONTACT_POINTS'] ?? sharedContactPoint(),
+      CQL_KEYSPACE: uniqueName('t'),
+      DATA_DIR: dataDir,
+      HTTP_PORT: '0',
+      MQTT_PORT: '0',
+      LATEST_GROUPS: '4',
+      LOG_LEVEL: 'warn',
+      ...settings,
+    },
+    { envFile: '' },
+  );
+  const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
+  await migrateDatabase(config);
+  const system = await startSystem({ config, version: 'test', logger, onFatal, clock });
+  const httpUrl = `http://127.0.0.1:${system.httpPort}`;
+
+  return {
+    config,
+    httpUrl,
+    mqttPort: system.mqttPort,
+    mqttUrl: `mqtt://127.0.0.1:${system.mqttPort}`,
+
+    /** @param {string} path below /api/v1 @param {RequestInit} [init] */
+    fetch: (path, init) => fetch(`${httpUrl}/api/v1${path}`, init),
+
+    /** @param {string} path below /api/v1 @returns {Promise<any>} the JSON of a 200 */
+    async get(path) {
+      const response = await fetch(`${httpUrl}/api/v1${path}`);
+      const body = await response.text();
+      if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${body}`);
+      return JSON.parse(body);
+    },
+
+    /**
+     * Follows `next` to the end.
+     *
+     * @param {string} path below /api/v1, with its query
+     * @returns {Promise<any[]>} the items of all pages
+     */
+    async all(path) {
+      const items = [];
+      let cursor = null;
+      do {
+        const page = await this.get(
+          cursor ? `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}` : path,
+        );
+        items.push(...page.items);
+        cursor = page.next;
+      } while (cursor);
+      return items;
+    },
+
+    /** A client of the driver's in the system's keyspace, to be shut down by whoever asked for it. */
+    openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace }),
+
+    /** Stops the system alone; its keyspace stays, for another one to start on. */
+    halt: () => system.stop(),
+
+    async stop() {
+      await system.stop();
+      const admin = await connect(config.cql);
+      try {
+        await admin.execute(`DROP KEYSPACE IF EXISTS ${config.cql.keyspace}`, [], { prepare: false });
+      } finally {
+        await admin.shutdown();
+        await rm(dataDir, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startTestSystem>>} TestSystem */
+
+/** @param {Error} error */
+function failLoudly(error) {
+  throw error;
+}
