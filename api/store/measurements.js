@@ -30,10 +30,10 @@ const SELECT_HOUR = {
  */
 
 /** Hours that one page reads at most; one of a sensor with large gaps may be short, even empty, before the end. */
-const MOST_HOURS_A_PAGE = 192;
+const MOST_HOURS_A_PAGE = 32 * 24;
 
 /** Hours that are read at once: enough to hide the round trips over gaps, few enough to leave the database to others. */
-const HOURS_AT_ONCE = 8;
+const HOURS_AT_ONCE = 32;
 
 /**
  * A page of raw samples.

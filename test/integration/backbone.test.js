@@ -26,7 +26,7 @@ test('a measurement goes the whole way: MQTT, ingest, CQL, HTTP', async () => {
         value: 21.5,
       }),
     ]);
-    const raw = await system.get('/devices/thermometer/sensors/temperature/measurements');
+    const raw = await system.get(`/devices/thermometer/sensors/temperature/measurements?from=${ts}`);
     expect(raw).toEqual({ items: [{ ts: new Date(ts).toISOString(), value: 21.5 }], next: null });
   } finally {
     await client.endAsync();
