@@ -1,15 +1,10 @@
-import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { claimDataDir, emptyDataDir } from '../../common/data-dir.js';
-import { MillraceError } from '../../common/errors.js';
-import { ensureTools } from '../bootstrap/index.js';
-import { hasJars } from '../engine/jars.js';
-import { awaitPrevious } from '../engine/previous.js';
 import { createParts } from './parts.js';
-import { checkPorts, childEnvironment, readDevSettings } from './settings.js';
+import { prepare } from './prepare.js';
+import { childEnvironment, readDevSettings } from './settings.js';
 import { migrate, startApi, startDatabase, startSimulator } from './start.js';
 import { createSteps } from './steps.js';
-import { welcome } from './welcome.js';
+import { shownPath, welcome } from './welcome.js';
 
 /** Stopping has 10 s. */
 const STOP_WITHIN_MS = 9500;
@@ -32,7 +27,7 @@ const STOP_WITHIN_MS = 9500;
  * it is stopped, its time is over, or a part fails. Whatever happens, nothing is left running.
  *
  * @param {Run} run
- * @throws {MillraceError} why it could not start, or did not stay
+ * @throws {import('../../common/errors.js').MillraceError} why it could not start, or did not stay
  */
 export async function runDev({ flags, root, line, stop, onKill }) {
   const config = await readDevSettings();
@@ -45,7 +40,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
   const signal = AbortSignal.any([stop, end.signal]);
   const finish = () => end.abort(null);
   try {
-    await prepare(config, { flags, line, signal });
+    await prepare(config, { fresh: Boolean(flags.fresh), line, signal });
     await start(config, { flags, root, line, print, parts, signal, finish });
     await aborted(signal);
   } catch (error) {
@@ -57,34 +52,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
     await parts.stop();
   }
   if (end.signal.reason) throw end.signal.reason;
-  print(`All stopped. The data stays in ${relative(root, config.dataDir) || '.'}`);
-}
-
-/**
- * What must be right before anything starts.
- *
- * @param {Config} config
- * @param {Pick<Run, 'flags' | 'line'> & { signal: AbortSignal }} options
- */
-async function prepare(config, { flags, line, signal }) {
-  const { dataDir } = config;
-  const local = !config.cql.contactPoints;
-  if (flags.fresh && !local) {
-    throw new MillraceError(
-      'usage',
-      '--fresh empties the local database, never a cluster; CQL_CONTACT_POINTS is set.',
-    );
-  }
-  if (local) await awaitPrevious(join(dataDir, 'cassandra'), { onStatus: line.update, signal });
-  await checkPorts(config);
-  // The jars were fetched, not made: nobody wants to fetch them again.
-  if (flags.fresh) await emptyDataDir(dataDir, ['engine']);
-  await claimDataDir(dataDir);
-  if (local) {
-    const whole = await hasJars(join(dataDir, 'engine'));
-    await ensureTools(whole ? ['java'] : ['java', 'maven'], { onStatus: line.update, signal });
-  }
-  line.clear();
+  print(`All stopped. The data stays in ${shownPath(root, config.dataDir)}`);
 }
 
 /**
@@ -104,6 +72,7 @@ async function start(config, { flags, root, line, print, parts, signal, finish }
 
   print(welcome(config, { root, contactPoints: engine ?? String(config.cql.contactPoints) }));
   const onEnd = () => {
+    if (signal.aborted) return;
     if (flags.duration) finish();
     else print('! The simulator was stopped; everything else goes on.');
   };

@@ -9,10 +9,11 @@ const READY_MS = 60_000;
  * Waits until the API says that it is ready.
  *
  * @param {string} url of the API's root, with a slash at its end
- * @param {{ token?: string, onStatus: (text: string) => void, signal: AbortSignal }} options
+ * @param {{ token?: string, log: string, onStatus: (text: string) => void, signal: AbortSignal }} options
+ *   `log`: path of its log, for the message
  * @throws {MillraceError} `failed` when it is not within a minute
  */
-export async function untilReady(url, { token, onStatus, signal }) {
+export async function untilReady(url, { token, log, onStatus, signal }) {
   const began = Date.now();
   let last = 'no answer';
   while (Date.now() - began < READY_MS) {
@@ -23,7 +24,7 @@ export async function untilReady(url, { token, onStatus, signal }) {
   }
   throw new MillraceError(
     'failed',
-    `The API was not ready within ${READY_MS / 1000} s; ${url}readyz says: ${last}`,
+    `The API was not ready within ${READY_MS / 1000} s; ${url}readyz says: ${last}. Its log: ${log}`,
   );
 }
 

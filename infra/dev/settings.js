@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { readSettings } from '../../common/settings.js';
-import { freePort, isPortFree } from '../engine/ports.js';
+import { checkEnginePort, freePort, isPortFree } from '../engine/ports.js';
 
 /**
  * The settings of `npm run dev`: those of the API, which is always the whole system here, with ports that are known.
@@ -18,11 +18,13 @@ export async function readDevSettings() {
 
 /**
  * @param {import('../../common/settings.js').Config} config
+ * @param {{ local: boolean }} options whether the database is ours
  * @throws {MillraceError} `port_taken`, naming the setting to change
  */
-export async function checkPorts({ http, mqtt }) {
+export async function checkPorts({ http, mqtt, cql }, { local }) {
   await checkPort('HTTP_PORT', http.port, http.host, 'the API and the dashboard');
   if (!mqtt.url) await checkPort('MQTT_PORT', mqtt.port, mqtt.host, 'the MQTT broker');
+  if (local) await checkEnginePort(cql.localPort);
 }
 
 /** @param {string} setting @param {number} port @param {string} host @param {string} who */
@@ -30,7 +32,7 @@ async function checkPort(setting, port, host, who) {
   if (await isPortFree(port, host)) return;
   throw new MillraceError(
     'port_taken',
-    `Something listens on ${host}:${port} already, where ${who} should. End it, or choose another port: ${setting}=${port + 10_000 > 65_535 ? port - 1 : port + 10_000} npm run dev`,
+    `Something listens on ${host}:${port} already, where ${who} should. End it, or choose another port: ${setting}=${await freePort()} npm run dev`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** On Ctrl-C a terminal signals npm and us, and npm passes its own signal on: two within moments are one. */
 const SAME_MS = 700;
 const KILLED_EXIT = 130;
+const NPM_CHECK_MS = 1000;
 
 /**
  * The first SIGINT, SIGTERM or SIGHUP asks everything to stop; a second one kills what is left at once.
@@ -26,5 +27,22 @@ export function listenForStop(line) {
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, heard);
+  watchNpm(heard);
   return { stop: controller.signal, onKill: (kill) => void kills.push(kill) };
+}
+
+/**
+ * Where npm started us, its end is ours: killed, it passes no signal on, and we would go on unseen.
+ *
+ * @param {() => void} onGone
+ */
+function watchNpm(onGone) {
+  if (!process.env['npm_lifecycle_event']) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    onGone();
+  }, NPM_CHECK_MS);
+  timer.unref();
 }

@@ -49,11 +49,12 @@ export async function migrate({ root, env, onStatus, signal }) {
 
 /** @param {Context} context */
 export async function startApi({ config, root, env, parts, print, onStatus, signal }) {
-  const log = createApiLog(join(config.dataDir, 'logs', 'api.log'), { print });
+  const path = join(config.dataDir, 'logs', 'api.log');
+  const log = createApiLog(path, { print });
   const child = startChild(join(root, 'api/index.js'), { title: 'API', env, onLine: log.write });
   child.exited.then(log.close, log.close);
   parts.add({ title: 'API', patienceMs: PATIENCE_MS.api, ...child });
-  await untilReady(addresses(config).dashboard, { token: config.http.apiToken, onStatus, signal });
+  await untilReady(addresses(config).dashboard, { token: config.http.apiToken, log: path, onStatus, signal });
 }
 
 /**

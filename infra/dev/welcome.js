@@ -9,16 +9,21 @@ import { addresses } from './settings.js';
  */
 export function welcome(config, { root, contactPoints }) {
   const { dashboard, broker } = addresses(config);
-  const dataDir = relative(root, config.dataDir) || '.';
   return `
   Dashboard   ${dashboard}
 
   MQTT        ${hidePassword(broker)}
   CQL         ${contactPoints}, keyspace ${config.cql.keyspace}
-  Data, logs  ${dataDir.startsWith('..') ? config.dataDir : dataDir}
+  Data, logs  ${shownPath(root, config.dataDir)}
   Ctrl-C stops everything; the data stays.
 `;
 }
 
 /** @param {string} url @returns {string} fit to be shown */
 const hidePassword = (url) => url.replace(/\/\/[^@/]*@/, '//');
+
+/** @param {string} root @param {string} path absolute @returns {string} short where it is inside the repository */
+export function shownPath(root, path) {
+  const short = relative(root, path);
+  return short === '' || short.startsWith('..') ? path : short;
+}

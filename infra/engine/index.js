@@ -1,18 +1,15 @@
 import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.js';
-import { MillraceError } from '../../common/errors.js';
 import { findTools } from '../bootstrap/tools.js';
 import { cassandraYaml } from './cassandra-yaml.js';
 import { cassandraArguments } from './command.js';
 import { checkDisk } from './disk.js';
 import { ensureJars, hasJars } from './jars.js';
 import { beginLog } from './log.js';
-import { isPortFree, rememberedPorts } from './ports.js';
-import { awaitPrevious } from './previous.js';
+import { checkEnginePort, HOST, rememberedPorts } from './ports.js';
+import { awaitPrevious, NODE_FOLDER } from './previous.js';
 import { runEngine } from './run.js';
-
-const HOST = '127.0.0.1';
 
 /**
  * @typedef {object} EngineOptions
@@ -31,7 +28,7 @@ const HOST = '127.0.0.1';
  *
  * @param {EngineOptions} options
  * @returns {Promise<import('./run.js').Engine>}
- * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`, `data_dir_taken`, `port_taken`, `engine_failed`
+ * @throws {import('../../common/errors.js').MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`, `data_dir_taken`, `port_taken`, `engine_failed`
  */
 export async function startEngine({
   dataDir,
@@ -43,14 +40,15 @@ export async function startEngine({
   signal,
 }) {
   await claimDataDir(dataDir);
+  // One directory by two names, through a link, is one directory: there is one lock for it.
   const home = await realpath(dataDir);
-  const dir = join(home, 'cassandra');
+  const dir = join(home, NODE_FOLDER);
   await mkdir(dir, { recursive: true });
   await checkDisk(dir);
-  await awaitPrevious(dir, { onStatus, signal });
-  await checkPort(port);
+  await awaitPrevious(dataDir, { onStatus, signal });
+  await checkEnginePort(port);
 
-  const java = await ensureJava(engineDir, { onStatus, signal });
+  const { java, jars } = await installEngine(engineDir, { onStatus, signal });
   const config = join(dir, 'cassandra.yaml');
   const { storage, jmx } = await rememberedPorts(join(dir, 'ports.json'), ['storage', 'jmx']);
   await writeFile(config, cassandraYaml({ dir, port, storagePort: storage, auth }));
@@ -58,8 +56,8 @@ export async function startEngine({
   const log = join(home, 'logs', 'cassandra.log');
   return runEngine({
     command: {
-      java: java.path,
-      args: cassandraArguments({ dir, jars: java.jars, config, jmxPort: jmx, fast }),
+      java,
+      args: cassandraArguments({ dir, jars, config, jmxPort: jmx, fast }),
       cwd: dir,
     },
     dir,
@@ -72,13 +70,15 @@ export async function startEngine({
 }
 
 /**
- * @param {string} engineDir
+ * Finds a Java 17, and fetches the engine's jars unless they are there.
+ *
+ * @param {string} engineDir where jars are kept
  * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
- * @returns {Promise<{ path: string, jars: string }>} a Java 17 and the engine's jars
+ * @returns {Promise<{ java: string, jars: string }>} paths
+ * @throws {import('../../common/errors.js').MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`
  */
-async function ensureJava(engineDir, { onStatus, signal }) {
-  const whole = await hasJars(engineDir);
-  const { java, maven } = await findTools(whole ? ['java'] : ['java', 'maven']);
+export async function installEngine(engineDir, { onStatus, signal }) {
+  const { java, maven } = await findTools(await neededTools(engineDir));
   const jars = await ensureJars({
     engineDir,
     maven: String(maven?.path),
@@ -86,14 +86,8 @@ async function ensureJava(engineDir, { onStatus, signal }) {
     onStatus,
     signal,
   });
-  return { path: String(java?.path), jars };
+  return { java: String(java?.path), jars };
 }
 
-/** @param {number} port @throws {MillraceError} `port_taken` */
-async function checkPort(port) {
-  if (await isPortFree(port, HOST)) return;
-  throw new MillraceError(
-    'port_taken',
-    `Something listens on ${HOST}:${port} already, where the local database should. If it is a database that you want to use, set CQL_CONTACT_POINTS=${HOST}:${port}; if not, set CQL_LOCAL_PORT to a free port.`,
-  );
-}
+/** @param {string} engineDir @returns {Promise<('java' | 'maven')[]>} Maven is for fetching the jars alone */
+export const neededTools = async (engineDir) => ((await hasJars(engineDir)) ? ['java'] : ['java', 'maven']);

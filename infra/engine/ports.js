@@ -1,14 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { MillraceError } from '../../common/errors.js';
 
-const LOOPBACK = '127.0.0.1';
+/** Where the engine listens. */
+export const HOST = '127.0.0.1';
 
 /**
  * @param {number} port 0: any
  * @param {string} [host]
  * @returns {Promise<number | null>} the port, or null when somebody listens on it
  */
-function tryPort(port, host = LOOPBACK) {
+function tryPort(port, host = HOST) {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
@@ -54,4 +56,13 @@ async function readPorts(file) {
   } catch {
     return {}; // Not there yet, or cut off by a crash: new ports are as good.
   }
+}
+
+/** @param {number} port CQL @throws {MillraceError} `port_taken` */
+export async function checkEnginePort(port) {
+  if (await isPortFree(port)) return;
+  throw new MillraceError(
+    'port_taken',
+    `Something listens on ${HOST}:${port} already, where the local database should. If it is a database that you want to use, set CQL_CONTACT_POINTS=${HOST}:${port}; if not, choose another port: CQL_LOCAL_PORT=${await freePort()}`,
+  );
 }

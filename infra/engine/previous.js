@@ -1,6 +1,11 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 import { holderOf } from './lock.js';
+
+/** The folder of the database in a data directory. */
+export const NODE_FOLDER = 'cassandra';
 
 const POLL_MS = 200;
 /** A keeper ends its engine within 10 s; twice that means that something is stuck. */
@@ -11,11 +16,12 @@ const NOTICE_MS = 1000;
 /**
  * Waits for an engine that is on its way out of this directory, such as that of a `npm run dev` just stopped.
  *
- * @param {string} dir
+ * @param {string} dataDir may not be there yet
  * @param {{ onStatus?: (text: string) => void, signal?: AbortSignal }} [options]
  * @throws {MillraceError} `data_dir_taken` when it works and stays
  */
-export async function awaitPrevious(dir, { onStatus = () => {}, signal } = {}) {
+export async function awaitPrevious(dataDir, { onStatus = () => {}, signal } = {}) {
+  const dir = join(await realpath(dataDir).catch(() => dataDir), NODE_FOLDER);
   const began = Date.now();
   for (;;) {
     const holder = await holderOf(dir);

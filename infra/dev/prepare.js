@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { claimDataDir, emptyDataDir } from '../../common/data-dir.js';
+import { MillraceError } from '../../common/errors.js';
+import { ensureTools } from '../bootstrap/index.js';
+import { checkDisk } from '../engine/disk.js';
+import { installEngine, neededTools } from '../engine/index.js';
+import { awaitPrevious } from '../engine/previous.js';
+import { checkPorts } from './settings.js';
+
+/**
+ * What must be right before anything starts: ports, data directory, room on the disk, programs and jars.
+ *
+ * @param {import('../../common/settings.js').Config} config
+ * @param {{ fresh: boolean, line: import('../../common/status-line.js').StatusLine, signal: AbortSignal }} options
+ * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`, `install_failed`
+ */
+export async function prepare(config, { fresh, line, signal }) {
+  const { dataDir } = config;
+  const local = !config.cql.contactPoints;
+  if (fresh && !local) {
+    throw new MillraceError(
+      'usage',
+      '--fresh empties the local database, never a cluster; CQL_CONTACT_POINTS is set.',
+    );
+  }
+  const options = { onStatus: line.update, signal };
+  if (local) await awaitPrevious(dataDir, options);
+  await checkPorts(config, { local });
+  // The jars were fetched, not made: nobody wants to fetch them again.
+  if (fresh) await emptyDataDir(dataDir, ['engine']);
+  await claimDataDir(dataDir);
+  if (local) {
+    const engineDir = join(dataDir, 'engine');
+    await checkDisk(dataDir);
+    await ensureTools(await neededTools(engineDir), options);
+    await installEngine(engineDir, options);
+  }
+  line.clear();
+}
