@@ -10,13 +10,18 @@ export const ROOM_NEEDED_BYTES = 2 * 1024 ** 3;
  * @throws {MillraceError} `disk_full`
  */
 export async function checkDisk(dir, neededBytes = ROOM_NEEDED_BYTES) {
-  const { bavail, bsize } = await statfs(dir);
-  const free = bavail * bsize;
+  const free = await freeBytes(dir);
   if (free >= neededBytes) return;
   throw new MillraceError(
     'disk_full',
     `${dir} has ${mebibytes(free)} MiB free; the database needs ${mebibytes(neededBytes)} MiB. Make room, or set DATA_DIR to a larger disk.`,
   );
+}
+
+/** @param {string} dir a directory that is there @returns {Promise<number>} bytes that an ordinary user may still write */
+export async function freeBytes(dir) {
+  const { bavail, bsize } = await statfs(dir);
+  return bavail * bsize;
 }
 
 /** @param {number} bytes */

@@ -38,7 +38,9 @@ function keep() {
     java.kill('SIGTERM');
     setTimeout(() => java.kill('SIGKILL'), drainMs).unref();
   };
-  const end = () => {
+  const end = (/** @type {string} */ how) => {
+    // Into the log: a Java that was killed has left no last words there.
+    if (!holder.stopping) console.error(`ERROR Cassandra ${how}`);
     releaseLock(dir);
     process.exit(0);
   };
@@ -46,11 +48,10 @@ function keep() {
   process.on('disconnect', () => stop());
   process.on('message', (/** @type {{ stop: number }} */ message) => stop(message.stop));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop());
-  java.once('error', (error) => {
-    console.error(`ERROR ${command.java} cannot be run: ${error.message}`);
-    end();
-  });
-  java.once('exit', end);
+  java.once('error', (error) => end(`cannot be run: ${error.message}`));
+  java.once('exit', (code, signal) =>
+    end(signal ? `was ended by ${signal}` : `ended with exit code ${code}`),
+  );
   if (!process.connected) stop();
 }
 

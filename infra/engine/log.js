@@ -2,8 +2,14 @@ import { mkdirSync, openSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { MillraceError } from '../../common/errors.js';
+import { freeBytes } from './disk.js';
 
 const TAIL_BYTES = 64 * 1024;
+const NO_SPACE = /No space left on device|Disk quota exceeded|Insufficient disk space/i;
+/** Two segments of the commit log: with less room than that, Cassandra cannot write. */
+const FULL_BYTES = 64 * 1024 ** 2;
+/** What Java and the system say; a process that is too large is killed without a word of its own. */
+const OUT_OF_MEMORY = /OutOfMemoryError:|Cannot allocate memory|insufficient memory|ended by SIGKILL/i;
 
 /**
  * Begins a log file; the last one is kept beside it as `.old`.
@@ -43,19 +49,18 @@ async function tail(path) {
  */
 export async function explainEnd(path, { ready, dataDir }) {
   const text = await tail(path);
-  if (/No space left on device|Disk quota exceeded|Insufficient disk space/i.test(text)) {
+  // On a disk that is full the log may not have got the line that says so.
+  if (NO_SPACE.test(text) || (await freeBytes(dataDir)) < FULL_BYTES) {
     return new MillraceError(
       'disk_full',
       `The local Cassandra ended because the disk of ${dataDir} is full. Make room, or set DATA_DIR to a larger disk. Its log: ${path}`,
     );
   }
   const happened = ready ? 'The local Cassandra died.' : 'The local Cassandra did not start.';
-  const hint = /OutOfMemory|Cannot allocate memory|insufficient memory/i.test(text)
-    ? ' The machine has too little free memory for it (1.5 GB).'
-    : '';
+  const hint = OUT_OF_MEMORY.test(text) ? ' It seems that memory ran short; it needs 1.5 GB.' : '';
   return new MillraceError(
     'engine_failed',
-    `${happened}${hint} The last lines of its log, ${path}:\n${lastWords(text)}`,
+    `${happened}${hint} Its log, ${path}, ends with:\n${lastWords(text)}`,
   );
 }
 
