@@ -34,7 +34,7 @@
  *
  * @typedef {object} Stats what the pipeline does, told once a second
  * @property {number} samples_per_s
- * @property {{ p50: number | null, p99: number | null }} commit_ms null while nothing is committed
+ * @property {{ p50: number, p99: number } | null} commit_ms null while nothing is committed
  * @property {number} in_flight requests to the database
  * @property {number} refused_per_s
  */

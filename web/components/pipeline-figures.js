@@ -15,8 +15,12 @@ export function PipelineFigures() {
   const stats = useObservable(live.stats);
   const now = stats.at(-1);
   const span = Math.min(Math.max(stats.length, SPAN.least), SPAN.most);
-  /** @param {(one: Stats) => number | null} read */
-  const line = (read) => stats.map((one, x) => ({ x, y: read(one) ?? 0 }));
+  /** @param {(one: Stats) => number | undefined} read undefined: no point there */
+  const line = (read) =>
+    stats.flatMap((one, x) => {
+      const y = read(one);
+      return y === undefined ? [] : [{ x, y }];
+    });
 
   return html`
     <dl class="figures" aria-label="The pipeline now">
@@ -25,14 +29,14 @@ export function PipelineFigures() {
       <//>
       <${Figure}
         label="Time to commit"
-        value=${formatMs(now?.commit_ms.p50)}
+        value=${formatMs(now?.commit_ms?.p50)}
         unit="ms p50"
-        second=${formatMs(now?.commit_ms.p99)}
+        second=${formatMs(now?.commit_ms?.p99)}
         secondUnit="ms p99"
       >
         <${Sparkline}
-          points=${line((one) => one.commit_ms.p50)}
-          second=${line((one) => one.commit_ms.p99)}
+          points=${line((one) => one.commit_ms?.p50)}
+          second=${line((one) => one.commit_ms?.p99)}
           floor=${0}
           span=${span}
         />

@@ -3,6 +3,9 @@ import { decimalsFor, formatCount, formatNumber, formatUnit } from '../format.js
 import { statisticsOf } from '../state/samples.js';
 import { Figure } from './figure.js';
 
+/** So many of the newest samples show how precise the sensor is. */
+const TYPICAL = 100;
+
 /**
  * Statistics of the samples shown.
  *
@@ -10,7 +13,8 @@ import { Figure } from './figure.js';
  */
 export function SampleFigures({ samples, unit }) {
   const { count, min, max, avg } = statisticsOf(samples);
-  const decimals = min === null || max === null ? 0 : decimalsFor([min, max]);
+  const decimals =
+    min === null || max === null ? 0 : decimalsFor([min, max, ...samples.value.slice(-TYPICAL)]);
   const written = formatUnit(unit);
   return html`
     <dl class="figures" aria-label="Statistics of what is shown">

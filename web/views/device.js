@@ -56,7 +56,7 @@ function DeviceState({ device }) {
     <ul class="facts">
       <li class="state" data-online=${device.online}>${device.online ? 'Online' : 'Offline'}</li>
       ${device.site && html`<li><a href=${`/?site=${encodeURIComponent(device.site)}`}>${device.site}</a></li>`}
-      <li>last heard <${Age} ts=${device.last_seen} /></li>
+      ${!device.online && html`<li>last heard <${Age} ts=${device.last_seen} /></li>`}
     </ul>
   `;
 }

@@ -1,0 +1,50 @@
+import { chromium } from 'playwright-core';
+import { findTools } from '../../infra/bootstrap/index.js';
+
+/** A browser for tests: no sandbox (tests may run as root), no graphics card, and no word to anybody but the page's own server. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/**
+ * The machine's own Chromium, headless, with a profile of its own that goes with it.
+ *
+ * @returns {Promise<TestBrowser>}
+ */
+export async function startBrowser() {
+  const { chromium: program } = await findTools(['chromium']);
+  const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
+
+  return {
+    async open(options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+      const page = await context.newPage();
+      /** @type {string[]} */
+      const complaints = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(String(error.stack)));
+      return { page, complaints, close: () => context.close() };
+    },
+    stop: () => browser.close(),
+  };
+}
+
+/**
+ * @typedef {object} OpenPage
+ * @property {import('playwright-core').Page} page
+ * @property {string[]} complaints errors and warnings of the console, uncaught errors, refusals of the content policy
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {object} TestBrowser
+ * @property {(options?: import('playwright-core').BrowserContextOptions) => Promise<OpenPage>} open a page without
+ *   memory of those before it
+ * @property {() => Promise<void>} stop
+ */
