@@ -6,10 +6,12 @@ import { createLanes } from './lanes.js';
 import { createLastSeen } from './last-seen.js';
 import { createLatestWriter } from './latest-writer.js';
 import { createMeasurementsWay } from './measurements.js';
+import { createPartitionWatch } from './partition-watch.js';
 import { createPatience } from './patience.js';
 import { createBirths } from './registry/births.js';
 import { createRegistry } from './registry/index.js';
 import { createStatuses } from './registry/status.js';
+import { createSampleWriter } from './sample-writer.js';
 import { createStrays } from './strays.js';
 
 /** Bytes of messages that are being settled at once. */
@@ -35,12 +37,12 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
   const registry = createRegistry({ store: store.registry, groups, limits, patience, clock });
   const lastSeen = createLastSeen({ store: store.registry, patience });
   const budget = createBudget(BUDGET_BYTES);
+  const partitions = createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() });
   const measurements = createMeasurementsWay({
-    store: store.measurements,
+    samples: createSampleWriter({ store: store.measurements, patience, partitions }),
     registry,
     latest: createLatestWriter({ store: store.latest, patience, logger }),
     lastSeen,
-    patience,
     limits: { historyMs: config.retention.historyDays * DAY_MS, maxClockSkewMs, relativeTimes },
     publish: (device, sensors) => {
       if (live.listening) live.publish(sensors.map((sensor) => changeOf(device, sensor)));

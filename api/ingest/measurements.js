@@ -7,11 +7,7 @@ import { decode } from './formats/index.js';
 /** @typedef {import('./registry/cache.js').Device} Device */
 /** @typedef {import('./registry/cache.js').Sensor} Sensor */
 
-/**
- * The samples of one sensor in one message, ready to be written.
- *
- * @typedef {{ ref: string, known: Sensor, sensor: Buffer, times: import('../../schema/packed/series.js').Numbers, values: import('../../schema/packed/series.js').Numbers }} Series
- */
+/** @typedef {import('./sample-writer.js').Series} Series */
 
 /**
  * @typedef {object} Outcome
@@ -24,17 +20,16 @@ import { decode } from './formats/index.js';
  * committed; `latest` and `last_seen` beside them, never after them in turn.
  *
  * @param {object} parts
- * @param {import('../store/measurements.js').Measurements} parts.store
+ * @param {import('./sample-writer.js').SampleWriter} parts.samples
  * @param {import('./registry/index.js').Registry} parts.registry
  * @param {import('./latest-writer.js').LatestWriter} parts.latest
  * @param {import('./last-seen.js').LastSeen} parts.lastSeen
- * @param {import('./patience.js').Patience} parts.patience
  * @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean }} parts.limits
  * @param {(device: Device, changed: Sensor[]) => void} parts.publish told of committed newer values
  * @param {import('../metrics.js').Metrics} parts.metrics
  */
 export function createMeasurementsWay(parts) {
-  const { store, registry, latest, lastSeen, patience, limits, publish, metrics } = parts;
+  const { samples, registry, latest, lastSeen, limits, publish, metrics } = parts;
 
   /** @param {Device} device @param {Basket} basket @returns {Promise<Series[]>} */
   async function identify(device, basket) {
@@ -48,51 +43,6 @@ export function createMeasurementsWay(parts) {
       series.push({ ref, known: sensor, sensor: sensor.bytes, times: merged.times, values: merged.values });
     }
     return series;
-  }
-
-  /** @param {Device} device @param {Series[]} series @param {Basket} basket */
-  async function commitSamples(device, series, basket) {
-    await Promise.all(
-      store.plan(device.bytes, series).map(async (hour) => {
-        try {
-          await patience.persist(() => store.commit(hour));
-        } catch (error) {
-          if (!isRejected(error)) throw error;
-          await oneByOne(device, series, basket, hour.bucket);
-        }
-      }),
-    );
-  }
-
-  /**
-   * The database refuses something in this hour: each sample is tried alone, and what is refused again is refused.
-   *
-   * @param {Device} device
-   * @param {Series[]} series
-   * @param {Basket} basket
-   * @param {number} bucket
-   */
-  async function oneByOne(device, series, basket, bucket) {
-    for (const { ref, sensor, times, values } of series) {
-      for (const hour of singles(device, sensor, times, values)) {
-        if (hour.bucket !== bucket) continue;
-        try {
-          await patience.persist(() => store.commit(hour));
-        } catch (error) {
-          if (!isRejected(error)) throw error;
-          refuseInstant(basket, ref, hour.ts);
-        }
-      }
-    }
-  }
-
-  /** @param {Device} device @param {Buffer} sensor @param {Series['times']} times @param {Series['values']} values */
-  function* singles(device, sensor, times, values) {
-    for (let i = 0; i < times.length; i++) {
-      const ts = /** @type {number} */ (times[i]);
-      const one = { sensor, times: [ts], values: [/** @type {number} */ (values[i])] };
-      for (const hour of store.plan(device.bytes, [one])) yield { ...hour, ts };
-    }
   }
 
   /** @param {Device} device @param {Series[]} series */
@@ -147,7 +97,7 @@ export function createMeasurementsWay(parts) {
       const series = await identify(device, basket);
       const [changed] = await Promise.all([
         commitLatest(device, series),
-        commitSamples(device, series, basket),
+        samples.write(device, series, (ref, ts) => refuseInstant(basket, ref, ts)),
         seenAt === null ? undefined : lastSeen.note(device, seenAt),
       ]);
       if (changed.length > 0) publish(device, changed);
@@ -161,9 +111,6 @@ export function createMeasurementsWay(parts) {
 }
 
 /** @typedef {ReturnType<typeof createMeasurementsWay>} MeasurementsWay */
-
-/** @param {unknown} error */
-const isRejected = (error) => error instanceof MillraceError && error.code === 'rejected';
 
 /** @param {Basket} basket @param {string} ref @param {number} ts */
 function refuseInstant(basket, ref, ts) {
