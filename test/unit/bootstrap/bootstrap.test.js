@@ -1,0 +1,75 @@
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { isComplete } from '../../../infra/bootstrap/packages.js';
+import { withoutServices } from '../../../infra/bootstrap/policy.js';
+import { runShown } from '../../../infra/bootstrap/run-shown.js';
+
+describe('npm packages', () => {
+  const wanted = {
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/b-linux': { version: '2.0.0', optional: true },
+    'node_modules/b-darwin': { version: '2.0.0', optional: true },
+  };
+
+  test.each([
+    ['all that this platform needs', { 'node_modules/a': { version: '1.0.0' } }, true],
+    ['another version', { 'node_modules/a': { version: '1.0.1' } }, false],
+    ['a package missing', { 'node_modules/b-linux': { version: '2.0.0' } }, false],
+    [
+      'an optional one of another version',
+      { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b-linux': { version: '1.9.0' } },
+      false,
+    ],
+  ])('%s', (_, installed, complete) => {
+    expect(isComplete(wanted, installed)).toBe(complete);
+  });
+});
+
+describe("the services of Debian's packages", () => {
+  /** @type {string} */
+  let dir;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'millrace-policy-'));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  test('are forbidden to start while packages are installed, also when that fails, and not after', async () => {
+    const policy = join(dir, 'policy-rc.d');
+    const task = withoutServices(async () => {
+      expect(await readFile(policy, 'utf8')).toMatch(/^#!\/bin\/sh\n[\s\S]*exit 101\n$/);
+      await access(policy, 1);
+      throw new Error('no network');
+    }, policy);
+    await expect(task).rejects.toThrow('no network');
+    await expect(access(policy)).rejects.toThrow();
+  });
+
+  test("a policy of the machine's own stays as it is", async () => {
+    const policy = join(dir, 'policy-rc.d');
+    await writeFile(policy, 'theirs');
+    await withoutServices(async () => {}, policy);
+    expect(await readFile(policy, 'utf8')).toBe('theirs');
+  });
+});
+
+describe('a long task', () => {
+  /** @param {string} code @returns {[string, string[]]} program and arguments */
+  const node = (code) => [process.execPath, ['-e', code]];
+
+  test('shows its title and what it said last', async () => {
+    /** @type {string[]} */
+    const shown = [];
+    const [program, args] = node("console.log('half done'); setTimeout(() => {}, 700)");
+    await runShown(program, args, { title: 'work', onStatus: (text) => shown.push(text) });
+    expect(shown[0]).toBe('work · 0 s');
+    expect(shown.at(-1)).toMatch(/^work · \d s · half done$/);
+  });
+
+  test('that fails says why, from the first line that speaks of an error', async () => {
+    const [program, args] = node("console.error('fine\\nerror: no such thing\\nadvice'); process.exit(3)");
+    const task = runShown(program, args, { title: 'work', onStatus: () => {} });
+    await expect(task).rejects.toThrow(/failed:\nerror: no such thing\nadvice$/);
+  });
+});

@@ -1,0 +1,106 @@
+import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
+import { parseFlags } from '../../../common/flags.js';
+import { summarize } from '../../../infra/dev/api-log.js';
+import { DEV_FLAGS, simulatorArguments } from '../../../infra/dev/flags.js';
+import { createParts } from '../../../infra/dev/parts.js';
+import { reachable } from '../../../infra/dev/settings.js';
+import { shownPath } from '../../../infra/dev/welcome.js';
+
+describe('the simulator gets', () => {
+  const read = (/** @type {string[]} */ ...argv) =>
+    simulatorArguments(parseFlags('npm run dev', DEV_FLAGS, argv), 'mqtt://127.0.0.1:1883').join(' ');
+
+  test('25 devices that measure every second and send every ten', () => {
+    expect(read()).toBe('--broker mqtt://127.0.0.1:1883 --devices 25 --interval 1000ms --batch 10000ms');
+  });
+
+  test('what was asked for', () => {
+    expect(read('--devices', '3', '--sensors=2', '--seed', '7', '--duration', '1m', '--batch', '2s')).toBe(
+      '--broker mqtt://127.0.0.1:1883 --devices 3 --sensors 2 --interval 1000ms --batch 2000ms --duration 60000ms --seed 7',
+    );
+  });
+});
+
+describe("of the API's log a person sees", () => {
+  test.each([
+    ['nothing of what is well', '{"level":30,"msg":"ready"}', null],
+    ['a warning', '{"level":40,"msg":"slow"}', '! slow'],
+    ['an error with its cause', '{"level":50,"msg":"failed","err":{"message":"why"}}', '✗ failed: why'],
+    ['nothing of what is no log line', 'Debugger listening', null],
+    ['nothing of a line that was cut', '{"level":50,"ms', null],
+  ])('%s', (_, line, shown) => expect(summarize(line)).toBe(shown));
+});
+
+describe('parts', () => {
+  const part = (
+    /** @type {string} */ title,
+    /** @type {string[]} */ calls,
+    exited = new Promise(() => {}),
+  ) => ({
+    title,
+    patienceMs: 1000,
+    exited,
+    stop: async (/** @type {{ withinMs: number }} */ { withinMs }) =>
+      void calls.push(`${title} ${withinMs <= 1000}`),
+    kill: () => void calls.push(`kill ${title}`),
+  });
+
+  test('stop the other way round than they started', async () => {
+    /** @type {string[]} */
+    const calls = [];
+    const parts = createParts({ withinMs: 5000, print: () => {} });
+    for (const title of ['database', 'API', 'simulator']) parts.add(part(title, calls));
+    await parts.stop();
+    expect(calls).toEqual(['simulator true', 'API true', 'database true']);
+  });
+
+  test('tell of the one that failed, also who asks later', async () => {
+    const parts = createParts({ withinMs: 5000, print: () => {} });
+    parts.add(part('fine', [], Promise.resolve(null)));
+    parts.add(part('broken', [], Promise.resolve(new Error('broke'))));
+    await expect(parts.failed).rejects.toThrow('broke');
+  });
+});
+
+describe('--fresh', () => {
+  /** @type {string} */
+  let dir;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'millrace-fresh-'));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  test('empties our directory and keeps what was fetched', async () => {
+    await claimDataDir(dir);
+    for (const name of ['engine', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
+    await emptyDataDir(dir, ['engine']);
+    expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine']);
+  });
+
+  test("touches nothing in somebody else's directory, even after a run in it", async () => {
+    await writeFile(join(dir, 'thesis.tex'), '');
+    await claimDataDir(dir);
+    await expect(emptyDataDir(dir, [])).rejects.toMatchObject({ code: 'not_ours' });
+    await access(join(dir, 'thesis.tex'));
+  });
+
+  test('is fine with a directory that is not there yet', async () => {
+    await emptyDataDir(join(dir, 'new'), []);
+  });
+});
+
+test.each([
+  ['127.0.0.1', '127.0.0.1'],
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '[::1]'],
+  ['::1', '[::1]'],
+])('what listens on %s is called %s', (host, name) => expect(reachable(host)).toBe(name));
+
+test('paths inside the repository are shown short', () => {
+  expect(shownPath('/repo', '/repo/.data')).toBe('.data');
+  expect(shownPath('/repo', '/elsewhere/data')).toBe('/elsewhere/data');
+});

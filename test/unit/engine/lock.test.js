@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { holderOf, releaseLock, takeLock, updateLock } from '../../../infra/engine/lock.js';
+
+/** @type {string} */
+let dir;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'millrace-lock-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** A process that has `dir` among its arguments, as a keeper has. */
+async function livingKeeper() {
+  const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)', dir]);
+  await once(child.stdout, 'data');
+  return {
+    pid: Number(child.pid),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+test('a free directory is taken, and given back', async () => {
+  expect(await takeLock(dir)).toBe(true);
+  releaseLock(dir);
+  expect(await holderOf(dir)).toBe(null);
+});
+
+test('a directory counts as held while its keeper lives, and not after a kill -9', async () => {
+  const keeper = await livingKeeper();
+  try {
+    updateLock(dir, { keeper: keeper.pid, java: null, stopping: true });
+    expect(await holderOf(dir)).toEqual({ keeper: keeper.pid, java: null, stopping: true });
+    expect(await takeLock(dir)).toBe(false);
+  } finally {
+    await keeper.kill();
+  }
+  expect(await holderOf(dir)).toBe(null);
+  expect(await takeLock(dir)).toBe(true);
+});
+
+test('a pid that was given to another program holds nothing', async () => {
+  updateLock(dir, { keeper: process.pid, java: process.pid, stopping: false });
+  expect(await holderOf(dir)).toBe(null);
+});
+
+test('half a lock file, left by a power cut, holds nothing', async () => {
+  await writeFile(join(dir, 'engine.lock'), '{"keeper":');
+  expect(await takeLock(dir)).toBe(true);
+});
