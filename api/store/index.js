@@ -1,7 +1,7 @@
 import { checkSchema } from '../../schema/migrate/migrate.js';
 import { connect } from './connect.js';
 import { createDeadLetters } from './dead-letters.js';
-import { createFleet } from './fleet.js';
+import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
 import { createLatest } from './latest.js';
 import { createMeasurements } from './measurements.js';

@@ -24,11 +24,12 @@ export const getDevices =
     const { limit, cursor, state, site } = readQuery(req, LIST);
     const scope = JSON.stringify(['devices', state, site]);
     const now = clock();
-    const { rows, next } = await store.fleet.devices({
-      accept: (row) =>
-        (state === undefined || isOnline(row, now) === (state === 'online')) &&
-        (site === undefined || row.site === site),
-      filtered: state !== undefined || site !== undefined,
+    /** @param {import('../../store/registry.js').DeviceRow} row */
+    const accept = (row) =>
+      (state === undefined || isOnline(row, now) === (state === 'online')) &&
+      (site === undefined || row.site === site);
+    const { rows, next } = await store.fleet.devicePage({
+      accept: state === undefined && site === undefined ? null : accept,
       after: cursor === undefined ? null : cursors.open(scope, cursor),
       limit,
     });

@@ -1,5 +1,5 @@
 import { groupOf, uuidBytes } from '../../../schema/ids.js';
-import { matches } from '../../store/fleet.js';
+import { matches } from '../../store/fleet/sensor-filter.js';
 import { latestItem } from '../items.js';
 import { fields, readDevice, readQuery } from '../parameters.js';
 
@@ -27,7 +27,7 @@ export const getLatest =
     const after = cursor === undefined ? null : cursors.open(scope, cursor);
     const { rows, next } = identity
       ? await pageOfDevice(store, groups, identity.id, filter, after, limit)
-      : await store.fleet.latest({ filter, after, limit });
+      : await store.fleet.latestPage({ filter, after, limit });
     res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
   };
 
@@ -37,7 +37,7 @@ export const getLatest =
  * @param {import('../../store/index.js').Store} store
  * @param {number} groups
  * @param {string} id
- * @param {import('../../store/fleet.js').SensorFilter} filter
+ * @param {import('../../store/fleet/sensor-filter.js').SensorFilter} filter
  * @param {{ sensor: string } | null} after
  * @param {number} limit
  */
