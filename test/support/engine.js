@@ -6,7 +6,7 @@ import { startEngine } from '../../infra/engine/index.js';
 import { freePort } from '../../infra/engine/ports.js';
 
 /** The jars of the checkout: fetched once, shared with `npm run dev`. */
-const ENGINE_DIR = fileURLToPath(new URL('../../.data/engine', import.meta.url));
+export const ENGINE_DIR = fileURLToPath(new URL('../../.data/engine', import.meta.url));
 
 /** The environment variable by which the global set-up tells test files where the shared database is. */
 export const CONTACT_POINT = 'TEST_CQL_CONTACT_POINT';
