@@ -6,6 +6,12 @@ const VALID_MS = 24 * 3_600_000;
 
 const MAC_BYTES = 16;
 
+/** Ours are a tenth of this; nothing longer is looked at. */
+const MOST_CHARACTERS = 2048;
+
+const ADVICE =
+  'begin again without a cursor, and keep all other parameters but limit the same from page to page.';
+
 /**
  * Cursors: where a page ended, for the client an opaque word. Signed, since the place comes back as part of a query;
  * bound to its request, since a place in one listing means nothing in another; and expiring.
@@ -39,7 +45,7 @@ export function createCursors({ secret, clock }) {
      * @throws {MillraceError} `bad_cursor`: changed, of another listing, or expired
      */
     open(scope, cursor) {
-      const bytes = Buffer.from(cursor, 'base64url');
+      const bytes = Buffer.from(cursor.slice(0, MOST_CHARACTERS), 'base64url');
       const body = bytes.subarray(MAC_BYTES).toString('utf8');
       // The same bytes have many spellings in base64url; only ours is taken.
       const genuine =
@@ -47,10 +53,10 @@ export function createCursors({ secret, clock }) {
         bytes.toString('base64url') === cursor &&
         timingSafeEqual(bytes.subarray(0, MAC_BYTES), sign(scope, body));
       if (!genuine) {
-        throw new MillraceError('bad_cursor', 'The cursor belongs to another request, or has been changed.');
+        throw new MillraceError('bad_cursor', `The cursor is of another request, or was changed: ${ADVICE}`);
       }
       const [expires, place] = JSON.parse(body);
-      if (expires < clock()) throw new MillraceError('bad_cursor', 'The cursor has expired; begin anew.');
+      if (expires < clock()) throw new MillraceError('bad_cursor', `The cursor has expired: ${ADVICE}`);
       return place;
     },
   };

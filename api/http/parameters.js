@@ -14,18 +14,23 @@ const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
 const time = z.string().transform((text, context) => {
   const ms = parseTime(text);
   if (ms !== null && Math.abs(ms) <= 8.64e15) return ms;
-  context.addIssue({ code: 'custom', message: 'ISO 8601 or integer milliseconds' });
+  context.addIssue({ code: 'custom', message: BAD_TIME });
   return z.NEVER;
 });
+
+// Nearly always the plus sign of an offset, which in an address stands for a space.
+const BAD_TIME = 'ISO 8601 or integer milliseconds; the plus of an offset is written %2B';
 
 const name = z.string().refine(isName, 'a text of 1 to 128 bytes without control characters');
 
 /** The building blocks of query strings. */
 export const fields = {
   limit: digits(1, 1000).default(100),
-  cursor: z.string().max(2048, 'at most 2048 characters').optional(),
+  cursor: z.string().optional(),
   time: time.optional(),
   name: name.optional(),
+  /** Told apart by `readDevice`, which has a code of its own for what is neither id nor name. */
+  id: z.string().optional(),
 };
 
 /**
@@ -38,6 +43,7 @@ export const fields = {
  * @throws {MillraceError} `bad_parameter`
  */
 export function readQuery(req, shape) {
+  checkEncoding(req.url);
   const result = z.strictObject(shape).safeParse(req.query);
   if (result.success) return result.data;
   const parameters = result.error.issues.flatMap((issue) =>
@@ -47,6 +53,17 @@ export function readQuery(req, shape) {
   );
   const detail = parameters.map((one) => `${one.name}: ${one.reason}`).join('; ');
   throw new MillraceError('bad_parameter', detail, { details: { parameters } });
+}
+
+/** What is not valid percent-encoding would be read as something else. @param {string} url */
+function checkEncoding(url) {
+  try {
+    decodeURIComponent(url.slice(url.indexOf('?') + 1));
+  } catch (error) {
+    throw new MillraceError('bad_parameter', 'The address is not valid percent-encoding of UTF-8.', {
+      cause: error,
+    });
+  }
 }
 
 /** @param {import('zod').core.$ZodIssue} issue */

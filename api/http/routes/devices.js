@@ -51,12 +51,12 @@ export const getDevice =
     readQuery(req, {});
     const { id, bytes } = readDevice(String(req.params['device']));
     const key = { group: groupOf(bytes, groups), bytes };
-    const [device, sensors] = await Promise.all([store.devices.device(key), store.devices.sensors(key)]);
+    const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
     if (!device) throw new MillraceError('not_found', 'There is no such device.');
     res.json({
       ...deviceItem({ ...device, id }, clock()),
       registered_at: formatTime(device.registeredAt),
-      sensors: sensors.filter((sensor) => sensor.registeredAt !== null).map(sensorItem),
+      sensors: sensors.map(sensorItem),
     });
   };
 

@@ -2,9 +2,6 @@ import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { deviceRow } from '../registry.js';
 import { walkGroups } from './walk.js';
 
-/** Rows that one page reads at most when they have to be checked. */
-const MOST_CHECKED_A_PAGE = 1000;
-
 const SELECT =
   'SELECT device_id, name, site, state, session, last_seen, registered_at FROM device WHERE grp = ?';
 const FIRST = { name: 'devices_page', cql: `${SELECT} LIMIT ?` };
@@ -38,7 +35,7 @@ export function createDevicePages({ session, groups }) {
         groups,
         from: after ?? { group: 0 },
         limit,
-        mostRead: accept ? MOST_CHECKED_A_PAGE : limit,
+        checked: accept !== null,
         read: async (place, wanted) =>
           (await rowsAfter(place, wanted)).map((row) => {
             const key = uuidText(row['device_id'].getBuffer());

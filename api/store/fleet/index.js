@@ -18,8 +18,10 @@ import { createSensorIndex } from './sensor-index.js';
 export function createFleet({ session, groups, clock, onStaleIndex }) {
   const latest = createLatestRows(session);
   const index = createSensorIndex(session);
+  const pages = createLatestPages({ latest, index, groups, clock, onStaleIndex });
   return {
-    latestPage: createLatestPages({ latest, index, groups, clock, onStaleIndex }).read,
+    latestPage: pages.read,
+    latestPageOfDevice: pages.readDevice,
     devicePage: createDevicePages({ session, groups }).read,
 
     /** @param {import('../registry.js').DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */

@@ -3,9 +3,6 @@ import { conditions, matches, narrowest } from './sensor-filter.js';
 import { keyText } from './sensor-key.js';
 import { walkGroups } from './walk.js';
 
-/** Index rows that one page reads at most when they have to be checked against further conditions. */
-const MOST_CHECKED_A_PAGE = 1000;
-
 /** An index row that `latest` contradicts is removed once the birth that wrote it must have ended, in ms. */
 const STALE_AFTER_MS = 600_000;
 
@@ -13,7 +10,8 @@ const STALE_AFTER_MS = 600_000;
 /** @typedef {import('./walk.js').Place<import('./sensor-index.js').IndexKey>} LatestPlace */
 
 /**
- * Pages of sensors with their latest values: of the whole fleet from `latest` itself, of some of it by an index.
+ * Pages of sensors with their latest values: of the whole fleet and of one device from `latest` itself, of a type, a
+ * site or a name's beginning by an index.
  *
  * @param {object} parts
  * @param {import('./latest-rows.js').LatestRows} parts.latest
@@ -26,10 +24,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
   /** @param {LatestPlace} place @param {number} wanted */
   async function readAll(place, wanted) {
     const rows = await latest.after(place, wanted);
-    return rows.map((row) => ({
-      key: { device: row.deviceId, sensor: row.id },
-      row: isRegistered(row) ? row : null,
-    }));
+    return rows.map((row) => ({ key: keyOf(row), row: isRegistered(row) ? row : null }));
   }
 
   /**
@@ -60,7 +55,36 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
     if (clock() - entry.writtenAt >= STALE_AFTER_MS) await index.remove(kind, entry);
   }
 
+  /**
+   * @param {Buffer} device 16 bytes
+   * @param {import('./sensor-filter.js').SensorFilter} filter
+   * @returns {(place: LatestPlace, wanted: number) => Promise<Array<import('./walk.js').Entry<LatestRow, import('./sensor-index.js').IndexKey>>>}
+   */
+  const readDevice = (device, filter) => async (place, wanted) => {
+    const rows = await latest.ofDeviceAfter(device, place, wanted);
+    return rows.map((row) => ({
+      key: keyOf(row),
+      row: isRegistered(row) && matches(row, filter) ? row : null,
+    }));
+  };
+
   return {
+    /**
+     * One device is one slice of a partition; conditions are checked on its rows.
+     *
+     * @param {import('../registry.js').DeviceKey} device
+     * @param {{ filter: import('./sensor-filter.js').SensorFilter, after: LatestPlace | null, limit: number }} page
+     * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>}
+     */
+    readDevice: ({ group, bytes }, { filter, after, limit }) =>
+      walkGroups({
+        groups: group + 1,
+        from: after ?? { group },
+        limit,
+        checked: conditions(filter) > 0,
+        read: readDevice(bytes, filter),
+      }),
+
     /**
      * @param {{ filter: import('./sensor-filter.js').SensorFilter, after: LatestPlace | null, limit: number }} page
      * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>} at most `limit` rows, maybe fewer before the end
@@ -71,9 +95,14 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
         groups,
         from: after ?? { group: 0 },
         limit,
-        mostRead: conditions(filter) > 1 ? MOST_CHECKED_A_PAGE : limit,
+        checked: conditions(filter) > 1,
         read: by ? readIndexed(by.kind, by.term, filter) : readAll,
       });
     },
   };
 }
+
+/** @typedef {ReturnType<typeof createLatestPages>} LatestPages */
+
+/** @param {LatestRow} row */
+const keyOf = (row) => ({ device: row.deviceId, sensor: row.id });

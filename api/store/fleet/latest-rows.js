@@ -17,6 +17,11 @@ const NEXT_OF_GROUP = {
   cql: `${SELECT} AND (device_id, sensor_id) > (?, ?) LIMIT ?`,
 };
 const ALL_OF_DEVICE = { name: 'latest_device', cql: `${SELECT} AND device_id = ?` };
+const FIRST_OF_DEVICE = { name: 'latest_device_page', cql: `${SELECT} AND device_id = ? LIMIT ?` };
+const NEXT_OF_DEVICE = {
+  name: 'latest_device_page',
+  cql: `${SELECT} AND device_id = ? AND sensor_id > ? LIMIT ?`,
+};
 const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id) IN ?` };
 
 /** @typedef {import('./sensor-key.js').SensorKey} SensorKey */
@@ -49,6 +54,19 @@ export function createLatestRows(session) {
     /** @param {import('../registry.js').DeviceKey} device @returns {Promise<LatestRow[]>} all of a device */
     async ofDevice({ group, bytes }) {
       const rows = await session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE);
+      return rows.map(latestRow);
+    },
+
+    /**
+     * @param {Buffer} device 16 bytes
+     * @param {import('./walk.js').Place<SensorKey>} place
+     * @param {number} limit
+     * @returns {Promise<LatestRow[]>} the rows of the device after the place, in order
+     */
+    async ofDeviceAfter(device, { group, key }, limit) {
+      const rows = key
+        ? await session.all(NEXT_OF_DEVICE, [group, device, uuidBytes(key.sensor), limit])
+        : await session.all(FIRST_OF_DEVICE, [group, device, limit]);
       return rows.map(latestRow);
     },
 
