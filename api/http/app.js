@@ -35,7 +35,7 @@ export function createApp(parts) {
   const stream = createStream(parts);
   app.disable('x-powered-by');
   app.set('etag', false);
-  app.use(hostGuard(host), tokenGuard(apiToken), timed(metrics));
+  app.use(timed(metrics), hostGuard(host), tokenGuard(apiToken));
 
   const api = express.Router();
   /** @type {Array<[string, import('express').RequestHandler]>} */
@@ -47,18 +47,18 @@ export function createApp(parts) {
     ['/devices/:device/sensors/:sensor/measurements', getMeasurements(parts)],
     ['/stream', stream.handler],
   ];
-  for (const [path, handler] of routes) get(api, path, handler);
+  for (const [path, handler] of routes) get(api, path, named(`/api/v1${path}`), handler);
   app.use('/api/v1', noStore, api);
   app.use('/api', unknown);
 
-  get(app, '/healthz', (_req, res) => {
+  get(app, '/healthz', named('/healthz'), (_req, res) => {
     res.json({ status: 'alive' });
   });
-  get(app, '/readyz', async (_req, res) => {
+  get(app, '/readyz', named('/readyz'), async (_req, res) => {
     const state = await readiness.read();
     res.status(state.ready ? 200 : 503).json(state);
   });
-  get(app, '/metrics', async (_req, res) => {
+  get(app, '/metrics', named('/metrics'), async (_req, res) => {
     res.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   app.use(createStatic());
@@ -72,15 +72,22 @@ export function createApp(parts) {
  *
  * @param {import('express').IRouter} router
  * @param {string} path
+ * @param {import('express').RequestHandler} name gives the route its name
  * @param {import('express').RequestHandler} handler
  */
-function get(router, path, handler) {
-  router.get(path, handler);
-  router.all(path, (_req, res) => {
+function get(router, path, name, handler) {
+  router.get(path, name, handler);
+  router.all(path, name, (_req, res) => {
     res.set('Allow', 'GET, HEAD');
     sendProblem(res, new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.'));
   });
 }
+
+/** @param {string} route @returns {import('express').RequestHandler} */
+const named = (route) => (_req, res, next) => {
+  res.locals['route'] = route;
+  next();
+};
 
 /** @type {import('express').RequestHandler} */
 const unknown = () => {
@@ -94,7 +101,8 @@ const noStore = (_req, res, next) => {
 };
 
 /**
- * Times each request under its route, never its path: labels must not grow with the fleet.
+ * Times each request under its route, never its path: labels must not grow with the fleet. Express's own `req.route`
+ * would not do: it loses the part before a router as soon as a handler fails. The dashboard's files are `other`.
  *
  * @param {import('../metrics.js').Metrics} metrics
  * @returns {import('express').RequestHandler}
@@ -102,8 +110,7 @@ const noStore = (_req, res, next) => {
 const timed = (metrics) => (req, res, next) => {
   const end = metrics.httpSeconds.startTimer();
   res.on('finish', () => {
-    const route = req.route?.path ? `${req.baseUrl}${req.route.path}` : 'other';
-    end({ route, method: req.method, status: res.statusCode });
+    end({ route: res.locals['route'] ?? 'other', method: req.method, status: res.statusCode });
   });
   next();
 };

@@ -2,29 +2,28 @@ import { STATUS_CODES } from 'node:http';
 import { MillraceError } from '../../common/errors.js';
 
 /**
- * Sends an error as a problem document (RFC 9457). Nothing from inside, such as a stack, CQL or a host, is in it.
+ * An error as a problem document (RFC 9457). Nothing from inside, such as a stack, CQL or a host, is in it.
  *
- * @param {import('express').Response} res
  * @param {MillraceError} error
+ * @returns {string} JSON
  */
-export function sendProblem(res, error) {
+export function problemDocument(error) {
   const { code, status, details } = error;
   // What went wrong inside is for the log; to the client the table's title says enough.
   const shown = status >= 500 ? new MillraceError(code) : error;
-  res
-    .status(status)
-    .type('application/problem+json')
-    .send(
-      JSON.stringify({
-        type: 'about:blank',
-        title: STATUS_CODES[status],
-        status,
-        code,
-        detail: shown.message,
-        ...(status >= 500 ? {} : details),
-      }),
-    );
+  return JSON.stringify({
+    type: 'about:blank',
+    title: STATUS_CODES[status],
+    status,
+    code,
+    detail: shown.message,
+    ...(status >= 500 ? {} : details),
+  });
 }
+
+/** @param {import('express').Response} res @param {MillraceError} error */
+export const sendProblem = (res, error) =>
+  res.status(error.status).type('application/problem+json').send(problemDocument(error));
 
 /** @param {import('pino').Logger} logger @returns {import('express').ErrorRequestHandler} */
 export const problemHandler = (logger) => (error, req, res, next) => {
@@ -44,6 +43,7 @@ function toProblem(error) {
   if (error instanceof MillraceError && error.code !== 'rejected') return error;
   const status = /** @type {{ status?: number }} */ (error)?.status;
   // Express refuses paths that are not valid percent-encoding before any route sees them.
-  if (status === 400) return new MillraceError('bad_parameter', 'The address is not valid percent-encoding.');
+  if (status === 400)
+    return new MillraceError('bad_parameter', 'The address is not valid percent-encoding of UTF-8.');
   return new MillraceError('internal', undefined, { cause: error });
 }

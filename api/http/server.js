@@ -1,6 +1,10 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
 import { MillraceError } from '../../common/errors.js';
+import { problemDocument } from './problems.js';
+
+/** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
+const MOST_HEADER_BYTES = 200 * 1024;
 
 /**
  * The HTTP server of an app.
@@ -8,7 +12,8 @@ import { MillraceError } from '../../common/errors.js';
  * @param {{ app: import('node:http').RequestListener, host: string, port: number, stopStreams: () => void }} parts
  */
 export function createHttpServer({ app, host, port, stopStreams }) {
-  const server = createServer(app);
+  const server = createServer({ maxHeaderSize: MOST_HEADER_BYTES }, app);
+  server.on('clientError', refuse);
 
   return {
     /** @throws {MillraceError} `port_taken` */
@@ -43,4 +48,21 @@ export function createHttpServer({ app, host, port, stopStreams }) {
       return address && typeof address === 'object' ? address.port : port;
     },
   };
+}
+
+/**
+ * What is no HTTP never reaches the app; it is answered as problems are, and the connection ends.
+ *
+ * @param {NodeJS.ErrnoException} error
+ * @param {import('node:stream').Duplex} socket
+ */
+function refuse(error, socket) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const problem = new MillraceError(
+    error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request',
+  );
+  const body = problemDocument(problem);
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
 }
