@@ -28,7 +28,10 @@ export function readSubscription(url) {
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   const parts = query.split('&').filter(Boolean);
   if (parts.length > MOST_NAMED) {
-    throw new MillraceError('bad_parameter', `${MOST_NAMED} devices and sensors at most; or none, for all`);
+    throw new MillraceError(
+      'bad_parameter',
+      `Name ${MOST_NAMED} devices and sensors at most; or none, for the whole fleet.`,
+    );
   }
   for (const part of parts) {
     const equals = part.indexOf('=');
@@ -44,25 +47,28 @@ export function readSubscription(url) {
 
 /** @param {Subscription} subscription @param {string} raw */
 function addDevice({ devices }, raw) {
-  const device = readDevice(decode(raw));
+  const device = readDevice(decode(plain(raw)));
   devices.set(device.id, device);
 }
 
 /** @param {Subscription} subscription @param {string} raw */
 function addSensor({ sensors }, raw) {
-  // Form encoders encode the slash between the parts, too; then the parts are encoded twice.
-  const pair = raw.includes('/') ? raw : decode(raw);
+  // Form encoders encode the slash between the parts, too; then the parts are encoded twice, but spaces only once.
+  const pair = raw.includes('/') ? plain(raw) : decode(plain(raw));
   const slash = pair.indexOf('/');
-  if (slash < 0) throw new MillraceError('bad_parameter', 'sensor: is DEVICE/SENSOR');
+  if (slash < 0) throw new MillraceError('bad_parameter', 'sensor: DEVICE/SENSOR, each part percent-encoded');
   const device = readDevice(decode(pair.slice(0, slash)));
   const sensor = readSensor(device.id, decode(pair.slice(slash + 1)));
   sensors.set(`${device.id}/${sensor.id}`, { device, sensor });
 }
 
+/** A plus sign of a query is a space. @param {string} text */
+const plain = (text) => text.replaceAll('+', '%20');
+
 /** @param {string} text */
 function decode(text) {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    return decodeURIComponent(text);
   } catch (error) {
     throw new MillraceError('bad_parameter', `${text} is not valid percent-encoding`, { cause: error });
   }
