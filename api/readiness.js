@@ -1,52 +1,65 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Farther than this from the database's clock a process does not count as ready, in ms. */
 const MOST_CLOCK_DIFFERENCE_MS = 60_000;
 
 /** An answer of the database is believed for this long, in ms. */
 const FRESH_MS = 2000;
 
+/** Who asks, often with little patience, gets an answer after this long at the latest, in ms. */
+const MOST_WAIT_MS = 2000;
+
+/**
+ * One thing that must be well.
+ *
+ * @typedef {{ ok: boolean, says: string }} Check
+ */
+
 /**
  * Whether this process can do its work now.
  *
- * @typedef {{ ready: boolean, checks: Record<string, { ok: boolean, says: string }> }} State
+ * @typedef {{ ready: boolean, checks: Record<string, Check> }} State
  */
 
 /**
  * @param {object} parts
  * @param {import('./store/health.js').Health} parts.health
- * @param {() => number} parts.clock epoch ms
- * @param {Record<string, () => { ok: boolean, says: string }>} parts.checks of the intakes
+ * @param {Record<string, () => Check>} parts.checks of the intakes
  */
-export function createReadiness({ health, clock, checks }) {
+export function createReadiness({ health, checks }) {
   let askedAt = Number.NEGATIVE_INFINITY;
-  /** @type {Promise<Record<string, { ok: boolean, says: string }>>} */
-  let database = Promise.resolve({});
+  /** @type {Promise<Record<string, Check>>} */
+  let answer = Promise.resolve({});
 
-  /** @returns {Promise<Record<string, { ok: boolean, says: string }>>} */
+  /** @returns {Promise<Record<string, Check>>} */
   async function askDatabase() {
+    const patience = new AbortController();
     try {
-      const difference = Math.round(await health.clockDifference());
-      return {
-        database: { ok: true, says: 'answers' },
-        clock: {
-          ok: Math.abs(difference) <= MOST_CLOCK_DIFFERENCE_MS,
-          says: `${difference} ms ahead of the database's`,
-        },
-      };
+      const difference = await Promise.race([
+        health.clockDifference(),
+        sleep(MOST_WAIT_MS, null, { signal: patience.signal }),
+      ]);
+      if (difference === null) return { database: AWAY };
+      return { database: { ok: true, says: 'answers' }, clock: checkClock(Math.round(difference)) };
     } catch {
-      return { database: { ok: false, says: 'does not answer' } };
+      // Why it does not answer is logged where the requests of the pipeline fail; here only that counts.
+      return { database: AWAY };
+    } finally {
+      patience.abort();
     }
   }
 
   return {
     /** @returns {Promise<State>} */
     async read() {
-      const now = clock();
-      // However often this is asked, the database is asked once in a while.
+      // However often this is asked, the database is asked once in a while; by a clock that nobody sets.
+      const now = performance.now();
       if (now - askedAt > FRESH_MS) {
         askedAt = now;
-        database = askDatabase();
+        answer = askDatabase();
       }
-      const all = { ...(await database) };
+      const all = { ...(await answer) };
       for (const [name, check] of Object.entries(checks)) all[name] = check();
       return { ready: Object.values(all).every(({ ok }) => ok), checks: all };
     },
@@ -54,3 +67,12 @@ export function createReadiness({ health, clock, checks }) {
 }
 
 /** @typedef {ReturnType<typeof createReadiness>} Readiness */
+
+/** @type {Check} */
+const AWAY = { ok: false, says: 'does not answer' };
+
+/** @param {number} difference ms that our clock is ahead @returns {Check} */
+const checkClock = (difference) => ({
+  ok: Math.abs(difference) <= MOST_CLOCK_DIFFERENCE_MS,
+  says: `${Math.abs(difference)} ms ${difference < 0 ? 'behind' : 'ahead of'} the database's`,
+});

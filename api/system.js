@@ -6,6 +6,7 @@ import { createIntake } from './ingest/intake.js';
 import { createPermits } from './ingest/permits.js';
 import { createLive } from './live.js';
 import { createMetrics } from './metrics.js';
+import { createProgress } from './progress.js';
 import { createReadiness } from './readiness.js';
 import { cursorSecret } from './secret.js';
 import { connectStore } from './store/index.js';
@@ -36,8 +37,19 @@ export async function startSystem({ config, version, logger, onFatal, clock = Da
     clock,
   });
   const ingest = createIngest({ config, store, live, clock, logger, metrics, vitals });
-  const intake = createIntake({ config, accept: ingest.accept, clock, logger, metrics, onFatal });
-  const readiness = createReadiness({ health: store.health, clock, checks: { broker: intake.check } });
+  const progress = createProgress();
+  const intake = createIntake({
+    config,
+    accept: progress.watch(ingest.accept),
+    clock,
+    logger,
+    metrics,
+    onFatal,
+  });
+  const readiness = createReadiness({
+    health: store.health,
+    checks: { broker: intake.check, acknowledgements: progress.check },
+  });
   const { app, stop: stopStreams } = createApp({
     store,
     cursors: createCursors({
