@@ -41,7 +41,7 @@ export function createVitals({ clock, inFlight }) {
       slot.commits.record(Math.min(LONGEST_US, Math.max(1, Math.round(commitMs * 1000))));
     },
 
-    /** @returns {{ samples_per_s: number, commit_ms: { p50: number, p99: number } | null, in_flight: number, refused_per_s: number }} */
+    /** @returns {{ samples_per_s: number, commit_ms: { p50: number | null, p99: number | null }, in_flight: number, refused_per_s: number }} */
     read() {
       const now = Math.floor(clock() / 1000);
       // The second that runs is not whole yet.
@@ -49,10 +49,11 @@ export function createVitals({ clock, inFlight }) {
       const commits = createHistogram({ lowest: 1, highest: LONGEST_US, figures: 2 });
       for (const slot of whole) if (slot.commits.count > 0) commits.add(slot.commits);
       const perSecond = (/** @type {number} */ sum) => Math.round((sum / SECONDS) * 10) / 10;
-      const ms = (/** @type {number} */ percent) => Math.round(commits.percentile(percent) / 10) / 100;
+      const ms = (/** @type {number} */ percent) =>
+        commits.count > 0 ? Math.round(commits.percentile(percent) / 10) / 100 : null;
       return {
         samples_per_s: perSecond(whole.reduce((sum, { samples }) => sum + samples, 0)),
-        commit_ms: commits.count > 0 ? { p50: ms(50), p99: ms(99) } : null,
+        commit_ms: { p50: ms(50), p99: ms(99) },
         in_flight: inFlight(),
         refused_per_s: perSecond(whole.reduce((sum, { refused }) => sum + refused, 0)),
       };
