@@ -22,7 +22,7 @@ export const latestItem = (row) => ({
 /** @param {import('../live.js').Change} change */
 export const changeItem = (change) => ({ ...change, ts: optionalTime(change.ts) });
 
-/** @param {import('../store/registry.js').SensorRow} row */
+/** @param {import('../store/registry/rows.js').SensorRow} row */
 export const sensorItem = (row) => ({
   sensor_id: row.id,
   name: row.name,
@@ -33,11 +33,11 @@ export const sensorItem = (row) => ({
   value: row.value,
 });
 
-/** @param {import('../store/registry.js').DeviceRow} row @param {number} now epoch ms */
+/** @param {import('../store/registry/rows.js').DeviceRow} row @param {number} now epoch ms */
 export const isOnline = ({ state, lastSeen }, now) =>
   state === null ? lastSeen !== null && now - lastSeen < HEARD_WITHIN_MS : state === 'online';
 
-/** @param {import('../store/registry.js').DeviceRow & { id: string }} row @param {number} now epoch ms */
+/** @param {import('../store/registry/rows.js').DeviceRow & { id: string }} row @param {number} now epoch ms */
 export const deviceItem = (row, now) => ({
   device_id: row.id,
   name: row.name,

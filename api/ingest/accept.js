@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { readBirth } from './registry/births.js';
+import { readBirth } from './registry/birth-message.js';
 import { readStatus } from './registry/status.js';
 import { parseTopic } from './topics.js';
 

@@ -8,7 +8,7 @@ const EVERY_MS = 60_000;
  * never holds two tables.
  *
  * @param {object} parts
- * @param {import('../store/registry.js').RegistryStore} parts.store
+ * @param {import('../store/registry/index.js').RegistryStore} parts.store
  * @param {import('./patience.js').Patience} parts.patience
  */
 export function createLastSeen({ store, patience }) {

@@ -5,7 +5,7 @@ import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
 import { createLatest } from './latest.js';
 import { createMeasurements } from './measurements.js';
-import { createRegistryStore } from './registry.js';
+import { createRegistryStore } from './registry/index.js';
 import { createSession } from './session.js';
 
 /**

@@ -24,7 +24,7 @@ export const getDevices =
     const { limit, cursor, state, site } = readQuery(req, LIST);
     const scope = JSON.stringify(['devices', state, site]);
     const now = clock();
-    /** @param {import('../../store/registry.js').DeviceRow} row */
+    /** @param {import('../../store/registry/rows.js').DeviceRow} row */
     const accept = (row) =>
       (state === undefined || isOnline(row, now) === (state === 'online')) &&
       (site === undefined || row.site === site);

@@ -44,7 +44,7 @@ const MOST_ENTRIES = 500_000;
 /**
  * Devices with all their sensors, bounded in number and age.
  *
- * @param {{ store: import('../../store/registry.js').RegistryStore, groups: number }} parts
+ * @param {{ store: import('../../store/registry/index.js').RegistryStore, groups: number }} parts
  */
 export function createDeviceCache({ store, groups }) {
   /** @type {LRUCache<string, Device>} */

@@ -11,7 +11,7 @@ import { createDeviceCache, sensorOf } from './cache.js';
  * AUTO_REGISTER allows it. Registering is off the hot path, and committed before the first measurement is sent.
  *
  * @param {object} parts
- * @param {import('../../store/registry.js').RegistryStore} parts.store
+ * @param {import('../../store/registry/index.js').RegistryStore} parts.store
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {{ autoRegister: boolean, autoRegisterMax: number }} parts.limits
  * @param {import('../patience.js').Patience} parts.patience

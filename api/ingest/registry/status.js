@@ -30,7 +30,7 @@ function parse(text) {
 /**
  * @param {object} parts
  * @param {import('./index.js').Registry} parts.registry
- * @param {import('../../store/registry.js').RegistryStore} parts.store
+ * @param {import('../../store/registry/index.js').RegistryStore} parts.store
  * @param {import('../patience.js').Patience} parts.patience
  */
 export function createStatuses({ registry, store, patience }) {

@@ -1,5 +1,5 @@
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { deviceRow } from '../registry.js';
+import { deviceRow } from '../registry/rows.js';
 import { walkGroups } from './walk.js';
 
 const SELECT =
@@ -7,7 +7,7 @@ const SELECT =
 const FIRST = { name: 'devices_page', cql: `${SELECT} LIMIT ?` };
 const NEXT = { name: 'devices_page', cql: `${SELECT} AND device_id > ? LIMIT ?` };
 
-/** @typedef {import('../registry.js').DeviceRow & { id: string }} IdentifiedDevice */
+/** @typedef {import('../registry/rows.js').DeviceRow & { id: string }} IdentifiedDevice */
 /** @typedef {import('./walk.js').Place<string>} DevicePlace the key is the device's id */
 
 /**

@@ -24,7 +24,7 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
     latestPageOfDevice: pages.readDevice,
     devicePage: createDevicePages({ session, groups }).read,
 
-    /** @param {import('../registry.js').DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
+    /** @param {import('../registry/rows.js').DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
     latestOfDevice: async (device) => (await latest.ofDevice(device)).filter(isRegistered),
 
     /**

@@ -72,7 +72,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
     /**
      * One device is one slice of a partition; conditions are checked on its rows.
      *
-     * @param {import('../registry.js').DeviceKey} device
+     * @param {import('../registry/rows.js').DeviceKey} device
      * @param {{ filter: import('./sensor-filter.js').SensorFilter, after: LatestPlace | null, limit: number }} page
      * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>}
      */

@@ -1,7 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { uuidBytes } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { sensorRow } from '../registry.js';
+import { sensorRow } from '../registry/rows.js';
 import { keyText, sensorKey } from './sensor-key.js';
 
 const { types } = cassandra;
@@ -29,7 +29,7 @@ const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id
 /**
  * A sensor with its latest value.
  *
- * @typedef {import('../registry.js').SensorRow & { deviceId: string }} LatestRow
+ * @typedef {import('../registry/rows.js').SensorRow & { deviceId: string }} LatestRow
  */
 
 /**
@@ -51,7 +51,7 @@ export function createLatestRows(session) {
       return rows.map(latestRow);
     },
 
-    /** @param {import('../registry.js').DeviceKey} device @returns {Promise<LatestRow[]>} all of a device */
+    /** @param {import('../registry/rows.js').DeviceKey} device @returns {Promise<LatestRow[]>} all of a device */
     async ofDevice({ group, bytes }) {
       const rows = await session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE);
       return rows.map(latestRow);

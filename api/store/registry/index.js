@@ -1,0 +1,106 @@
+import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+import { int64 } from '../cells.js';
+import { deviceRow, sensorRow } from './rows.js';
+import { sensorWrites } from './sensor-writes.js';
+
+/** @typedef {import('./rows.js').DeviceKey} DeviceKey */
+/** @typedef {import('./rows.js').DeviceRow} DeviceRow */
+/** @typedef {import('./rows.js').SensorRow} SensorRow */
+/** @typedef {import('./sensor-writes.js').SensorChange} SensorChange */
+
+const SELECT_DEVICE = {
+  name: 'read_device',
+  cql: 'SELECT name, site, state, session, last_seen, registered_at FROM device WHERE grp = ? AND device_id = ?',
+};
+const SELECT_SENSORS = {
+  name: 'read_sensors',
+  cql: 'SELECT sensor_id, device, name, type, unit, site, interval_ms, registered_at, ts, value FROM latest WHERE grp = ? AND device_id = ?',
+};
+const COUNT_DEVICES = { name: 'count_devices', cql: 'SELECT count(*) AS devices FROM device WHERE grp = ?' };
+const WRITE_DEVICE = {
+  name: 'write_device',
+  cql: 'INSERT INTO device (grp, device_id, name, site, session, registered_at) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+};
+const WRITE_STATUS = {
+  name: 'write_status',
+  cql: 'UPDATE device USING TIMESTAMP ? SET state = ?, session = ? WHERE grp = ? AND device_id = ?',
+};
+const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
+/** @param {import('../session.js').Session} session */
+export function createRegistryStore(session) {
+  return {
+    /** @param {DeviceKey} key @returns {Promise<DeviceRow | null>} null: nobody has registered it */
+    async device({ group, bytes }) {
+      const row = await session.one(SELECT_DEVICE, [group, bytes]);
+      return row?.['registered_at'] ? deviceRow(row) : null;
+    },
+
+    /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} at most as many as a device may have */
+    async sensors({ group, bytes }) {
+      const rows = await session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE);
+      return rows.map(sensorRow);
+    },
+
+    /** @param {number} groups @returns {Promise<number>} devices registered, counted partition by partition */
+    async countDevices(groups) {
+      let devices = 0;
+      for (let group = 0; group < groups; group++) {
+        const row = await session.one(COUNT_DEVICES, [group]);
+        devices += Number(row?.['devices'] ?? 0);
+      }
+      return devices;
+    },
+
+    /**
+     * @param {DeviceKey} key
+     * @param {{ name?: string, site?: string, session?: number, registeredAt?: number }} change undefined stays as it is
+     * @param {number} stamp epoch µs
+     */
+    writeDevice: ({ group, bytes }, { name, site, session: start, registeredAt }, stamp) =>
+      session.write(WRITE_DEVICE, [
+        group,
+        bytes,
+        name,
+        site,
+        start === undefined ? undefined : int64(start),
+        registeredAt === undefined ? undefined : int64(registeredAt),
+        int64(stamp),
+      ]),
+
+    /**
+     * @param {DeviceKey} key
+     * @param {{ state: 'online' | 'offline', session: number }} status
+     * @param {number} stamp epoch µs
+     */
+    writeStatus: ({ group, bytes }, { state, session: start }, stamp) =>
+      session.write(WRITE_STATUS, [int64(stamp), state, int64(start), group, bytes]),
+
+    /**
+     * @param {number} group
+     * @param {Array<{ device: Buffer, at: number }>} updates `at` in epoch ms
+     */
+    writeLastSeen: (group, updates) =>
+      session.writeBatch(
+        'write_last_seen',
+        updates.map(({ device, at }) => ({
+          query: WRITE_LAST_SEEN,
+          params: [int64(at * 1000), int64(at), group, device],
+        })),
+      ),
+
+    /**
+     * @param {DeviceKey} key
+     * @param {SensorChange[]} changes
+     * @param {number} now epoch ms
+     */
+    async writeSensors(key, changes, now) {
+      for (const { name, queries } of sensorWrites(key, changes, now)) {
+        for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_GROUP_COMMIT) {
+          await session.writeBatch(name, queries.slice(from, from + MAX_STATEMENTS_PER_GROUP_COMMIT));
+        }
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createRegistryStore>} RegistryStore */

@@ -1,0 +1,55 @@
+import { uuidText } from '../../../schema/ids.js';
+
+/**
+ * Where a device lives: the first two columns of every registry key.
+ *
+ * @typedef {{ group: number, bytes: Buffer }} DeviceKey `bytes`: the id's 16
+ */
+
+/**
+ * @typedef {object} DeviceRow
+ * @property {string | null} name
+ * @property {string | null} site
+ * @property {string | null} state `online` or `offline`, null where no status was ever sent
+ * @property {number | null} session epoch ms
+ * @property {number | null} lastSeen epoch ms
+ * @property {number} registeredAt epoch ms
+ */
+
+/**
+ * @typedef {object} SensorRow
+ * @property {string} id
+ * @property {string | null} deviceName
+ * @property {string | null} name
+ * @property {string | null} type
+ * @property {string | null} unit
+ * @property {string | null} site
+ * @property {number | null} intervalMs
+ * @property {number | null} registeredAt epoch ms; null for a row that only a late update has made
+ * @property {number | null} ts epoch ms
+ * @property {number | null} value
+ */
+
+/** @param {import('../session.js').Row} row @returns {DeviceRow} */
+export const deviceRow = (row) => ({
+  name: row['name'],
+  site: row['site'],
+  state: row['state'],
+  session: row['session']?.getTime() ?? null,
+  lastSeen: row['last_seen']?.getTime() ?? null,
+  registeredAt: row['registered_at'].getTime(),
+});
+
+/** @param {import('../session.js').Row} row @returns {SensorRow} */
+export const sensorRow = (row) => ({
+  id: uuidText(row['sensor_id'].getBuffer()),
+  deviceName: row['device'],
+  name: row['name'],
+  type: row['type'],
+  unit: row['unit'],
+  site: row['site'],
+  intervalMs: row['interval_ms'],
+  registeredAt: row['registered_at']?.getTime() ?? null,
+  ts: row['ts']?.getTime() ?? null,
+  value: row['value'],
+});

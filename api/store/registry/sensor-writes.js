@@ -1,0 +1,108 @@
+import { int32, int64 } from '../cells.js';
+
+/** @typedef {import('./rows.js').DeviceKey} DeviceKey */
+
+/** @typedef {{ name: string, queries: Array<{ query: string, params: unknown[] }> }} PartitionWrite one partition of one table */
+
+const WRITE_SENSOR =
+  'INSERT INTO latest (grp, device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
+
+/**
+ * The index tables: which column of a sensor each holds, and what of it makes the partition beside the group.
+ *
+ * @type {Array<{ column: 'type' | 'site' | 'name', query: string, partition: (term: string) => string }>}
+ */
+const INDEXES = [
+  {
+    column: 'type',
+    query:
+      'INSERT INTO sensor_by_type (type, grp, device_id, sensor_id, written_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
+    partition: (term) => term,
+  },
+  {
+    column: 'site',
+    query:
+      'INSERT INTO sensor_by_site (site, grp, device_id, sensor_id, written_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
+    partition: (term) => term,
+  },
+  {
+    column: 'name',
+    query:
+      'INSERT INTO sensor_by_name (name, grp, device_id, sensor_id, written_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
+    partition: () => '',
+  },
+];
+
+/**
+ * What is to be written of one sensor. What is undefined stays as it is.
+ *
+ * @typedef {object} SensorChange
+ * @property {Buffer} bytes the id's 16
+ * @property {string} [device] the device's name
+ * @property {string} [name]
+ * @property {string} [type]
+ * @property {string} [unit]
+ * @property {string} [site]
+ * @property {number} [intervalMs]
+ * @property {number} [registeredAt] epoch ms
+ * @property {number} stamp epoch µs of the writing
+ */
+
+/**
+ * What registering sensors writes, one entry a partition, in the order in which it has to be written. Indexes first:
+ * when the process ends between the two, the birth comes again and finds its sensors still different; the other way
+ * round it would find nothing to do, and the index would stay incomplete.
+ *
+ * @param {DeviceKey} key
+ * @param {SensorChange[]} changes
+ * @param {number} now epoch ms
+ * @returns {PartitionWrite[]}
+ */
+export const sensorWrites = (key, changes, now) => [
+  ...indexWrites(key, changes, now),
+  {
+    name: 'write_sensors',
+    queries: changes.map((change) => ({ query: WRITE_SENSOR, params: sensorParams(key, change) })),
+  },
+];
+
+/**
+ * Rows of the indexes, those of one partition together.
+ *
+ * @param {DeviceKey} key
+ * @param {SensorChange[]} changes
+ * @param {number} now epoch ms
+ */
+function indexWrites({ group, bytes }, changes, now) {
+  /** @type {Map<string, PartitionWrite>} */
+  const partitions = new Map();
+  for (const change of changes) {
+    for (const { column, query, partition } of INDEXES) {
+      const term = change[column];
+      if (term === undefined) continue;
+      const at = `${column} ${partition(term)}`;
+      const write = partitions.get(at) ?? { name: `index_${column}`, queries: [] };
+      partitions.set(at, write);
+      write.queries.push({
+        query,
+        params: [term, group, bytes, change.bytes, int64(now), int64(change.stamp)],
+      });
+    }
+  }
+  return [...partitions.values()];
+}
+
+/** @param {DeviceKey} key @param {SensorChange} change */
+const sensorParams = ({ group, bytes }, change) => [
+  group,
+  bytes,
+  change.bytes,
+  change.device,
+  change.name,
+  change.type,
+  change.unit,
+  change.site,
+  change.intervalMs === undefined ? undefined : int32(change.intervalMs),
+  change.registeredAt === undefined ? undefined : int64(change.registeredAt),
+  int64(change.stamp),
+];
