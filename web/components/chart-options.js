@@ -1,8 +1,8 @@
 import uPlot from 'uplot';
 import { decimalsFor, formatNumber, formatTime } from '../format.js';
 
-/** Up to so many samples each one gets its dot: then one sees where something was measured, and where only a line was drawn. */
-const DOTS_UP_TO = 150;
+/** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
+const DOT_SPACE = 10;
 const AXIS_FONT = '12px system-ui, sans-serif';
 
 /**
@@ -46,7 +46,7 @@ export function chartOptions({ host, width, height, zone, onPoint }) {
         fill: colour('--line-area'),
         width: 1.75,
         points: {
-          show: (chart) => (chart.data[0]?.length ?? 0) <= DOTS_UP_TO,
+          space: DOT_SPACE,
           size: 4,
           fill: colour('--line'),
         },

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { decimalsFor, formatCount, formatNumber, formatTimeMs, formatUnit, formatZone } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
-const ROWS = 13;
+const ROWS = 20;
 const MORE_ROWS = 100;
 
 /**

@@ -63,7 +63,8 @@ function DeviceState({ device }) {
 
 /** @param {DeviceInfo} device @returns {LatestItem[]} its sensors in the form that pages and streams have */
 function itemsOf({ device_id, name, site, sensors }) {
-  return sensors.map((sensor) => ({
+  const byName = sensors.toSorted((a, b) => (a.name ?? a.sensor_id).localeCompare(b.name ?? b.sensor_id));
+  return byName.map((sensor) => ({
     device_id,
     sensor_id: sensor.sensor_id,
     device: name,
