@@ -28,6 +28,8 @@ function createEnd() {
   const reached = new Promise((resolve, reject) => {
     fail = reject;
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => resolve(undefined));
+    // A parent that went while our modules were loading was announced to nobody. (Undefined: there never was one.)
+    if (process.connected === false) resolve(undefined);
   });
   // It may fail before anybody waits for it; who waits later still hears of it.
   reached.catch(() => {});

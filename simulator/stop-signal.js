@@ -31,6 +31,8 @@ export function createStopSignal({ afterMs }) {
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   process.on('disconnect', onEnd);
+  // A parent that went while our modules were loading was announced to nobody. (Undefined: there never was one.)
+  if (process.connected === false) onEnd();
   // A parent's channel must end us when it closes, and must not keep us alive when we are done.
   process.channel?.unref();
 

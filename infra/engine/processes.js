@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+
+const GONE_MS = 2000;
 
 /**
  * Whether a living process was started with this argument. A pid alone says little: numbers are used again.
@@ -25,15 +28,28 @@ export async function hasArgument(pid, argument) {
 }
 
 /**
- * Sends a signal to a process, or to a process group where `pid` is negative; one that is gone is fine.
+ * Sends a signal to a process, or to a process group where `pid` is negative.
  *
  * @param {number} pid
- * @param {NodeJS.Signals} signal
+ * @param {NodeJS.Signals | 0} signal 0: only asks
+ * @returns {boolean} false: there is none any more
  */
 export function signalProcess(pid, signal) {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH') return false;
+    throw error;
   }
+}
+
+/**
+ * Kills what is left of a process group, and waits until it is gone: its ports are free then.
+ *
+ * @param {number} leader pid
+ */
+export async function killGroup(leader) {
+  const deadline = Date.now() + GONE_MS;
+  // Where nobody collects the dead, as in some containers, their group never goes: hence the deadline.
+  while (signalProcess(-leader, 'SIGKILL') && Date.now() < deadline) await sleep(20);
 }

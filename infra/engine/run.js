@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.js';
 import { explainEnd } from './log.js';
 import { answersCql } from './probe.js';
-import { signalProcess } from './processes.js';
+import { killGroup, signalProcess } from './processes.js';
 
 const KEEPER = fileURLToPath(new URL('keeper.js', import.meta.url));
 const PROBE_EVERY_MS = 150;
@@ -54,7 +54,7 @@ export async function runEngine({ command, dir, dataDir, log, cql, onStatus, sig
 
   const exited = once(keeper, 'exit').then(async () => {
     // A keeper that was itself killed leaves Java behind, in its group.
-    if (keeper.pid) signalProcess(-keeper.pid, 'SIGKILL');
+    if (keeper.pid) await killGroup(keeper.pid);
     if (state.refused)
       return new MillraceError('data_dir_taken', `Another database works in ${dir} already.`);
     return state.stopping ? null : explainEnd(log.path, { ready: state.ready, dataDir });

@@ -46,10 +46,10 @@ async function cql(query) {
   }
 }
 
-/** @returns {Promise<number[]>} pids of the engine in our directory */
+/** @returns {Promise<number[]>} pids of the engine in our directory; its keeper's arguments name it, too */
 const javas = async () =>
   (await listProcesses())
-    .filter(({ command }) => command.includes('CassandraDaemon') && command.includes(dataDir))
+    .filter(({ command }) => /^\S*java .*CassandraDaemon/.test(command) && command.includes(dataDir))
     .map(({ pid }) => pid);
 
 test(
