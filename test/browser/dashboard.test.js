@@ -162,6 +162,13 @@ describe('the fleet', () => {
     await untilRows(rest);
   });
 
+  test('a sensor that is new joins the page by itself', async () => {
+    await visit('/?name=zz');
+    await page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
+    await publish('collar-9', { sensor_id: 'zz-new', ts: Date.now(), value: 7 });
+    await untilRows(1);
+  });
+
   test('a page that is no longer valid says so and leads back', async () => {
     await visit('/?cursor=made-up');
     await page.getByRole('alert').waitFor();

@@ -95,6 +95,7 @@ export function createStream({ EventSource, onItems, onStats, onStatus }) {
       graceTimer = setTimeout(tellLost, GRACE_MS);
       open();
     },
+    isFollowing: () => address !== '',
     stop() {
       clearTimeout(graceTimer);
       close();

@@ -41,6 +41,7 @@ export function createLive({ EventSource, requestFrame }) {
     status,
     stats,
     follow: stream.follow,
+    isFollowing: stream.isFollowing,
     stop: stream.stop,
     /** @param {LatestItem[]} items of a page: what is known before the stream says more */
     seed: (items) => items.forEach(sensors.take),

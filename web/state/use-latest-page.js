@@ -8,6 +8,9 @@ export const PAGE_ROWS = 25;
 /** With several filters the API may give pages that are empty before the end: it reads a bounded number of rows for each. */
 const MOST_EMPTY_PAGES = 20;
 
+/** Values come by the stream; sensors that are new are found by asking again. */
+const REFRESH = { refreshMs: 10_000 };
+
 /**
  * One page of the fleet's latest values, which from then on is followed live.
  *
@@ -16,21 +19,28 @@ const MOST_EMPTY_PAGES = 20;
 export function useLatestPage(query) {
   const { client, live, vocabulary } = useParts();
 
-  const answer = useQuery(query.toString(), async (signal) => {
-    const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]));
-    let page = await client.latest({ ...filters, cursor: query.get('cursor'), limit: PAGE_ROWS }, signal);
-    for (let empty = 1; page.items.length === 0 && page.next && empty < MOST_EMPTY_PAGES; empty += 1) {
-      page = await client.latest({ ...filters, cursor: page.next, limit: PAGE_ROWS }, signal);
-    }
-    live.seed(page.items);
-    vocabulary.learn(page.items);
-    return page;
-  });
+  const answer = useQuery(
+    query.toString(),
+    async (signal) => {
+      const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]));
+      let page = await client.latest({ ...filters, cursor: query.get('cursor'), limit: PAGE_ROWS }, signal);
+      for (let empty = 1; page.items.length === 0 && page.next && empty < MOST_EMPTY_PAGES; empty += 1) {
+        page = await client.latest({ ...filters, cursor: page.next, limit: PAGE_ROWS }, signal);
+      }
+      live.seed(page.items);
+      vocabulary.learn(page.items);
+      return page;
+    },
+    REFRESH,
+  );
 
   const items = answer.data?.items;
+  const filtered = FILTERS.some((name) => query.has(name));
   useEffect(() => {
+    // Where no sensor matches there is nobody to follow: the stream stays as it is, if there is one.
+    if (items?.length === 0 && filtered && live.isFollowing()) return;
     if (items) live.follow({ sensors: items.map(({ device_id, sensor_id }) => [device_id, sensor_id]) });
-  }, [live, items]);
+  }, [live, items, filtered]);
 
   return answer;
 }

@@ -17,15 +17,17 @@ const SLOW_MS = 4_000;
  */
 
 /**
- * Asks the API whenever `key` changes; an answer that came too late for its key is dropped. What could not be
- * answered for now is asked again, until it can.
+ * Asks the API whenever `key` changes; an answer that came too late for its key is dropped. What could not be answered
+ * for now is asked again, until it can. What was answered may be asked again now and then, without a word: if that
+ * fails, the answer before it stands.
  *
  * @template T
  * @param {string} key everything that the question depends on
  * @param {(signal: AbortSignal) => Promise<T>} ask
+ * @param {{ refreshMs?: number }} [options]
  * @returns {Answer<T>}
  */
-export function useQuery(key, ask) {
+export function useQuery(key, ask, { refreshMs } = {}) {
   const [answer, setAnswer] = useState({
     data: /** @type {T | null} */ (null),
     problem: /** @type {import('../api/problem.js').Problem | null} */ (null),
@@ -34,16 +36,23 @@ export function useQuery(key, ask) {
   });
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
+  const answered = useRef(/** @type {string | null} */ (null));
   const newest = useRef(ask);
   newest.current = ask;
 
   // The key and the round say when to ask: `ask` is a new function on every drawing.
   useEffect(() => {
     const abort = new AbortController();
+    const quietly = answered.current === key;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let retryTimer;
-    const slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
-    setAnswer((now) => ({ ...now, loading: true, slow: false }));
+    let nextTimer;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let slowTimer;
+    if (!quietly) {
+      answered.current = null;
+      slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
+      setAnswer((now) => ({ ...now, loading: true, slow: false }));
+    }
     newest
       .current(abort.signal)
       .then((data) => ({ data, problem: null }))
@@ -51,15 +60,19 @@ export function useQuery(key, ask) {
       .then((result) => {
         clearTimeout(slowTimer);
         if (abort.signal.aborted) return;
-        setAnswer((now) => ({ ...now, ...result, loading: false, slow: false }));
-        if (result.problem?.passes) retryTimer = setTimeout(reload, RETRY_MS);
+        if (!result.problem) answered.current = key;
+        if (!result.problem || !quietly) {
+          setAnswer((now) => ({ ...now, ...result, loading: false, slow: false }));
+        }
+        const again = quietly || !result.problem ? refreshMs : result.problem.passes ? RETRY_MS : undefined;
+        if (again !== undefined) nextTimer = setTimeout(reload, again);
       });
     return () => {
       clearTimeout(slowTimer);
-      clearTimeout(retryTimer);
+      clearTimeout(nextTimer);
       abort.abort();
     };
-  }, [key, round, reload]);
+  }, [key, round, reload, refreshMs]);
 
   return { ...answer, reload };
 }

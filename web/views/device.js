@@ -13,6 +13,9 @@ import { useTitle } from '../state/use-title.js';
  * @typedef {import('../api/types.js').LatestItem} LatestItem
  */
 
+/** Values come by the stream; whether the device is there, and which sensors it has, by asking again. */
+const REFRESH = { refreshMs: 10_000 };
+
 /**
  * One device: where it is, whether it is there, and its sensors, live.
  *
@@ -20,8 +23,10 @@ import { useTitle } from '../state/use-title.js';
  */
 export function DeviceView({ device }) {
   const { client, live } = useParts();
-  const { data, problem, loading, slow, reload } = useQuery(device, (signal) =>
-    client.device(device, signal),
+  const { data, problem, loading, slow, reload } = useQuery(
+    device,
+    (signal) => client.device(device, signal),
+    REFRESH,
   );
   const items = useMemo(() => (data ? itemsOf(data) : null), [data]);
   const name = data?.name ?? device;
