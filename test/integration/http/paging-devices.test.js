@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { pagesOf } from '../../support/pages.js';
+import { startTestSystem } from '../../support/system.js';
+
+const DEVICES = 12;
+
+/** Every third device is offline, every second one in Oslo. */
+const FLEET = Array.from({ length: DEVICES }, (_, d) => ({
+  name: `gate-${d}`,
+  site: d % 2 === 0 ? 'Oslo' : 'Bergen',
+  state: /** @type {'online' | 'offline'} */ (d % 3 === 0 ? 'offline' : 'online'),
+}));
+
+/** The system's clock runs ahead by this much, in ms. */
+let ahead = 0;
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => Date.now() + ahead });
+  device = await connectDevice(system);
+  for (const { name, site, state } of FLEET) {
+    await device.birth(name, { site, sensors: [{ sensor_id: 'lock' }] });
+    await device.status(name, state);
+  }
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+});
+
+/** @type {Array<{ state?: 'online' | 'offline', site?: string }>} */
+const FILTERS = [
+  {},
+  { state: 'online' },
+  { state: 'offline' },
+  { site: 'Oslo' },
+  { state: 'offline', site: 'Bergen' },
+];
+
+describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ filter }) => {
+  const expected = FLEET.filter(
+    ({ state, site }) => (!filter.state || filter.state === state) && (!filter.site || filter.site === site),
+  );
+
+  test.each([1, expected.length / 2, expected.length, expected.length + 1, 1000].map(Math.ceil))(
+    'limit %i: each device once',
+    async (limit) => {
+      const pages = await pagesOf(
+        system,
+        `/devices?${new URLSearchParams({ ...filter, limit: `${limit}` })}`,
+      );
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+      const items = pages.flat();
+      expect(items.map(({ name }) => name).sort()).toEqual(expected.map(({ name }) => name).sort());
+      for (const { name, online, site } of items) {
+        const known = FLEET.find((one) => one.name === name);
+        expect({ online, site }).toEqual({ online: known?.state === 'online', site: known?.site });
+      }
+    },
+  );
+});
+
+test('an item has the fields of the contract', async () => {
+  const { items } = await system.get('/devices?limit=1');
+  expect(items).toEqual([
+    {
+      device_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: expect.any(String),
+      site: expect.any(String),
+      online: expect.any(Boolean),
+      last_seen: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    },
+  ]);
+});
+
+test('a device that never sent a status is online for as long as it was heard of lately', async () => {
+  await device.measure('silent', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
+  try {
+    expect(await system.get('/devices/silent')).toMatchObject({ online: true });
+    ahead = 5 * 60_000;
+    expect(await system.get('/devices/silent')).toMatchObject({ online: false });
+    // The word of a device that sends its status stands until it sends another.
+    expect(await system.get('/devices/gate-1')).toMatchObject({ online: true });
+  } finally {
+    ahead = 0;
+  }
+});

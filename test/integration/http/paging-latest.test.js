@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { pagesOf } from '../../support/pages.js';
+import { startTestSystem } from '../../support/system.js';
+
+const SITES = ['Oslo', 'São Paulo', '東京'];
+const TYPES = ['Temperature', 'Pulse'];
+const DEVICES = 12;
+
+/** What is published, and so what pages must show: device, name, type and site of each sensor. */
+const FLEET = Array.from({ length: DEVICES }, (_, d) =>
+  ['body', 'body/left', 'heart'].map((name, s) => ({
+    device: `cow-${d}`,
+    name,
+    type: /** @type {string} */ (TYPES[(d + s) % TYPES.length]),
+    site: /** @type {string} */ (SITES[d % SITES.length]),
+  })),
+).flat();
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem();
+  device = await connectDevice(system);
+  for (let d = 0; d < DEVICES; d++) {
+    const own = FLEET.filter((sensor) => sensor.device === `cow-${d}`);
+    await device.birth(`cow-${d}`, {
+      site: own[0]?.site,
+      sensors: own.map(({ name, type }) => ({ sensor_id: name, type, unit: '1' })),
+    });
+  }
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+});
+
+/** @param {Array<{ device: string, name: string }>} sensors */
+const names = (sensors) => sensors.map(({ device, name }) => `${device}/${name}`).sort();
+
+/** @param {Record<string, string>} filter */
+const matching = (filter) =>
+  FLEET.filter((sensor) =>
+    Object.entries(filter).every(([key, term]) =>
+      key === 'name' ? sensor.name.startsWith(term) : sensor[/** @type {'type'} */ (key)] === term,
+    ),
+  );
+
+/** @type {Array<Record<string, string>>} */
+const FILTERS = [
+  {},
+  { type: 'Pulse' },
+  { site: '東京' },
+  { name: 'body' },
+  { name: 'body/' },
+  { device: 'cow-7' },
+  { type: 'Temperature', site: 'São Paulo' },
+  { type: 'Pulse', name: 'b' },
+  { site: 'Oslo', name: 'heart' },
+  { device: 'cow-4', type: 'Pulse' },
+  { device: 'cow-4', name: 'body', site: 'São Paulo', type: 'Temperature' },
+];
+
+describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest $filter', ({ filter }) => {
+  const expected = names(matching(filter));
+  // One at a time, an exact multiple of the limit, one more and one less than all, all, and more.
+  const limits = new Set([1, expected.length / 2, expected.length - 1, expected.length, expected.length + 1]);
+  const usable = [...limits].filter((limit) => limit >= 1 && Number.isInteger(limit));
+
+  test.each([...usable, 1000])('limit %i: each sensor once', async (limit) => {
+    const pages = await pagesOf(system, `/latest?${new URLSearchParams({ ...filter, limit: `${limit}` })}`);
+    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+    expect(names(pages.flat())).toEqual(expected);
+  });
+});
+
+test('a limit that is not given is 100', async () => {
+  const sensors = Array.from({ length: 101 }, (_, s) => ({ sensor_id: `s${s}` }));
+  await device.birth('many', { sensors });
+  const pages = await pagesOf(system, '/latest?device=many');
+  expect(pages.map(({ length }) => length)).toEqual([100, 1]);
+});
+
+test.each([
+  ['of a type', { type: 'Nothing' }],
+  ['of a site', { site: 'Nowhere' }],
+  ['of a name', { name: 'bodyguard' }],
+  ['of a device', { device: 'no-cow' }],
+  ['of two that exclude each other', { site: 'Oslo', device: 'cow-1' }],
+])('nothing %s: an empty page, and the end', async (_, filter) => {
+  expect(await system.get(`/latest?${new URLSearchParams(filter)}`)).toEqual({ items: [], next: null });
+});
+
+test('a rare match among many rows is found in a bounded number of pages', async () => {
+  const sensors = Array.from({ length: 300 }, (_, s) => ({
+    sensor_id: `r${s}`,
+    type: s === 299 ? 'Rare' : 'Common',
+  }));
+  await device.birth('herd', { sensors });
+  const pages = await pagesOf(system, '/latest?device=herd&type=Rare&limit=1');
+  expect(pages.flat().map(({ name }) => name)).toEqual(['r299']);
+  expect(pages.length).toBeLessThanOrEqual(2);
+});
+
+test('sensors that appear between pages: those that were there come once', async () => {
+  const pages = await pagesOf(system, '/latest?limit=9&name=body', async (page) => {
+    const sensors = [{ sensor_id: 'body-late', type: 'Pulse' }];
+    await device.birth(`late-${page}`, { sensors });
+  });
+  const seen = names(pages.flat());
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(seen).toEqual(expect.arrayContaining(names(matching({ name: 'body' }))));
+});
+
+test('an item has the fields of the contract; without a sample ts and value are null', async () => {
+  const [item] = (await system.get('/latest?device=cow-0&name=heart')).items;
+  const { device_id } = await system.get('/devices/cow-0');
+  const { sensor_id } = await system.get('/devices/cow-0/sensors/heart');
+  expect(item).toEqual({
+    device_id,
+    sensor_id,
+    device: 'cow-0',
+    name: 'heart',
+    type: 'Temperature',
+    unit: '1',
+    site: 'Oslo',
+    ts: null,
+    value: null,
+  });
+});

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { pagesOf } from '../../support/pages.js';
+import { startTestSystem } from '../../support/system.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A full hour of the recent past: hours, the buckets of storage, begin at whole multiples. */
+const NOON = Math.floor(Date.now() / HOUR) * HOUR - 20 * HOUR;
+
+/** Where a year of empty hours is not the point. */
+const RECENT = `from=${NOON - 2 * HOUR}`;
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem();
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+});
+
+/** @param {string} name of a device @param {string} [query] */
+const path = (name, query = '') => `/devices/${name}/sensors/s/measurements?${query}`;
+
+/** @param {string} name @param {Array<[ts: number, value: number]>} samples one message */
+const measure = (name, samples) =>
+  device.measure(
+    name,
+    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
+  );
+
+/** @param {any[]} items @returns {Array<[ts: number, value: number]>} */
+const read = (items) => items.map(({ ts, value }) => [Date.parse(ts), value]);
+
+/** @param {number} count @param {number} from epoch ms @param {number} step ms @returns {Array<[ts: number, value: number]>} */
+const ramp = (count, from, step) => Array.from({ length: count }, (_, i) => [from + i * step, i]);
+
+describe('sixty samples in three hours', () => {
+  const samples = ramp(60, NOON, 3 * 60_000);
+  const timeOf = (/** @type {number} */ at) => Number(samples[at]?.[0]);
+  beforeAll(() => measure('steady', samples));
+
+  test.each([1, 20, 30, 59, 60, 61, 1000])('limit %i, in both orders: each sample once', async (limit) => {
+    const newestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}`));
+    expect(read(newestFirst.flat())).toEqual(samples.toReversed());
+    const oldestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}&order=asc`));
+    expect(read(oldestFirst.flat())).toEqual(samples);
+    for (const page of [...newestFirst, ...oldestFirst]) expect(page.length).toBeLessThanOrEqual(limit);
+  });
+
+  test('a full last page is the last page', async () => {
+    const range = `from=${NOON}&to=${NOON + 3 * HOUR}`;
+    const pages = await pagesOf(system, path('steady', `${range}&limit=20`));
+    expect(pages.map(({ length }) => length)).toEqual([20, 20, 20]);
+  });
+
+  test.each(['asc', 'desc'])('a range is half-open, %s', async (order) => {
+    const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
+    const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
+      const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
+      return read(pages.flat()).sort(([a], [b]) => a - b);
+    };
+    expect(await range(first, last)).toEqual(samples.slice(10, 40));
+    expect(await range(first, last + 1)).toEqual(samples.slice(10, 41));
+    expect(await range(first + 1, last)).toEqual(samples.slice(11, 40));
+    expect(await range(first, next)).toEqual(samples.slice(10, 11));
+    expect(await range(first, first)).toEqual([]);
+    expect(await range(NOON + HOUR, NOON + 2 * HOUR)).toEqual(samples.slice(20, 40));
+  });
+
+  test.each([
+    ['in the future', Date.now() + DAY, Date.now() + 2 * DAY],
+    ['before retention', NOON - 900 * DAY, NOON - 800 * DAY],
+    ['before the first sample', NOON - 3 * DAY, NOON],
+    ['of no length', NOON, NOON],
+  ])('a range %s has nothing in it', async (_, from, to) => {
+    for (const order of ['asc', 'desc']) {
+      const pages = await pagesOf(system, path('steady', `from=${from}&to=${to}&order=${order}`));
+      expect(pages.flat()).toEqual([]);
+    }
+  });
+
+  test.each(['asc', 'desc'])('a range of a thousand years is no more than retention, %s', async (order) => {
+    const query = `from=1526-01-01T00:00:00Z&to=2526-01-01T00:00:00Z&order=${order}&limit=1000`;
+    const pages = await pagesOf(system, path('steady', query));
+    expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
+    expect(pages.length).toBeLessThan(20);
+  });
+});
+
+test('batches that overlap on the edge of a page: each instant once, with the greater value', async () => {
+  const first = ramp(40, NOON, 1000);
+  const second = ramp(40, NOON + 20_000, 1000);
+  await measure('overlap', first);
+  await measure('overlap', second);
+  const expected = new Map(first);
+  for (const [ts, value] of second) expected.set(ts, Math.max(value, expected.get(ts) ?? value));
+  for (const limit of [19, 20, 21, 39, 40, 41]) {
+    const pages = await pagesOf(system, path('overlap', `${RECENT}&order=asc&limit=${limit}`));
+    expect(read(pages.flat())).toEqual([...expected]);
+    const reversed = await pagesOf(system, path('overlap', `${RECENT}&limit=${limit}`));
+    expect(read(reversed.flat())).toEqual([...expected].reverse());
+  }
+});
+
+test.each(['asc', 'desc'])(
+  'data that arrives between pages, %s: what was there comes once',
+  async (order) => {
+    const name = `growing-${order}`;
+    const samples = ramp(30, NOON, 60_000);
+    await measure(name, samples);
+    const pages = await pagesOf(system, path(name, `${RECENT}&order=${order}&limit=7`), (page) =>
+      measure(name, [
+        [NOON - page * 1000, -1],
+        [NOON + 15 * 60_000 + page * 1000, -2],
+        [NOON + 2 * HOUR + page * 1000, -3],
+      ]),
+    );
+    const seen = read(pages.flat());
+    const times = seen.map(([ts]) => ts);
+    expect(times).toEqual([...new Set(times)].sort((a, b) => (order === 'asc' ? a - b : b - a)));
+    expect(seen).toEqual(expect.arrayContaining(samples));
+  },
+);
+
+test('a gap of months is crossed in both orders, in few pages', async () => {
+  const samples = /** @type {Array<[number, number]>} */ ([
+    [NOON - 200 * DAY, 1],
+    [NOON - 90 * DAY, 2],
+    [NOON, 3],
+  ]);
+  await measure('sleepy', samples);
+  for (const order of ['asc', 'desc']) {
+    const pages = await pagesOf(system, path('sleepy', `order=${order}&limit=2`));
+    expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
+    expect(pages.length).toBeLessThan(20);
+  }
+});
+
+test('a known sensor without a sample, or without one in range: 200, empty', async () => {
+  await device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
+  expect(await system.get(path('newborn'))).toEqual({ items: [], next: null });
+});

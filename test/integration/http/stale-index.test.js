@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createSensorIndex } from '../../../api/store/fleet/sensor-index.js';
+import { createSession } from '../../../api/store/session.js';
+import { connectDevice } from '../../support/device.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** How long an index row that is wrong is left alone, in ms: the birth that wrote it may still be under way. */
+const GUARD = 600_000;
+
+/** The system's clock runs ahead by this much, in ms. */
+let ahead = 0;
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+let database;
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => Date.now() + ahead });
+  device = await connectDevice(system);
+  database = await system.openDatabase();
+});
+afterAll(async () => {
+  await device?.end();
+  await database?.shutdown();
+  await system?.stop();
+});
+
+/** @param {'type' | 'site' | 'name'} column @param {string} term @returns {Promise<number>} rows of the index */
+async function indexRows(column, term) {
+  const { rows } = await database.execute(`SELECT ${column} FROM sensor_by_${column}`);
+  return rows.filter((row) => row[column] === term).length;
+}
+
+/** @param {string} index @returns {Promise<number>} how many wrong rows were counted */
+async function staleRows(index) {
+  const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+  return Number(
+    new RegExp(`^iot_db_stale_index_rows_total\\{index="${index}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0,
+  );
+}
+
+test.each(
+  /** @type {const} */ ([
+    ['type', 'Pulse', 'Respiration'],
+    ['name', 'left', 'right'],
+    ['site', 'Oslo', 'Bergen'],
+  ]),
+)('a sensor whose %s changed is found by the new one alone', async (column, before, after) => {
+  const birth = (/** @type {string} */ term) =>
+    device.birth(`mover-${column}`, {
+      session: Date.now() + ahead,
+      site: column === 'site' ? term : 'Here',
+      sensors: [{ sensor_id: 'x', ...(column === 'site' ? {} : { [column]: term }) }],
+    });
+  await birth(before);
+  expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
+  await birth(after);
+
+  // The old row is skipped and counted, and stands for as long as the birth might take.
+  const counted = await staleRows(column);
+  expect((await system.get(`/latest?${column}=${before}`)).items).toEqual([]);
+  expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
+  expect(await staleRows(column)).toBe(counted + 1);
+  expect(await indexRows(column, before)).toBe(1);
+
+  ahead += GUARD;
+  expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
+  expect(await indexRows(column, before)).toBe(0);
+  expect(await staleRows(column)).toBe(counted + 2);
+  expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
+  expect(await staleRows(column)).toBe(counted + 2);
+  expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
+
+  // What has been removed can be written again.
+  await birth(before);
+  expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
+});
+
+test('a page of wrong rows is short, and the next one goes on behind them', async () => {
+  const sensors = (/** @type {string} */ type) =>
+    Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
+  await device.birth('turncoat', { sensors: sensors('Before') });
+  await device.birth('turncoat', { sensors: sensors('After').slice(0, 8) });
+  const rest = await system.all('/latest?type=Before&limit=3');
+  expect(rest.map(({ name }) => name).sort()).toEqual(['s8', 's9']);
+});
+
+test('a row that is written anew while the old one is being removed survives', async () => {
+  const index = createSensorIndex(createSession(database, () => {}));
+  const [deviceId, sensorId] = [
+    '10000000-0000-4000-8000-000000000001',
+    '20000000-0000-4000-8000-000000000002',
+  ];
+  const write = (/** @type {number} */ stamp) =>
+    database.execute(
+      'INSERT INTO sensor_by_type (type, grp, device_id, sensor_id, written_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
+      ['Raced', 0, deviceId, sensorId, new Date(), stamp],
+      { prepare: true },
+    );
+  await write(1000);
+  const [read] = await index.after('type', 'Raced', { group: 0 }, 1);
+  if (!read) throw new Error('the row is not there');
+  await write(2000);
+  await index.remove('type', read);
+  const [newer] = await index.after('type', 'Raced', { group: 0 }, 1);
+  expect(newer?.stamp.toNumber()).toBe(2000);
+  if (newer) await index.remove('type', newer);
+  expect(await index.after('type', 'Raced', { group: 0 }, 1)).toEqual([]);
+});

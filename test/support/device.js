@@ -1,0 +1,38 @@
+import mqtt from 'mqtt';
+
+/**
+ * A device over MQTT: what it sends is committed when its promise settles, since the acknowledgement waits for that.
+ *
+ * @param {{ mqttUrl: string }} system
+ */
+export async function connectDevice({ mqttUrl }) {
+  const client = await mqtt.connectAsync(mqttUrl);
+  let session = Date.now();
+
+  /** @param {string} topic @param {unknown} content */
+  async function send(topic, content) {
+    await client.publishAsync(topic, JSON.stringify(content), { qos: 1 });
+  }
+
+  return {
+    /**
+     * @param {string} device
+     * @param {object} birth
+     * @param {number} [birth.session] epoch ms; default: later than the last one
+     * @param {string} [birth.site]
+     * @param {string} [birth.name]
+     * @param {Array<{ sensor_id: string, name?: string, type?: string, unit?: string, interval_ms?: number }>} [birth.sensors]
+     */
+    birth: (device, birth) => send(`iot/v1/${device}/birth`, { session: session++, ...birth }),
+
+    /** @param {string} device @param {Array<{ sensor_id: string, ts: number, value: number }>} samples one message */
+    measure: (device, samples) => send(`iot/v1/${device}/measurements`, samples),
+
+    /** @param {string} device @param {'online' | 'offline'} state */
+    status: (device, state) => send(`iot/v1/${device}/status`, { state, session }),
+
+    end: () => client.endAsync(true),
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof connectDevice>>} Device */
