@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 
@@ -13,6 +14,8 @@ const REPORT_EVERY_MS = 10_000;
  */
 export function createPatience({ logger, onRetry }) {
   const ending = new AbortController();
+  // Everything that waits listens to it: while the database is away, as many as there are messages in flight.
+  setMaxListeners(0, ending.signal);
   let failingSince = 0;
   let reportedAt = 0;
 

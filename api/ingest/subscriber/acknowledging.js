@@ -16,52 +16,86 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * @param {object} parts
  * @param {(packet: import('mqtt').IPublishPacket) => Promise<void>} parts.onPublish settles when the message is settled;
  *   fails when it must stay unacknowledged
- * @param {number} parts.mostUnsettled messages that may be unsettled before nothing more is read
+ * @param {(error: Error) => void} parts.onGivenUp told of a message that failed: everything behind it waits for its
+ *   acknowledgement, so the connection has to be closed, and the broker sends them all again
+ * @param {{ messages: number, bytes: number }} parts.most what may be unsettled before nothing more is read
  */
-export function acknowledgeAfterCommit(client, { onPublish, mostUnsettled }) {
+export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
   const sender = /** @type {{ _sendPacket: (packet: object) => void }} */ (/** @type {unknown} */ (client));
   let owed = createAcknowledgements();
+  let taking = true;
   let unsettled = 0;
-  let lastSettledAt = Date.now();
+  let unsettledBytes = 0;
+  let lastProgressAt = 0;
   /** @type {Array<() => void>} reading goes on when these are called */
-  const heldBack = [];
+  let heldBack = [];
+
+  const full = () => unsettled >= most.messages || unsettledBytes >= most.bytes;
+
+  function readOn() {
+    while (heldBack.length > 0 && !(taking && full())) heldBack.shift()?.();
+  }
 
   // What the old connection was owed the broker sends again on the new one.
   client.on('close', () => {
     owed.drop();
     owed = createAcknowledgements();
+    heldBack = [];
   });
+
+  /** @param {import('mqtt').IPublishPacket} packet @returns {() => void} to be called when the message is settled */
+  function owe({ qos, messageId }) {
+    if (qos === 0) return () => {};
+    const connection = owed;
+    return connection.owe(() => {
+      if (connection !== owed || !client.connected) return;
+      sender._sendPacket({ cmd: 'puback', messageId, reasonCode: 0 });
+    });
+  }
+
+  /** @param {import('mqtt').IPublishPacket} packet */
+  async function take(packet) {
+    const connection = owed;
+    const settled = owe(packet);
+    const bytes = packet.payload.length;
+    if (unsettled === 0) lastProgressAt = Date.now();
+    unsettled++;
+    unsettledBytes += bytes;
+    try {
+      await onPublish(packet);
+      settled();
+    } catch (error) {
+      if (taking && connection === owed) onGivenUp(/** @type {Error} */ (error));
+    } finally {
+      unsettled--;
+      unsettledBytes -= bytes;
+      lastProgressAt = Date.now();
+      readOn();
+    }
+  }
 
   client.handleMessage = (packet, callback) => {
     const proceed = () => callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
-    const connection = owed;
-    const settled =
-      packet.qos > 0
-        ? connection.owe(() => {
-            if (connection === owed && client.connected) {
-              sender._sendPacket({ cmd: 'puback', messageId: packet.messageId, reasonCode: 0 });
-            }
-          })
-        : () => {};
-    unsettled++;
-    onPublish(packet)
-      .then(settled, () => {})
-      .finally(() => {
-        unsettled--;
-        lastSettledAt = Date.now();
-        heldBack.shift()?.();
-      });
-    if (unsettled < mostUnsettled) proceed();
-    else heldBack.push(proceed);
+    if (taking) void take(packet);
+    if (taking && full()) heldBack.push(proceed);
+    else proceed();
   };
 
   return {
+    /**
+     * From now on messages are passed over, neither settled nor acknowledged: the broker keeps them in the session.
+     * What was taken before is still acknowledged.
+     */
+    takeNoMore() {
+      taking = false;
+      readOn();
+    },
     get unsettled() {
       return unsettled;
     },
     /** @returns {number} ms for which messages have been waiting and none was settled */
     get stuckForMs() {
-      return unsettled === 0 ? 0 : Date.now() - lastSettledAt;
+      return unsettled === 0 ? 0 : Date.now() - lastProgressAt;
     },
   };
 }

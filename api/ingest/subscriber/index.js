@@ -1,23 +1,26 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
+import { subscribe } from './subscriptions.js';
+import { watchForTakeover } from './takeover.js';
 
-/** Messages that may be unsettled; about 256 keep the database busy at any size of message. */
-const MOST_UNSETTLED = 512;
+/** What may be unsettled: about 256 messages keep the database busy at any size, and large ones must fit into memory. */
+const MOST_UNSETTLED = { messages: 512, bytes: 16 * 1024 * 1024 };
 
 /** Nothing settled for this long while messages wait: something is stuck, in ms. */
 const STUCK_AFTER_MS = 30_000;
 
 const RECONNECT_MS = 1000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
-/** MQTT 5, section 3.14.2.1: another connection took this session over. */
-const SESSION_TAKEN_OVER = 0x8e;
+/** How long an orderly goodbye to the broker may take, in ms. */
+const GOODBYE_MS = 1000;
 
 /**
  * The subscriber at an external broker: MQTT 5, a persistent session under a fixed client id, acknowledgements after
- * the commit. Measurements are shared among all processes of the group; births and status come to every process,
- * since shared subscriptions get no retained messages, and so that a birth comes before its measurements in each queue.
+ * the commit.
  *
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set
@@ -33,37 +36,19 @@ export function createSubscriber({ mqtt, accept, clock, logger, onFatal }) {
     clientId: mqtt.clientId,
     // MQTT.js' defaults, version 4 and a clean session, lose what comes while we are away.
     clean: false,
-    properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: MOST_UNSETTLED },
+    properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: MOST_UNSETTLED.messages },
     username: mqtt.username,
     password: mqtt.password,
     ca: mqtt.tlsCa ? [readFileSync(mqtt.tlsCa)] : undefined,
     rejectUnauthorized: true,
     reconnectPeriod: RECONNECT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
     resubscribe: false,
   });
   let ending = false;
 
-  const acknowledging = acknowledgeAfterCommit(client, {
-    mostUnsettled: MOST_UNSETTLED,
-    onPublish: (packet) =>
-      accept({
-        topic: packet.topic,
-        payload: Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload),
-        contentType: packet.properties?.contentType,
-        retained: packet.retain,
-        receivedAt: clock(),
-      }),
-  });
-
-  client.on('connect', () => {
-    subscribe(client, mqtt.shareGroup).then(
-      () => logger.info({ broker: mqtt.url }, 'subscribed'),
-      (error) => onFatal(brokerAway(mqtt.url, error)),
-    );
-  });
-  client.on('error', (error) => logger.warn({ reason: error.message }, 'broker'));
-  client.on('disconnect', (packet) => {
-    if (packet.reasonCode !== SESSION_TAKEN_OVER || ending) return;
+  const takeover = watchForTakeover(client, () => {
+    if (ending) return;
     client.end(true);
     onFatal(
       new MillraceError(
@@ -73,32 +58,71 @@ export function createSubscriber({ mqtt, accept, clock, logger, onFatal }) {
     );
   });
 
+  const acknowledging = acknowledgeAfterCommit(client, {
+    most: MOST_UNSETTLED,
+    onPublish: (packet) =>
+      accept({
+        topic: packet.topic,
+        payload: Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload),
+        contentType: packet.properties?.contentType,
+        retained: packet.retain,
+        receivedAt: clock(),
+      }),
+    onGivenUp: (error) => {
+      logger.error({ reason: error.message }, 'a message could not be settled; connecting anew for it');
+      takeover.closing();
+      client.stream.destroy();
+    },
+  });
+
+  /** Subscribes anew on every connection: the broker may have lost our session. */
+  async function onConnect() {
+    try {
+      await subscribe(client, mqtt.shareGroup);
+      logger.info({ broker: mqtt.url }, 'subscribed');
+    } catch (error) {
+      // A connection that broke in between is made again, and then comes here again.
+      if (client.connected) throw brokerAway(mqtt.url, error);
+    }
+  }
+
+  client.on('error', (error) => logger.warn({ reason: says(error) }, 'broker'));
   return {
-    /** @throws {MillraceError} `broker_away`: it does not answer, or refuses us */
+    /**
+     * Settles when the subscriptions stand.
+     *
+     * @returns {Promise<void>}
+     * @throws {MillraceError} `broker_away`: it does not answer, or refuses us
+     */
     start: () =>
-      /** @type {Promise<void>} */ (
-        new Promise((resolve, reject) => {
-          const first = (/** @type {Error} */ error) => reject(brokerAway(mqtt.url, error));
-          client.once('connect', () => {
-            client.off('error', first);
-            resolve(undefined);
-          });
-          client.once('error', first);
-          client.connect();
-        })
-      ),
+      new Promise((resolve, reject) => {
+        const fail = (/** @type {Error | undefined} */ error) => reject(brokerAway(mqtt.url, error));
+        // Without an error before it: the broker closed the connection, or did not answer CONNECT in time.
+        const closed = () => fail(undefined);
+        client.once('error', fail);
+        client.once('close', closed);
+        client.once('connect', () => {
+          client.off('error', fail);
+          client.off('close', closed);
+          client.on('connect', () => void onConnect().catch(onFatal));
+          onConnect().then(resolve, reject);
+        });
+        client.connect();
+      }),
 
     /** Takes no more messages: the session stays at the broker, and keeps them for us. */
     quiesce() {
       ending = true;
+      acknowledging.takeNoMore();
     },
 
-    stop: () =>
-      /** @type {Promise<void>} */ (
-        new Promise((resolve) => {
-          client.end(false, {}, () => resolve(undefined));
-        })
-      ),
+    /** Says goodbye to the broker, which keeps the session. */
+    async stop() {
+      ending = true;
+      // A broker that does not answer any more must not hold up our own end.
+      await Promise.race([client.endAsync(), sleep(GOODBYE_MS, undefined, { ref: false })]);
+      client.stream?.destroy();
+    },
 
     port: 0,
 
@@ -111,22 +135,16 @@ export function createSubscriber({ mqtt, accept, clock, logger, onFatal }) {
   };
 }
 
-/** @param {import('mqtt').MqttClient} client @param {string} group */
-async function subscribe(client, group) {
-  // Retain handling 1: retained messages come with a new subscription only, not after every reconnect.
-  const granted = await client.subscribeAsync({
-    [`$share/${group}/iot/v1/+/measurements`]: { qos: 1 },
-    'iot/v1/+/birth': { qos: 1, rh: 1 },
-    'iot/v1/+/status': { qos: 1, rh: 1 },
-  });
-  const refused = granted.find(({ qos }) => qos > 2);
-  if (refused) throw new Error(`the subscription to ${refused.topic} is refused`);
+/** @param {unknown} error @returns {string} Node gives some errors, such as those of several addresses, a code alone */
+function says(error) {
+  if (!(error instanceof Error)) return 'it closes the connection, or does not answer';
+  return error.message || String(/** @type {NodeJS.ErrnoException} */ (error).code);
 }
 
-/** @param {string | undefined} url @param {Error} error */
+/** @param {string | undefined} url @param {unknown} error */
 const brokerAway = (url, error) =>
   new MillraceError(
     'broker_away',
-    `The broker at ${url} (MQTT_URL) does not take us: ${error.message}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`,
+    `The broker at ${url} (MQTT_URL) does not take us: ${says(error)}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`,
     { cause: error },
   );

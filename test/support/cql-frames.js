@@ -1,0 +1,67 @@
+/** What the tests read of CQL's frames: native_protocol_v4.spec, sections 2, 3 and 4. */
+
+const HEADER_BYTES = 9;
+
+/** The body begins with a list of warnings. */
+const WARNING = 0x08;
+
+/**
+ * @typedef {object} Frame
+ * @property {number} opcode
+ * @property {number} stream
+ * @property {Buffer} body without warnings
+ * @property {Buffer} bytes the whole frame
+ */
+
+/** @returns {(chunk: Buffer) => Frame[]} cuts what one side sends into whole frames */
+export function createFrameReader() {
+  let rest = Buffer.alloc(0);
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    const frames = [];
+    while (rest.length >= HEADER_BYTES && rest.length >= HEADER_BYTES + rest.readInt32BE(5)) {
+      const end = HEADER_BYTES + rest.readInt32BE(5);
+      frames.push({
+        opcode: rest.readUInt8(4),
+        stream: rest.readInt16BE(2),
+        body: withoutWarnings(rest.readUInt8(1), rest.subarray(HEADER_BYTES, end)),
+        bytes: rest.subarray(0, end),
+      });
+      rest = rest.subarray(end);
+    }
+    return frames;
+  };
+}
+
+/** @param {number} flags @param {Buffer} body */
+function withoutWarnings(flags, body) {
+  if (!(flags & WARNING)) return body;
+  const read = createBodyReader(body);
+  for (let left = read.short(); left > 0; left--) read.string();
+  return read.rest();
+}
+
+/** Reads the notations of section 3, one after the other. @param {Buffer} body */
+export function createBodyReader(body) {
+  let at = 0;
+  /** @param {number} length */
+  const take = (length) => {
+    at += length;
+    return body.subarray(at - length, at);
+  };
+  const reader = {
+    byte: () => take(1).readUInt8(),
+    short: () => take(2).readUInt16BE(),
+    int: () => take(4).readInt32BE(),
+    rest: () => body.subarray(at),
+    string: () => take(reader.short()).toString(),
+    longString: () => take(reader.int()).toString(),
+    shortBytes: () => take(reader.short()),
+    /** A value: null where it is null (-1) or unset (-2). */
+    value: () => {
+      const length = reader.int();
+      return length < 0 ? null : take(length);
+    },
+  };
+  return reader;
+}
