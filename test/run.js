@@ -1,5 +1,6 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
+ * `npm run test:infra`: the same for what deploys the system.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,15 +10,31 @@ import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** Which of jest's projects a suite runs, and the programs that it needs. */
+const SUITES = {
+  main: {
+    projects: ['unit', 'integration'],
+    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium']),
+  },
+  infra: {
+    projects: ['infra'],
+    tools: /** @type {const} */ (['mosquitto', 'mosquittoClients', 'shellcheck', 'openssl', 'python']),
+  },
+};
+
 await runCommand(async () => {
   process.chdir(root);
   const line = createStatusLine(process.stderr);
   const onStatus = line.update;
   checkNode();
   await ensurePackages(root, { onStatus });
-  await ensureTools(['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium'], { onStatus });
+  const args = process.argv.slice(2);
+  const isInfra = args[0] === '--infra';
+  const { projects, tools } = isInfra ? SUITES.infra : SUITES.main;
+  await ensureTools([...tools], { onStatus });
   line.clear();
-  process.exitCode = await jest(process.argv.slice(2));
+  // Last, since this flag takes every word that follows it.
+  process.exitCode = await jest([...(isInfra ? args.slice(1) : args), '--selectProjects', ...projects]);
 });
 
 /** @param {string[]} args @returns {Promise<number>} exit code */

@@ -18,6 +18,9 @@ const MANAGERS = {
       mosquitto: 'mosquitto',
       mosquittoClients: 'mosquitto-clients',
       chromium: 'chromium',
+      shellcheck: 'shellcheck',
+      openssl: 'openssl',
+      python: 'python3-venv',
     },
   },
   dnf: {
@@ -28,6 +31,9 @@ const MANAGERS = {
       mosquitto: 'mosquitto',
       mosquittoClients: 'mosquitto',
       chromium: 'chromium',
+      shellcheck: 'ShellCheck',
+      openssl: 'openssl',
+      python: 'python3',
     },
   },
   brew: {
@@ -38,6 +44,9 @@ const MANAGERS = {
       mosquitto: 'mosquitto',
       mosquittoClients: 'mosquitto',
       chromium: 'chromium',
+      shellcheck: 'shellcheck',
+      openssl: 'openssl',
+      python: 'python@3',
     },
   },
 };

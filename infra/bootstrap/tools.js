@@ -23,6 +23,9 @@ const TOOLS = {
     title: 'Chromium',
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
   },
+  shellcheck: { title: 'shellcheck', names: ['shellcheck'] },
+  openssl: { title: 'OpenSSL', names: ['openssl'] },
+  python: { title: 'Python 3', names: ['python3'] },
 };
 
 /** @typedef {keyof typeof TOOLS} ToolName */

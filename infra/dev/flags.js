@@ -5,7 +5,7 @@ export const DEV_FLAGS = {
   interval: { type: 'duration', help: 'time between two measurements', fallback: 1000, min: 1 },
   batch: { type: 'duration', help: 'time between two messages of a device', fallback: 10_000, min: 1 },
   duration: { type: 'duration', help: 'stop everything after this time', min: 1 },
-  seed: { type: 'integer', help: 'the same seed gives the same fleet' },
+  seed: { type: 'integer', help: 'the same seed gives the same fleet', fallback: 1 },
   'no-simulator': { type: 'switch', help: 'no simulated devices' },
   fresh: { type: 'switch', help: "begin without data: empties DATA_DIR, never a cluster's" },
 };
@@ -17,7 +17,7 @@ export const DEV_FLAGS = {
  * @property {number} interval
  * @property {number} batch
  * @property {number | undefined} duration
- * @property {number | undefined} seed
+ * @property {number} seed
  * @property {boolean | undefined} no-simulator
  * @property {boolean | undefined} fresh
  */

@@ -119,7 +119,9 @@ describe('docker-compose.yml', () => {
     ['simulator', 'simulator'],
   ])('runs %s by the command of npm run %s', (name, script) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(`${compose.services[name].command.join(' ')} `.startsWith(`${scripts[script]} `)).toBe(true);
+    expect(
+      `${compose.services[name].command.join(' ')} `.startsWith(`${scripts[script].replace('exec ', '')} `),
+    ).toBe(true);
     expect(existsSync(compose.services[name].command[1])).toBe(true);
   });
 
