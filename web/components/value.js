@@ -2,10 +2,10 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { decimalsFor, formatNumber, formatUnit } from '../format.js';
 
-const FLASH_MS = 900;
+const FADE_MS = 600;
 
 /**
- * A sensor's newest value with its unit; lights up for a moment when it changes.
+ * A sensor's newest value with its unit; fades in when it changes.
  *
  * @param {object} props
  * @param {number | null} props.value
@@ -15,7 +15,7 @@ const FLASH_MS = 900;
  */
 export function Value({ value, unit, ts, recent }) {
   const number = useRef(/** @type {HTMLElement | null} */ (null));
-  useFlash(number, ts);
+  useFadeIn(number, ts);
   const decimals = decimalsFor(recent.map((one) => one.value));
   return html`
     <span class="value" data-none=${value === null}>
@@ -29,12 +29,13 @@ export function Value({ value, unit, ts, recent }) {
  * @param {{ current: HTMLElement | null }} element
  * @param {string | null} ts
  */
-function useFlash(element, ts) {
+function useFadeIn(element, ts) {
   const last = useRef(ts);
   useEffect(() => {
     if (last.current === ts) return;
     last.current = ts;
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-    element.current?.animate([{ color: 'var(--accent)' }, {}], { duration: FLASH_MS, easing: 'ease-out' });
+    // Opacity alone is animated without painting anew: twenty-five values a second stay cheap.
+    element.current?.animate([{ opacity: 0.35 }, { opacity: 1 }], { duration: FADE_MS, easing: 'ease-out' });
   }, [element, ts]);
 }
