@@ -26,11 +26,11 @@ const INSERT = {
 /**
  * @typedef {object} DeadLetter
  * @property {number} receivedAt epoch ms
- * @property {string | null} device as the topic has it
+ * @property {string} device as the topic has it
  * @property {string} topic
- * @property {string | undefined} contentType
- * @property {Buffer} payload
- * @property {Refusals} refused
+ * @property {Record<string, number>} codes refused measurements by code
+ * @property {{ contentType: string | undefined, payload: Buffer, refused: Refusals } | null} content of the message;
+ *   null for a letter that only counts
  */
 
 /** @param {import('./session.js').Session} session */
@@ -40,32 +40,23 @@ export function createDeadLetters(session) {
      * @param {DeadLetter} letter
      * @returns {Promise<void>} settles when it is committed
      */
-    async write({ receivedAt, device, topic, contentType, payload, refused }) {
+    async write({ receivedAt, device, topic, codes, content }) {
       const id = types.TimeUuid.fromDate(new Date(receivedAt));
-      const kept = payload.length > KEPT_PAYLOAD_BYTES ? payload.subarray(0, KEPT_PAYLOAD_BYTES) : payload;
       await session.write(INSERT, [
         int64(bucketOf(receivedAt)),
         int32(/** @type {number} */ (id.getBuffer().at(-1)) % DEAD_LETTER_SHARDS),
         id,
-        device ?? undefined,
+        device,
         topic,
-        contentType,
-        int32(payload.length),
-        createHash('sha256').update(payload).digest(),
-        kept,
-        countCodes(refused),
-        JSON.stringify(refused.slice(0, LISTED)),
+        content?.contentType,
+        content ? int32(content.payload.length) : undefined,
+        content ? createHash('sha256').update(content.payload).digest() : undefined,
+        content?.payload.subarray(0, KEPT_PAYLOAD_BYTES),
+        codes,
+        content ? JSON.stringify(content.refused.slice(0, LISTED)) : undefined,
       ]);
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createDeadLetters>} DeadLetters */
-
-/** @param {Refusals} refused @returns {Record<string, number>} */
-export function countCodes(refused) {
-  /** @type {Record<string, number>} */
-  const counts = {};
-  for (const { code } of refused) counts[code] = (counts[code] ?? 0) + 1;
-  return counts;
-}

@@ -1,0 +1,38 @@
+/**
+ * A dead letter as it stands in the database.
+ *
+ * @typedef {object} StoredLetter
+ * @property {string} topic
+ * @property {string | null} device
+ * @property {number} size bytes of the whole payload
+ * @property {Buffer} sha256
+ * @property {Buffer} payload its beginning
+ * @property {Record<string, number>} codes
+ * @property {{ index: number, code: string }[]} refused
+ */
+
+/**
+ * @param {import('cassandra-driver').Client} database of the system under test
+ * @param {string} [device] as the topic has it; default: of all
+ * @returns {Promise<StoredLetter[]>} in order of arrival
+ */
+export async function readLetters(database, device) {
+  // A test's keyspace holds a handful of them: a scan is fine here.
+  const { rows } = await database.execute(
+    'SELECT id, topic, device, size, sha256, payload, codes, refused FROM dead_letter',
+    [],
+    { fetchSize: 5000 },
+  );
+  return rows
+    .filter((row) => device === undefined || row['device'] === device)
+    .sort((a, b) => a['id'].getDate() - b['id'].getDate())
+    .map(({ topic, device: of, size, sha256, payload, codes, refused }) => ({
+      topic,
+      device: of,
+      size,
+      sha256,
+      payload,
+      codes,
+      refused: refused === null ? [] : JSON.parse(refused),
+    }));
+}
