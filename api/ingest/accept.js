@@ -66,8 +66,8 @@ export function createAccept(parts) {
   /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity @param {string} name */
   async function acceptBirth(message, identity, name) {
     const birth = readBirth(message.payload, identity, message.receivedAt);
-    await births.register(identity, birth);
-    await deadLetters.put(message, name, birth.refused);
+    const tooMany = await births.register(identity, birth);
+    await deadLetters.put(message, name, [...birth.refused, ...tooMany]);
     await noteSeen(message, identity);
     for (const stray of strays.take(identity.id)) void replay(stray, identity);
   }
@@ -75,11 +75,16 @@ export function createAccept(parts) {
   /** Its dead letter stands already; should this fail, the letter is what is left. @param {Message} message @param {import('../../schema/ids.js').Identity} identity */
   async function replay(message, identity) {
     const device = registry.cache.peek(identity.id);
-    const basket = measurements.read(message.payload, message.contentType, message.receivedAt);
-    if (device && basket.sensors.size > 0) {
-      await measurements
-        .store(device, basket, null)
-        .catch(() => metrics.messages.inc({ result: 'unsettled' }));
+    if (!device) return;
+    try {
+      if (parseTopic(message.topic)?.kind === 'status') {
+        await statuses.write(device, readStatus(message.payload, message.receivedAt));
+        return;
+      }
+      const basket = measurements.read(message.payload, message.contentType, message.receivedAt);
+      if (basket.sensors.size > 0) await measurements.store(device, basket, null);
+    } catch {
+      metrics.messages.inc({ result: 'unsettled' });
     }
   }
 
@@ -89,7 +94,10 @@ export function createAccept(parts) {
     if (message.payload.length === 0) return;
     const status = readStatus(message.payload, message.receivedAt);
     const device = await registry.device(identity);
-    if (!device) return refuse(message, name, 'unknown_device');
+    if (!device) {
+      strays.remember(identity.id, message);
+      return refuse(message, name, 'unknown_device');
+    }
     await statuses.write(device, status);
     if (status.state === 'online') await noteSeen(message, identity);
   }

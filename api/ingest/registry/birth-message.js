@@ -6,7 +6,7 @@ import { sessionStart } from './sessions.js';
 /**
  * What a device says of one of its sensors.
  *
- * @typedef {{ identity: import('../../../schema/ids.js').Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
+ * @typedef {{ index: number, identity: import('../../../schema/ids.js').Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
  */
 
 /**
@@ -39,7 +39,7 @@ export function readBirth(payload, device, receivedAt) {
   };
   const seen = new Set();
   for (const [index, element] of sensors.entries()) {
-    const sensor = readSensor(device.id, element);
+    const sensor = readSensor(device.id, index, element);
     if (typeof sensor === 'string') birth.refused.push({ index, code: sensor });
     else if (!seen.has(sensor.identity.id)) birth.sensors.push(sensor);
     if (typeof sensor !== 'string') seen.add(sensor.identity.id);
@@ -70,10 +70,11 @@ function optionalName(text) {
 
 /**
  * @param {string} deviceId
+ * @param {number} index of the element in `sensors`
  * @param {unknown} element
  * @returns {SensorBirth | 'malformed' | 'bad_id'}
  */
-function readSensor(deviceId, element) {
+function readSensor(deviceId, index, element) {
   if (element === null || typeof element !== 'object') return 'malformed';
   const { sensor_id, name, type, unit, interval_ms } = /** @type {Record<string, unknown>} */ (element);
   const identity = identifySensor(deviceId, sensor_id ?? name);
@@ -83,6 +84,7 @@ function readSensor(deviceId, element) {
   const interval = interval_ms ?? undefined;
   if (interval !== undefined && !isInterval(interval)) return 'malformed';
   return {
+    index,
     identity,
     name: /** @type {string | undefined} */ (name ?? identity.name ?? undefined),
     type: /** @type {string | undefined} */ (type ?? undefined),

@@ -38,15 +38,14 @@ export function createBirths({ registry, store, patience, groups, clock }) {
     return Object.assign(device, defined({ name: birth.name, site: birth.site, session: change.session }));
   }
 
-  /** @param {Device} device @param {Birth} birth */
-  async function writeSensors(device, birth) {
+  /** @param {Device} device @param {Birth} birth @param {SensorBirth[]} sensors those of the birth that are taken @param {boolean} late */
+  async function writeSensors(device, birth, sensors, late) {
     const now = clock();
-    const born = new Map(birth.sensors.map((sensor) => [sensor.identity.id, sensor]));
+    const born = new Map(sensors.map((sensor) => [sensor.identity.id, sensor]));
     // A new name or site of the device stands in the rows of all its sensors, mentioned by this birth or not.
     const ids = new Set([...born.keys(), ...device.sensors.keys()]);
     const changes = [...ids]
-      .slice(0, MAX_SENSORS_PER_DEVICE)
-      .map((id) => changeOf(device, device.sensors.get(id), born.get(id), birth, now))
+      .map((id) => changeOf({ device, known: device.sensors.get(id), born: born.get(id), birth, now, late }))
       .filter((change) => change !== null);
     if (changes.length === 0) return;
     await patience.persist(() =>
@@ -65,29 +64,47 @@ export function createBirths({ registry, store, patience, groups, clock }) {
     /**
      * @param {import('../../../schema/ids.js').Identity} identity
      * @param {Birth} birth
-     * @returns {Promise<void>} settles when the registry has committed it
+     * @returns {Promise<import('../../store/dead-letters.js').Refusals>} when the registry has committed it: the
+     *   sensors that are more than a device may have
      */
     register: (identity, birth) =>
       registry.inTurn(identity.id, async () => {
         const device = await writeDevice(identity, birth);
-        await writeSensors(device, birth);
-        // A birth of an older session, delivered late: the database knows by its stamps what holds now, we do not.
-        if ((device.session ?? 0) > birth.session) registry.cache.forget(device.id);
+        const late = birth.session < (device.session ?? 0);
+        const { taken, refused } = admit(device, birth.sensors);
+        await writeSensors(device, birth, taken, late);
+        // A birth of an older session: the database knows by its stamps what holds now, we do not.
+        if (late) registry.cache.forget(device.id);
         else registry.cache.keep(device);
+        return refused;
       }),
   };
 }
 
 /** @typedef {ReturnType<typeof createBirths>} Births */
 
+/** @param {Device} device @param {SensorBirth[]} sensors */
+function admit(device, sensors) {
+  let room = MAX_SENSORS_PER_DEVICE - device.sensors.size;
+  const fits = sensors.map(({ identity }) => device.sensors.has(identity.id) || room-- > 0);
+  return {
+    taken: sensors.filter((_, at) => fits[at]),
+    refused: sensors
+      .filter((_, at) => !fits[at])
+      .map(({ index }) => ({ index, code: /** @type {const} */ ('registration_limit') })),
+  };
+}
+
 /**
- * @param {Device} device as the birth has made it
- * @param {Sensor | undefined} known
- * @param {SensorBirth | undefined} born undefined: the birth does not mention this sensor
- * @param {Birth} birth
- * @param {number} now epoch ms
+ * @param {object} parts
+ * @param {Device} parts.device as the birth has made it
+ * @param {Sensor | undefined} parts.known
+ * @param {SensorBirth | undefined} parts.born undefined: the birth does not mention this sensor
+ * @param {Birth} parts.birth
+ * @param {number} parts.now epoch ms
+ * @param {boolean} parts.late the birth is of an older session than the device's
  */
-function changeOf(device, known, born, birth, now) {
+function changeOf({ device, known, born, birth, now, late }) {
   const identity = born?.identity;
   const sensor =
     known ??
@@ -110,7 +127,8 @@ function changeOf(device, known, born, birth, now) {
     registeredAt: known ? undefined : now,
   };
   if (isEmpty(change)) return null;
-  const stamp = stampAfter(birth.session, known && known.type === null ? known.registeredAt : null);
+  const first = !late && known !== undefined && known.type === null;
+  const stamp = stampAfter(birth.session, first ? known.registeredAt : null);
   return {
     sensor,
     after: { ...after, deviceName: device.name ?? undefined },

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { readLetters } from '../support/letters.js';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('cassandra-driver').Client} */
+let database;
+/** @type {mqtt.MqttClient} */
+let client;
+beforeAll(async () => {
+  system = await startTestSystem();
+  database = await system.openDatabase();
+  client = await mqtt.connectAsync(system.mqttUrl);
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await database?.shutdown();
+  await system?.stop();
+});
+
+/** @param {string} device @param {object} content @param {mqtt.MqttClient} [by] */
+const birth = (device, content, by = client) =>
+  by.publishAsync(`iot/v1/${device}/birth`, JSON.stringify(content), { qos: 1 });
+
+/** @param {string} device @param {string} sensor @param {number} value */
+const measure = (device, sensor, value) =>
+  client.publishAsync(
+    `iot/v1/${device}/measurements`,
+    JSON.stringify({ sensor_id: sensor, ts: Date.now(), value }),
+    { qos: 1 },
+  );
+
+const UUID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+test('a birth registers the device and its sensors, by id or by name', async () => {
+  await birth('newborn', {
+    session: Date.now(),
+    name: 'The newborn',
+    site: 'Ward 3',
+    sensors: [
+      { sensor_id: 'pulse', type: 'Pulse', unit: 'bpm', interval_ms: 1000 },
+      { sensor_id: UUID, name: 'breath', type: 'Respiration', unit: '/min' },
+      { name: 'temperature' },
+    ],
+  });
+  const { name, site, sensors } = await system.get('/devices/newborn');
+  expect({ name, site }).toEqual({ name: 'The newborn', site: 'Ward 3' });
+  /** @param {{ name: string }} a @param {{ name: string }} b */
+  const byName = (a, b) => a.name.localeCompare(b.name);
+  expect(sensors.sort(byName)).toEqual([
+    expect.objectContaining({ sensor_id: UUID, name: 'breath', type: 'Respiration', unit: '/min', ts: null }),
+    expect.objectContaining({ name: 'pulse', type: 'Pulse', unit: 'bpm', interval_ms: 1000, value: null }),
+    expect.objectContaining({ name: 'temperature', type: null, unit: null, interval_ms: null }),
+  ]);
+  await measure('newborn', 'pulse', 120);
+  const { items } = await system.get('/latest?site=Ward%203&type=Pulse');
+  expect(items).toEqual([
+    expect.objectContaining({ device: 'The newborn', name: 'pulse', site: 'Ward 3', value: 120 }),
+  ]);
+});
+
+test('measurements sent behind a birth find the device registered, in whatever hurry', async () => {
+  const session = Date.now();
+  await Promise.all([
+    birth('hurried', { session, sensors: [{ sensor_id: 't', type: 'Temperature' }] }),
+    ...Array.from({ length: 20 }, (_, at) => measure('hurried', 't', at)),
+  ]);
+  const { sensors } = await system.get('/devices/hurried');
+  expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
+});
+
+test('a birth fills in what the first message could not say, also where the session began before it', async () => {
+  const session = Date.now() - 60_000;
+  await measure('early', 't', 1);
+  await birth('early', {
+    session,
+    name: 'Early',
+    site: 'B',
+    sensors: [{ sensor_id: 't', type: 'Temperature' }],
+  });
+  const { name, site, sensors } = await system.get('/devices/early');
+  expect({ name, site }).toEqual({ name: 'Early', site: 'B' });
+  expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature', value: 1 })]);
+});
+
+test('a later birth changes names, types and site, in every place where they stand', async () => {
+  const session = Date.now() - 1000;
+  const sensors = [{ sensor_id: 'a', type: 'Old' }, { sensor_id: 'b' }];
+  await birth('moving', { session, name: 'Before', site: 'Here', sensors });
+  await birth('moving', {
+    session: session + 1,
+    name: 'After',
+    site: 'There',
+    sensors: [{ sensor_id: 'a', name: 'renamed', type: 'New', unit: 'V' }],
+  });
+  const found = await system.all('/latest?device=moving');
+  expect(found).toHaveLength(2);
+  expect(found).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ device: 'After', name: 'renamed', type: 'New', unit: 'V', site: 'There' }),
+      expect.objectContaining({ device: 'After', name: 'b', site: 'There' }),
+    ]),
+  );
+  expect(await system.all('/latest?site=There')).toHaveLength(2);
+  expect(await system.all('/latest?site=Here')).toEqual([]);
+  expect(await system.all('/latest?type=New')).toHaveLength(1);
+  expect(await system.all('/latest?type=Old')).toEqual([]);
+  expect(await system.all('/latest?name=renam')).toHaveLength(1);
+});
+
+test('a birth of an older session, delivered late, changes nothing', async () => {
+  const session = Date.now();
+  const sensors = (/** @type {string} */ type) => [{ sensor_id: 't', type, unit: type, interval_ms: 5 }];
+  await birth('late', { session, name: 'New', site: 'New', sensors: sensors('New') });
+  const before = [await system.get('/devices/late'), await system.all('/latest?device=late')];
+  await birth('late', { session: session - 1, name: 'Zzz', site: 'Zzz', sensors: sensors('Zzz') });
+  expect([await system.get('/devices/late'), await system.all('/latest?device=late')]).toEqual(before);
+  // What the process knows is still what holds: a repetition of the newest finds nothing to write.
+  await measure('late', 't', 5);
+  expect((await system.get('/devices/late')).sensors).toEqual([
+    expect.objectContaining({ type: 'New', value: 5 }),
+  ]);
+});
+
+test('nor does it where the newer session gave no types', async () => {
+  const session = Date.now() - 60_000;
+  await birth('late-untyped', {
+    session,
+    name: 'New',
+    site: 'New',
+    sensors: [{ sensor_id: 't', name: 'New' }],
+  });
+  const before = await system.all('/latest?device=late-untyped');
+  const old = { name: 'Zzz', site: 'Zzz', sensors: [{ sensor_id: 't', name: 'Zzz' }] };
+  await birth('late-untyped', { session: session - 1, ...old });
+  expect(await system.all('/latest?device=late-untyped')).toEqual(before);
+});
+
+test('a birth that is repeated writes nothing, also after a restart', async () => {
+  const content = {
+    session: Date.now(),
+    name: 'Again',
+    site: 'S',
+    sensors: [{ sensor_id: 't', name: 't', type: 'T', unit: 'U', interval_ms: 9 }],
+  };
+  /** @param {{ httpUrl: string }} where */
+  const writes = async (where) => {
+    const names = ['write_device', 'write_sensors', 'index_type', 'index_site', 'index_name'];
+    const counts = names.map((query) =>
+      readMetric(where, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
+    );
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  };
+  await birth('again', content);
+  const before = await writes(system);
+  await birth('again', content);
+  expect((await writes(system)) - before).toBe(0);
+
+  const other = await startTestSystem({ settings: { CQL_KEYSPACE: system.config.cql.keyspace } });
+  try {
+    const second = await mqtt.connectAsync(other.mqttUrl);
+    await birth('again', content, second);
+    await second.endAsync();
+    expect(await writes(other)).toBe(0);
+  } finally {
+    await other.halt();
+  }
+});
+
+test('a session in the future, or none, counts from the receipt', async () => {
+  await birth('ahead', { session: Date.now() + 86_400_000, name: 'First' });
+  await birth('ahead', { name: 'Second' });
+  await birth('ahead', { session: 7, name: 'Third' });
+  expect((await system.get('/devices/ahead')).name).toBe('Third');
+});
+
+test('sensors that make no sense are letters; the others are registered', async () => {
+  await birth('mixed', {
+    sensors: [
+      { sensor_id: 'good' },
+      null,
+      { sensor_id: '' },
+      { sensor_id: 'x', type: 7 },
+      { sensor_id: 'x', interval_ms: -1 },
+      { sensor_id: 'x', interval_ms: 2 ** 31 },
+      {},
+      { sensor_id: 'good', type: 'twice' },
+      { sensor_id: 'also good' },
+    ],
+  });
+  const { sensors } = await system.get('/devices/mixed');
+  expect(sensors.map((/** @type {{ name: string }} */ { name }) => name).sort()).toEqual([
+    'also good',
+    'good',
+  ]);
+  const [letter] = await readLetters(database, 'mixed');
+  expect(letter?.refused).toEqual([
+    { index: 1, code: 'malformed' },
+    { index: 2, code: 'bad_id' },
+    { index: 3, code: 'bad_id' },
+    { index: 4, code: 'malformed' },
+    { index: 5, code: 'malformed' },
+    { index: 6, code: 'bad_id' },
+  ]);
+});
+
+test('a device has at most 10,000 sensors, however many births bring them', async () => {
+  const sensors = (/** @type {number} */ from, /** @type {number} */ count) =>
+    Array.from({ length: count }, (_, at) => ({ sensor_id: `s${from + at}` }));
+  await birth('many', { sensors: sensors(0, 10_001) });
+  await birth('many', { sensors: sensors(0, 9_999) });
+  await birth('many', { sensors: sensors(9_990, 20) });
+  const letters = await readLetters(database, 'many');
+  expect(letters.map(({ codes }) => codes)).toEqual([{ registration_limit: 1 }, { registration_limit: 10 }]);
+  expect(letters[1]?.refused[0]).toEqual({ index: 10, code: 'registration_limit' });
+  expect((await system.get('/devices/many')).sensors).toHaveLength(10_000);
+});
