@@ -34,6 +34,7 @@ const MOST_ENTRIES = 500_000;
  * @property {string | null} name
  * @property {string | null} site
  * @property {string | null} state
+ * @property {number | null} stateStamp epoch µs that the state is stamped with; null where no status was ever sent
  * @property {number | null} session epoch ms; null before the first birth or status
  * @property {number} registeredAt epoch ms
  * @property {number} lastSeen epoch ms of what was last written

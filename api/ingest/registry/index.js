@@ -55,11 +55,15 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
   /** @param {Device} device @param {string[]} refs that name no sensor of it yet */
   async function registerSensors(device, refs) {
     const now = clock();
-    const fresh = refs
-      .map((ref) => identifySensor(device.id, ref))
-      .filter((identity) => identity !== null)
-      .filter(({ id }) => !device.sensors.has(id))
-      .slice(0, MAX_SENSORS_PER_DEVICE - device.sensors.size);
+    /** @type {Map<string, import('../../../schema/ids.js').Identity>} */
+    const missing = new Map();
+    for (const ref of refs) {
+      const identity = identifySensor(device.id, ref);
+      if (!identity || device.sensors.has(identity.id)) continue;
+      // One message may call a sensor by its id and by its name: the name says more.
+      if (identity.name !== null || !missing.has(identity.id)) missing.set(identity.id, identity);
+    }
+    const fresh = [...missing.values()].slice(0, MAX_SENSORS_PER_DEVICE - device.sensors.size);
     if (fresh.length === 0) return;
     const changes = fresh.map(({ bytes, name }) => ({
       bytes,
@@ -143,6 +147,7 @@ export const blankDevice = (known) => ({
   ...known,
   site: null,
   state: null,
+  stateStamp: null,
   session: null,
   lastSeen: 0,
   sensors: new Map(),

@@ -45,12 +45,12 @@ export function createStatuses({ registry, store, patience }) {
      */
     write: (device, { state, session }) =>
       registry.inTurn(device.id, async () => {
-        const newest = device.session ?? 0;
-        if (state === device.state && session === newest) return;
         const stamp = session * 1000 + (state === 'offline' ? 1 : 0);
+        // The session alone does not tell what is known of the state: a birth may have brought it.
+        if (stamp <= (device.stateStamp ?? 0)) return;
         await patience.persist(() => store.writeStatus(device, { state, session }, stamp));
-        const isNews = session > newest || (session === newest && state === 'offline');
-        if (isNews || device.state === null) Object.assign(device, { state, session });
+        const newest = Math.max(session, device.session ?? 0);
+        Object.assign(device, { state, stateStamp: stamp, session: newest });
       }),
   };
 }

@@ -10,7 +10,7 @@ import { sensorWrites } from './sensor-writes.js';
 
 const SELECT_DEVICE = {
   name: 'read_device',
-  cql: 'SELECT name, site, state, session, last_seen, registered_at FROM device WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT name, site, state, WRITETIME(state) AS state_stamp, session, last_seen, registered_at FROM device WHERE grp = ? AND device_id = ?',
 };
 const SELECT_SENSORS = {
   name: 'read_sensors',

@@ -11,6 +11,7 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {string | null} name
  * @property {string | null} site
  * @property {string | null} state `online` or `offline`, null where no status was ever sent
+ * @property {number | null} stateStamp epoch µs of the state's writing; null also where it was not asked for
  * @property {number | null} session epoch ms
  * @property {number | null} lastSeen epoch ms
  * @property {number} registeredAt epoch ms
@@ -35,6 +36,7 @@ export const deviceRow = (row) => ({
   name: row['name'],
   site: row['site'],
   state: row['state'],
+  stateStamp: row['state_stamp'] ? Number(row['state_stamp']) : null,
   session: row['session']?.getTime() ?? null,
   lastSeen: row['last_seen']?.getTime() ?? null,
   registeredAt: row['registered_at'].getTime(),
