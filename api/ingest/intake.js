@@ -5,6 +5,9 @@ import { createSubscriber } from './subscriber/index.js';
 /** What is being settled when the process ends gets this long, in ms; the rest stays unacknowledged. */
 const DRAIN_MS = 4000;
 
+/** The last wills of the connections that an embedded broker closes get this long. */
+const WILLS_MS = 1000;
+
 /**
  * Where messages come in: the embedded broker, or a subscription at the broker that MQTT_URL names. Keeps count of
  * what is unsettled, so that an orderly end loses no acknowledgement that could still be given.
@@ -30,6 +33,12 @@ export function createIntake({ config, accept, clock, logger, metrics, onFatal }
     }
   }
 
+  /** @param {number} withinMs */
+  async function untilSettled(withinMs) {
+    const until = Date.now() + withinMs;
+    while (unsettled > 0 && Date.now() < until) await sleep(20);
+  }
+
   const { mqtt } = config;
   const { maxMessageBytes } = config.ingest;
   const source = mqtt.url
@@ -42,12 +51,14 @@ export function createIntake({ config, accept, clock, logger, metrics, onFatal }
     /** Takes nothing new and waits, bounded, until what was taken is settled. */
     async drain() {
       source.quiesce();
-      const until = Date.now() + DRAIN_MS;
-      while (unsettled > 0 && Date.now() < until) await sleep(20);
+      await untilSettled(DRAIN_MS);
       if (unsettled > 0) logger.warn({ unsettled }, 'messages stay unacknowledged; they will come again');
     },
 
-    stop: () => source.stop(),
+    async stop() {
+      await source.stop();
+      await untilSettled(WILLS_MS);
+    },
 
     /** @returns {number} port of the embedded broker; 0 behind an external one */
     get port() {

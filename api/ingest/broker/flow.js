@@ -1,5 +1,5 @@
-/** Messages of one connection that may be unsettled before it is read no further. */
-const MOST_UNSETTLED = 64;
+/** What one connection may have unsettled before it is read no further. */
+const MOST_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
 /**
  * Back-pressure for one connection of the broker. The broker reads with `socket.read()` whenever something is
@@ -11,11 +11,15 @@ const MOST_UNSETTLED = 64;
  */
 export function createFlow(socket, onRead) {
   const read = socket.read.bind(socket);
-  let unsettled = 0;
+  let messages = 0;
+  let bytes = 0;
   let held = false;
+  let stopped = false;
+
+  const full = () => stopped || messages >= MOST_UNSETTLED.messages || bytes >= MOST_UNSETTLED.bytes;
 
   socket.read = (size) => {
-    if (unsettled >= MOST_UNSETTLED) {
+    if (full()) {
       held = true;
       return null;
     }
@@ -25,14 +29,26 @@ export function createFlow(socket, onRead) {
   };
 
   return {
-    enter() {
-      unsettled++;
+    /** @param {number} size of a message that is now being settled, in bytes */
+    enter(size) {
+      messages++;
+      bytes += size;
     },
-    leave() {
-      unsettled--;
-      if (!held || unsettled >= MOST_UNSETTLED) return;
+    /** @param {number} size of a message that is settled, in bytes */
+    leave(size) {
+      messages--;
+      bytes -= size;
+      if (!held || full()) return;
       held = false;
       socket.emit('readable');
+    },
+    /** Whether messages are being settled; while they are, reading may rest, and the device's word remains unheard. */
+    get busy() {
+      return messages > 0;
+    },
+    /** Nothing more is read from this connection. */
+    stop() {
+      stopped = true;
     },
   };
 }

@@ -6,13 +6,23 @@ import { MillraceError } from '../../../common/errors.js';
 import { createAcknowledgements } from '../acknowledgements.js';
 import { parseTopic } from '../topics.js';
 import { createFlow } from './flow.js';
+import { keepAlive } from './keepalive.js';
 import { createSizeGuard } from './size-guard.js';
 
-/** Where messages outside the contract go instead of their own topic: nobody is served from it. */
-const DROPPED = '$dropped';
+/**
+ * Where messages outside the contract go instead of their own topic: nobody is served from it, and of all topics only
+ * those of `$SYS/` are never queued for sessions that are subscribed to everything.
+ */
+const DROPPED = '$SYS/dropped';
 
-/** Packets that may wait before a CONNECT is answered. The default, 42, closes the connection at the next one. */
-const QUEUE_LIMIT = 1000;
+/**
+ * Packets that may wait before a CONNECT is answered; one more closes the connection, and a device that sends without
+ * waiting would do the same again. What was read by then, a chunk or two of 64 KiB, holds fewer.
+ */
+const QUEUE_LIMIT = 65_536;
+
+/** How often connections with unsettled messages are said to be alive, in ms: below the shortest limit, 1.5 s. */
+const ALIVE_EVERY_MS = 1000;
 
 /**
  * What the broker keeps of one connection.
@@ -35,13 +45,17 @@ const QUEUE_LIMIT = 1000;
 export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, metrics }) {
   /** @type {WeakMap<object, Connection>} by aedes' client */
   const connections = new WeakMap();
-  /** @type {Set<import('node:net').Socket>} */
-  const sockets = new Set();
+  /** @type {Map<import('node:net').Socket, { flow: import('./flow.js').Flow, client: import('aedes').Client }>} */
+  const sockets = new Map();
+  /** @type {NodeJS.Timeout | undefined} */
+  let heartbeat;
 
   const aedes = new Aedes({
     queueLimit: QUEUE_LIMIT,
     authenticate: (_client, username, password, done) => done(null, mayConnect(mqtt, username, password)),
     authorizePublish: (client, packet, done) => settle(client, packet, done),
+    authorizeSubscribe: (_client, subscription, done) =>
+      done(null, subscription.topic.startsWith('$') ? null : subscription),
     authorizeForward: (_client, packet) => (packet.topic === DROPPED ? null : packet),
   });
 
@@ -64,12 +78,13 @@ export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, met
       return;
     }
     const { flow, owed } = connection;
-    flow.enter();
+    const size = message.payload.length;
+    flow.enter(size);
     const settled = owed.owe(done);
     accept(message).then(
       () => {
         settled();
-        flow.leave();
+        flow.leave(size);
       },
       // Never acknowledged: the device comes back and sends it again.
       () => client?.conn.destroy(),
@@ -78,8 +93,6 @@ export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, met
 
   /** @param {import('node:net').Socket} socket */
   function onConnection(socket) {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
     socket.setNoDelay(true);
     const flow = createFlow(
       socket,
@@ -90,9 +103,15 @@ export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, met
       }),
     );
     const client = aedes.handle(socket);
+    sockets.set(socket, { flow, client });
+    socket.on('close', () => sockets.delete(socket));
     const owed = createAcknowledgements();
     connections.set(client, { flow, owed });
     socket.on('close', () => owed.drop());
+  }
+
+  function keepBusyAlive() {
+    for (const { flow, client } of sockets.values()) if (flow.busy) keepAlive(client);
   }
 
   const server = createServer(onConnection);
@@ -105,6 +124,7 @@ export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, met
     /** @returns {Promise<void>} @throws {MillraceError} `port_taken` */
     async start() {
       await aedes.listen();
+      heartbeat = setInterval(keepBusyAlive, ALIVE_EVERY_MS);
       server.listen(mqtt.port, mqtt.host);
       try {
         await once(server, 'listening');
@@ -120,12 +140,13 @@ export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, met
     /** Takes no more messages; what is being settled goes on until `stop`. */
     quiesce() {
       server.close();
-      for (const socket of sockets) socket.pause();
+      for (const { flow } of sockets.values()) flow.stop();
     },
 
     async stop() {
+      clearInterval(heartbeat);
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets.keys()) socket.destroy();
       await new Promise((resolve) => aedes.close(() => resolve(undefined)));
     },
 

@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startCommand } from '../support/api-process.js';
+import { startCqlWire } from '../support/cql-wire.js';
+import { sharedContactPoint, uniqueName } from '../support/engine.js';
+import { connectBytes, pubackIds, publishBytes } from '../support/mqtt-bytes.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+/** @type {Array<() => Promise<unknown> | void>} */
+const cleanUps = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** @param {Record<string, string>} [settings] */
+async function startSystem(settings) {
+  const system = await startTestSystem({ settings });
+  cleanUps.push(() => system.stop());
+  return system;
+}
+
+/** @param {string} url @param {import('mqtt').IClientOptions} [options] */
+async function connect(url, options) {
+  const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, ...options });
+  /** @type {Array<{ topic: string, payload: string, retain: boolean }>} */
+  const received = [];
+  client.on('message', (topic, payload, { retain }) => {
+    received.push({ topic, payload: payload.toString(), retain });
+  });
+  cleanUps.push(() => client.endAsync(true));
+  return { client, received };
+}
+
+const base = Date.now() - 600_000;
+const sample = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: base + value, value });
+
+describe('who may connect, where MQTT_AUTH is on', () => {
+  const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'herd', MQTT_PASSWORD: 'right' };
+
+  test('the right name and password are let in, everything else is refused', async () => {
+    const { mqttUrl } = await startSystem(settings);
+    await connect(mqttUrl, { username: 'herd', password: 'right' });
+    const wrong = [{ username: 'herd', password: 'wrong' }, { username: 'other', password: 'right' }, {}];
+    for (const options of wrong) {
+      // MQTT 3.1.1, table 3.1: 5, not authorized.
+      await expect(mqtt.connectAsync(mqttUrl, { reconnectPeriod: 0, ...options })).rejects.toMatchObject({
+        code: 5,
+      });
+    }
+  });
+});
+
+describe('what other clients get', () => {
+  test('measurements, births and status; a retained status also later, retained measurements never', async () => {
+    const { mqttUrl } = await startSystem();
+    const { client } = await connect(mqttUrl);
+    const early = await connect(mqttUrl);
+    await early.client.subscribeAsync('iot/v1/#', { qos: 1 });
+    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1, retain: true });
+    await client.publishAsync('iot/v1/d/status', 'online', { qos: 1, retain: true });
+    await until(() => early.received.length === 2);
+    expect(early.received.map(({ topic }) => topic)).toEqual(['iot/v1/d/measurements', 'iot/v1/d/status']);
+
+    const late = await connect(mqttUrl);
+    await late.client.subscribeAsync('iot/v1/#', { qos: 1 });
+    await until(() => late.received.length === 1);
+    expect(late.received).toEqual([{ topic: 'iot/v1/d/status', payload: 'online', retain: true }]);
+  });
+
+  test('nothing that is outside the contract, though it is acknowledged: neither now nor from a queue', async () => {
+    const { mqttUrl } = await startSystem();
+    const persistent = { clientId: 'watcher', clean: false };
+    const watcher = await connect(mqttUrl, persistent);
+    await watcher.client.subscribeAsync('#', { qos: 1 });
+    const [granted] = await watcher.client.subscribeAsync('$SYS/#', { qos: 1 }).catch(() => [{ qos: 128 }]);
+    expect(granted?.qos).toBe(128);
+    const { client } = await connect(mqttUrl);
+    const outside = async () => {
+      for (const topic of ['iot/live/x', 'elsewhere', 'iot/v1/d/unknown', '$SYS/dropped']) {
+        await client.publishAsync(topic, 'x', { qos: 1, retain: true });
+      }
+    };
+    await outside();
+    await watcher.client.endAsync();
+    await outside();
+    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
+
+    const again = await connect(mqttUrl, persistent);
+    await until(() => again.received.length > 0);
+    expect(again.received.map(({ topic }) => topic)).toEqual(['iot/v1/d/measurements']);
+    expect(watcher.received).toEqual([]);
+  });
+
+  test('a persistent session gets what came while it was away', async () => {
+    const { mqttUrl } = await startSystem();
+    const persistent = { clientId: 'away', clean: false };
+    const away = await connect(mqttUrl, persistent);
+    await away.client.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
+    await away.client.endAsync();
+    const { client } = await connect(mqttUrl);
+    for (let i = 0; i < 10; i++) await client.publishAsync('iot/v1/d/measurements', sample(i), { qos: 1 });
+    const back = await connect(mqttUrl, persistent);
+    await until(() => back.received.length === 10);
+    expect(back.received.map(({ payload }) => JSON.parse(payload).value)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    ]);
+  });
+
+  test('the will of a connection that breaks is stored and delivered', async () => {
+    const system = await startSystem();
+    const watcher = await connect(system.mqttUrl);
+    await watcher.client.subscribeAsync('iot/v1/d/status', { qos: 1 });
+    const session = Date.now();
+    const offline = JSON.stringify({ state: 'offline', session });
+    const { client } = await connect(system.mqttUrl, {
+      will: { topic: 'iot/v1/d/status', payload: Buffer.from(offline), qos: 1, retain: true },
+    });
+    await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
+    const online = JSON.stringify({ state: 'online', session });
+    await client.publishAsync('iot/v1/d/status', online, { qos: 1, retain: true });
+    expect((await system.get('/devices/d')).online).toBe(true);
+    client.stream.destroy();
+    await until(async () => (await system.get('/devices/d')).online === false);
+    await until(() => watcher.received.at(-1)?.payload === offline);
+  });
+});
+
+test('a device that sends 2,000 messages right behind CONNECT, waiting for nothing, gets all acknowledged', async () => {
+  const system = await startSystem();
+  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
+  cleanUps.push(() => void socket.destroy());
+  let answers = Buffer.alloc(0);
+  socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
+  await once(socket, 'connect');
+  const packets = [connectBytes({ clientId: 'hasty' })];
+  const ids = Array.from({ length: 2000 }, (_, i) => i + 1);
+  for (const id of ids) packets.push(publishBytes('iot/v1/hasty/measurements', sample(id), id));
+  socket.write(Buffer.concat(packets));
+  await until(() => pubackIds(answers).length === 2000 || socket.destroyed);
+  expect(pubackIds(answers)).toEqual(ids);
+  const items = await system.all(`/devices/hasty/sensors/s/measurements?from=${base}&limit=1000`);
+  expect(items).toHaveLength(2000);
+});
+
+test('while the database is slow the device is held back, not dropped, and what is read of it is bounded', async () => {
+  const wire = await startCqlWire(sharedContactPoint());
+  cleanUps.push(() => wire.stop());
+  const system = await startSystem({ CQL_CONTACT_POINTS: wire.contactPoint });
+  const { client } = await connect(system.mqttUrl);
+  await client.publishAsync('iot/v1/slow/measurements', sample(0), { qos: 1 });
+  await client.endAsync();
+
+  wire.hold(({ statements }) =>
+    statements.some(({ cql }) => cql.startsWith('INSERT INTO measurement_batch')),
+  );
+  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
+  cleanUps.push(() => void socket.destroy());
+  let answers = Buffer.alloc(0);
+  socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
+  await once(socket, 'connect');
+  socket.write(connectBytes({ clientId: 'slow', keepalive: 1 }));
+  const filler = ' '.repeat(20_000);
+  const COUNT = 2000;
+  let sent = 0;
+  const send = () => {
+    while (sent < COUNT) {
+      sent++;
+      if (!socket.write(publishBytes('iot/v1/slow/measurements', sample(sent) + filler, sent))) break;
+    }
+  };
+  socket.on('drain', send);
+  send();
+  await until(() => wire.held() > 0);
+  const unsettled = async () => {
+    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    return Number(/^iot_ingest_unsettled_bytes (\S+)$/m.exec(text)?.[1]);
+  };
+  // Of 40 MB it holds one chunk more than its bound, though three times its keepalive goes by.
+  const thrice = Date.now() + 4500;
+  await until(async () => {
+    expect(await unsettled()).toBeLessThan(2_000_000);
+    expect(socket.destroyed).toBe(false);
+    return Date.now() > thrice;
+  });
+  expect(socket.bytesWritten).toBeLessThan(COUNT * 20_000);
+  expect(pubackIds(answers)).toEqual([]);
+  wire.release();
+  await until(() => pubackIds(answers).length === COUNT, { withinMs: 60_000 });
+  expect(socket.destroyed).toBe(false);
+});
+
+test('a device that falls silent is dropped after one and a half times its keepalive', async () => {
+  const system = await startSystem();
+  const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
+  cleanUps.push(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.resume();
+  socket.write(connectBytes({ clientId: 'silent', keepalive: 1 }));
+  await until(() => socket.closed);
+});
+
+describe('a port that is taken', () => {
+  /** @param {(taken: { mqtt: string, http: string }) => Record<string, string>} choose */
+  async function startBeside(choose) {
+    const first = await startSystem();
+    const settings = {
+      CQL_CONTACT_POINTS: sharedContactPoint(),
+      CQL_KEYSPACE: uniqueName('t'),
+      HTTP_PORT: '0',
+      MQTT_PORT: '0',
+      ...choose({ mqtt: String(first.mqttPort), http: new URL(first.httpUrl).port }),
+    };
+    await migrateDatabase(readSettings(settings, { envFile: '' }));
+    const second = startCommand('api/index.js', { ...settings, LOG_LEVEL: 'warn' });
+    cleanUps.push(() => second.kill());
+    return second.ended;
+  }
+
+  test.each([
+    ['MQTT_PORT', 'mqtt'],
+    ['HTTP_PORT', 'http'],
+  ])('%s: one clear sentence that names the setting, and an exit code of its own', async (name, which) => {
+    const { code, output } = await startBeside((taken) => ({
+      [name]: taken[/** @type {'mqtt' | 'http'} */ (which)],
+    }));
+    expect(code).toBe(71);
+    expect(output.trim().split('\n')).toHaveLength(1);
+    expect(output).toContain(`Set ${name} to a free port`);
+  });
+});

@@ -1,0 +1,46 @@
+/** MQTT 3.1.1 packets as bytes, for what no client library does. */
+
+/** @param {string} text */
+function string(text) {
+  const bytes = Buffer.from(text);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+/** @param {number} first @param {Buffer[]} parts */
+function packet(first, ...parts) {
+  const body = Buffer.concat(parts);
+  const header = [first];
+  let rest = body.length;
+  do {
+    header.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    rest >>= 7;
+  } while (rest > 0);
+  return Buffer.concat([Buffer.from(header), body]);
+}
+
+/** @param {number} id */
+const packetId = (id) => Buffer.from([id >> 8, id & 0xff]);
+
+/** @param {{ clientId: string, keepalive?: number, clean?: boolean }} options `keepalive` in s */
+export const connectBytes = ({ clientId, keepalive = 0, clean = true }) =>
+  packet(
+    0x10,
+    string('MQTT'),
+    Buffer.from([4, clean ? 2 : 0, keepalive >> 8, keepalive & 0xff]),
+    string(clientId),
+  );
+
+/** QoS 1. @param {string} topic @param {string} payload @param {number} id */
+export const publishBytes = (topic, payload, id) =>
+  packet(0x32, string(topic), packetId(id), Buffer.from(payload));
+
+/** The ids of the PUBACKs in what a broker sent. @param {Buffer} bytes whole packets */
+export function pubackIds(bytes) {
+  const ids = [];
+  for (let at = 0; at + 2 <= bytes.length; at += 2 + /** @type {number} */ (bytes[at + 1])) {
+    if (bytes[at] === 0x40 && at + 4 <= bytes.length) ids.push(bytes.readUInt16BE(at + 2));
+  }
+  return ids;
+}
