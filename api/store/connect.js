@@ -19,22 +19,40 @@ export async function connect(cql, options) {
     return client;
   } catch (error) {
     // A connect() that failed leaves listeners behind: this client is of no further use.
-    await client.shutdown();
+    await abandon(client);
     throw explain(error, cql);
   }
+}
+
+/**
+ * Ends a client whose `connect()` failed. Its `shutdown()` forgets the connection by which the driver learnt of the
+ * cluster, and with a wrong data centre that one is open: it would keep the process alive.
+ *
+ * @param {import('cassandra-driver').Client} client
+ */
+async function abandon(client) {
+  await client.shutdown();
+  const { controlConnection } =
+    /** @type {{ controlConnection: { connection: { closeAsync: () => Promise<void> } | null } }} */ (
+      /** @type {unknown} */ (client)
+    );
+  await controlConnection.connection?.closeAsync();
 }
 
 /** @param {unknown} error @param {import('../../common/settings.js').Config['cql']} cql @returns {unknown} */
 function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const says = error instanceof Error ? error.message : String(error);
-  if (error instanceof errors.ArgumentError) {
-    return new MillraceError('bad_settings', `CQL_LOCAL_DC=${cql.localDc} is not right: ${says}`, {
-      cause: error,
-    });
-  }
   const inner =
     error instanceof errors.NoHostAvailableError ? Object.values(error.innerErrors ?? {}) : [error];
+  const misplaced = inner.find((one) => one instanceof errors.ArgumentError);
+  if (misplaced) {
+    return new MillraceError(
+      'bad_settings',
+      `CQL_LOCAL_DC=${cql.localDc} is not right: ${/** @type {Error} */ (misplaced).message}`,
+      { cause: error },
+    );
+  }
   const refused = inner.find((one) => one instanceof errors.AuthenticationError);
   if (refused) {
     return new MillraceError(
