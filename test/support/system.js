@@ -83,7 +83,9 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
       await system.stop();
       const admin = await connect(config.cql);
       try {
-        await admin.execute(`DROP KEYSPACE IF EXISTS ${config.cql.keyspace}`, [], { prepare: false });
+        // Dropping takes the server a snapshot of everything; on a busy machine that is more than a request's usual 5 s.
+        const patient = { prepare: false, readTimeout: 60_000 };
+        await admin.execute(`DROP KEYSPACE IF EXISTS ${config.cql.keyspace}`, [], patient);
       } finally {
         await admin.shutdown();
         await rm(dataDir, { recursive: true, force: true });

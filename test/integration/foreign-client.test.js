@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+
+const run = promisify(execFile);
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system?.stop());
+
+/**
+ * Debian's mosquitto_pub; it ends when the message is acknowledged, which is when it is committed.
+ *
+ * @param {string} device
+ * @param {unknown} content
+ * @param {string[]} [flags]
+ */
+async function mosquittoPub(device, content, flags = []) {
+  const to = ['-h', '127.0.0.1', '-p', String(system.mqttPort), '-t', `iot/v1/${device}/measurements`];
+  await run('mosquitto_pub', [...to, '-q', '1', '-m', JSON.stringify(content), ...flags]);
+}
+
+/** @param {string} device @returns {Promise<Record<string, { ts: string, value: number }[]>>} by sensor, oldest first */
+async function readBack(device) {
+  const { sensors } = await system.get(`/devices/${device}`);
+  const series = sensors.map(async (/** @type {{ name: string }} */ { name }) => [
+    name,
+    await system.all(`/devices/${device}/sensors/${encodeURIComponent(name)}/measurements?order=asc`),
+  ]);
+  return Object.fromEntries(await Promise.all(series));
+}
+
+/** @param {number} ms epoch ms @param {number} value */
+const sample = (ms, value) => ({ ts: new Date(ms).toISOString(), value });
+
+describe('plain JSON', () => {
+  test('one object', async () => {
+    const ts = Date.now();
+    await mosquittoPub('one', { sensor_id: 'temperature', ts, value: -3.25 });
+    expect(await readBack('one')).toEqual({ temperature: [sample(ts, -3.25)] });
+  });
+
+  test('an array; times as milliseconds, as ISO 8601 with and without a zone', async () => {
+    const ts = Date.now();
+    const iso = (/** @type {number} */ at) => new Date(at).toISOString();
+    await mosquittoPub('many', [
+      { sensor_id: 'a', ts, value: 1 },
+      { sensor_id: 'a', ts: iso(ts - 1000), value: 2 },
+      { sensor_id: 'b', ts: iso(ts - 2000).slice(0, -1), value: 3e-5 },
+      {
+        sensor_id: 'b',
+        ts: `${iso(ts - 3000 + 2 * 3_600_000).slice(0, -1)}+02:00`,
+        value: 4e300,
+        more: 'text',
+      },
+    ]);
+    expect(await readBack('many')).toEqual({
+      a: [sample(ts - 1000, 2), sample(ts, 1)],
+      b: [sample(ts - 3000, 4e300), sample(ts - 2000, 3e-5)],
+    });
+  });
+
+  test('no time: the time of receipt', async () => {
+    const before = Date.now();
+    await mosquittoPub('untimed', { sensor_id: 't', value: 1 });
+    const [found] = (await readBack('untimed'))['t'] ?? [];
+    expect(Date.parse(found?.ts ?? '')).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(found?.ts ?? '')).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+// The examples of RFC 8428, section 5.1, with times of today.
+describe('SenML JSON', () => {
+  test('5.1.1: a single record without a time', async () => {
+    const before = Date.now();
+    await mosquittoPub('rfc-1', [{ n: 'urn:dev:ow:10e2073a01080063', u: 'Cel', v: 23.1 }]);
+    const found = await readBack('rfc-1');
+    expect(found).toEqual({ 'urn:dev:ow:10e2073a01080063': [{ ts: expect.any(String), value: 23.1 }] });
+    const [first] = Object.values(found)[0] ?? [];
+    expect(Date.parse(first?.ts ?? '')).toBeGreaterThanOrEqual(before);
+  });
+
+  test('5.1.2: base fields, and times before the base time', async () => {
+    const ms = Date.now();
+    await mosquittoPub('rfc-2', [
+      { bn: 'urn:dev:ow:10e2073a0108006:', bt: ms / 1000, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
+      { n: 'current', t: -5, v: 1.2 },
+      { n: 'current', t: -4, v: 1.3 },
+      { n: 'current', t: -3, v: 1.4 },
+      { n: 'current', t: -2, v: 1.5 },
+      { n: 'current', t: -1, v: 1.6 },
+      { n: 'current', v: 1.7 },
+    ]);
+    const current = [1.2, 1.3, 1.4, 1.5, 1.6, 1.7].map((value, at) => sample(ms - (5 - at) * 1000, value));
+    expect(await readBack('rfc-2')).toEqual({
+      'urn:dev:ow:10e2073a0108006:voltage': [sample(ms, 120.1)],
+      'urn:dev:ow:10e2073a0108006:current': current,
+    });
+  });
+
+  test('5.1.4: numbers and truths are stored, texts and data counted', async () => {
+    const before = await readMetric(system, 'iot_ingest_skipped_total');
+    await mosquittoPub('rfc-4', [
+      { bn: 'urn:dev:ow:10e2073a01080063:', n: 'temp', u: 'Cel', v: 23.1 },
+      { n: 'label', vs: 'Machine Room' },
+      { n: 'open', vb: false },
+      { n: 'nfc-reader', vd: 'aGkgCg' },
+    ]);
+    expect(await readBack('rfc-4')).toEqual({
+      'urn:dev:ow:10e2073a01080063:temp': [{ ts: expect.any(String), value: 23.1 }],
+      'urn:dev:ow:10e2073a01080063:open': [{ ts: expect.any(String), value: 0 }],
+    });
+    expect((await readMetric(system, 'iot_ingest_skipped_total')) - before).toBe(2);
+  });
+
+  test('5.1.5: a base name that changes on the way', async () => {
+    const ms = Date.now();
+    await mosquittoPub('rfc-5', [
+      { bn: '2001:db8::2/', bt: ms / 1000, n: 'temperature', u: 'Cel', v: 25.2 },
+      { n: 'humidity', u: '%RH', v: 30 },
+      { bn: '2001:db8::1/', n: 'temperature', u: 'Cel', v: 12.3 },
+      { n: 'humidity', u: '%RH', v: 67 },
+    ]);
+    expect(await readBack('rfc-5')).toEqual({
+      '2001:db8::2/temperature': [sample(ms, 25.2)],
+      '2001:db8::2/humidity': [sample(ms, 30)],
+      '2001:db8::1/temperature': [sample(ms, 12.3)],
+      '2001:db8::1/humidity': [sample(ms, 67)],
+    });
+  });
+
+  test('relative times count from the receipt; a base value is added', async () => {
+    const before = Date.now();
+    await mosquittoPub('relative', [
+      { bn: 'door', bv: 20, t: -60, v: 1.5 },
+      { t: -30, v: -20 },
+      { vb: true },
+    ]);
+    const [first, second, third] = (await readBack('relative'))['door'] ?? [];
+    expect([first?.value, second?.value, third?.value]).toEqual([21.5, 0, 1]);
+    const receipt = Date.parse(third?.ts ?? '');
+    expect(receipt).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(first?.ts ?? '')).toBe(receipt - 60_000);
+    expect(Date.parse(second?.ts ?? '')).toBe(receipt - 30_000);
+  });
+});
+
+test('a device named by a UUID, and a sensor as well', async () => {
+  const device = '0f8fad5b-d9cb-469f-a165-70867728950e';
+  const sensor = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+  const ts = Date.now();
+  await mosquittoPub(device, { sensor_id: sensor, ts, value: 8 });
+  expect(await system.get(`/devices/${device}/sensors/${sensor}`)).toMatchObject({
+    device_id: device,
+    sensor_id: sensor,
+    name: null,
+    ...sample(ts, 8),
+  });
+});

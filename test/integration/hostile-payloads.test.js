@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { readLetters } from '../support/letters.js';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+
+const DAY_MS = 86_400_000;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('cassandra-driver').Client} */
+let database;
+/** @type {mqtt.MqttClient} */
+let client;
+let closed = 0;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  database = await system.openDatabase();
+  client = await mqtt.connectAsync(system.mqttUrl);
+  client.on('close', () => closed++);
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await database?.shutdown();
+  await system?.stop();
+});
+
+let devices = 0;
+const newDevice = () => `hostile-${devices++}`;
+
+/** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} when it is acknowledged */
+const publish = (device, payload) =>
+  client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
+
+/** What is wrong with a message as a whole. */
+const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
+  ['an empty payload', '', 'malformed'],
+  ['white space', ' \n', 'malformed'],
+  ['JSON that is cut off', '[{"sensor_id":"t","ts":1', 'malformed'],
+  ['NaN, which JSON does not have', '{"sensor_id":"t","value":NaN}', 'malformed'],
+  ['Infinity, which JSON does not have', '{"sensor_id":"t","value":Infinity}', 'malformed'],
+  ['two documents', '{"sensor_id":"t","value":1}{}', 'malformed'],
+  ['a bare word', 'online', 'malformed'],
+  ['null', 'null', 'malformed'],
+  ['a number', '42', 'malformed'],
+  ['a text', '"21.5"', 'malformed'],
+  ['bytes of another format', Buffer.from([0x81, 0xa2, 0x61, 0x6e]), 'unknown_format'],
+  ['text in UTF-16', Buffer.from('\ufeff[]', 'utf16le'), 'unknown_format'],
+  ['nesting too deep for a recursive reader', '['.repeat(100_000), 'malformed'],
+  ['100,000 elements', `[${'0,'.repeat(99_999)}0]`, 'too_large'],
+  ['10,001 samples', JSON.stringify(Array(10_001).fill({ sensor_id: 't', value: 1 })), 'too_large'],
+  ['a SenML label that must be understood', '[{"n":"t","v":1,"rule_":2}]', 'malformed'],
+  ['a SenML base name that is no text', '[{"bn":7,"n":"t","v":1}]', 'malformed'],
+  ['a SenML version to come', '[{"bver":11,"n":"t","v":1}]', 'malformed'],
+]);
+
+test.each(WHOLE)('%s makes one letter of the message', async (_, payload, code) => {
+  const device = newDevice();
+  await publish(device, payload);
+  expect(await readLetters(database, device)).toEqual([
+    {
+      topic: `iot/v1/${device}/measurements`,
+      device,
+      size: payload.length,
+      sha256: createHash('sha256').update(payload).digest(),
+      payload: Buffer.from(payload).subarray(0, 65_536),
+      codes: { [code]: 1 },
+      refused: [{ index: -1, code }],
+    },
+  ]);
+});
+
+/** What is wrong with one measurement, in JSON as it is sent. @type {[string, string, string][]} */
+const SINGLE = [
+  ['no object', '7', 'malformed'],
+  ['null', 'null', 'malformed'],
+  ['an array', '[1]', 'bad_id'],
+  ['no sensor', '{"value":1}', 'bad_id'],
+  ['a sensor that is a number', '{"sensor_id":7,"value":1}', 'bad_id'],
+  ['a sensor without a name', '{"sensor_id":"","value":1}', 'bad_id'],
+  ['a name of 129 bytes', `{"sensor_id":"${'x'.repeat(127)}é","value":1}`, 'bad_id'],
+  ['a name with a control character', '{"sensor_id":"a\\u0007b","value":1}', 'bad_id'],
+  ['a name with half a character', '{"sensor_id":"a\\ud800","value":1}', 'bad_id'],
+  ['no value', '{"sensor_id":"t"}', 'not_numeric'],
+  ['a value that is a text', '{"sensor_id":"t","value":"21.5"}', 'not_numeric'],
+  ['a value that is null', '{"sensor_id":"t","value":null}', 'not_numeric'],
+  ['a value that is an object', '{"sensor_id":"t","value":{}}', 'not_numeric'],
+  ['a value beyond every double', '{"sensor_id":"t","value":1e999}', 'not_finite'],
+  ['a value below every double', '{"sensor_id":"t","value":-1e999}', 'not_finite'],
+  ['a time that is null', '{"sensor_id":"t","ts":null,"value":1}', 'bad_timestamp'],
+  ['a time that is no time', '{"sensor_id":"t","ts":"yesterday","value":1}', 'bad_timestamp'],
+  ['a 30th of February', '{"sensor_id":"t","ts":"2026-02-30T00:00:00Z","value":1}', 'bad_timestamp'],
+  ['a time with a fraction', '{"sensor_id":"t","ts":1763683200000.5,"value":1}', 'bad_timestamp'],
+  ['a time without end', '{"sensor_id":"t","ts":1e999,"value":1}', 'bad_timestamp'],
+  ['a time in seconds', `{"sensor_id":"t","ts":${Math.round(Date.now() / 1000)},"value":1}`, 'too_old'],
+  ['a time before retention', `{"sensor_id":"t","ts":${Date.now() - 366 * DAY_MS},"value":1}`, 'too_old'],
+  ['a time before all times', '{"sensor_id":"t","ts":-1e300,"value":1}', 'too_old'],
+  ['the year 1', '{"sensor_id":"t","ts":"0001-01-01T00:00:00Z","value":1}', 'too_old'],
+  ['a time ahead', `{"sensor_id":"t","ts":${Date.now() + 3_600_000},"value":1}`, 'in_future'],
+  ['a time in microseconds', `{"sensor_id":"t","ts":${Date.now() * 1000},"value":1}`, 'in_future'],
+  ['a time after all times', '{"sensor_id":"t","ts":1e300,"value":1}', 'in_future'],
+];
+
+test('of a message that is bad in part the good is stored, and one letter tells the rest', async () => {
+  const device = newDevice();
+  const ts = Date.now();
+  const good = (/** @type {number} */ at) => `{"sensor_id":"t","ts":${ts - at},"value":${at}}`;
+  // A good one before each bad one, and one at the end: nothing that is bad takes a neighbour with it.
+  const payload = `[${SINGLE.flatMap(([, json], at) => [good(at), json]).join()},${good(SINGLE.length)}]`;
+  await publish(device, payload);
+
+  const { items } = await system.get(`/devices/${device}/sensors/t/measurements?limit=1000`);
+  expect(items).toEqual(
+    Array.from({ length: SINGLE.length + 1 }, (_, at) => ({
+      ts: new Date(ts - at).toISOString(),
+      value: at,
+    })),
+  );
+  const [letter, ...more] = await readLetters(database, device);
+  expect(more).toEqual([]);
+  const byIndex = letter?.refused.sort((a, b) => a.index - b.index);
+  expect(byIndex).toEqual(SINGLE.map(([, , code], at) => ({ index: 2 * at + 1, code })));
+  expect(letter?.codes).toEqual(countBy(SINGLE.map(([, , code]) => code)));
+  expect(letter?.payload.toString()).toBe(payload);
+});
+
+/** Bad SenML records, and what is refused of each. @type {[string, string, string][]} */
+const RECORDS = [
+  ['no object', '7', 'malformed'],
+  ['an array', '[]', 'malformed'],
+  ['a name that is a number', '{"n":7,"v":1}', 'bad_id'],
+  ['a time that is a text', '{"n":"t","t":"now","v":1}', 'bad_timestamp'],
+  ['a time without end', '{"n":"t","t":1e999,"v":1}', 'bad_timestamp'],
+  ['a value that is a text', '{"n":"t","v":"1"}', 'not_numeric'],
+  ['no value at all', '{"n":"t"}', 'not_numeric'],
+  ['a truth that is a number', '{"n":"t","vb":1}', 'not_numeric'],
+  ['a value beyond every double', '{"n":"t","v":1e999}', 'not_finite'],
+  ['a time long ago', '{"n":"t","t":-1e12,"v":1}', 'too_old'],
+  ['a time far ahead, relative', '{"n":"t","t":268435455,"v":1}', 'in_future'],
+  ['a time far ahead, absolute', '{"n":"t","t":1e306,"v":1}', 'in_future'],
+  ['a name with a line break', '{"n":"a\\nb","v":1}', 'bad_id'],
+];
+
+test('the same holds for SenML', async () => {
+  const device = newDevice();
+  const payload = `[{"n":"t","v":1},${RECORDS.map(([, json]) => json).join()},{"n":"t","t":-1,"v":2}]`;
+  await publish(device, payload);
+  const { items } = await system.get(`/devices/${device}/sensors/t/measurements`);
+  expect(items.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([1, 2]);
+  const [letter] = await readLetters(database, device);
+  expect(letter?.refused.sort((a, b) => a.index - b.index)).toEqual(
+    RECORDS.map(([, , code], at) => ({ index: at + 1, code })),
+  );
+});
+
+test('of many refused measurements a letter counts all and lists the first hundred', async () => {
+  const device = newDevice();
+  const before = await readMetric(system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  await publish(device, JSON.stringify(Array(5000).fill({ sensor_id: 't' })));
+  const [letter] = await readLetters(database, device);
+  expect(letter?.codes).toEqual({ not_numeric: 5000 });
+  expect(letter?.refused).toEqual(
+    Array.from({ length: 100 }, (_, index) => ({ index, code: 'not_numeric' })),
+  );
+  expect(letter?.size).toBeGreaterThan(65_536);
+  expect(letter?.payload).toHaveLength(65_536);
+  const after = await readMetric(system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  expect(after - before).toBe(5000);
+});
+
+test('births and statuses that make no sense become letters', async () => {
+  const device = newDevice();
+  for (const payload of ['{', '[]', '7', '{"sensors":{}}', '{"name":""}', '{"site":"a\\tb"}']) {
+    await client.publishAsync(`iot/v1/${device}/birth`, payload, { qos: 1 });
+  }
+  for (const payload of ['{', '{"state":"asleep"}', 'maybe', 'null', '{"state":{}}']) {
+    await client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
+  }
+  const letters = await readLetters(database, device);
+  expect(letters.map(({ payload, codes }) => [payload.toString(), Object.keys(codes)[0]]).sort()).toEqual(
+    [
+      ['{', 'malformed'],
+      ['[]', 'malformed'],
+      ['7', 'malformed'],
+      ['{"sensors":{}}', 'malformed'],
+      ['{"name":""}', 'bad_id'],
+      ['{"site":"a\\tb"}', 'bad_id'],
+      ['{', 'malformed'],
+      ['{"state":"asleep"}', 'malformed'],
+      ['maybe', 'malformed'],
+      ['null', 'malformed'],
+      ['{"state":{}}', 'malformed'],
+    ].sort(),
+  );
+});
+
+test('all of this came over one connection, and the system is well', async () => {
+  expect(closed).toBe(0);
+  expect((await fetch(`${system.httpUrl}/readyz`)).status).toBe(200);
+});
+
+/** @param {string[]} texts @returns {Record<string, number>} */
+function countBy(texts) {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const text of texts) counts[text] = (counts[text] ?? 0) + 1;
+  return counts;
+}

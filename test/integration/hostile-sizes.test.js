@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { readLetters } from '../support/letters.js';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const MB = 1024 * 1024;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('cassandra-driver').Client} */
+let database;
+/** @type {mqtt.MqttClient[]} */
+const clients = [];
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  database = await system.openDatabase();
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
+});
+afterAll(async () => {
+  await database?.shutdown();
+  await system?.stop();
+});
+
+async function connect() {
+  const client = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0 });
+  clients.push(client);
+  // The broker may close while we still write: the close is what is looked at.
+  client.on('error', () => {});
+  return client;
+}
+
+/** @param {string} sensor */
+const measurement = (sensor) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
+
+test('a message of 10 MB closes its connection and is counted; nobody else notices', async () => {
+  const [large, other] = [await connect(), await connect()];
+  const closing = new Promise((resolve) => large.once('close', () => resolve(true)));
+  large.publish('iot/v1/large/measurements', Buffer.alloc(10 * MB, 0x20), { qos: 1 }, () => {});
+  await closing;
+  expect(await readMetric(system, 'iot_ingest_oversized_total')).toBe(1);
+
+  await other.publishAsync('iot/v1/other/measurements', measurement('t'), { qos: 1 });
+  expect((await system.get('/devices/other')).sensors).toHaveLength(1);
+  expect(await readLetters(database, 'large')).toEqual([]);
+});
+
+test('the largest message that is allowed is taken', async () => {
+  const client = await connect();
+  const text = measurement('t');
+  const payload = text.padEnd(system.config.ingest.maxMessageBytes);
+  await client.publishAsync('iot/v1/just-right/measurements', payload, { qos: 1 });
+  expect((await system.get('/devices/just-right')).sensors).toHaveLength(1);
+  expect(await readLetters(database, 'just-right')).toEqual([]);
+});
+
+test('200 bad messages of 1 MB from four connections at once: every one a letter, memory bounded', async () => {
+  const before = process.memoryUsage.rss();
+  let highest = 0;
+  const watching = setInterval(() => {
+    highest = Math.max(highest, process.memoryUsage.rss());
+  }, 20);
+  const payload = randomBytes(MB - 1024);
+  try {
+    const publishers = await Promise.all([connect(), connect(), connect(), connect()]);
+    await Promise.all(
+      publishers.map(async (client, at) => {
+        // Ten at once a connection: this process sends as well, and its own buffers are not what is measured.
+        for (let round = 0; round < 5; round++) {
+          await Promise.all(
+            Array.from({ length: 10 }, () =>
+              client.publishAsync(`iot/v1/bulk-${at}/measurements`, payload, { qos: 1 }),
+            ),
+          );
+        }
+      }),
+    );
+  } finally {
+    clearInterval(watching);
+  }
+  const letters = (await readLetters(database)).filter(({ device }) => device?.startsWith('bulk-'));
+  expect(letters).toHaveLength(200);
+  expect(new Set(letters.map(({ size }) => size))).toEqual(new Set([payload.length]));
+  // What is settled at once is bounded by 64 MiB; the sender's buffers and garbage come on top.
+  expect(highest - before).toBeLessThan(400 * MB);
+  await until(async () => (await readMetric(system, 'iot_ingest_unsettled_bytes')) === 0);
+});
+
+test('a device that floods with bad messages leaves a bounded number of letters', async () => {
+  const client = await connect();
+  const sent = 1200;
+  await Promise.all(
+    Array.from({ length: sent }, () => client.publishAsync('iot/v1/flood/measurements', '{', { qos: 1 })),
+  );
+  const letters = await readLetters(database, 'flood');
+  expect(letters.length).toBeGreaterThanOrEqual(1000);
+  expect(letters.length).toBeLessThanOrEqual(1002);
+  expect(await readMetric(system, 'iot_ingest_dead_letters_total{code="malformed"}')).toBeGreaterThanOrEqual(
+    sent,
+  );
+
+  // Others are not held to its account.
+  await client.publishAsync('iot/v1/well-behaved/measurements', '{', { qos: 1 });
+  expect(await readLetters(database, 'well-behaved')).toHaveLength(1);
+});

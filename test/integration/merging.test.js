@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { identifyDevice, identifySensor } from '../../schema/ids.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+beforeAll(async () => {
+  system = await startTestSystem();
+  client = await mqtt.connectAsync(system.mqttUrl);
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} device @param {Sample[]} samples @param {string} [sensor] */
+const publish = (device, samples, sensor = 't') =>
+  client.publishAsync(
+    `iot/v1/${device}/measurements`,
+    JSON.stringify(samples.map((sample) => ({ sensor_id: sensor, ...sample }))),
+    { qos: 1 },
+  );
+
+/** @param {string} device @param {string} [sensor] @returns {Promise<{ ts: string, value: number }[]>} oldest first */
+const measurements = (device, sensor = 't') =>
+  system.all(`/devices/${device}/sensors/${sensor}/measurements?order=asc&limit=100`);
+
+/** @param {string} device @param {string} [sensor] */
+async function latest(device, sensor = 't') {
+  const { ts, value } = await system.get(`/devices/${device}/sensors/${sensor}`);
+  return { ts, value };
+}
+
+/** @param {Sample} sample */
+const asRead = ({ ts, value }) => ({ ts: new Date(ts).toISOString(), value });
+
+/** What the design says, by brute force: of two values for one instant the one whose 8 bytes are greater. @param {Sample[]} samples */
+function merged(samples) {
+  /** @type {Map<number, number>} */
+  const values = new Map();
+  for (const { ts, value } of samples) {
+    const known = values.get(ts);
+    if (known === undefined || Buffer.compare(bytes(value), bytes(known)) > 0) values.set(ts, value);
+  }
+  return [...values].sort(([a], [b]) => a - b).map(([ts, value]) => asRead({ ts, value }));
+}
+
+/** @param {number} value */
+function bytes(value) {
+  const eight = Buffer.alloc(8);
+  eight.writeDoubleBE(value);
+  return eight;
+}
+
+/** A small generator with a seed, so that a failure can be repeated. @param {number} seed @returns {() => number} in [0, 1) */
+function createRandom(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** @template T @param {T[]} list @param {() => number} random */
+const shuffled = (list, random) =>
+  list
+    .map((one) => /** @type {[number, T]} */ ([random(), one]))
+    .sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
+
+describe('the same samples, cut and sent in every way, come to the same', () => {
+  // Two hours and a bit, an instant out of five with two values.
+  const now = Date.now();
+  const random = createRandom(20_261_121);
+  const samples = Array.from({ length: 500 }, (_, at) => at).flatMap((at) => {
+    const ts = now - at * 15_000;
+    const value = Math.round((random() - 0.5) * 1e4) / 100;
+    return at % 5 === 0
+      ? [
+          { ts, value },
+          { ts, value: -value * random() },
+        ]
+      : [{ ts, value }];
+  });
+  const expected = merged(samples);
+
+  /** @param {number} size @returns {Sample[][]} batches that overlap by a third */
+  const overlapping = (size) =>
+    Array.from({ length: Math.ceil(samples.length / size) }, (_, at) =>
+      samples.slice(at * size, at * size + Math.ceil(size * 1.33)),
+    );
+
+  test.each(
+    /** @type {[string, Sample[][]][]} */ ([
+      ['one message', [samples]],
+      ['one message, turned round', [samples.toReversed()]],
+      ['one message, shuffled', [shuffled(samples, random)]],
+      ['sent three times', [samples, samples, samples]],
+      ['cut into batches of 7', overlapping(7)],
+      ['cut into batches of 60, shuffled', shuffled(overlapping(60), random)],
+      [
+        'cut in several ways at once, shuffled',
+        shuffled([...overlapping(13), ...overlapping(60), ...overlapping(61)], random),
+      ],
+      ['every sample a message', shuffled(samples, random).map((sample) => [sample])],
+    ]),
+  )('%s', async (title, batches) => {
+    const device = title.replaceAll(' ', '-');
+    // All at once: commits overtake each other.
+    await Promise.all(batches.map((batch) => publish(device, batch)));
+    expect(await measurements(device)).toEqual(expected);
+    expect(await latest(device)).toEqual(expected.at(-1));
+  });
+});
+
+describe('of two values for one instant the one with the greater bytes stays', () => {
+  test.each([
+    [1, 2, 2],
+    [1, -1, -1],
+    [-1, -2, -2],
+    [0, 1e-300, 1e-300],
+    [5e300, -5e-300, -5e-300],
+  ])('%d and %d: %d, in both orders, in one message and in two', async (a, b, winner) => {
+    const ts = Date.now();
+    const [one, other] = [
+      { ts, value: a },
+      { ts, value: b },
+    ];
+    for (const [way, batches] of Object.entries({
+      'ab-together': [[one, other]],
+      'ba-together': [[other, one]],
+      ab: [[one], [other]],
+      ba: [[other], [one]],
+    })) {
+      const device = `pair-${a}-${b}-${way}`;
+      for (const batch of batches) await publish(device, batch);
+      expect(await measurements(device)).toEqual([asRead({ ts, value: winner })]);
+      expect(await latest(device)).toEqual(asRead({ ts, value: winner }));
+    }
+  });
+});
+
+test('the newest measured value is the latest, whatever arrives last', async () => {
+  const ts = Date.now();
+  await publish('late', [{ ts, value: 1 }]);
+  await publish('late', [{ ts: ts - 1, value: 2 }]);
+  await publish('late', [{ ts: ts - 86_400_000, value: 3 }]);
+  expect(await latest('late')).toEqual(asRead({ ts, value: 1 }));
+  await publish('late', [{ ts: ts + 1, value: 4 }]);
+  expect(await latest('late')).toEqual(asRead({ ts: ts + 1, value: 4 }));
+  expect(await measurements('late')).toHaveLength(4);
+});
+
+test('a process that has just started does not take the latest back', async () => {
+  const ts = Date.now();
+  await publish('restarted', [{ ts, value: 1 }]);
+  const keyspace = { CQL_KEYSPACE: system.config.cql.keyspace };
+  const other = await startTestSystem({ settings: keyspace });
+  try {
+    const second = await mqtt.connectAsync(other.mqttUrl);
+    const older = JSON.stringify({ sensor_id: 't', ts: ts - 5, value: 9 });
+    await second.publishAsync('iot/v1/restarted/measurements', older, { qos: 1 });
+    await second.endAsync();
+  } finally {
+    await other.halt();
+  }
+  expect(await latest('restarted')).toEqual(asRead({ ts, value: 1 }));
+  expect(await measurements('restarted')).toHaveLength(2);
+});
+
+describe('sensors of two devices stay apart', () => {
+  test.each([
+    ['the same name', 'temperature'],
+    ['the same UUID', '7c9e6679-7425-40de-944b-e07fc1f90ae7'],
+  ])('%s', async (title, sensor) => {
+    const [a, b] = [`${title}-a`.replaceAll(' ', '-'), `${title}-b`.replaceAll(' ', '-')];
+    const ts = Date.now();
+    await Promise.all([publish(a, [{ ts, value: 1 }], sensor), publish(b, [{ ts, value: 2 }], sensor)]);
+    for (const [device, value] of /** @type {const} */ ([
+      [a, 1],
+      [b, 2],
+    ])) {
+      expect(await measurements(device, sensor)).toEqual([asRead({ ts, value })]);
+      expect(await latest(device, sensor)).toEqual(asRead({ ts, value }));
+    }
+  });
+});
+
+test('a device and a sensor are the same by name and by id', async () => {
+  const { id: device } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice('twin'));
+  const { id: sensor } = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(device, 't'));
+  const ts = Date.now();
+  await publish('twin', [{ ts, value: 1 }]);
+  await publish(device, [{ ts: ts + 1, value: 2 }], sensor);
+  await publish('twin', [{ ts: ts + 2, value: 3 }], sensor);
+  const expected = [1, 2, 3].map((value, at) => asRead({ ts: ts + at, value }));
+  for (const [d, s] of [
+    ['twin', 't'],
+    ['twin', sensor],
+    [device, 't'],
+    [device, sensor],
+  ]) {
+    expect(await measurements(String(d), s)).toEqual(expected);
+  }
+  const { device_id, name, sensors } = await system.get('/devices/twin');
+  expect({ device_id, name }).toEqual({ device_id: device, name: 'twin' });
+  expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 3 })]);
+});
+
+test('one message that calls a new sensor by name and by id knows it by its name', async () => {
+  const { id: device } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice('both'));
+  const { id: sensor } = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(device, 't'));
+  const ts = Date.now();
+  const elements = [
+    { sensor_id: sensor, ts, value: 1 },
+    { sensor_id: 't', ts: ts + 1, value: 2 },
+  ];
+  await client.publishAsync('iot/v1/both/measurements', JSON.stringify(elements), { qos: 1 });
+  const { sensors } = await system.get('/devices/both');
+  expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 2 })]);
+  expect(await measurements('both')).toHaveLength(2);
+});

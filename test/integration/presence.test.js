@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startMosquitto } from '../support/mosquitto.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const MINUTE_MS = 60_000;
+
+/** The test's own clock: nothing waits for a minute to pass. */
+let now = Date.now();
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => now });
+  client = await mqtt.connectAsync(system.mqttUrl);
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} device @param {'online' | 'offline'} state @param {number} session epoch ms */
+const status = (device, state, session) =>
+  client.publishAsync(`iot/v1/${device}/status`, JSON.stringify({ state, session }), {
+    qos: 1,
+    retain: true,
+  });
+
+/** @param {string} device */
+const measure = (device) =>
+  client.publishAsync(
+    `iot/v1/${device}/measurements`,
+    JSON.stringify({ sensor_id: 't', ts: now, value: 1 }),
+    { qos: 1 },
+  );
+
+/** @param {string} device @returns {Promise<{ online: boolean, last_seen: string | null }>} */
+const read = (device) => system.get(`/devices/${device}`);
+
+/** @template T @param {T[]} list @returns {T[][]} */
+const permutations = (list) =>
+  list.length < 2
+    ? [list]
+    : list.flatMap((one, at) => permutations(list.toSpliced(at, 1)).map((rest) => [one, ...rest]));
+
+describe('the newest session says whether a device is online, in whatever order its messages come', () => {
+  const old = now - 10_000;
+  const young = now - 5000;
+  const birth = /** @type {const} */ (['birth', young]);
+
+  test.each([
+    { left: false, last: /** @type {const} */ ('online') },
+    { left: true, last: /** @type {const} */ ('offline') },
+  ])('$last', async ({ left, last }) => {
+    const messages = [
+      /** @type {const} */ (['online', old]),
+      /** @type {const} */ (['offline', old]),
+      /** @type {const} */ (['online', young]),
+      left ? /** @type {const} */ (['offline', young]) : birth,
+    ];
+    await Promise.all(
+      permutations(messages).map(async (order, at) => {
+        const device = `${last}-${at}`;
+        for (const [kind, session] of order) {
+          if (kind !== 'birth') await status(device, kind, session);
+          else await client.publishAsync(`iot/v1/${device}/birth`, JSON.stringify({ session }), { qos: 1 });
+        }
+        expect([order, (await read(device)).online]).toEqual([order, last === 'online']);
+      }),
+    );
+  });
+});
+
+test('bare words do as well', async () => {
+  for (const state of ['online', 'offline', 'online']) {
+    now += 1;
+    await client.publishAsync('iot/v1/bare/status', state, { qos: 1, retain: true });
+    expect((await read('bare')).online).toBe(state === 'online');
+  }
+  // That is how a retained message is taken away; of the device it says nothing.
+  await client.publishAsync('iot/v1/bare/status', '', { qos: 1, retain: true });
+  expect((await read('bare')).online).toBe(true);
+});
+
+test('the last will of a device that breaks off says offline', async () => {
+  const session = now;
+  const payload = Buffer.from(JSON.stringify({ state: 'offline', session }));
+  const device = await mqtt.connectAsync(system.mqttUrl, {
+    reconnectPeriod: 0,
+    will: { topic: 'iot/v1/mortal/status', payload, qos: 1, retain: true },
+  });
+  const online = JSON.stringify({ state: 'online', session });
+  await device.publishAsync('iot/v1/mortal/status', online, { qos: 1, retain: true });
+  expect((await read('mortal')).online).toBe(true);
+  device.stream.destroy();
+  await until(async () => !(await read('mortal')).online);
+
+  // It comes back: a session that began later.
+  now += 1000;
+  await status('mortal', 'online', now);
+  expect((await read('mortal')).online).toBe(true);
+});
+
+test('a device that never sent a status is online for five minutes after it was heard of', async () => {
+  const heard = now;
+  await measure('silent');
+  now = heard + 5 * MINUTE_MS - 1;
+  expect(await read('silent')).toMatchObject({ online: true, last_seen: new Date(heard).toISOString() });
+  now = heard + 5 * MINUTE_MS;
+  expect((await read('silent')).online).toBe(false);
+});
+
+test('last_seen is written once a minute at most', async () => {
+  const first = now;
+  const lastSeen = async () => Date.parse((await read('seen')).last_seen ?? '');
+  await measure('seen');
+  now = first + MINUTE_MS - 1;
+  await measure('seen');
+  expect(await lastSeen()).toBe(first);
+  now = first + MINUTE_MS;
+  await Promise.all([measure('seen'), measure('seen')]);
+  expect(await lastSeen()).toBe(now);
+});
+
+test('a retained status, replayed to a process that starts, is no sign of life', async () => {
+  const broker = await startMosquitto();
+  try {
+    const device = await mqtt.connectAsync(broker.url);
+    const online = JSON.stringify({ state: 'online', session: Date.now() });
+    await device.publishAsync('iot/v1/replayed/status', online, { qos: 1, retain: true });
+    const settings = { MQTT_URL: broker.url, CQL_KEYSPACE: system.config.cql.keyspace };
+    const behind = await startTestSystem({ settings });
+    try {
+      const found = await until(async () => {
+        const response = await behind.fetch('/devices/replayed');
+        const body = response.status === 200 ? await response.json() : null;
+        return body?.online && body;
+      });
+      expect(found.last_seen).toBeNull();
+      await device.publishAsync('iot/v1/replayed/status', online, { qos: 1, retain: true });
+      await until(async () => (await behind.get('/devices/replayed')).last_seen !== null);
+    } finally {
+      await behind.halt();
+      await device.endAsync(true);
+    }
+  } finally {
+    await broker.remove();
+  }
+});

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTimeline } from '../../simulator/replay/timeline.js';
+import { startSimulator } from '../support/simulator-process.js';
+import { startTestSystem } from '../support/system.js';
+
+const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {ReturnType<typeof startSimulator>[]} */
+const started = [];
+
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(async () => {
+  await Promise.all(started.map((simulator) => simulator.kill()));
+  await system?.stop();
+});
+
+/** The file, read without our code. @returns {Record<string, { at: number, value: number }[]>} by column; `at` in epoch ms */
+function readWeather() {
+  const [header = '', ...lines] = readFileSync(WEATHER, 'utf8').trim().split('\n');
+  const [, ...names] = header.split(',');
+  const rows = lines.map((line) => line.split(','));
+  return Object.fromEntries(
+    names.map((name, column) => [
+      name,
+      rows.map((cells) => ({ at: Date.parse(`${cells[0]}Z`), value: Number(cells[column + 1]) })),
+    ]),
+  );
+}
+
+/**
+ * @param {string} device
+ * @param {number} speed
+ * @returns {Promise<(at: number) => number>} where each instant of the file was to land, epoch ms
+ */
+async function replay(device, speed) {
+  const flags = ['--broker', system.mqttUrl, '--replay', WEATHER, '--device', device];
+  const simulator = startSimulator([...flags, '--speed', String(speed)]);
+  started.push(simulator);
+  const { code, output, summary } = await simulator.ended;
+  expect({ code, summary }).toEqual({
+    code: 0,
+    summary: { made: 26_277, acknowledged: 26_277, dropped: 0, left: 0 },
+  });
+  // The program says where the last row landed.
+  const now = Date.parse(/ to (\S+Z)/.exec(output)?.[1] ?? '');
+  const last = Math.max(...Object.values(readWeather()).flatMap((series) => series.map(({ at }) => at)));
+  return createTimeline({ last, now, speed });
+}
+
+// Sixty times as fast, an hour of ours holds sixty of the file's; as recorded, every sample is in an hour of its own.
+test.each([
+  { device: 'seattle', speed: 60 },
+  { device: 'seattle-as-recorded', speed: 1 },
+])('every value of the file comes back at speed $speed, no more and no fewer', async ({ device, speed }) => {
+  const timeline = await replay(device, speed);
+  for (const [name, series] of Object.entries(readWeather())) {
+    const expected = series.map(({ at, value }) => ({ ts: new Date(timeline(at)).toISOString(), value }));
+    const sensor = `/devices/${device}/sensors/${name}`;
+    expect(await system.all(`${sensor}/measurements?order=asc&limit=1000`)).toEqual(expected);
+    expect(await system.all(`${sensor}/measurements?limit=997`)).toEqual(expected.toReversed());
+
+    expect(await system.get(sensor)).toMatchObject({ name, type: name, ...expected.at(-1) });
+  }
+});
