@@ -1,0 +1,130 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createGroupCommit } from '../../../api/ingest/group-commit.js';
+import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+
+/** @typedef {{ key: number, value: number }} Update merged by the greater value */
+/** @typedef {{ group: number, updates: Update[], end: (error?: Error) => void }} Commit one that is in flight */
+
+/** A group commit whose commits end when the test says so. */
+function createBench() {
+  /** @type {Commit[]} */
+  const inFlight = [];
+  /** @type {Commit[]} */
+  const seen = [];
+  const groups = createGroupCommit({
+    commit: (group, updates) =>
+      new Promise((resolve, reject) => {
+        const commit = {
+          group,
+          updates,
+          end: (/** @type {Error | undefined} */ error) => {
+            inFlight.splice(inFlight.indexOf(commit), 1);
+            if (error) reject(error);
+            else resolve();
+          },
+        };
+        inFlight.push(commit);
+        seen.push(commit);
+      }),
+    merge: (/** @type {Update} */ a, /** @type {Update} */ b) => (b.value > a.value ? b : a),
+  });
+  return { groups, inFlight, seen };
+}
+
+/** Lets everything go on that waits for what has happened. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ add: fc.nat(2), key: fc.nat(5), value: fc.nat(1000) }) },
+  { weight: 1, arbitrary: fc.record({ end: fc.nat(2), fails: fc.boolean() }) },
+);
+
+test('whatever comes in whatever order: committed once merged, one write a group in flight, failures told to those who waited', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { groups, inFlight, seen } = createBench();
+      /** @type {Map<Commit, 'ok' | Error>} */
+      const ended = new Map();
+      /** @type {Array<{ group: number, key: number, value: number, outcome?: 'ok' | Error }>} */
+      const added = [];
+      /** @param {Commit} commit @param {boolean} fails */
+      const end = async (commit, fails) => {
+        const error = fails ? new Error('refused') : undefined;
+        ended.set(commit, error ?? 'ok');
+        commit.end(error);
+        await settle();
+      };
+      for (const one of steps) {
+        if ('add' in one) {
+          const { add: group, key, value } = one;
+          /** @type {typeof added[number]} */
+          const entry = { group, key, value };
+          added.push(entry);
+          groups.add(group, key, { key, value }).then(
+            () => (entry.outcome = 'ok'),
+            (error) => (entry.outcome = error),
+          );
+        } else {
+          const commit = inFlight.find(({ group }) => group === one.end);
+          if (commit) await end(commit, one.fails);
+        }
+        const busy = inFlight.map(({ group }) => group);
+        expect(new Set(busy).size).toBe(busy.length);
+      }
+      for (let next = inFlight[0]; next; next = inFlight[0]) await end(next, false);
+
+      for (const { updates } of seen) {
+        expect(new Set(updates.map(({ key }) => key)).size).toBe(updates.length);
+      }
+      for (const { group, key, value, outcome } of added) {
+        // It went out in one that held it, or something greater of its key, and ended as that one did.
+        const outcomes = seen
+          .filter(
+            (commit) =>
+              commit.group === group && commit.updates.some((one) => one.key === key && one.value >= value),
+          )
+          .map((commit) => ended.get(commit));
+        expect(outcomes).toContain(outcome);
+      }
+      // Nothing was written that nobody added.
+      for (const { group, updates } of seen) {
+        for (const update of updates) {
+          expect(added).toContainEqual(expect.objectContaining({ group, ...update }));
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a batch is full at 256 statements; the rest leaves behind it', async () => {
+  const { groups, inFlight, seen } = createBench();
+  const count = 2 * MAX_STATEMENTS_PER_GROUP_COMMIT + 10;
+  const all = Promise.all(Array.from({ length: count }, (_, key) => groups.add(0, key, { key, value: 1 })));
+  for (let next = inFlight[0]; next; next = inFlight[0]) {
+    next.end();
+    await settle();
+  }
+  await all;
+  expect(seen.map(({ updates }) => updates.length)).toEqual([1, 256, 256, 9]);
+});
+
+test('a failure reaches all who waited for it, and only them', async () => {
+  const { groups, inFlight } = createBench();
+  const first = groups.add(0, 'a', { key: 1, value: 1 });
+  const second = groups.add(0, 'b', { key: 2, value: 2 });
+  const third = groups.add(0, 'b', { key: 2, value: 3 });
+  const elsewhere = groups.add(1, 'a', { key: 1, value: 1 });
+  inFlight[0]?.end();
+  await first;
+  const failing = Promise.allSettled([second, third]);
+  inFlight.find(({ group }) => group === 0)?.end(new Error('refused'));
+  expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  inFlight[0]?.end();
+  await elsewhere;
+  // The group is free again.
+  const after = groups.add(0, 'c', { key: 3, value: 1 });
+  inFlight[0]?.end();
+  await after;
+});

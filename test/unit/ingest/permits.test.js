@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createPermits } from '../../../api/ingest/permits.js';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('never more requests than the bound, and every job gets through, however many requests it needs', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.record({ requests: fc.integer({ min: 1, max: 5 }), together: fc.boolean() }), {
+        maxLength: 12,
+      }),
+      async (most, jobs) => {
+        const permits = createPermits(most);
+        let inFlight = 0;
+        let highest = 0;
+        const request = () =>
+          permits.run(async () => {
+            inFlight++;
+            highest = Math.max(highest, inFlight);
+            await turn();
+            inFlight--;
+          });
+        await Promise.all(
+          jobs.map(async ({ requests, together }) => {
+            if (together) await Promise.all(Array.from({ length: requests }, request));
+            else for (let at = 0; at < requests; at++) await request();
+          }),
+        );
+        expect(highest).toBeLessThanOrEqual(most);
+        expect({ inUse: permits.inUse, waiting: permits.waiting }).toEqual({ inUse: 0, waiting: 0 });
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('a permit comes back from a request that fails, also from one that fails before it begins', async () => {
+  const permits = createPermits(1);
+  const failing = [
+    permits.run(() => Promise.reject(new Error('later'))),
+    permits.run(() => {
+      throw new Error('at once');
+    }),
+    permits.run(async () => 'fine'),
+  ];
+  const outcomes = await Promise.allSettled(failing);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+  expect(permits.inUse).toBe(0);
+});

@@ -1,0 +1,98 @@
+import { expect, test } from '@jest/globals';
+import { createBasket } from '../../../api/ingest/basket.js';
+import { readSenml } from '../../../api/ingest/formats/senml-json.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+/** Everything that the examples of 2010 hold is taken. @param {unknown[]} pack */
+function read(pack) {
+  const rules = { receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true };
+  const basket = createBasket(rules);
+  readSenml(pack, basket);
+  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+    times.map((ts, at) => [sensor, ts, values[at]]),
+  );
+  return { found, refused: basket.refused, skipped: basket.counts.skipped };
+}
+
+const DEVICE = 'urn:dev:ow:10e2073a01080063';
+
+// RFC 8428, sections 5.1.1 to 5.1.5; 5.1.3 is the weather station whose position has its own units under one name.
+test('5.1.1: a single datapoint, now', () => {
+  expect(read([{ n: DEVICE, u: 'Cel', v: 23.1 }]).found).toEqual([[DEVICE, NOW, 23.1]]);
+});
+
+test('5.1.2: multiple datapoints', () => {
+  const at = 1_276_020_076_001;
+  const bn = 'urn:dev:ow:10e2073a0108006:';
+  const { found } = read([
+    { bn, bt: 1.276020076001e9, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
+    { n: 'current', t: -5, v: 1.2 },
+    { n: 'current', t: -4, v: 1.3 },
+    { n: 'current', v: 1.7 },
+  ]);
+  expect(found).toEqual([
+    [`${bn}voltage`, at, 120.1],
+    [`${bn}current`, at - 5000, 1.2],
+    [`${bn}current`, at - 4000, 1.3],
+    [`${bn}current`, at, 1.7],
+  ]);
+});
+
+test('5.1.3: a base name that is a name by itself, times after the base time', () => {
+  const at = 1_320_067_464_000;
+  const { found } = read([
+    { bn: DEVICE, bt: 1.320067464e9, bu: '%RH', v: 20 },
+    { t: 60, v: 20.3 },
+    { t: 120, v: 20.7 },
+  ]);
+  expect(found).toEqual([
+    [DEVICE, at, 20],
+    [DEVICE, at + 60_000, 20.3],
+    [DEVICE, at + 120_000, 20.7],
+  ]);
+});
+
+test('5.1.4: several types of data', () => {
+  const { found, skipped, refused } = read([
+    { bn: `${DEVICE}:`, n: 'temp', u: 'Cel', v: 23.1 },
+    { n: 'label', vs: 'Machine Room' },
+    { n: 'open', vb: false },
+    { n: 'nfc-reader', vd: 'aGkgCg' },
+  ]);
+  expect(found).toEqual([
+    [`${DEVICE}:temp`, NOW, 23.1],
+    [`${DEVICE}:open`, NOW, 0],
+  ]);
+  expect({ skipped, refused }).toEqual({ skipped: 2, refused: [] });
+});
+
+test('a record of base fields alone says something of those behind it', () => {
+  const { found, refused } = read([
+    { bn: 'a/', bt: 1.32e9, bv: 100 },
+    { n: 'x', v: 1 },
+    { bv: 0 },
+    { n: 'x', t: 1, v: 1 },
+  ]);
+  expect(found).toEqual([
+    ['a/x', 1.32e12, 101],
+    ['a/x', 1.32e12 + 1000, 1],
+  ]);
+  expect(refused).toEqual([]);
+});
+
+test('4.5.3: below 2^28 seconds times count from now, base and own time together', () => {
+  expect(read([{ bn: 'a', bt: -10, t: -5, v: 1 }]).found).toEqual([['a', NOW - 15_000, 1]]);
+  expect(read([{ bn: 'a', bt: 2 ** 28 - 1, t: 1, v: 1 }]).found).toEqual([['a', 2 ** 28 * 1000, 1]]);
+});
+
+test('4.4: what must be understood and is not refuses the whole pack', () => {
+  expect(() =>
+    read([
+      { n: 'a', v: 1 },
+      { n: 'b', v: 2, kind_: 1 },
+    ]),
+  ).toThrow('kind_');
+  expect(() => read([{ bver: 11, n: 'a', v: 1 }])).toThrow('bver');
+  expect(() => read([{ bver: '10', n: 'a', v: 1 }])).toThrow('bver');
+});
