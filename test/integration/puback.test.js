@@ -1,0 +1,237 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { connect } from '../../api/store/connect.js';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startApi } from '../support/api-process.js';
+import { startTestEngine, uniqueName } from '../support/engine.js';
+import { freePort } from '../support/mosquitto.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+/** @type {import('../support/engine.js').TestEngine} */
+let engine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine?.dispose());
+
+/** @type {Array<() => Promise<unknown>>} */
+const cleanUps = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** @param {Record<string, string>} [settings] */
+async function startSystem(settings = {}) {
+  const system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: engine.contactPoint, ...settings },
+    onFatal: () => {},
+  });
+  cleanUps.push(() => system.stop());
+  return system;
+}
+
+/** @param {string} url @param {import('mqtt').IClientOptions} [options] */
+async function connectDevice(url, options = {}) {
+  const client = await mqtt.connectAsync(url, { reconnectPeriod: 100, ...options });
+  client.on('error', () => {}); // The API is stopped and started under test; the client comes back.
+  cleanUps.push(() => client.endAsync(true));
+  return client;
+}
+
+/**
+ * Publishes measurements of one sensor, value i at base + i, and keeps count of what is acknowledged.
+ *
+ * @param {import('mqtt').MqttClient} client
+ * @param {{ device: string, base: number, count: number }} load
+ */
+function publishAll(client, { device, base, count }) {
+  /** @type {Set<number>} */
+  const acknowledged = new Set();
+  const all = Array.from({ length: count }, async (_, i) => {
+    const payload = JSON.stringify({ sensor_id: 's', ts: base + i, value: i });
+    await client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
+    acknowledged.add(i);
+  });
+  return { acknowledged, done: Promise.all(all) };
+}
+
+/** @param {{ all: (path: string) => Promise<any[]> }} system @param {string} device @param {number} base */
+async function storedValues(system, device, base) {
+  const items = await system.all(
+    `/devices/${device}/sensors/s/measurements?from=${base}&order=asc&limit=1000`,
+  );
+  return items.map(({ value }) => value);
+}
+
+const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
+
+/** @param {string} httpUrl @param {string} name of a metric without labels */
+async function metric(httpUrl, name) {
+  const text = await (await fetch(`${httpUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name}(?:\\{\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+test('without the database no PUBACK arrives; when it is back, it does, and the rows are there', async () => {
+  const system = await startSystem();
+  const client = await connectDevice(system.mqttUrl);
+  const base = Date.now() - 60_000;
+  await publishAll(client, { device: 'before', base, count: 1 }).done;
+
+  await engine.stop();
+  const { acknowledged, done } = publishAll(client, { device: 'before', base, count: 20 });
+  await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 503);
+  expect((await fetch(`${system.httpUrl}/healthz`)).status).toBe(200);
+  await until(async () => (await metric(system.httpUrl, 'iot_ingest_retries_total')) > 20);
+  expect(acknowledged.size).toBe(0);
+
+  await engine.start();
+  await done;
+  expect(await storedValues(system, 'before', base)).toEqual(zeroTo(20));
+  await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 200);
+});
+
+test('PUBACKs leave in order of arrival, though commits overtake each other', async () => {
+  const system = await startSystem({ INGEST_MAX_IN_FLIGHT: '4' });
+  const client = await connectDevice(system.mqttUrl);
+  /** @type {number[]} */
+  const sent = [];
+  /** @type {number[]} */
+  const acknowledged = [];
+  client.on('packetsend', (packet) => packet.cmd === 'publish' && sent.push(Number(packet.messageId)));
+  client.on(
+    'packetreceive',
+    (packet) => packet.cmd === 'puback' && acknowledged.push(Number(packet.messageId)),
+  );
+  const now = Date.now();
+  // 60 hours are 60 requests, of which 4 are in flight at a time: what comes behind is committed long before.
+  const long = zeroTo(60).map((hour) => ({ sensor_id: 's', ts: now - (hour + 1) * 3_600_000, value: hour }));
+  await Promise.all(
+    zeroTo(40).map((i) =>
+      client.publishAsync(
+        `iot/v1/${i % 10 === 0 ? 'long' : `short-${i}`}/measurements`,
+        JSON.stringify(i % 10 === 0 ? long : { sensor_id: 's', ts: now, value: i }),
+        { qos: 1 },
+      ),
+    ),
+  );
+  expect(acknowledged).toHaveLength(40);
+  expect(acknowledged).toEqual(sent);
+
+  const database = await system.openDatabase();
+  cleanUps.push(() => database.shutdown());
+  const { rows } = await database.execute(
+    'SELECT device_id, WRITETIME(last) AS begun FROM measurement_batch',
+    [],
+    { fetchSize: 1000 },
+  );
+  /** @type {Map<string, number[]>} */
+  const begun = new Map();
+  for (const row of rows) {
+    const device = String(row['device_id']);
+    begun.set(device, [...(begun.get(device) ?? []), Number(row['begun'])]);
+  }
+  const ofLong = [...begun.values()].filter(({ length }) => length > 1).flat();
+  const ofShort = [...begun.values()].filter(({ length }) => length === 1).flat();
+  // The last request of the long ones was sent when short ones behind them had long been.
+  expect(Math.max(...ofLong)).toBeGreaterThan(Math.min(...ofShort));
+});
+
+describe('a process that ends under load', () => {
+  const COUNT = 3000;
+
+  /** @param {(api: import('../support/api-process.js').ApiProcess) => Promise<void>} end */
+  async function endUnderLoad(end) {
+    const settings = {
+      CQL_CONTACT_POINTS: engine.contactPoint,
+      CQL_KEYSPACE: uniqueName('t'),
+      MQTT_PORT: String(await freePort()),
+      HTTP_PORT: String(await freePort()),
+      LATEST_GROUPS: '4',
+    };
+    await migrateDatabase(readSettings(settings, { envFile: '' }));
+    const first = await startApi(settings);
+    cleanUps.push(() => first.kill());
+    const client = await connectDevice(first.mqttUrl, { clean: false, clientId: 'steady' });
+    let sent = 0;
+    client.on('packetsend', (packet) => {
+      if (packet.cmd === 'publish') sent++;
+    });
+    const base = Date.now() - 600_000;
+    const { acknowledged, done } = publishAll(client, { device: 'load', base, count: COUNT });
+    await until(() => acknowledged.size > 200);
+    await end(first);
+    const before = [...acknowledged];
+
+    const second = await startApi(settings);
+    cleanUps.push(() => second.kill());
+    await done;
+    const system = {
+      /** @param {string} path */
+      async all(path) {
+        const items = [];
+        for (let cursor = ''; ; ) {
+          const response = await fetch(`${second.httpUrl}/api/v1${path}${cursor}`);
+          const page = /** @type {any} */ (await response.json());
+          items.push(...page.items);
+          if (!page.next) return items;
+          cursor = `&cursor=${encodeURIComponent(page.next)}`;
+        }
+      },
+    };
+    const values = await storedValues(system, 'load', base);
+    expect(before.filter((value) => !values.includes(value))).toEqual([]);
+    expect(values).toEqual(zeroTo(COUNT));
+    expect(before.length).toBeLessThan(COUNT);
+    expect(sent).toBeGreaterThan(COUNT);
+    const rows = await countRows(settings);
+    expect(rows).toBe(COUNT);
+  }
+
+  /** Redelivered messages are the same rows. @param {Record<string, string>} settings */
+  async function countRows(settings) {
+    const { cql } = readSettings(settings, { envFile: '' });
+    const database = await connect(cql, { keyspace: cql.keyspace });
+    try {
+      const { rows } = await database.execute('SELECT count(*) AS n FROM measurement_batch');
+      return Number(rows[0]?.['n']);
+    } finally {
+      await database.shutdown();
+    }
+  }
+
+  test('by kill -9: all that was acknowledged is stored, the rest is sent again and stored once', () =>
+    endUnderLoad(async (api) => {
+      api.signal('SIGKILL');
+      await api.ended;
+    }));
+
+  test('by SIGTERM: the same, within 10 s and with exit code 0', () =>
+    endUnderLoad(async (api) => {
+      api.signal('SIGTERM');
+      await until(() => !api.running(), { withinMs: 10_000, what: 'the end' });
+      expect((await api.ended).code).toBe(0);
+    }));
+});
+
+test('with the database away under load, everything published is acknowledged in the end, and stored', async () => {
+  const system = await startSystem();
+  const base = Date.now() - 600_000;
+  const devices = await Promise.all(
+    zeroTo(5).map(async (i) => {
+      const client = await connectDevice(system.mqttUrl, { clientId: `device-${i}`, clean: false });
+      return { client, device: `device-${i}` };
+    }),
+  );
+  const loads = devices.map(({ client, device }) => publishAll(client, { device, base, count: 2000 }));
+  await until(() => loads.every(({ acknowledged }) => acknowledged.size > 100));
+  await engine.stop();
+  const atStop = loads.map(({ acknowledged }) => acknowledged.size);
+  expect(Math.max(...atStop)).toBeLessThan(2000);
+  await engine.start();
+  await Promise.all(loads.map(({ done }) => done));
+  for (const { device } of devices) expect(await storedValues(system, device, base)).toEqual(zeroTo(2000));
+  await until(async () => (await metric(system.httpUrl, 'iot_ingest_in_flight')) === 0);
+  expect(await metric(system.httpUrl, 'iot_ingest_unsettled_bytes')).toBe(0);
+});
