@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createCursors } from '../../../api/http/cursor.js';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { withCursor } from '../../support/pages.js';
+import { startTestSystem } from '../../support/system.js';
+
+const HOUR = 3_600_000;
+const FROM = Date.now() - HOUR;
+
+/** The system's clock runs ahead by this much, in ms. */
+let ahead = 0;
+const clock = () => Date.now() + ahead;
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {string} of the system's own */
+let dataDir;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
+  system = await startTestSystem({ clock, settings: { DATA_DIR: dataDir } });
+  const device = await connectDevice(system);
+  for (const name of ['a', 'b', 'c']) {
+    const sensors = ['s', 't'].map((sensor_id) => ({ sensor_id, type: 'Pulse' }));
+    await device.birth(name, { site: 'Oslo', sensors });
+    const samples = [0, 1, 2].map((value) => ({ sensor_id: 's', ts: FROM + value, value }));
+    await device.measure(name, [...samples, ...samples.map((one) => ({ ...one, sensor_id: 't' }))]);
+  }
+  await device.end();
+});
+afterAll(async () => {
+  await system?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** @param {string} path @returns {Promise<string>} */
+async function cursorOf(path) {
+  const { next } = await system.get(path);
+  if (typeof next !== 'string') throw new Error(`${path} has no second page`);
+  return next;
+}
+
+/** @param {string} path @param {string} cursor */
+async function expectRefused(path, cursor) {
+  const answer = await send(system.httpUrl, `/api/v1${withCursor(path, cursor)}`);
+  const { detail } = expectProblem(answer, 400, 'bad_cursor');
+  expect(detail).toMatch(/begin again without a cursor/);
+  return detail;
+}
+
+const raw = (/** @type {string} */ device, sensor = 's', query = '') =>
+  `/devices/${device}/sensors/${sensor}/measurements?limit=1${query}`;
+
+const LISTINGS = [
+  '/latest?limit=1',
+  '/latest?limit=1&type=Pulse',
+  '/latest?limit=1&site=Oslo',
+  '/latest?limit=1&site=Oslo&type=Pulse',
+  '/latest?limit=1&name=s',
+  '/latest?limit=1&device=a',
+  '/latest?limit=1&device=b',
+  '/devices?limit=1',
+  '/devices?limit=1&site=Oslo',
+  '/devices?limit=1&state=online',
+  raw('a'),
+  raw('b'),
+  raw('a', 't'),
+  raw('a', 's', `&order=asc&from=${FROM - HOUR}`),
+  raw('a', 's', `&from=${FROM}`),
+  raw('a', 's', `&from=${FROM}&to=${FROM + HOUR}`),
+];
+
+test('a cursor is good for its own listing and for no other', async () => {
+  for (const path of LISTINGS) {
+    const cursor = await cursorOf(path);
+    expect((await system.get(withCursor(path, cursor))).items).toHaveLength(1);
+    for (const other of LISTINGS) if (other !== path) await expectRefused(other, cursor);
+  }
+});
+
+test('the limit may change from page to page, and a time be spelt in another way', async () => {
+  const cursor = await cursorOf('/latest?limit=1');
+  expect((await system.get(withCursor('/latest?limit=9', cursor))).items).toHaveLength(5);
+  const page = await cursorOf(raw('a', 's', `&from=${FROM}`));
+  const spelt = raw('a', 's', `&from=${new Date(FROM).toISOString()}`);
+  expect((await system.get(withCursor(spelt, page))).items).toHaveLength(1);
+});
+
+test('a device may be called by its name on one page and by its id on the next', async () => {
+  const { device_id } = await system.get('/devices/a');
+  const cursor = await cursorOf('/latest?limit=1&device=a');
+  expect((await system.get(withCursor(`/latest?limit=1&device=${device_id}`, cursor))).items).toHaveLength(1);
+});
+
+test('a cursor that was changed by one character, anywhere, is refused', async () => {
+  const cursor = await cursorOf('/latest?limit=1');
+  for (let at = 0; at < cursor.length; at++) {
+    const other = cursor[at] === 'A' ? 'B' : 'A';
+    await expectRefused('/latest?limit=1', cursor.slice(0, at) + other + cursor.slice(at + 1));
+  }
+  await expectRefused('/latest?limit=1', cursor.slice(0, -1));
+  await expectRefused('/latest?limit=1', `${cursor}A`);
+});
+
+describe.each([
+  ['empty', ''],
+  ['one character', 'A'],
+  ['no base64url', '!?äö'],
+  ['padded', 'AAAA=='],
+  ['ten thousand characters', 'A'.repeat(10_000)],
+  ['JSON', '{"group":0}'],
+])('a cursor that is %s', (_, cursor) => {
+  test.each(['/latest', '/devices', raw('a')])('is refused by %s', async (path) => {
+    await expectRefused(path, cursor);
+  });
+});
+
+test('a cursor of another secret is refused', async () => {
+  const foreign = createCursors({ secret: 'x'.repeat(32), clock });
+  const scope = JSON.stringify(['latest', {}, null]);
+  await expectRefused('/latest', foreign.seal(scope, { group: 0 }));
+});
+
+test('a cursor expires after a day, and says so', async () => {
+  const cursor = await cursorOf('/latest?limit=1');
+  try {
+    ahead = 24 * HOUR - 60_000;
+    expect((await system.get(withCursor('/latest?limit=1', cursor))).items).toHaveLength(1);
+    ahead = 24 * HOUR + 60_000;
+    expect(await expectRefused('/latest?limit=1', cursor)).toMatch(/expired/);
+  } finally {
+    ahead = 0;
+  }
+});
+
+test('a cursor given twice is a bad parameter', async () => {
+  const cursor = await cursorOf('/latest?limit=1');
+  const answer = await send(system.httpUrl, `/api/v1/latest?cursor=${cursor}&cursor=${cursor}`);
+  expectProblem(answer, 400, 'bad_parameter');
+});
+
+test.each([
+  ['the secret that was kept in DATA_DIR', {}],
+  ['CURSOR_SECRET', { CURSOR_SECRET: 'a secret of thirty-two characters' }],
+])('a cursor outlives a restart, by %s', async (_, settings) => {
+  const own = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
+  const keyspace = system.config.cql.keyspace;
+  const start = (/** @type {Record<string, string>} */ more) =>
+    startTestSystem({ settings: { CQL_KEYSPACE: keyspace, DATA_DIR: own, ...settings, ...more } });
+  const before = await start({});
+  const { next } = await before.get('/latest?limit=1').finally(before.halt);
+  const after = await start({});
+  try {
+    expect((await after.get(withCursor('/latest?limit=1', next))).items).toHaveLength(1);
+  } finally {
+    await after.halt();
+  }
+  const foreign = await start({ CURSOR_SECRET: 'quite another one, as long as it' });
+  try {
+    const answer = await send(foreign.httpUrl, `/api/v1${withCursor('/latest?limit=1', next)}`);
+    expectProblem(answer, 400, 'bad_cursor');
+  } finally {
+    await foreign.halt();
+    await rm(own, { recursive: true, force: true });
+  }
+});

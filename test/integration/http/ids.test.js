@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const TS = Date.now() - 1000;
+
+/** Devices and sensors by what they call themselves; a topic has no room for a device's own slash. */
+const CALLED = [
+  ['cow', 'pulse'],
+  ['cow', 'body/left/%2F'],
+  ['Kuh 7', 'Körper Temperatur'],
+  ['牛', '体温 ❤️'],
+  ['100%', 'a?b&c=d+e;f'],
+  [UUID, UUID],
+  [UUID.toUpperCase(), UUID.toUpperCase()],
+  ['x'.repeat(128), 'é'.repeat(64)],
+  ['..', '.'],
+];
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem();
+  const device = await connectDevice(system);
+  for (const [index, [name = '', sensor = '']] of CALLED.entries()) {
+    await device.measure(name, [{ sensor_id: sensor, ts: TS, value: index }]);
+  }
+  await device.end();
+});
+afterAll(() => system?.stop());
+
+/** @param {string} path below /api/v1, as it goes over the wire */
+const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
+
+test.each(CALLED.map(([device = '', sensor = ''], index) => ({ device, sensor, index })))(
+  '$device and its $sensor are found by name and by id',
+  async ({ device, sensor, index }) => {
+    const deviceId = String(identifyDevice(device)?.id);
+    const sensorId = String(identifySensor(deviceId, sensor)?.id);
+    for (const one of [deviceId, encodeURIComponent(device)]) {
+      for (const other of [sensorId, encodeURIComponent(sensor)]) {
+        const path = `/devices/${one}/sensors/${other}`;
+        const answer = await ask(path);
+        expect(answer.status).toBe(200);
+        expect(JSON.parse(answer.text)).toMatchObject({
+          device_id: deviceId,
+          sensor_id: sensorId,
+          value: index,
+        });
+        const raw = await ask(`${path}/measurements?from=${TS}`);
+        expect(JSON.parse(raw.text).items).toEqual([{ ts: new Date(TS).toISOString(), value: index }]);
+      }
+      expect(JSON.parse((await ask(`/devices/${one}`)).text)).toMatchObject({ device_id: deviceId });
+      const { items } = JSON.parse((await ask(`/latest?device=${one}`)).text);
+      expect(items).toContainEqual(expect.objectContaining({ device_id: deviceId, sensor_id: sensorId }));
+    }
+  },
+);
+
+test.each([
+  ['129 bytes', 'x'.repeat(129)],
+  ['65 characters of two bytes', '%C3%A9'.repeat(65)],
+  ['a control character', 'a%00b'],
+  ['a line break', 'a%0Ab'],
+  ['a C1 control character', '%C2%85'],
+])('%s are no name', async (_, name) => {
+  for (const path of [
+    `/devices/${name}`,
+    `/devices/cow/sensors/${name}`,
+    `/devices/${name}/sensors/s/measurements`,
+    `/latest?device=${name}`,
+    `/stream?device=${name}`,
+    `/stream?sensor=cow/${name}`,
+  ]) {
+    expectProblem(await ask(path), 400, 'bad_id');
+  }
+  expectProblem(await ask('/latest?device='), 400, 'bad_id');
+});
+
+test.each([
+  '/devices/nobody',
+  `/devices/${UUID.replace('0', 'f')}`,
+  '/devices/nobody/sensors/pulse',
+  '/devices/cow/sensors/nothing',
+  '/devices/cow/sensors/nothing/measurements',
+  // A sensor belongs to its device.
+  `/devices/cow/sensors/${UUID}`,
+])('%s is not found', async (path) => {
+  expectProblem(await ask(path), 404, 'not_found');
+});

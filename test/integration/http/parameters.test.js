@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+const TS = Date.now() - 1000;
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem();
+  const device = await connectDevice(system);
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: TS, value: 61 }]);
+  await device.end();
+});
+afterAll(() => system?.stop());
+
+/** @param {string} path below /api/v1, as it goes over the wire */
+const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
+
+const RAW = '/devices/cow/sensors/pulse/measurements';
+
+describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (path) => {
+  test.each(['0', '1001', '-1', '1e3', 'abc', '', '1.5', '%2B5', ' 5', '0x10', '٣', '99999999999999999999'])(
+    '%j is refused by its name',
+    async (limit) => {
+      const problem = expectProblem(await ask(`${path}limit=${encodeURI(limit)}`), 400, 'bad_parameter');
+      expect(problem.parameters).toEqual([{ name: 'limit', reason: 'a whole number from 1 to 1000' }]);
+    },
+  );
+
+  test.each(['1', '1000', '007'])('%j is taken', async (limit) => {
+    expect((await ask(`${path}limit=${limit}`)).status).toBe(200);
+  });
+
+  test('given twice it is refused', async () => {
+    const { parameters } = expectProblem(await ask(`${path}limit=1&limit=1`), 400, 'bad_parameter');
+    expect(parameters).toEqual([{ name: 'limit', reason: 'given once, as a text' }]);
+  });
+});
+
+test('every wrong parameter is named at once', async () => {
+  const { parameters, detail } = expectProblem(
+    await ask(`${RAW}?limit=0&order=up&from=yesterday&colour=red`),
+    400,
+    'bad_parameter',
+  );
+  const names = parameters.map((/** @type {{ name: string }} */ { name }) => name).sort();
+  expect(names).toEqual(['colour', 'from', 'limit', 'order']);
+  for (const name of names) expect(detail).toContain(name);
+});
+
+test.each([
+  '/latest?sort=name',
+  '/latest?Limit=5',
+  '/latest?__proto__=1',
+  '/latest?constructor=1',
+  '/devices?device=cow',
+  '/devices?state=asleep',
+  '/devices?state=online&state=online',
+  '/devices/cow?limit=1',
+  '/devices/cow/sensors/pulse?from=1',
+  `${RAW}?points=5`,
+  `${RAW}?order=ASC`,
+  '/latest?type=',
+  `/latest?type=${'x'.repeat(129)}`,
+  '/latest?site=a%00b',
+  '/latest?name=%ff',
+  '/latest?type=%zz',
+])('%s is a bad parameter', async (path) => {
+  expectProblem(await ask(path), 400, 'bad_parameter');
+});
+
+describe('times', () => {
+  const iso = new Date(TS).toISOString();
+  const offset = `${new Date(TS + 2 * 3_600_000).toISOString().slice(0, -1)}+02:00`;
+
+  test.each([
+    ['milliseconds', `${TS}`],
+    ['ISO 8601 in UTC', iso],
+    ['ISO 8601 without a zone', iso.slice(0, -1)],
+    ['ISO 8601 with an offset', offset],
+  ])('%s name an instant exactly', async (_, time) => {
+    const from = encodeURIComponent(time);
+    expect((await system.get(`${RAW}?from=${from}`)).items).toEqual([{ ts: iso, value: 61 }]);
+    expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
+  });
+
+  test.each(['yesterday', '', '2026-13-01', '2026-02-30', '21.11.2026', '1e12', '12.5', '99999999999999999'])(
+    '%j is refused',
+    async (time) => {
+      expectProblem(await ask(`${RAW}?from=${encodeURIComponent(time)}`), 400, 'bad_parameter');
+    },
+  );
+
+  test('an offset whose plus has become a space is refused with that advice', async () => {
+    const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');
+    expect(detail).toMatch(/%2B/);
+  });
+
+  test('a range that is turned round is refused, one of no length is empty', async () => {
+    expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
+    expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
+  });
+});

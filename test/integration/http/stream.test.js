@@ -1,0 +1,179 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { openStream } from '../../support/event-stream.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** Times rise from here, one ms a value, so that the newest is known. */
+let now = Date.now() - 3_600_000;
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+/** @type {import('../../support/event-stream.js').EventStream[]} */
+let streams = [];
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  device = await connectDevice(system);
+  for (const name of ['a', 'b', 'c d']) await measure(name, 's', 0);
+  await measure('a', 'left/top', 0);
+});
+afterEach(() => {
+  for (const stream of streams) stream.close();
+  streams = [];
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+});
+
+/** @param {string} name @param {string} sensor @param {number} value @param {number} [ts] */
+const measure = (name, sensor, value, ts = now++) => device.measure(name, [{ sensor_id: sensor, ts, value }]);
+
+/** @param {string} [query] @param {Record<string, string>} [headers] */
+async function open(query = '', headers = {}) {
+  const stream = await openStream(`${system.httpUrl}/api/v1/stream${query}`, { headers });
+  streams.push(stream);
+  return stream;
+}
+
+/** @param {any[]} items */
+const names = (items) => [...new Set(items.map(({ device, name }) => `${device}: ${name}`))].sort();
+
+test.each([
+  ['the whole fleet', '', ['a: left/top', 'a: s', 'b: s', 'c d: s']],
+  ['a device', '?device=a', ['a: left/top', 'a: s']],
+  ['several devices', '?device=a&device=c%20d', ['a: left/top', 'a: s', 'c d: s']],
+  ['a device with a space as forms write it', '?device=c+d', ['c d: s']],
+  ['a sensor', '?sensor=b/s', ['b: s']],
+  ['a sensor with a slash, each part encoded', '?sensor=a/left%2Ftop', ['a: left/top']],
+  ['a sensor with a slash, encoded again as a whole', `?${form('a/left%2Ftop')}`, ['a: left/top']],
+  ['a sensor with a space, encoded as a whole', `?${form('c%20d/s')}`, ['c d: s']],
+  ['several of each', '?sensor=a/s&device=b&sensor=c%20d/s', ['a: s', 'b: s', 'c d: s']],
+  ['what does not exist yet', '?device=nobody', []],
+])('%s: a snapshot, then its changes alone', async (_, query, expected) => {
+  const stream = await open(query);
+  const { data } = await stream.first('snapshot');
+  if (expected.length === 0) expect(data.items).toEqual([]);
+  await until(() => names(stream.items('snapshot')).length === expected.length);
+  expect(names(stream.items('snapshot'))).toEqual(expected);
+
+  const value = now;
+  for (const name of ['a', 'b', 'c d']) await measure(name, 's', value);
+  await measure('a', 'left/top', value);
+  // A reader of the whole fleet hears of all of them; then everybody has heard of what is theirs.
+  const witness = await open();
+  await witness.first('snapshot');
+  await until(() => stream.items('delta').filter((item) => item.value === value).length === expected.length);
+  expect(names(stream.items('delta'))).toEqual(expected);
+});
+
+/** @param {string} pair @returns {string} as a form encodes it */
+function form(pair) {
+  return new URLSearchParams({ sensor: pair }).toString();
+}
+
+test('items are those of /latest; ids are all different', async () => {
+  const stream = await open('?sensor=b/s');
+  const { data } = await stream.first('snapshot');
+  expect(data).toEqual({ items: (await system.get('/latest?device=b')).items });
+  await measure('b', 's', 7);
+  await stream.first('delta');
+  expect(stream.items('delta')).toEqual((await system.get('/latest?device=b')).items);
+  const ids = stream.events.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(stream.headers['content-type']).toMatch(/^text\/event-stream/);
+  expect(stream.headers['cache-control']).toBe('no-store');
+});
+
+test('stats have the fields of the contract, and come again and again', async () => {
+  const stream = await open('?device=a');
+  await until(() => stream.events.filter(({ event }) => event === 'stats').length >= 3);
+  const figure = expect.any(Number);
+  await until(async () => {
+    await measure('a', 's', 1);
+    return stream.events.some(({ event, data }) => event === 'stats' && data.commit_ms.p50 !== null);
+  });
+  for (const { event, data } of stream.events) {
+    if (event !== 'stats') continue;
+    expect(data).toEqual({
+      samples_per_s: figure,
+      commit_ms: data.commit_ms.p50 === null ? { p50: null, p99: null } : { p50: figure, p99: figure },
+      in_flight: figure,
+      refused_per_s: figure,
+    });
+  }
+});
+
+test('of many changes at once the reader is told the newest', async () => {
+  const stream = await open('?sensor=b/s');
+  await stream.first('snapshot');
+  const last = now + 199;
+  await Promise.all(Array.from({ length: 200 }, () => measure('b', 's', now)));
+  await until(() => stream.items('delta').some(({ ts }) => Date.parse(ts) === last));
+  const times = stream.items('delta').map(({ ts }) => Date.parse(ts));
+  expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+  // Two hundred commits are no two hundred events.
+  expect(times.length).toBeLessThan(200);
+});
+
+test('an older value that comes late is no news', async () => {
+  const stream = await open('?device=late');
+  await stream.first('snapshot');
+  const ts = now;
+  now += 1000;
+  await measure('late', 's', 1, ts + 500);
+  await until(() => stream.items('delta').length === 1);
+  await measure('late', 's', 2, ts + 400);
+  await measure('late', 's', 3, ts + 600);
+  await until(() => stream.items('delta').some(({ value }) => value === 3));
+  expect(stream.items('delta').map(({ value }) => value)).toEqual([1, 3]);
+});
+
+test('nothing falls between the snapshot and the changes', async () => {
+  for (let round = 0; round < 25; round++) {
+    const value = 1000 + round;
+    const [stream] = await Promise.all([open('?sensor=a/s'), measure('a', 's', value)]);
+    await until(() => [...stream.state().values()].some((item) => item.value === value));
+    stream.close();
+  }
+});
+
+test('an id of somewhere else gets a fresh snapshot', async () => {
+  for (const id of ['elsewhere-12', '', 'a'.repeat(1000)]) {
+    const stream = await open('?sensor=b/s', { 'Last-Event-ID': id });
+    expect((await stream.first('snapshot')).data.items).toHaveLength(1);
+  }
+});
+
+test('a hundred readers at once are all told', async () => {
+  const readers = await Promise.all(Array.from({ length: 100 }, () => open('?sensor=b/s')));
+  await Promise.all(readers.map((reader) => reader.first('snapshot')));
+  await measure('b', 's', 4242);
+  await until(() => readers.every((reader) => reader.items('delta').some(({ value }) => value === 4242)));
+});
+
+test('HEAD answers and ends', async () => {
+  const answer = await send(system.httpUrl, '/api/v1/stream', { method: 'HEAD' });
+  expect(answer).toMatchObject({ status: 200, text: '' });
+});
+
+test.each([
+  ['more than 2000', `?${'device=a&'.repeat(2001)}`, 'bad_parameter'],
+  ['a sensor without its device', '?sensor=pulse', 'bad_parameter'],
+  ['an unknown parameter', '?type=Pulse', 'bad_parameter'],
+  ['broken percent-encoding', '?device=%zz', 'bad_parameter'],
+  ['an empty name', '?device=', 'bad_id'],
+  ['an empty sensor', '?sensor=a/', 'bad_id'],
+])('%s: 400', async (_, query, code) => {
+  expectProblem(await send(system.httpUrl, `/api/v1/stream${query}`), 400, code);
+});
+
+test('as many as are allowed are served', async () => {
+  const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
+  const stream = await open(`?${Array.from({ length: 2000 }, () => `sensor=${id}/${id}`).join('&')}`);
+  expect((await stream.first('snapshot')).data.items).toEqual([]);
+});

@@ -1,0 +1,52 @@
+import { request } from 'node:http';
+import { expect } from '@jest/globals';
+
+/**
+ * One request exactly as given: `fetch` would tidy up its path and its headers.
+ *
+ * @param {string} origin
+ * @param {string} path as it goes over the wire
+ * @param {{ method?: string, headers?: Record<string, string> }} [options]
+ * @returns {Promise<{ status: number, headers: import('node:http').IncomingHttpHeaders, text: string }>}
+ */
+export function send(origin, path, { method = 'GET', headers = {} } = {}) {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.once('end', () =>
+        resolve({ status: Number(response.statusCode), headers: response.headers, text }),
+      );
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+/** What must never be seen from outside: stacks, statements, files, hosts of the database. */
+const INSIDE = /\bat .*\.js|node_modules|SELECT|INSERT|\.js:\d|127\.0\.0\.1:\d|cassandra/i;
+
+/**
+ * Holds an answer to RFC 9457 and to our own table of codes.
+ *
+ * @param {{ status: number, headers: import('node:http').IncomingHttpHeaders, text: string }} answer
+ * @param {number} status
+ * @param {string} code
+ * @returns {any} the problem
+ */
+export function expectProblem({ status: given, headers, text }, status, code) {
+  expect({ status: given, text }).toEqual({ status, text: expect.stringContaining(`"${code}"`) });
+  expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+  const problem = JSON.parse(text);
+  expect(problem).toMatchObject({
+    type: 'about:blank',
+    title: expect.stringMatching(/./),
+    status,
+    code,
+    detail: expect.stringMatching(/./),
+  });
+  expect(text).not.toMatch(INSIDE);
+  return problem;
+}
