@@ -33,7 +33,7 @@ export const tokenGuard = (token) => (req, res, next) => {
 
 /** @param {string} header @returns {string} */
 function givenToken(header) {
-  const [scheme = '', rest = ''] = header.split(' ', 2);
+  const [, scheme = '', rest = ''] = /^(\S+) +(.*)$/.exec(header) ?? [];
   if (scheme.toLowerCase() === 'bearer') return rest;
   if (scheme.toLowerCase() !== 'basic') return '';
   const pair = Buffer.from(rest, 'base64').toString('utf8');

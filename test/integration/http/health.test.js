@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { startTestEngine } from '../../support/engine.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** The system's clock runs ahead by this much, in ms. */
+let ahead = 0;
+/** @type {import('../../support/engine.js').TestEngine} of its own: it is stopped here */
+let engine;
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+beforeAll(async () => {
+  engine = await startTestEngine();
+  const settings = { CQL_CONTACT_POINTS: engine.contactPoint };
+  system = await startTestSystem({ settings, clock: () => Date.now() + ahead });
+  const device = await connectDevice(system);
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
+  await device.end();
+});
+afterAll(async () => {
+  await system?.stop();
+  await engine?.dispose();
+});
+
+async function readiness() {
+  const { status, text } = await send(system.httpUrl, '/readyz');
+  return { status, ...JSON.parse(text) };
+}
+
+test('a process is ready when all that it needs is well', async () => {
+  const well = { ok: true, says: expect.stringMatching(/./) };
+  expect(await readiness()).toEqual({
+    status: 200,
+    ready: true,
+    checks: { database: well, clock: well, broker: well, acknowledgements: well },
+  });
+});
+
+test('it is not ready while its clock is a minute away from that of the database', async () => {
+  ahead = 120_000;
+  const state = await until(async () => {
+    const now = await readiness();
+    return now.status === 503 && now;
+  });
+  expect(state).toMatchObject({ ready: false, checks: { clock: { ok: false }, database: { ok: true } } });
+  expect(state.checks.clock.says).toMatch(/^1[12]\d{4} ms ahead of the database's$/);
+  ahead = 0;
+  await until(async () => (await readiness()).ready);
+});
+
+test('with the database away, requests fail and say when to come again; it is alive, and not ready', async () => {
+  await engine.stop();
+  for (const path of ['/latest', '/devices', '/devices/cow', '/devices/cow/sensors/pulse/measurements']) {
+    const answer = await send(system.httpUrl, `/api/v1${path}`);
+    expectProblem(answer, 503, 'unavailable');
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+  }
+  expect((await send(system.httpUrl, '/healthz')).text).toBe('{"status":"alive"}');
+  const state = await until(async () => {
+    const now = await readiness();
+    return !now.ready && now;
+  });
+  expect(state).toMatchObject({ status: 503, checks: { database: { ok: false } } });
+
+  await engine.start();
+  await until(async () => (await readiness()).ready);
+  await until(async () => (await send(system.httpUrl, '/api/v1/latest')).status === 200);
+});

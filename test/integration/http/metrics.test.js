@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem();
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+});
+
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\S+)$/;
+const COMMENT = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) \S/;
+
+/** Reads the text format of Prometheus, strictly. @returns {Promise<Array<{ name: string, labels: string, value: number }>>} */
+async function scrape() {
+  const { headers, text } = await send(system.httpUrl, '/metrics');
+  expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(text.endsWith('\n')).toBe(true);
+  const samples = [];
+  const typed = new Set();
+  for (const line of text.split('\n').filter(Boolean)) {
+    if (line.startsWith('#')) {
+      expect(line).toMatch(COMMENT);
+      const [, kind, name] = /** @type {RegExpExecArray} */ (COMMENT.exec(line));
+      if (kind === 'TYPE') typed.add(name);
+      continue;
+    }
+    expect(line).toMatch(SAMPLE);
+    const [, name = '', labels = '', value] = /** @type {RegExpExecArray} */ (SAMPLE.exec(line));
+    expect([name, name.replace(/_(bucket|sum|count)$/, '')].some((one) => typed.has(one))).toBe(true);
+    samples.push({ name, labels, value: value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value) });
+  }
+  return samples;
+}
+
+/** @param {Array<{ labels: string }>} samples */
+const routes = (samples) =>
+  new Set(samples.flatMap(({ labels }) => /route="([^"]*)"/.exec(labels)?.slice(1) ?? []));
+
+test('what is counted is valid, and named as the documentation has it', async () => {
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
+  const names = new Set((await scrape()).map(({ name }) => name));
+  for (const name of [
+    'iot_build_info',
+    'iot_ingest_samples_total',
+    'iot_ingest_commit_seconds_bucket',
+    'iot_ingest_in_flight',
+    'iot_db_request_seconds_bucket',
+    'iot_http_streams',
+  ]) {
+    expect(names).toContain(name);
+  }
+});
+
+test('labels do not grow with the fleet, nor with what is asked', async () => {
+  /** @param {number} from */
+  async function visit(from) {
+    for (let d = from; d < from + 5; d++) {
+      await device.measure(`cow-${d}`, [{ sensor_id: `s${d}`, ts: Date.now(), value: d }]);
+      for (const path of [
+        `/api/v1/devices/cow-${d}`,
+        `/api/v1/devices/nobody-${d}`,
+        `/api/v1/devices/cow-${d}/sensors/s${d}`,
+        `/api/v1/devices/cow-${d}/sensors/s${d}/measurements?limit=0`,
+        `/api/v1/nothing-${d}`,
+        `/devices/cow-${d}`,
+        `/nothing-${d}`,
+        `/%zz${d}`,
+      ]) {
+        await send(system.httpUrl, path);
+      }
+      await send(system.httpUrl, `/api/v1/devices/cow-${d}`, { method: 'DELETE' });
+    }
+    await send(system.httpUrl, '/metrics');
+    return scrape();
+  }
+  const before = await visit(0);
+  const after = await visit(5);
+  expect(after.filter(({ name }) => name.startsWith('iot_')).length).toBe(
+    before.filter(({ name }) => name.startsWith('iot_')).length,
+  );
+  expect([...routes(after)].sort()).toEqual([
+    '/api/v1/devices/:device',
+    '/api/v1/devices/:device/sensors/:sensor',
+    '/api/v1/devices/:device/sensors/:sensor/measurements',
+    '/metrics',
+    'other',
+  ]);
+});

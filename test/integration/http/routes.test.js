@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/system.js').TestSystem} */
+let guarded;
+beforeAll(async () => {
+  system = await startTestSystem();
+  guarded = await startTestSystem({ settings: { API_TOKEN: 'a token of at least 16 characters' } });
+});
+afterAll(async () => {
+  await system?.stop();
+  await guarded?.stop();
+});
+
+const SERVED = ['/healthz', '/readyz', '/metrics', '/api/v1/latest', '/api/v1/devices', '/api/v1/stream'];
+
+test.each(SERVED)('%s is served to GET and HEAD alone', async (path) => {
+  expect(await send(system.httpUrl, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const answer = await send(system.httpUrl, path, { method });
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect(answer.headers['allow']).toBe('GET, HEAD');
+  }
+});
+
+test.each([
+  '/api',
+  '/api/v1',
+  '/api/v1/nothing',
+  '/api/v2/latest',
+  '/nothing',
+  '/assets/nothing.js',
+  '/.env',
+])('%s is not found', async (path) => {
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    expectProblem(await send(system.httpUrl, path, { method }), 404, 'not_found');
+  }
+});
+
+test.each(['/api/v1/devices/%zz', '/api/v1/devices/a%', '/api/v1/devices/%ff', '/devices/%zz'])(
+  '%s is no valid percent-encoding',
+  async (path) => {
+    expectProblem(await send(system.httpUrl, path), 400, 'bad_parameter');
+  },
+);
+
+test('what is too long for headers, or no HTTP, is a problem as well', async () => {
+  const long = await send(system.httpUrl, `/api/v1/latest?type=${'x'.repeat(300_000)}`);
+  expectProblem(long, 431, 'headers_too_large');
+});
+
+describe('on loopback', () => {
+  test.each(['localhost', 'localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST'])(
+    'the host %s is served',
+    async (host) => {
+      expect((await send(system.httpUrl, '/healthz', { headers: { host } })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example:80',
+    '10.0.0.1',
+    'localhost@evil',
+  ])('the host %j is not', async (host) => {
+    for (const path of ['/', '/api/v1/latest', '/metrics']) {
+      expectProblem(await send(system.httpUrl, path, { headers: { host } }), 421, 'wrong_host');
+    }
+  });
+});
+
+describe('with an API_TOKEN', () => {
+  const basic = (/** @type {string} */ text) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+  test.each(['Bearer a token of at least 16 characters', basic('anyone:a token of at least 16 characters')])(
+    '%s is let in',
+    async (authorization) => {
+      const answer = await send(guarded.httpUrl, '/api/v1/latest', { headers: { authorization } });
+      expect(answer.status).toBe(200);
+    },
+  );
+
+  test.each([
+    '',
+    'Bearer',
+    'Bearer wrong',
+    basic('anyone:wrong'),
+    basic('no colon'),
+    'Digest x',
+    'Basic !!!',
+  ])('%j is not', async (authorization) => {
+    for (const path of ['/', '/metrics', '/api/v1/latest', '/api/v1/stream', '/api/v1/nothing']) {
+      const answer = await send(guarded.httpUrl, path, { headers: { authorization } });
+      expectProblem(answer, 401, 'unauthorized');
+      expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/);
+    }
+  });
+
+  test('health is told to everybody', async () => {
+    for (const path of ['/healthz', '/readyz']) expect((await send(guarded.httpUrl, path)).status).toBe(200);
+  });
+});
