@@ -6,6 +6,9 @@ import { startTestSystem } from '../support/system.js';
 
 const run = promisify(execFile);
 
+/** An hour before now, in epoch ms: a year of empty hours need not be read. */
+const FROM = Date.now() - 3_600_000;
+
 /** @type {import('../support/system.js').TestSystem} */
 let system;
 beforeAll(async () => {
@@ -30,7 +33,9 @@ async function readBack(device) {
   const { sensors } = await system.get(`/devices/${device}`);
   const series = sensors.map(async (/** @type {{ name: string }} */ { name }) => [
     name,
-    await system.all(`/devices/${device}/sensors/${encodeURIComponent(name)}/measurements?order=asc`),
+    await system.all(
+      `/devices/${device}/sensors/${encodeURIComponent(name)}/measurements?order=asc&from=${FROM}`,
+    ),
   ]);
   return Object.fromEntries(await Promise.all(series));
 }

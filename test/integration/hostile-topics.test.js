@@ -5,6 +5,9 @@ import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** A year of empty hours need not be read. */
+const RECENT = `from=${Date.now() - 3_600_000}`;
+
 /** @type {import('../support/system.js').TestSystem} */
 let system;
 /** @type {import('cassandra-driver').Client} */
@@ -84,7 +87,7 @@ test('retained measurements and births are stored, and retained for nobody', asy
   await client.publishAsync('iot/v1/retained/measurements', measurement(5, ts), { qos: 1, retain: true });
   const status = JSON.stringify({ state: 'online', session: ts });
   await client.publishAsync('iot/v1/retained/status', status, { qos: 1, retain: true });
-  const { items } = await system.get('/devices/retained/sensors/t/measurements');
+  const { items } = await system.get(`/devices/retained/sensors/t/measurements?${RECENT}`);
   expect(items).toEqual([{ ts: new Date(ts).toISOString(), value: 5 }]);
 
   const late = await mqtt.connectAsync(system.mqttUrl);
@@ -114,7 +117,7 @@ test('QoS 2 is acknowledged after the commit', async () => {
       client.publishAsync('iot/v1/qos-2/measurements', measurement(at, ts - at), { qos: 2 }),
     ),
   );
-  expect((await system.get('/devices/qos-2/sensors/t/measurements')).items).toHaveLength(100);
+  expect((await system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`)).items).toHaveLength(100);
 });
 
 test('one device with more sensors than it may have keeps what it has', async () => {

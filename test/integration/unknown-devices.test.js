@@ -45,7 +45,7 @@ test('with AUTO_REGISTER=false a message of an unknown device is a letter at onc
 
   await publish('stray', 'birth', { session: ts, sensors: [{ sensor_id: 't' }] });
   const page = await until(async () => {
-    const { items } = await system.get('/devices/stray/sensors/t/measurements');
+    const { items } = await system.get(`/devices/stray/sensors/t/measurements?from=${ts - 10}`);
     return items.length === 2 && items;
   });
   expect(page.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([3, 1]);
