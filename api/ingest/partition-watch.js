@@ -14,7 +14,7 @@ export function createPartitionWatch({ logger, onLarge }) {
   return {
     /**
      * @param {import('./registry/cache.js').Device} device
-     * @param {import('../store/measurements.js').HourWrite} write
+     * @param {import('../store/measurements/writes.js').HourWrite} write
      */
     note(device, { bucket, queries, bytes }) {
       let hour = hours.get(device);

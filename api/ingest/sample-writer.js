@@ -1,4 +1,11 @@
 import { MillraceError } from '../../common/errors.js';
+import { bucketOf } from '../../schema/rules.js';
+
+/**
+ * Requests that one message has under way at most. A message of a year's hourly samples is 8,760 of them: all at once
+ * they would stand before everybody else's in the queue for permits, and weigh 75 times the message.
+ */
+const HOURS_AT_ONCE = 16;
 
 /** @typedef {import('./registry/cache.js').Device} Device */
 /** @typedef {import('../../schema/packed/series.js').Numbers} Numbers */
@@ -16,13 +23,13 @@ import { MillraceError } from '../../common/errors.js';
  * sample, so that one poisonous value takes nothing else with it.
  *
  * @param {object} parts
- * @param {import('../store/measurements.js').Measurements} parts.store
+ * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
  * @param {import('./patience.js').Patience} parts.patience
  * @param {import('./partition-watch.js').PartitionWatch} parts.partitions
  */
 export function createSampleWriter({ store, patience, partitions }) {
   /**
-   * @param {import('../store/measurements.js').HourWrite} hour
+   * @param {import('../store/measurements/writes.js').HourWrite} hour
    * @returns {Promise<boolean>} false: the database refuses it
    */
   async function commit(hour) {
@@ -40,9 +47,10 @@ export function createSampleWriter({ store, patience, partitions }) {
     for (const { ref, sensor, times, values } of series) {
       for (let at = 0; at < times.length; at++) {
         const ts = /** @type {number} */ (times[at]);
+        if (bucketOf(ts) !== bucket) continue;
         const single = { sensor, times: [ts], values: [/** @type {number} */ (values[at])] };
-        const [hour] = store.plan(device.bytes, [single]);
-        if (hour?.bucket === bucket && !(await commit(hour))) onRejected(ref, ts);
+        const hour = { bucket, pieces: [{ series: single, from: 0, to: 1 }] };
+        if (!(await commit(store.encode(device.bytes, hour)))) onRejected(ref, ts);
       }
     }
   }
@@ -55,12 +63,16 @@ export function createSampleWriter({ store, patience, partitions }) {
      * @returns {Promise<void>} settles when all others are committed
      */
     async write(device, series, onRejected) {
-      await Promise.all(
-        store.plan(device.bytes, series).map(async (hour) => {
-          partitions.note(device, hour);
-          if (!(await commit(hour))) await oneByOne(device, series, hour.bucket, onRejected);
-        }),
-      );
+      const hours = store.plan(series);
+      const waiting = hours.values();
+      const writeSome = async () => {
+        for (const hour of waiting) {
+          const write = store.encode(device.bytes, hour);
+          partitions.note(device, write);
+          if (!(await commit(write))) await oneByOne(device, series, hour.bucket, onRejected);
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(HOURS_AT_ONCE, hours.length) }, writeSome));
     },
   };
 }

@@ -4,7 +4,8 @@ import { createDeadLetters } from './dead-letters.js';
 import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
 import { createLatest } from './latest.js';
-import { createMeasurements } from './measurements.js';
+import { createSampleReads } from './measurements/reads.js';
+import { createSampleWrites } from './measurements/writes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createSession } from './session.js';
 
@@ -33,12 +34,12 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
   const reading = createSession(client, observe);
   return {
     /** Writing, through the gate. */
-    measurements: createMeasurements(ingest),
+    measurements: createSampleWrites(ingest),
     latest: createLatest(ingest),
     registry: createRegistryStore(ingest),
     deadLetters: createDeadLetters(ingest),
     /** Reading. */
-    samples: createMeasurements(reading),
+    samples: createSampleReads(reading),
     devices: createRegistryStore(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),

@@ -15,7 +15,9 @@ describe('the simulator gets', () => {
     simulatorArguments(parseFlags('npm run dev', DEV_FLAGS, argv), 'mqtt://127.0.0.1:1883').join(' ');
 
   test('25 devices that measure every second and send every ten', () => {
-    expect(read()).toBe('--broker mqtt://127.0.0.1:1883 --devices 25 --interval 1000ms --batch 10000ms');
+    expect(read()).toBe(
+      '--broker mqtt://127.0.0.1:1883 --devices 25 --interval 1000ms --batch 10000ms --seed 1',
+    );
   });
 
   test('what was asked for', () => {

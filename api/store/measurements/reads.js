@@ -1,33 +1,12 @@
-import { digestOf, packSamples, unpackSamples } from '../../schema/packed/pack.js';
-import { mergeSeries } from '../../schema/packed/series.js';
-import { splitRows } from '../../schema/packed/split.js';
-import { statisticsOf } from '../../schema/packed/statistics.js';
-import { bucketOf, HOUR_MS } from '../../schema/rules.js';
-import { float64, int32, int64 } from './cells.js';
-
-const INSERT_PACKED =
-  'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, last_ts, count, min, max, sum, last, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-
-// A single sample as the full packed row, twelve columns instead of six, costs 28 % more.
-const INSERT_SINGLE =
-  'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, last) VALUES (?, ?, ?, ?, ?, ?)';
+import { unpackSamples } from '../../../schema/packed/pack.js';
+import { mergeSeries } from '../../../schema/packed/series.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { int64 } from '../cells.js';
 
 const SELECT_HOUR = {
   name: 'read_hour',
   cql: 'SELECT ts, last, samples FROM measurement_batch WHERE device_id = ? AND bucket = ? AND sensor_id = ?',
 };
-
-/**
- * The samples of one sensor in one message: sorted, one per instant.
- *
- * @typedef {{ sensor: Buffer, times: import('../../schema/packed/series.js').Numbers, values: import('../../schema/packed/series.js').Numbers }} SensorSeries
- */
-
-/**
- * What one request writes: the rows of one device's hour.
- *
- * @typedef {{ bucket: number, queries: Array<{ query: string, params: unknown[] }>, samples: number, bytes: number }} HourWrite
- */
 
 /** Hours that one page reads at most; one of a sensor with large gaps may be short, even empty, before the end. */
 const MOST_HOURS_A_PAGE = 32 * 24;
@@ -45,15 +24,15 @@ const HOURS_AT_ONCE = 32;
  *   begins (desc); null at the end of the range
  */
 
-/** @param {import('./session.js').Session} session */
-export function createMeasurements(session) {
+/** @param {import('../session.js').Session} session */
+export function createSampleReads(session) {
   /**
    * All samples of a sensor in one hour, merged.
    *
    * @param {Buffer} device 16 bytes
    * @param {Buffer} sensor 16 bytes
    * @param {number} bucket epoch ms
-   * @returns {Promise<import('../../schema/packed/series.js').Series>} in order of time
+   * @returns {Promise<import('../../../schema/packed/series.js').Series>} in order of time
    */
   async function readHour(device, sensor, bucket) {
     const rows = await session.all(SELECT_HOUR, [device, int64(bucket), sensor]);
@@ -67,36 +46,6 @@ export function createMeasurements(session) {
   }
 
   return {
-    /**
-     * Lays a message out as rows: one batch for each hour that it touches, nearly always one. Encoded once, however
-     * often the request has to be repeated.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {SensorSeries[]} series
-     * @returns {HourWrite[]}
-     */
-    plan(device, series) {
-      /** @type {Map<number, HourWrite>} */
-      const hours = new Map();
-      for (const { sensor, times, values } of series) {
-        for (const { bucket, from, to } of splitRows(times)) {
-          let hour = hours.get(bucket);
-          if (!hour) {
-            hour = { bucket, queries: [], samples: 0, bytes: 0 };
-            hours.set(bucket, hour);
-          }
-          const samples = packSamples(bucket, times, values, from, to);
-          hour.queries.push(rowOf({ device, bucket, sensor, times, values, from, to, samples }));
-          hour.samples += to - from;
-          hour.bytes += samples.length;
-        }
-      }
-      return [...hours.values()];
-    },
-
-    /** @param {HourWrite} hour @returns {Promise<void>} settles when it is committed */
-    commit: (hour) => session.writeBatch('write_measurements', hour.queries),
-
     readHour,
 
     /**
@@ -137,24 +86,7 @@ export function createMeasurements(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createMeasurements>} Measurements */
-
-/**
- * @param {SensorSeries & { device: Buffer, bucket: number, from: number, to: number, samples: Buffer }} row
- * @returns {{ query: string, params: unknown[] }}
- */
-function rowOf({ device, bucket, sensor, times, values, from, to, samples }) {
-  const key = [device, int64(bucket), sensor, int64(/** @type {number} */ (times[from])), digestOf(samples)];
-  if (to - from === 1) {
-    return { query: INSERT_SINGLE, params: [...key, float64(/** @type {number} */ (values[from]))] };
-  }
-  const { count, min, max, sum, last } = statisticsOf(values, from, to);
-  const lastTs = int64(/** @type {number} */ (times[to - 1]));
-  return {
-    query: INSERT_PACKED,
-    params: [...key, lastTs, int32(count), float64(min), float64(max), float64(sum), float64(last), samples],
-  };
-}
+/** @typedef {ReturnType<typeof createSampleReads>} SampleReads */
 
 /**
  * The hours that a range touches, lazily: a range may be long and mostly empty.
@@ -183,7 +115,7 @@ function take(source, most) {
  * Adds an hour's samples to the page.
  *
  * @param {SamplePage} page is changed
- * @param {import('../../schema/packed/series.js').Series} series
+ * @param {import('../../../schema/packed/series.js').Series} series
  * @param {{ from: number, to: number }} range
  * @param {'asc' | 'desc'} order
  * @param {number} limit
