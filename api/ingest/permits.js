@@ -1,3 +1,5 @@
+import { createQueue } from './queue.js';
+
 /**
  * Bounds how many requests to the database are in flight. A permit belongs to one request, from sending to answer,
  * and is given back on every path; whoever waits for one holds none, so any message, however many requests it needs,
@@ -7,8 +9,8 @@
  */
 export function createPermits(most) {
   let inUse = 0;
-  /** @type {Array<() => void>} */
-  const waiting = [];
+  /** @type {ReturnType<typeof createQueue<() => void>>} */
+  const waiting = createQueue();
 
   return {
     /**
@@ -32,7 +34,7 @@ export function createPermits(most) {
       return inUse;
     },
     get waiting() {
-      return waiting.length;
+      return waiting.size;
     },
   };
 }

@@ -63,3 +63,46 @@ test('who comes while others are let in does not overtake them', async () => {
   await Promise.all(more);
   expect(begun).toEqual(['waited', 'came later']);
 });
+
+test('what waits leaves when its signal aborts, and makes room for those behind it', async () => {
+  const budget = createBudget(3 * OVERHEAD);
+  const gone = new AbortController();
+  /** @type {string[]} */
+  const begun = [];
+  /** @type {() => void} */
+  let finish = () => {};
+  const first = budget.run(0, () => new Promise((resolve) => (finish = () => resolve(undefined))));
+  const large = budget.run(3 * OVERHEAD, async () => void begun.push('large'), gone.signal);
+  const small = budget.run(0, async () => void begun.push('small'));
+  expect(budget.waiting).toBe(2);
+  gone.abort();
+  await expect(large).rejects.toMatchObject({ code: 'unavailable' });
+  await small;
+  expect(begun).toEqual(['small']);
+  finish();
+  await first;
+  expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
+});
+
+test('what was begun before its signal aborts is finished', async () => {
+  const budget = createBudget(OVERHEAD);
+  const gone = new AbortController();
+  const begun = budget.run(0, async () => turn().then(() => 'finished'), gone.signal);
+  const waited = budget.run(0, async () => turn().then(() => 'finished'), gone.signal);
+  await begun;
+  gone.abort();
+  expect(await Promise.all([begun, waited])).toEqual(['finished', 'finished']);
+});
+
+test('there is no room while somebody waits, and whoever asked is told of it when nobody does', async () => {
+  const budget = createBudget(OVERHEAD);
+  let told = 0;
+  budget.room.onFree(() => told++);
+  const messages = [1, 2, 3].map(() => budget.run(0, turn));
+  expect(budget.room.full).toBe(true);
+  await messages[0];
+  expect({ full: budget.room.full, told }).toEqual({ full: true, told: 0 });
+  await Promise.all(messages);
+  expect(budget.room.full).toBe(false);
+  expect(told).toBeGreaterThan(0);
+});

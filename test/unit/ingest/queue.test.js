@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createQueue } from '../../../api/ingest/queue.js';
+
+test('is what an array would be, however pushing, taking and leaving are mixed', () => {
+  const step = fc.oneof(
+    fc.constant({ kind: 'push', at: 0 }),
+    fc.constant({ kind: 'shift', at: 0 }),
+    fc.record({ kind: fc.constant('leave'), at: fc.nat(30) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const queue = createQueue();
+      /** @type {number[]} */
+      let model = [];
+      /** @type {Array<() => void>} */
+      const leaves = [];
+      for (const { kind, at } of steps) {
+        if (kind === 'push') {
+          model.push(leaves.length);
+          leaves.push(queue.push(leaves.length));
+        } else if (kind === 'shift') {
+          expect(queue.shift()).toBe(model.shift());
+        } else {
+          // Also those that have left already, or were never there.
+          leaves[at]?.();
+          model = model.filter((value) => value !== at);
+        }
+        expect(queue.size).toBe(model.length);
+        expect(queue.first).toBe(model[0]);
+      }
+      const rest = [];
+      while (queue.size > 0) rest.push(queue.shift());
+      expect(rest).toEqual(model);
+    }),
+  );
+});
