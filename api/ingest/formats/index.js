@@ -1,64 +1,72 @@
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
-import { readPlain } from './json.js';
-import { readSenml } from './senml-json.js';
+import { parseJson, readPlain } from './json.js';
+import { readSenml } from './senml.js';
+import { parseSenmlCbor } from './senml-cbor.js';
 
-const SENML_JSON = 'application/senml+json';
-const JSON_TYPES = new Set(['application/json', 'text/json']);
+/** @typedef {import('../basket.js').Basket} Basket */
 
-// Labels of SenML that plain JSON does not have (RFC 8428, table 1).
+/** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'];
+
+/** What a payload is, by its content type. @type {Record<string, (payload: Buffer, basket: Basket) => void>} */
+const BY_TYPE = {
+  'application/json': readJson,
+  'text/json': readJson,
+  'application/senml+json': (payload, basket) => readSenml(limited(elementsOf(parseJson(payload))), basket),
+  'application/senml+cbor': readCbor,
+  'application/cbor': readCbor,
+};
 
 /**
  * Reads a payload into the basket: by its content type, else by its shape.
  *
  * @param {Buffer} payload
  * @param {string | undefined} contentType as MQTT 5 or HTTP carry it
- * @param {import('../basket.js').Basket} basket
+ * @param {Basket} basket
  * @throws {MillraceError} `malformed`, `unknown_format`, `too_large`: for the message as a whole
  */
 export function decode(payload, contentType, basket) {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type && type !== SENML_JSON && !JSON_TYPES.has(type)) {
-    throw new MillraceError('unknown_format', `no decoder for ${type}: send JSON or SenML JSON`);
-  }
-  if (!type && !looksLikeJson(payload)) {
-    throw new MillraceError('unknown_format', 'the payload begins like no format that is known');
-  }
-  const content = parseJson(payload);
-  const elements = Array.isArray(content) ? content : [content];
-  if (elements.length > MAX_SAMPLES_PER_MESSAGE) {
+  const read = type ? BY_TYPE[type] : byShape(payload);
+  if (!read) {
     throw new MillraceError(
-      'too_large',
-      `${elements.length} samples; ${MAX_SAMPLES_PER_MESSAGE} are the most`,
+      'unknown_format',
+      type ? `no decoder for ${type}` : 'the payload begins like no format that is known',
     );
   }
-  if (type === SENML_JSON || (Array.isArray(content) && isSenml(elements[0]))) readSenml(elements, basket);
+  read(payload, basket);
+}
+
+/** @param {Buffer} payload @param {Basket} basket */
+function readJson(payload, basket) {
+  const content = parseJson(payload);
+  const elements = limited(elementsOf(content));
+  if (Array.isArray(content) && isSenml(elements[0])) readSenml(elements, basket);
   else readPlain(elements, basket);
 }
 
-/** @param {Buffer} payload @returns {unknown} an object or an array */
-function parseJson(payload) {
-  let content;
-  try {
-    content = JSON.parse(payload.toString('utf8'));
-  } catch (error) {
-    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
-  }
-  if (content === null || typeof content !== 'object') {
-    throw new MillraceError('malformed', 'an object or an array of them is expected');
-  }
-  return content;
+/** @param {Buffer} payload @param {Basket} basket */
+function readCbor(payload, basket) {
+  readSenml(limited(parseSenmlCbor(payload)), basket);
+}
+
+/** @param {object} content @returns {unknown[]} */
+const elementsOf = (content) => (Array.isArray(content) ? content : [content]);
+
+/** @param {unknown[]} elements */
+function limited(elements) {
+  if (elements.length <= MAX_SAMPLES_PER_MESSAGE) return elements;
+  throw new MillraceError('too_large', `${elements.length} samples; ${MAX_SAMPLES_PER_MESSAGE} are the most`);
 }
 
 /** @param {Buffer} payload */
-function looksLikeJson(payload) {
-  for (const byte of payload) {
-    if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) continue;
-    // A letter, a digit, a quote: text that is no measurement, yet somebody's attempt at JSON.
-    return byte >= 0x20 && byte < 0x7f;
-  }
-  return true;
+function byShape(payload) {
+  const first = payload.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
+  // An array in CBOR begins with 0x80 to 0x9f (RFC 8949, section 3.1), which no text does.
+  if (first !== undefined && first >= 0x80 && first <= 0x9f) return readCbor;
+  // A letter, a digit, a quote: text that is no measurement, yet somebody's attempt at JSON.
+  return first === undefined || (first >= 0x20 && first < 0x7f) ? readJson : undefined;
 }
 
 /** @param {unknown} element */

@@ -1,4 +1,23 @@
+import { MillraceError } from '../../../common/errors.js';
 import { parseTime } from '../../../common/times.js';
+
+/**
+ * @param {Buffer} payload
+ * @returns {object} an object or an array
+ * @throws {MillraceError} `malformed`; `NaN` makes the whole message so, since JSON has no such value
+ */
+export function parseJson(payload) {
+  let content;
+  try {
+    content = JSON.parse(payload.toString('utf8'));
+  } catch (error) {
+    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+  }
+  if (content === null || typeof content !== 'object') {
+    throw new MillraceError('malformed', 'an object or an array of them is expected');
+  }
+  return content;
+}
 
 /**
  * Plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds or ISO 8601, without a

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createBasket } from '../../../api/ingest/basket.js';
-import { readSenml } from '../../../api/ingest/formats/senml-json.js';
+import { readSenml } from '../../../api/ingest/formats/senml.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 

@@ -7,7 +7,7 @@ const RELATIVE_BELOW = 2 ** 28;
 const NEWEST_VERSION = 10;
 
 /**
- * SenML as JSON (RFC 8428): base fields hold from their record on, a sensor's name is `bn + n`, its time `bt + t` in
+ * SenML (RFC 8428), in whichever encoding: base fields hold from their record on, a sensor's name is `bn + n`, its time `bt + t` in
  * seconds, its value `bv + v`. `vb` is stored as 0 or 1; texts and data (`vs`, `vd`) are skipped and counted.
  *
  * @param {unknown[]} records

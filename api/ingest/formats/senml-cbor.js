@@ -1,0 +1,64 @@
+import { decode } from 'cborg';
+import { MillraceError } from '../../../common/errors.js';
+
+/** Labels in CBOR are small integers (RFC 8428, table 6). */
+const LABELS = new Map([
+  [-6, 'bs'],
+  [-5, 'bv'],
+  [-4, 'bu'],
+  [-3, 'bt'],
+  [-2, 'bn'],
+  [-1, 'bver'],
+  [0, 'n'],
+  [1, 'u'],
+  [2, 'v'],
+  [3, 'vs'],
+  [4, 'vb'],
+  [5, 's'],
+  [6, 't'],
+  [7, 'ut'],
+  [8, 'vd'],
+]);
+
+const OPTIONS = {
+  useMaps: true,
+  tags: {
+    // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
+    // Read as text, so that 2025 with exponent -2 is the double nearest to 20.25, which a product would not always be.
+    4: (/** @type {() => unknown} */ content) => {
+      const [exponent, mantissa] = /** @type {unknown[]} */ (content());
+      return Number(`${mantissa}e${exponent}`);
+    },
+  },
+};
+
+/**
+ * SenML as CBOR (RFC 8428, section 6).
+ *
+ * @param {Buffer} payload
+ * @returns {unknown[]} records as SenML in JSON has them, to be resolved by `readSenml`
+ * @throws {MillraceError} `malformed`
+ */
+export function parseSenmlCbor(payload) {
+  let records;
+  try {
+    records = decode(payload, OPTIONS);
+  } catch (error) {
+    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+  }
+  if (!Array.isArray(records)) throw new MillraceError('malformed', 'a SenML pack is an array');
+  return records.map(toLabelled);
+}
+
+/** @param {unknown} record @returns {unknown} */
+function toLabelled(record) {
+  if (!(record instanceof Map)) return record;
+  /** @type {Record<string, unknown>} */
+  const fields = {};
+  for (const [key, value] of record) {
+    const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
+    // Integers beyond 2^53 come as bigint; a double is what is stored.
+    fields[label] = typeof value === 'bigint' ? Number(value) : value;
+  }
+  return fields;
+}

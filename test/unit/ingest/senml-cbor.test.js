@@ -1,0 +1,88 @@
+import { expect, test } from '@jest/globals';
+import { createBasket } from '../../../api/ingest/basket.js';
+import { decode } from '../../../api/ingest/formats/index.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+/** @param {string} hex @param {string} [contentType] */
+function read(hex, contentType) {
+  const basket = createBasket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
+  decode(Buffer.from(hex, 'hex'), contentType, basket);
+  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+    times.map((ts, at) => [sensor, ts, values[at]]),
+  );
+  return { found, refused: basket.refused, skipped: basket.counts.skipped };
+}
+
+// All of these were encoded by Python's cbor2.
+const CURRENTS =
+  '87a721781b75726e3a6465763a6f773a3130653230373361303130383030363a22fb41d303a15b00106223614120050067766f6c' +
+  '7461676501615602fb405e066666666666a3006763757272656e74062402fb3ff3333333333333a3006763757272656e74062302fb' +
+  '3ff4cccccccccccda3006763757272656e74062202fb3ff6666666666666a3006763757272656e74062102fb3ff8000000000000a3' +
+  '006763757272656e74062002fb3ff999999999999aa2006763757272656e7402fb3ffb333333333333';
+const MIXED =
+  '87a421781c75726e3a6465763a6f773a313065323037336130313038303036333a22fb41d3aba862000000006474656d700214a200' +
+  '656c6162656c036c4d616368696e6520526f6f6da200646f70656e04f4a200636e667608426869a20065657861637402c482211907' +
+  'e9a20065736d616c6c02fb3ff8000000000000a20063626967021b0000010000000000';
+
+test.each(['application/senml+cbor', 'application/cbor', undefined])(
+  'RFC 8428, 5.1.2, as CBOR, told by %s',
+  (contentType) => {
+    const at = 1_276_020_076_001;
+    const bn = 'urn:dev:ow:10e2073a0108006:';
+    expect(read(CURRENTS, contentType)).toEqual({
+      found: [
+        [`${bn}voltage`, at, 120.1],
+        [`${bn}current`, at - 5000, 1.2],
+        [`${bn}current`, at - 4000, 1.3],
+        [`${bn}current`, at - 3000, 1.4],
+        [`${bn}current`, at - 2000, 1.5],
+        [`${bn}current`, at - 1000, 1.6],
+        [`${bn}current`, at, 1.7],
+      ],
+      refused: [],
+      skipped: 0,
+    });
+  },
+);
+
+test('all kinds of values: texts and data are skipped, booleans are 0 or 1, decimal fractions and long integers count', () => {
+  const bn = 'urn:dev:ow:10e2073a01080063:';
+  const at = 1_320_067_464_000;
+  expect(read(MIXED)).toEqual({
+    found: [
+      [`${bn}temp`, at, 20],
+      [`${bn}open`, at, 0],
+      [`${bn}exact`, at, 20.25],
+      [`${bn}small`, at, 1.5],
+      [`${bn}big`, at, 2 ** 40],
+    ],
+    refused: [],
+    skipped: 2,
+  });
+});
+
+test('labels may be texts', () => {
+  expect(read('81a3616e61616176fb3ff800000000000061741a4eaea188').found).toEqual([
+    ['a', 1_320_067_464_000, 1.5],
+  ]);
+});
+
+test.each([
+  ['a label that must be understood', '81a3006161020162785f02'],
+  ['a pack that ends too early', '82a200616102'],
+  ['no array', 'a2006161021a'],
+  ['an array without end, without content', '9f'],
+  ['more after the pack', '80f6'],
+])('%s makes the message malformed', (_, hex) => {
+  expect(() => read(hex, 'application/senml+cbor')).toThrow(expect.objectContaining({ code: 'malformed' }));
+});
+
+test('a record that is no map is refused alone', () => {
+  expect(read('8201a3006161021806061a4eaea188').refused).toEqual([{ index: 0, code: 'malformed' }]);
+});
+
+test('arrays in arrays beyond every stack are malformed', () => {
+  const hex = '81'.repeat(500_000);
+  expect(() => read(hex)).toThrow(expect.objectContaining({ code: 'malformed' }));
+});
