@@ -19,7 +19,6 @@ const MOST_ENTRIES = 500_000;
  * @property {string | null} unit
  * @property {string | null} site
  * @property {number | null} intervalMs
- * @property {number} registeredAt epoch ms
  * @property {number | null} ts epoch ms of the newest value that is known to be committed
  * @property {number | null} value
  */
@@ -35,8 +34,7 @@ const MOST_ENTRIES = 500_000;
  * @property {string | null} site
  * @property {string | null} state
  * @property {number | null} stateStamp epoch µs that the state is stamped with; null where no status was ever sent
- * @property {number | null} session epoch ms; null before the first birth or status
- * @property {number} registeredAt epoch ms
+ * @property {number | null} session epoch ms of the newest birth's; null before the first
  * @property {number} lastSeen epoch ms of what was last written
  * @property {Map<string, Sensor>} sensors by id
  * @property {Map<string, Sensor>} byRef by what messages call them, id or name: at most two for each sensor
@@ -76,7 +74,7 @@ export function createDeviceCache({ store, groups }) {
     };
     for (const { id: sensorId, registeredAt, ...rest } of sensors) {
       if (registeredAt === null) continue;
-      device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId), registeredAt });
+      device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId) });
     }
     devices.set(id, device);
     return device;

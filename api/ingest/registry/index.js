@@ -2,6 +2,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { groupOf, identifySensor } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { createDeviceCache, sensorOf } from './cache.js';
+import { FIRST_MESSAGE_STAMP } from './sessions.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./cache.js').Sensor} Sensor */
@@ -43,11 +44,9 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
   async function registerDevice({ id, bytes, name }) {
     if (devices >= limits.autoRegisterMax) throw new MillraceError('registration_limit');
     devices++;
-    const now = clock();
-    const device = blankDevice({ id, bytes, group: groupOf(bytes, groups), name, registeredAt: now });
-    await patience.persist(() =>
-      store.writeDevice(device, { name: name ?? undefined, registeredAt: now }, now * 1000),
-    );
+    const device = blankDevice({ id, bytes, group: groupOf(bytes, groups), name });
+    const change = { name: name ?? undefined, registeredAt: clock() };
+    await patience.persist(() => store.writeDevice(device, change, FIRST_MESSAGE_STAMP));
     cache.keep(device);
     return device;
   }
@@ -67,16 +66,16 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     if (fresh.length === 0) return;
     const changes = fresh.map(({ bytes, name }) => ({
       bytes,
-      device: device.name ?? undefined,
+      deviceName: device.name ?? undefined,
       name: name ?? undefined,
       site: device.site ?? undefined,
       registeredAt: now,
-      stamp: now * 1000,
+      stamp: FIRST_MESSAGE_STAMP,
     }));
     await patience.persist(() => store.writeSensors(device, changes, now));
     for (const { id, bytes, name } of fresh) {
       const { name: deviceName, site } = device;
-      device.sensors.set(id, blankSensor({ id, bytes, deviceName, name, site, registeredAt: now }));
+      device.sensors.set(id, blankSensor({ id, bytes, deviceName, name, site }));
     }
     cache.keep(device);
   }
@@ -142,7 +141,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
 
 /** @typedef {ReturnType<typeof createRegistry>} Registry */
 
-/** @param {Pick<Device, 'id' | 'bytes' | 'group' | 'name' | 'registeredAt'>} known @returns {Device} */
+/** @param {Pick<Device, 'id' | 'bytes' | 'group' | 'name'>} known @returns {Device} */
 export const blankDevice = (known) => ({
   ...known,
   site: null,
@@ -154,7 +153,7 @@ export const blankDevice = (known) => ({
   byRef: new Map(),
 });
 
-/** @param {Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site' | 'registeredAt'>} known @returns {Sensor} */
+/** @param {Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site'>} known @returns {Sensor} */
 export const blankSensor = (known) => ({
   ...known,
   type: null,

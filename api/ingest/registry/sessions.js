@@ -2,8 +2,14 @@
 const OLDEST_SESSION = 1_577_836_800_000;
 
 /**
+ * What a first message says of its device and sensors, which is little, is stamped with this, in epoch µs: older than
+ * any session, so that every birth says more, also one whose session began before that message came.
+ */
+export const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
+
+/**
  * When a device's session began: what births and status are stamped with, so that the newest session wins whichever
- * process writes them, in whatever order.
+ * process writes them, in whatever order. Of two different words of one session the database keeps the greater.
  *
  * @param {unknown} session epoch ms, as the device says
  * @param {number} receivedAt epoch ms

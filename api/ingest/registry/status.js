@@ -46,11 +46,9 @@ export function createStatuses({ registry, store, patience }) {
     write: (device, { state, session }) =>
       registry.inTurn(device.id, async () => {
         const stamp = session * 1000 + (state === 'offline' ? 1 : 0);
-        // The session alone does not tell what is known of the state: a birth may have brought it.
         if (stamp <= (device.stateStamp ?? 0)) return;
-        await patience.persist(() => store.writeStatus(device, { state, session }, stamp));
-        const newest = Math.max(session, device.session ?? 0);
-        Object.assign(device, { state, stateStamp: stamp, session: newest });
+        await patience.persist(() => store.writeStatus(device, state, stamp));
+        Object.assign(device, { state, stateStamp: stamp });
       }),
   };
 }

@@ -23,9 +23,10 @@ const WRITE_DEVICE = {
 };
 const WRITE_STATUS = {
   name: 'write_status',
-  cql: 'UPDATE device USING TIMESTAMP ? SET state = ?, session = ? WHERE grp = ? AND device_id = ?',
+  cql: 'UPDATE device USING TIMESTAMP ? SET state = ? WHERE grp = ? AND device_id = ?',
 };
 const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
+
 /** @param {import('../session.js').Session} session */
 export function createRegistryStore(session) {
   return {
@@ -69,11 +70,11 @@ export function createRegistryStore(session) {
 
     /**
      * @param {DeviceKey} key
-     * @param {{ state: 'online' | 'offline', session: number }} status
+     * @param {'online' | 'offline'} state
      * @param {number} stamp epoch µs
      */
-    writeStatus: ({ group, bytes }, { state, session: start }, stamp) =>
-      session.write(WRITE_STATUS, [int64(stamp), state, int64(start), group, bytes]),
+    writeStatus: ({ group, bytes }, state, stamp) =>
+      session.write(WRITE_STATUS, [int64(stamp), state, group, bytes]),
 
     /**
      * @param {number} group

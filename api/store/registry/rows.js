@@ -12,7 +12,7 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {string | null} site
  * @property {string | null} state `online` or `offline`, null where no status was ever sent
  * @property {number | null} stateStamp epoch µs of the state's writing; null also where it was not asked for
- * @property {number | null} session epoch ms
+ * @property {number | null} session epoch ms of the newest birth's; null where none ever came
  * @property {number | null} lastSeen epoch ms
  * @property {number} registeredAt epoch ms
  */

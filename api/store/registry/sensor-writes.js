@@ -38,7 +38,7 @@ const INDEXES = [
  *
  * @typedef {object} SensorChange
  * @property {Buffer} bytes the id's 16
- * @property {string} [device] the device's name
+ * @property {string} [deviceName]
  * @property {string} [name]
  * @property {string} [type]
  * @property {string} [unit]
@@ -97,7 +97,7 @@ const sensorParams = ({ group, bytes }, change) => [
   group,
   bytes,
   change.bytes,
-  change.device,
+  change.deviceName,
   change.name,
   change.type,
   change.unit,

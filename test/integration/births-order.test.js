@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startTestSystem } from '../support/system.js';
+
+/**
+ * What births, first messages and status say, in whatever order they come. All is read over HTTP, which reads the
+ * database each time and knows nothing of ingest's cache.
+ */
+
+const SECOND_MS = 1000;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+beforeAll(async () => {
+  system = await startTestSystem();
+  client = await mqtt.connectAsync(system.mqttUrl);
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await system?.stop();
+});
+
+/** @param {string} device @param {string} kind @param {unknown} content */
+const publish = (device, kind, content) =>
+  client.publishAsync(
+    `iot/v1/${device}/${kind}`,
+    typeof content === 'string' ? content : JSON.stringify(content),
+    { qos: 1 },
+  );
+
+/** @param {string} device @param {object} content @param {mqtt.MqttClient} [by] */
+const birth = (device, content, by = client) =>
+  by.publishAsync(`iot/v1/${device}/birth`, JSON.stringify(content), { qos: 1 });
+
+/** @param {string} device @param {string} sensor @param {mqtt.MqttClient} [by] */
+const measure = (device, sensor, by = client) =>
+  by.publishAsync(
+    `iot/v1/${device}/measurements`,
+    JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 }),
+    { qos: 1 },
+  );
+
+/** @param {string} device @returns {Promise<any[]>} its sensors, with all that they say of the device too */
+const latest = (device) => system.all(`/latest?device=${device}`);
+
+/** @type {Record<string, (device: string, session: number) => Promise<unknown>>} */
+const MESSAGES = {
+  measurement: (device) => measure(device, 't'),
+  status: (device, session) => publish(device, 'status', { state: 'online', session }),
+  // Counts from its receipt: later than the session of the birth that follows.
+  'bare status': (device) => publish(device, 'status', 'online'),
+  birth: (device, session) =>
+    birth(device, {
+      session,
+      name: 'A lamp',
+      site: 'Hall',
+      sensors: [{ sensor_id: 't', name: 'warmth', type: 'T' }],
+    }),
+};
+
+test.each([
+  ['status', 'birth'],
+  ['bare status', 'birth'],
+  ['measurement', 'birth'],
+  ['status', 'measurement', 'birth'],
+  ['measurement', 'status', 'birth'],
+  ['status', 'birth', 'measurement'],
+  ['birth', 'status', 'measurement'],
+])('a birth names the device and its sensors: %s %s %s', async (...kinds) => {
+  const session = Date.now() - 60 * SECOND_MS;
+  const device = kinds.join('-').replace(' ', '-');
+  for (const kind of kinds) await MESSAGES[kind]?.(device, session);
+  expect(await system.get(`/devices/${device}`)).toMatchObject({
+    name: 'A lamp',
+    site: 'Hall',
+    online: true,
+  });
+  expect(await latest(device)).toEqual([
+    expect.objectContaining({ device: 'A lamp', name: 'warmth', type: 'T', site: 'Hall' }),
+  ]);
+});
+
+test('a late birth does not undo what the newest left as it was', async () => {
+  const session = Date.now() - 60 * SECOND_MS;
+  const said = (/** @type {string} */ word) => ({
+    name: word,
+    site: word,
+    sensors: [{ sensor_id: 't', name: word, type: word, unit: word, interval_ms: word.length }],
+  });
+  await birth('unchanged', { session, ...said('Y') });
+  await birth('unchanged', { session: session + 20 * SECOND_MS, ...said('Y') });
+  const before = [await system.get('/devices/unchanged'), await latest('unchanged')];
+  const late = said('Xx');
+  late.sensors.push({ sensor_id: 'forgotten', name: 'Xx', type: 'Xx', unit: 'Xx', interval_ms: 2 });
+  await birth('unchanged', { session: session + 10 * SECOND_MS, ...late });
+
+  const sensors = await latest('unchanged');
+  expect(sensors).toHaveLength(2);
+  expect(sensors).toEqual(expect.arrayContaining(/** @type {any[]} */ (before[1])));
+  // Nobody had told of this sensor: it is known now, as a sensor of the device as it is.
+  expect(sensors).toEqual(
+    expect.arrayContaining([expect.objectContaining({ device: 'Y', site: 'Y', name: 'Xx', type: 'Xx' })]),
+  );
+  const { name, site } = await system.get('/devices/unchanged');
+  expect({ name, site }).toEqual({ name: 'Y', site: 'Y' });
+});
+
+test('of sensors that a message registered the newest session tells as well', async () => {
+  const session = Date.now() - 60 * SECOND_MS;
+  const said = (/** @type {string} */ word) => ({
+    name: word,
+    site: word,
+    sensors: [{ sensor_id: 't', name: word }],
+  });
+  await birth('untyped', { session, name: 'First' });
+  await measure('untyped', 't');
+  // Alphabetically backwards: of two words with one stamp the database would keep the greater.
+  for (const [at, word] of ['Third', 'Second', 'Last'].entries()) {
+    await birth('untyped', { session: session + at + 1, ...said(word) });
+    expect(await latest('untyped')).toEqual([
+      expect.objectContaining({ device: word, site: word, name: word, type: null, value: 1 }),
+    ]);
+  }
+});
+
+test('of two births of one session, all say what the database says', async () => {
+  const session = Date.now() - 60 * SECOND_MS;
+  await birth('twice', { session, name: 'B' });
+  await birth('twice', { session, name: 'A' });
+  await measure('twice', 't');
+  const { name } = await system.get('/devices/twice');
+  expect(await latest('twice')).toEqual([expect.objectContaining({ device: name })]);
+});
+
+test('a process that knew the device before says the same in the end', async () => {
+  const settings = { CQL_KEYSPACE: system.config.cql.keyspace };
+  const other = await startTestSystem({ settings });
+  const second = await mqtt.connectAsync(other.mqttUrl);
+  try {
+    const session = Date.now() - 60 * SECOND_MS;
+    const births = ['Y', 'X', 'Y'].map((name, at) => ({
+      session: session + at,
+      name,
+      sensors: [{ sensor_id: 't' }],
+    }));
+    const [oldest, late, newest] = births;
+    await birth('shared', { ...oldest });
+    await measure('shared', 't', second);
+    // Each gets every birth. This one has the late one last, the other, which has not heard of the newest, before it.
+    for (const one of [newest, late]) await birth('shared', { ...one });
+    for (const one of [oldest, late, newest]) await birth('shared', { ...one }, second);
+    expect((await system.get('/devices/shared')).name).toBe('Y');
+    expect(await latest('shared')).toEqual([expect.objectContaining({ device: 'Y', name: 't' })]);
+  } finally {
+    await second.endAsync();
+    await other.halt();
+  }
+});
