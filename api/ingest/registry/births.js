@@ -43,7 +43,7 @@ export function createBirths({ registry, store, patience, groups, clock }) {
       registeredAt: isNew ? now : undefined,
       stamp: birth.session * 1000,
     }));
-    await patience.persist(() => store.writeSensors(device, changes, now));
+    await registry.writeSensors(device, changes, now);
     for (const { sensor, words } of planned) device.sensors.set(sensor.id, Object.assign(sensor, words));
     return true;
   }

@@ -56,7 +56,7 @@ export function createDeviceCache({ store, groups }) {
   /** @type {Map<string, Promise<Device | null>>} reads that are under way */
   const loading = new Map();
 
-  /** @param {import('../../../schema/ids.js').Identity} identity @returns {Promise<Device | null>} */
+  /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} */
   async function load({ id, bytes }) {
     const group = groupOf(bytes, groups);
     const key = { group, bytes };
@@ -85,7 +85,7 @@ export function createDeviceCache({ store, groups }) {
     peek: (id) => devices.get(id),
 
     /**
-     * @param {import('../../../schema/ids.js').Identity} identity
+     * @param {Pick<Device, 'id' | 'bytes'>} identity
      * @returns {Promise<Device | null>} null: nobody has registered it; read once, however many ask at once
      */
     find(identity) {

@@ -2,6 +2,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { groupOf, identifySensor } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { createDeviceCache, sensorOf } from './cache.js';
+import { createSensorWriter } from './sensor-writer.js';
 import { FIRST_MESSAGE_STAMP } from './sessions.js';
 
 /** @typedef {import('./cache.js').Device} Device */
@@ -20,6 +21,7 @@ import { FIRST_MESSAGE_STAMP } from './sessions.js';
  */
 export function createRegistry({ store, groups, limits, patience, clock }) {
   const cache = createDeviceCache({ store, groups });
+  const { write: writeSensors } = createSensorWriter({ store, patience });
   /** @type {Map<string, Promise<unknown>>} changes of one device come one after the other */
   const changing = new Map();
   let devices = 0;
@@ -51,8 +53,14 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     return device;
   }
 
-  /** @param {Device} device @param {string[]} refs that name no sensor of it yet */
-  async function registerSensors(device, refs) {
+  /**
+   * @param {Device} known whose sensors the message has looked up before it was its turn
+   * @param {string[]} refs that named no sensor of it then
+   * @returns {Promise<Device>} as it is now, with as many of these as it has room for
+   */
+  async function registerSensors(known, refs) {
+    // A birth, or the age of its entry, may have put another in its place meanwhile; this one must not come back.
+    const device = (await patience.persist(() => cache.find(known))) ?? known;
     const now = clock();
     /** @type {Map<string, import('../../../schema/ids.js').Identity>} */
     const missing = new Map();
@@ -63,7 +71,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       if (identity.name !== null || !missing.has(identity.id)) missing.set(identity.id, identity);
     }
     const fresh = [...missing.values()].slice(0, MAX_SENSORS_PER_DEVICE - device.sensors.size);
-    if (fresh.length === 0) return;
+    if (fresh.length === 0) return device;
     const changes = fresh.map(({ bytes, name }) => ({
       bytes,
       deviceName: device.name ?? undefined,
@@ -72,17 +80,19 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       registeredAt: now,
       stamp: FIRST_MESSAGE_STAMP,
     }));
-    await patience.persist(() => store.writeSensors(device, changes, now));
+    await writeSensors(device, changes, now);
     for (const { id, bytes, name } of fresh) {
       const { name: deviceName, site } = device;
       device.sensors.set(id, blankSensor({ id, bytes, deviceName, name, site }));
     }
     cache.keep(device);
+    return device;
   }
 
   return {
     cache,
     inTurn,
+    writeSensors,
 
     /** Counts what is registered; from then on this process counts by itself, so the limit is approximate. */
     async start() {
@@ -127,9 +137,11 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       /** @type {Map<string, import('../../../common/errors.js').ErrorCode>} */
       const refused = new Map();
       if (missing.length === 0) return { known, refused };
-      if (limits.autoRegister) await inTurn(device.id, () => registerSensors(device, missing));
+      const grown = limits.autoRegister
+        ? await inTurn(device.id, () => registerSensors(device, missing))
+        : device;
       for (const ref of missing) {
-        const sensor = sensorOf(device, ref);
+        const sensor = sensorOf(grown, ref);
         if (sensor) known.set(ref, sensor);
         else if (!identifySensor(device.id, ref)) refused.set(ref, 'bad_id');
         else refused.set(ref, limits.autoRegister ? 'registration_limit' : 'unknown_sensor');

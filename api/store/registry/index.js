@@ -1,4 +1,4 @@
-import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { int64 } from '../cells.js';
 import { deviceRow, sensorRow } from './rows.js';
 import { sensorWrites } from './sensor-writes.js';
@@ -7,6 +7,7 @@ import { sensorWrites } from './sensor-writes.js';
 /** @typedef {import('./rows.js').DeviceRow} DeviceRow */
 /** @typedef {import('./rows.js').SensorRow} SensorRow */
 /** @typedef {import('./sensor-writes.js').SensorChange} SensorChange */
+/** @typedef {import('./sensor-writes.js').PartitionWrite} PartitionWrite */
 
 const SELECT_DEVICE = {
   name: 'read_device',
@@ -89,18 +90,11 @@ export function createRegistryStore(session) {
         })),
       ),
 
-    /**
-     * @param {DeviceKey} key
-     * @param {SensorChange[]} changes
-     * @param {number} now epoch ms
-     */
-    async writeSensors(key, changes, now) {
-      for (const { name, queries } of sensorWrites(key, changes, now)) {
-        for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_GROUP_COMMIT) {
-          await session.writeBatch(name, queries.slice(from, from + MAX_STATEMENTS_PER_GROUP_COMMIT));
-        }
-      }
-    },
+    /** What registering sensors takes, to be committed request by request: see there for the order. */
+    sensorWrites,
+
+    /** @param {PartitionWrite} write */
+    commit: ({ name, queries }) => session.writeBatch(name, queries),
   };
 }
 

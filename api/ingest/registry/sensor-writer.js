@@ -1,0 +1,36 @@
+import { someAtOnce } from '../some-at-once.js';
+
+/** @typedef {import('../../store/registry/index.js').PartitionWrite} PartitionWrite */
+
+/** Requests that one registration has under way at most: a birth of 10,000 sensors must not crowd out everybody else. */
+const WRITES_AT_ONCE = 16;
+
+/**
+ * Commits what registering sensors writes, each request by itself: 10,000 sensors of different types are as many, and
+ * one that times out is repeated alone.
+ *
+ * @param {object} parts
+ * @param {import('../../store/registry/index.js').RegistryStore} parts.store
+ * @param {import('../patience.js').Patience} parts.patience
+ */
+export function createSensorWriter({ store, patience }) {
+  /** @param {PartitionWrite[]} writes */
+  const commit = (writes) =>
+    someAtOnce(WRITES_AT_ONCE, writes, (write) => patience.persist(() => store.commit(write)));
+
+  return {
+    /**
+     * @param {import('./cache.js').Device} device
+     * @param {import('../../store/registry/index.js').SensorChange[]} changes
+     * @param {number} now epoch ms
+     * @returns {Promise<void>} settles when all is committed
+     */
+    async write(device, changes, now) {
+      const { indexes, latest } = store.sensorWrites(device, changes, now);
+      await commit(indexes);
+      await commit(latest);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSensorWriter>} SensorWriter */

@@ -1,0 +1,30 @@
+/**
+ * Works through a list, a bounded number of items at once, begun in order. After a failure nothing new is begun.
+ *
+ * @template T
+ * @param {number} most
+ * @param {Iterable<T>} items
+ * @param {(item: T) => Promise<unknown>} work
+ * @returns {Promise<void>} settles when nothing is under way any more
+ * @throws what the first failure threw
+ */
+export async function someAtOnce(most, items, work) {
+  const left = takingTurns(items);
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  const ends = await Promise.allSettled(Array.from({ length: most }, worker));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+/**
+ * An iterator that several loops share, and that ends for all of them when one of them is left.
+ *
+ * @template T
+ * @param {Iterable<T>} items
+ * @returns {Generator<T, void>}
+ */
+function* takingTurns(items) {
+  yield* items;
+}

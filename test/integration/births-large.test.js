@@ -1,0 +1,117 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createPatience } from '../../api/ingest/patience.js';
+import { createBirths } from '../../api/ingest/registry/births.js';
+import { createRegistry } from '../../api/ingest/registry/index.js';
+import { connectStore } from '../../api/store/index.js';
+import { MillraceError } from '../../common/errors.js';
+import { identifyDevice, identifySensor } from '../../schema/ids.js';
+import { startTestSystem } from '../support/system.js';
+
+/**
+ * Registering, on the real store with a gate of the test's own: what goes to the database can be counted and refused.
+ */
+
+const SENSORS = 1000;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../api/store/index.js').Store} */
+let store;
+/** @type {string[]} names of the statements that the database has answered */
+const answered = [];
+let underWay = 0;
+let mostUnderWay = 0;
+/** Every so many-th request times out; 0: none. */
+let failEvery = 0;
+let sent = 0;
+let retries = 0;
+
+/** @type {import('../../api/store/session.js').Gate} */
+async function gate(request) {
+  mostUnderWay = Math.max(mostUnderWay, ++underWay);
+  try {
+    await turn();
+    if (failEvery > 0 && ++sent % failEvery === 0) throw new MillraceError('unavailable', 'a time-out');
+    return await request();
+  } finally {
+    underWay--;
+  }
+}
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  const { cql, retention } = system.config;
+  const observe = (/** @type {string} */ name) => void answered.push(name);
+  store = await connectStore({ cql, retention, gate, observe, onStaleIndex: () => {} });
+});
+afterAll(async () => {
+  await store?.close();
+  await system?.stop();
+});
+
+function openRegistry() {
+  const patience = createPatience({ logger: pino({ level: 'silent' }), onRetry: () => void retries++ });
+  const groups = system.config.retention.latestGroups;
+  const limits = { autoRegister: true, autoRegisterMax: 100 };
+  const registry = createRegistry({ store: store.registry, groups, limits, patience, clock: Date.now });
+  const births = createBirths({ registry, store: store.registry, patience, groups, clock: Date.now });
+  return { registry, births };
+}
+
+/** @param {string} name */
+const device = (name) => /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
+
+/** @param {string} of the device @param {string} name @param {number} index */
+const sensor = (of, name, index) => ({
+  index,
+  identity: /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(device(of).id, name)),
+  name,
+});
+
+test('a large birth goes on where a request failed, a bounded number of requests at once, `latest` last', async () => {
+  const { births } = openRegistry();
+  const types = Array.from({ length: SENSORS }, (_, at) => ({
+    ...sensor('large', `s${at}`, at),
+    type: `T${at}`,
+  }));
+  failEvery = 50;
+  await births.register(device('large'), { session: Date.now(), name: 'Large', sensors: types, refused: [] });
+  failEvery = 0;
+
+  expect(retries).toBeGreaterThanOrEqual(SENSORS / 50);
+  const count = (/** @type {string} */ name) => answered.filter((one) => one === name).length;
+  expect(count('index_type')).toBe(SENSORS);
+  expect(count('index_name')).toBe(Math.ceil(SENSORS / 256));
+  expect(count('write_sensors')).toBe(Math.ceil(SENSORS / 256));
+  expect(answered.indexOf('write_sensors')).toBeGreaterThan(answered.lastIndexOf('index_type'));
+  expect(mostUnderWay).toBe(16);
+  expect(await system.all('/latest?device=large&limit=1000')).toHaveLength(SENSORS);
+  expect(await system.all(`/latest?type=T${SENSORS - 1}`)).toHaveLength(1);
+});
+
+test('a message that looked its device up before a birth does not put the old one back', async () => {
+  const { registry, births } = openRegistry();
+  const identity = device('renamed');
+  const old = /** @type {import('../../api/ingest/registry/cache.js').Device} */ (
+    await registry.device(identity)
+  );
+  // As its age would have it, while the message waits.
+  registry.cache.forget(identity.id);
+  const sensors = [sensor('renamed', 'born', 0)];
+  await births.register(identity, {
+    session: Date.now(),
+    name: 'New name',
+    site: 'Here',
+    sensors,
+    refused: [],
+  });
+
+  const { known } = await registry.sensors(old, ['first', 'born']);
+  expect([...known.keys()]).toEqual(['first', 'born']);
+  expect(registry.cache.peek(identity.id)).toMatchObject({ name: 'New name', site: 'Here' });
+  const { items } = await system.get('/latest?device=renamed');
+  const inRow = { device: 'New name', site: 'Here' };
+  expect(items).toEqual([expect.objectContaining(inRow), expect.objectContaining(inRow)]);
+});
