@@ -1,4 +1,4 @@
-import { checkSchema } from '../../schema/migrate/migrate.js';
+import { checkSchema } from '../../schema/migrate/installation.js';
 import { connect } from './connect.js';
 import { createDeadLetters } from './dead-letters.js';
 import { createFleet } from './fleet/index.js';

@@ -1,0 +1,31 @@
+import { DIALECTS } from './files.js';
+
+/** DDL is neither prepared nor repeated blindly. */
+export const DDL = { prepare: false, isIdempotent: false };
+
+/** @param {import('cassandra-driver').Client} client @returns {Promise<import('./files.js').Dialect>} */
+export async function dialectOf(client) {
+  const { rows } = await client.execute(
+    "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system' AND table_name = 'scylla_local'",
+    [],
+    { prepare: false },
+  );
+  return rows.length > 0 ? DIALECTS.scylla : DIALECTS.cassandra;
+}
+
+/**
+ * A new keyspace is replicated to three nodes, or to as many as there are; one that exists stays as its owner made it.
+ *
+ * @param {import('cassandra-driver').Client} client
+ * @param {string} keyspace
+ */
+export async function createKeyspace(client, keyspace) {
+  const nodes = client.getState().getConnectedHosts().length;
+  const peers = (await client.execute('SELECT peer FROM system.peers', [], { prepare: false })).rowLength;
+  const replicas = Math.min(3, Math.max(nodes, peers + 1));
+  await client.execute(
+    `CREATE KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': ${replicas}}`,
+    [],
+    DDL,
+  );
+}

@@ -1,0 +1,59 @@
+import { MillraceError } from '../../common/errors.js';
+import { readMigrations } from './files.js';
+
+/**
+ * Stops a process whose schema or fixed settings are not those of the database.
+ *
+ * @param {import('cassandra-driver').Client} client connected to the keyspace
+ * @param {import('../../common/settings.js').Config['retention']} retention
+ * @throws {MillraceError} `schema_differs`, naming what differs and the command that mends it
+ */
+export async function checkSchema(client, retention) {
+  const wanted = (await readMigrations()).length;
+  const version = await currentVersion(client).catch((error) => {
+    // "unconfigured table" or "does not exist": 0x2200, invalid.
+    if (error?.code === 0x2200) return 0;
+    throw error;
+  });
+  if (version !== wanted) {
+    throw new MillraceError(
+      'schema_differs',
+      version < wanted
+        ? `The schema has version ${version}, this program needs ${wanted}: run npm run migrate.`
+        : `The schema has version ${version}, newer than this program's ${wanted}: update the program.`,
+    );
+  }
+  const stored = await storedSettings(client);
+  const differing = Object.entries(namesOf(retention))
+    .filter(([name, value]) => stored[name] !== value)
+    .map(([name, value]) => `${name} is ${value} here and ${stored[name]} in the database`);
+  if (differing.length > 0) {
+    throw new MillraceError(
+      'schema_differs',
+      `${differing.join('; ')}: set it as the database has it, or run npm run migrate to change BATCH_DAYS and HISTORY_DAYS.`,
+    );
+  }
+}
+
+/** @param {import('../../common/settings.js').Config['retention']} retention @returns {Record<string, number>} */
+export const namesOf = ({ latestGroups, batchDays, historyDays }) => ({
+  LATEST_GROUPS: latestGroups,
+  BATCH_DAYS: batchDays,
+  HISTORY_DAYS: historyDays,
+});
+
+/** @param {import('cassandra-driver').Client} client @returns {Promise<Record<string, number | undefined>>} */
+export async function storedSettings(client) {
+  const row = (await client.execute("SELECT * FROM installation WHERE part = 'millrace'")).first();
+  return {
+    LATEST_GROUPS: row?.['latest_groups'] ?? undefined,
+    BATCH_DAYS: row?.['batch_days'] ?? undefined,
+    HISTORY_DAYS: row?.['history_days'] ?? undefined,
+  };
+}
+
+/** @param {import('cassandra-driver').Client} client @returns {Promise<number>} 0 before the first migration */
+export async function currentVersion(client) {
+  const { rows } = await client.execute("SELECT version FROM schema_version WHERE part = 'millrace'");
+  return Math.max(0, ...rows.map((row) => row['version']));
+}
