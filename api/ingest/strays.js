@@ -15,12 +15,13 @@ export function createStrays({ clock }) {
 
   const forgetOld = () => {
     const before = clock() - FOR_MS;
-    waiting = waiting.filter(({ at }) => at >= before).slice(-MOST);
+    waiting = waiting.filter(({ at }) => at >= before);
   };
 
   return {
     /** @param {string} device id @param {import('./accept.js').Message} message */
     remember(device, message) {
+      forgetOld();
       if (message.payload.length > LARGEST_BYTES) return;
       waiting.push({ device, at: clock(), message });
       if (waiting.length > MOST) waiting.shift();
@@ -31,6 +32,10 @@ export function createStrays({ clock }) {
       const its = waiting.filter((stray) => stray.device === device);
       if (its.length > 0) waiting = waiting.filter((stray) => stray.device !== device);
       return its.map(({ message }) => message);
+    },
+    /** Messages that are remembered. */
+    get size() {
+      return waiting.length;
     },
   };
 }
