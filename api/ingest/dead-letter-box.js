@@ -1,3 +1,4 @@
+import { identifyDevice } from '../../schema/ids.js';
 import { createDeadLetterQuota } from './dead-letter-quota.js';
 
 /**
@@ -6,11 +7,20 @@ import { createDeadLetterQuota } from './dead-letter-quota.js';
  *
  * @param {object} parts
  * @param {import('../store/dead-letters.js').DeadLetters} parts.store
+ * @param {import('./registry/index.js').Registry} parts.registry
  * @param {import('./patience.js').Patience} parts.patience
  * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('./dead-letter-quota.js').DeadLetterQuota} [parts.quota]
  */
-export function createDeadLetterBox({ store, patience, metrics }) {
-  const quota = createDeadLetterQuota();
+export function createDeadLetterBox({ store, registry, patience, metrics, quota = createDeadLetterQuota() }) {
+  /**
+   * @param {string} device as the topic has it
+   * @returns {string | null} id; null: nobody has registered it, as far as this can be told without asking the database
+   */
+  function registeredId(device) {
+    const identity = identifyDevice(device);
+    return identity && registry.cache.peek(identity.id) ? identity.id : null;
+  }
 
   return {
     /**
@@ -22,11 +32,19 @@ export function createDeadLetterBox({ store, patience, metrics }) {
     async put({ topic, contentType, payload, receivedAt }, device, refused) {
       if (refused.length === 0) return;
       for (const { code } of refused) metrics.refused.inc({ code });
-      const { verdict, codes } = quota.take(device, receivedAt, countCodes(refused));
+      const account = registeredId(device);
+      const { verdict, codes } = quota.take(account, receivedAt, countCodes(refused));
       if (verdict === 'none') return;
-      const letter = { receivedAt, device, topic, codes };
-      const content = verdict === 'whole' ? { contentType, payload, refused } : null;
-      await patience.persist(() => store.write({ ...letter, content }));
+      const whole = verdict === 'whole';
+      const letter = {
+        receivedAt,
+        // What counts for all strangers together is of none of them.
+        device: whole || account ? device : undefined,
+        topic,
+        codes,
+        content: whole ? { contentType, payload, refused } : null,
+      };
+      await patience.persist(() => store.write(letter));
     },
   };
 }

@@ -57,7 +57,7 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
     statuses: createStatuses({ registry, store: store.registry, patience }),
     measurements,
     lastSeen,
-    deadLetters: createDeadLetterBox({ store: store.deadLetters, patience, metrics }),
+    deadLetters: createDeadLetterBox({ store: store.deadLetters, registry, patience, metrics }),
     strays: createStrays({ clock }),
     maxMessageBytes,
     metrics,

@@ -26,7 +26,7 @@ const INSERT = {
 /**
  * @typedef {object} DeadLetter
  * @property {number} receivedAt epoch ms
- * @property {string} device as the topic has it
+ * @property {string | undefined} device as the topic has it; undefined for a letter that counts for several
  * @property {string} topic
  * @property {Record<string, number>} codes refused measurements by code
  * @property {{ contentType: string | undefined, payload: Buffer, refused: Refusals } | null} content of the message;

@@ -3,10 +3,19 @@ import { createDeadLetterQuota } from '../../../api/ingest/dead-letter-quota.js'
 
 const HOUR = Date.UTC(2026, 10, 21, 12);
 const one = { malformed: 1 };
+const MOST = { ofDevice: 10, ofStrangers: 10, inAll: 100, counting: 10 };
+
+/**
+ * @param {Partial<typeof MOST>} most
+ * @returns {(second: number, device?: string | null) => ReturnType<ReturnType<typeof createDeadLetterQuota>['take']>}
+ */
+function open(most) {
+  const quota = createDeadLetterQuota({ most: { ...MOST, ...most } });
+  return (second, device = 'd') => quota.take(device, HOUR + second * 1000, one);
+}
 
 test('beyond the quota of a device one letter a minute counts what came since', () => {
-  const quota = createDeadLetterQuota({ most: { ofDevice: 2, inAll: 100 } });
-  const take = (/** @type {number} */ second, device = 'd') => quota.take(device, HOUR + second * 1000, one);
+  const take = open({ ofDevice: 2 });
   expect([take(0), take(1)]).toEqual(Array(2).fill({ verdict: 'whole', codes: one }));
   expect(take(2)).toEqual({ verdict: 'counts', codes: { malformed: 1 } });
   expect(take(3).verdict).toBe('none');
@@ -18,7 +27,23 @@ test('beyond the quota of a device one letter a minute counts what came since', 
 });
 
 test('the quota of all devices together holds as well', () => {
-  const quota = createDeadLetterQuota({ most: { ofDevice: 10, inAll: 3 } });
-  const verdicts = ['a', 'b', 'c', 'd', 'd'].map((device) => quota.take(device, HOUR, one).verdict);
+  const take = open({ inAll: 3 });
+  const verdicts = ['a', 'b', 'c', 'd', 'd'].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'whole', 'counts', 'none']);
+});
+
+test('all strangers share one quota, which is not that of any device', () => {
+  const take = open({ ofStrangers: 2, ofDevice: 1 });
+  const verdicts = [null, null, null, null, 'd', 'd', null].map((device) => take(0, device).verdict);
+  expect(verdicts).toEqual(['whole', 'whole', 'counts', 'none', 'whole', 'counts', 'none']);
+  expect(take(60, null)).toEqual({ verdict: 'counts', codes: { malformed: 3 } });
+});
+
+test('letters that only count are bounded as well; what they did not say the next ones say', () => {
+  const take = open({ inAll: 0, counting: 3 });
+  const devices = ['a', 'b', 'c', 'd', 'e'];
+  const told = (/** @type {number} */ second) => devices.map((device) => take(second, device).verdict);
+  expect(told(0)).toEqual(['counts', 'counts', 'counts', 'none', 'none']);
+  expect(take(60, 'e')).toEqual({ verdict: 'counts', codes: { malformed: 2 } });
+  expect(told(60)).toEqual(['counts', 'counts', 'none', 'none', 'none']);
 });

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createDeadLetterBox } from '../../api/ingest/dead-letter-box.js';
+import { createDeadLetterQuota } from '../../api/ingest/dead-letter-quota.js';
+import { createPatience } from '../../api/ingest/patience.js';
+import { createRegistry } from '../../api/ingest/registry/index.js';
+import { createMetrics } from '../../api/metrics.js';
+import { connectStore } from '../../api/store/index.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { readLetters } from '../support/letters.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../api/store/index.js').Store} */
+let store;
+/** @type {import('cassandra-driver').Client} */
+let database;
+beforeAll(async () => {
+  system = await startTestSystem();
+  const { cql, retention } = system.config;
+  store = await connectStore({
+    cql,
+    retention,
+    gate: (request) => request(),
+    observe: () => {},
+    onStaleIndex: () => {},
+  });
+  database = await system.openDatabase();
+});
+afterAll(async () => {
+  await database?.shutdown();
+  await store?.close();
+  await system?.stop();
+});
+
+test('names that anybody can invent share one account; a registered device has its own', async () => {
+  const patience = createPatience({ logger: pino({ level: 'silent' }), onRetry: () => {} });
+  const registry = createRegistry({
+    store: store.registry,
+    groups: system.config.retention.latestGroups,
+    limits: { autoRegister: true, autoRegisterMax: 10 },
+    patience,
+    clock: Date.now,
+  });
+  const most = { ofDevice: 1, ofStrangers: 2, inAll: 100, counting: 100 };
+  const box = createDeadLetterBox({
+    store: store.deadLetters,
+    registry,
+    patience,
+    metrics: createMetrics({ version: 'test', role: 'all' }),
+    quota: createDeadLetterQuota({ most }),
+  });
+  await registry.device(/** @type {import('../../schema/ids.js').Identity} */ (identifyDevice('known')));
+
+  let receivedAt = Date.now();
+  // The last two are no names at all, of devices or otherwise.
+  for (const name of ['x', 'y', 'known', 'known', '\u0007', 'z'.repeat(60_000)]) {
+    const message = { topic: `iot/v1/${name}/measurements`, payload: Buffer.from('{'), retained: false };
+    await box.put({ ...message, receivedAt: receivedAt++ }, name, [{ index: -1, code: 'malformed' }]);
+  }
+  const letters = await readLetters(database);
+  expect(letters.map(({ device, refused, codes }) => [device, refused.length, codes])).toEqual([
+    ['x', 1, { malformed: 1 }],
+    ['y', 1, { malformed: 1 }],
+    ['known', 1, { malformed: 1 }],
+    ['known', 0, { malformed: 1 }],
+    [null, 0, { malformed: 1 }],
+  ]);
+});
