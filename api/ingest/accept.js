@@ -1,4 +1,3 @@
-import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { readBirth } from './registry/birth-message.js';
 import { readStatus } from './registry/status.js';
@@ -31,13 +30,14 @@ import { parseTopic } from './topics.js';
  * @param {import('./last-seen.js').LastSeen} parts.lastSeen
  * @param {import('./dead-letter-box.js').DeadLetterBox} parts.deadLetters
  * @param {import('./strays.js').Strays} parts.strays
+ * @param {import('./failures.js').Failures} parts.failures
  * @param {number} parts.maxMessageBytes
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('../vitals.js').Vitals} parts.vitals
  */
 export function createAccept(parts) {
   const { budget, lanes, registry, births, statuses, measurements, lastSeen, deadLetters, strays } = parts;
-  const { maxMessageBytes, metrics, vitals } = parts;
+  const { failures, maxMessageBytes, metrics, vitals } = parts;
 
   /**
    * @param {Message} message
@@ -124,8 +124,7 @@ export function createAccept(parts) {
       try {
         await lanes.run(identity.id, topic.kind === 'birth', () => way(message, identity, topic.device));
       } catch (error) {
-        if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
-        await refuse(message, topic.device, error.code);
+        await refuse(message, topic.device, failures.codeOf(error, message));
       }
     }
     return 'settled';

@@ -2,6 +2,7 @@ import { DAY_MS } from '../../schema/rules.js';
 import { createAccept } from './accept.js';
 import { createBudget } from './budget.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
+import { createFailures } from './failures.js';
 import { createLanes } from './lanes.js';
 import { createLastSeen } from './last-seen.js';
 import { createLatestWriter } from './latest-writer.js';
@@ -59,6 +60,7 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
     lastSeen,
     deadLetters: createDeadLetterBox({ store: store.deadLetters, registry, patience, metrics }),
     strays: createStrays({ clock }),
+    failures: createFailures({ patience, logger }),
     maxMessageBytes,
     metrics,
     vitals,

@@ -54,6 +54,9 @@ export function createPatience({ logger, onRetry }) {
     },
     /** From now on nothing is repeated any more; what is being waited for fails. */
     giveUp: () => ending.abort(),
+    get gaveUp() {
+      return ending.signal.aborted;
+    },
   };
 }
 

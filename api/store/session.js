@@ -22,7 +22,7 @@ const { errors } = cassandra;
 
 /**
  * The only way from the store to the driver: every request is prepared, timed under its statement's name, and fails
- * with an error of ours that says whether trying again can help.
+ * with an error of ours that says whether trying again can help, unless code of ours or the driver's is wrong.
  *
  * @param {import('cassandra-driver').Client} client
  * @param {Observe} observe
@@ -110,19 +110,16 @@ const REFUSALS = new Set([0x2000, 0x2200]);
 /**
  * @param {unknown} error of the driver
  * @param {string} query name of the statement
- * @returns {MillraceError} `rejected`: this content never goes in; `unavailable`: try again
+ * @returns {unknown} what is to be thrown: `rejected`: this content never goes in; `unavailable`: try again; a defect,
+ *   ours or the driver's, stays what it is, since neither can be said of it
  */
 export function translate(error, query) {
-  if (error instanceof MillraceError) return error;
+  if (error instanceof MillraceError || isDefect(error)) return error;
   const says = error instanceof Error ? error.message : String(error);
-  const code = isRefusal(error) ? 'rejected' : 'unavailable';
-  return new MillraceError(code, `${query}: ${says}`, { cause: error });
+  const refused = error instanceof errors.ResponseError && REFUSALS.has(error.code);
+  return new MillraceError(refused ? 'rejected' : 'unavailable', `${query}: ${says}`, { cause: error });
 }
 
-/** @param {unknown} error */
-function isRefusal(error) {
-  if (error instanceof errors.ResponseError) return REFUSALS.has(error.code);
-  if (error instanceof errors.NoHostAvailableError) return false;
-  // The driver's encoders refuse a parameter with these before anything is sent.
-  return error instanceof TypeError || error instanceof RangeError;
-}
+/** @param {unknown} error @returns {boolean} nothing that the network or a server did: only code goes wrong this way */
+const isDefect = (error) =>
+  [TypeError, RangeError, ReferenceError, errors.ArgumentError].some((kind) => error instanceof kind);

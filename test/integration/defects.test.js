@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createIngest } from '../../api/ingest/index.js';
+import { createLive } from '../../api/live.js';
+import { createMetrics } from '../../api/metrics.js';
+import { connectStore } from '../../api/store/index.js';
+import { createVitals } from '../../api/vitals.js';
+import { readLetters } from '../support/letters.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../api/store/index.js').Store} */
+let store;
+/** @type {import('cassandra-driver').Client} */
+let database;
+/** @type {import('../../api/ingest/index.js').Ingest} */
+let ingest;
+/** @type {Record<string, any>[]} */
+const logged = [];
+/** How many of the next requests fail as they would if our code were wrong. */
+let defects = 0;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  database = await system.openDatabase();
+  const { config } = system;
+  store = await connectStore({
+    cql: config.cql,
+    retention: config.retention,
+    gate: (request) => {
+      if (defects === 0) return request();
+      defects--;
+      return Promise.reject(new TypeError('x is not a function'));
+    },
+    observe: () => {},
+    onStaleIndex: () => {},
+  });
+  const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
+  ingest = createIngest({
+    config,
+    store,
+    live: createLive(),
+    clock: Date.now,
+    logger: pino({ level: 'error' }, { write }),
+    metrics: createMetrics({ version: 'test', role: 'all' }),
+    vitals: createVitals({ clock: Date.now, inFlight: () => 0 }),
+  });
+});
+afterAll(async () => {
+  await store?.close();
+  await database?.shutdown();
+  await system?.stop();
+});
+
+/** @param {number} value */
+const messageOf = (value) => ({
+  topic: 'iot/v1/unlucky/measurements',
+  payload: Buffer.from(JSON.stringify({ sensor_id: 't', ts: Date.now(), value })),
+  retained: false,
+  receivedAt: Date.now(),
+});
+
+test('a message that meets a defect is a letter and an error with its stack, and the next one is stored', async () => {
+  await ingest.accept(messageOf(1));
+  defects = 1;
+  const unlucky = messageOf(2);
+  await ingest.accept(unlucky);
+  const [letter, ...more] = await readLetters(database, 'unlucky');
+  expect(more).toEqual([]);
+  expect(letter).toMatchObject({ payload: unlucky.payload, refused: [{ index: -1, code: 'rejected' }] });
+  expect(logged).toEqual([
+    expect.objectContaining({
+      topic: unlucky.topic,
+      err: expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('defects.test.js') }),
+    }),
+  ]);
+
+  await ingest.accept(messageOf(3));
+  expect((await system.get('/devices/unlucky/sensors/t')).value).toBe(3);
+  expect(await readLetters(database, 'unlucky')).toHaveLength(1);
+});
+
+test('what breaks while the process ends leaves the message unacknowledged, and no letter', async () => {
+  ingest.giveUp();
+  defects = 1;
+  await expect(ingest.accept(messageOf(4))).rejects.toThrow('x is not a function');
+  expect(await readLetters(database, 'unlucky')).toHaveLength(1);
+});
