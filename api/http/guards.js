@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { MillraceError } from '../../common/errors.js';
+import { sameSecret } from '../../common/same-secret.js';
 import { isLoopback } from '../../common/settings.js';
 import { sendProblem } from './problems.js';
 
@@ -26,7 +26,7 @@ export const hostGuard = (listening) => (req, res, next) => {
  */
 export const tokenGuard = (token) => (req, res, next) => {
   if (!token || req.path === '/healthz' || req.path === '/readyz') return next();
-  if (same(givenToken(req.headers.authorization ?? ''), token)) return next();
+  if (sameSecret(givenToken(req.headers.authorization ?? ''), token)) return next();
   res.set('WWW-Authenticate', 'Basic realm="Millrace", charset="UTF-8"');
   sendProblem(res, new MillraceError('unauthorized', 'Show API_TOKEN as a bearer token or as the password.'));
 };
@@ -39,7 +39,3 @@ function givenToken(header) {
   const pair = Buffer.from(rest, 'base64').toString('utf8');
   return pair.slice(pair.indexOf(':') + 1);
 }
-
-/** In constant time, whatever the lengths. @param {string} a @param {string} b */
-const same = (a, b) =>
-  timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
