@@ -1,5 +1,5 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { blankSensor } from './index.js';
+import { blankSensor } from './blank.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./cache.js').Sensor} Sensor */

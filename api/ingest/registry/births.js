@@ -1,6 +1,6 @@
 import { groupOf } from '../../../schema/ids.js';
 import { admit, deviceWords, planNew, planSensors } from './birth-changes.js';
-import { blankDevice } from './index.js';
+import { blankDevice } from './blank.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./birth-message.js').Birth} Birth */

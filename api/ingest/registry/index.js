@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { groupOf, identifySensor } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { blankDevice, blankSensor } from './blank.js';
 import { createDeviceCache, sensorOf } from './cache.js';
 import { createSensorWriter } from './sensor-writer.js';
 import { FIRST_MESSAGE_STAMP } from './sessions.js';
@@ -152,25 +153,3 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
 }
 
 /** @typedef {ReturnType<typeof createRegistry>} Registry */
-
-/** @param {Pick<Device, 'id' | 'bytes' | 'group' | 'name'>} known @returns {Device} */
-export const blankDevice = (known) => ({
-  ...known,
-  site: null,
-  state: null,
-  stateStamp: null,
-  session: null,
-  lastSeen: 0,
-  sensors: new Map(),
-  byRef: new Map(),
-});
-
-/** @param {Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site'>} known @returns {Sensor} */
-export const blankSensor = (known) => ({
-  ...known,
-  type: null,
-  unit: null,
-  intervalMs: null,
-  ts: null,
-  value: null,
-});
