@@ -14,15 +14,15 @@ export function createProgress({ clock = () => performance.now() } = {}) {
 
   return {
     /**
-     * @template M
-     * @param {(message: M) => Promise<void>} accept
-     * @returns {(message: M) => Promise<void>} does the same, and is watched
+     * @template M, R
+     * @param {(message: M) => Promise<R>} accept
+     * @returns {(message: M) => Promise<R>} does the same, and is watched
      */
     watch: (accept) => async (message) => {
       const key = Symbol('message');
       unsettled.set(key, clock());
       try {
-        await accept(message);
+        return await accept(message);
       } finally {
         unsettled.delete(key);
       }

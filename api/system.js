@@ -41,6 +41,7 @@ export async function startSystem({ config, version, logger, onFatal, clock = Da
   const intake = createIntake({
     config,
     accept: progress.watch(ingest.accept),
+    room: ingest.room,
     clock,
     logger,
     metrics,

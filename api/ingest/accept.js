@@ -12,7 +12,17 @@ import { parseTopic } from './topics.js';
  * @property {string} [contentType] MQTT 5
  * @property {boolean} retained a replay of what the broker kept: it says nothing of now
  * @property {number} receivedAt epoch ms
+ * @property {AbortSignal} [signal] aborts when whoever would be acknowledged is gone; what is begun is finished
  */
+
+/**
+ * What became of a message: `accepted`, whatever single measurements of it were refused; `refused`, all of it a dead
+ * letter; `foreign`, outside the contract and dropped.
+ *
+ * @typedef {'accepted' | 'refused' | 'foreign'} Outcome
+ */
+
+/** @typedef {(message: Message) => Promise<Outcome>} Accept */
 
 /** @typedef {import('../../common/errors.js').ErrorCode} ErrorCode */
 
@@ -43,8 +53,12 @@ export function createAccept(parts) {
    * @param {Message} message
    * @param {string} name as the topic has it
    * @param {ErrorCode} code
+   * @returns {Promise<Outcome>}
    */
-  const refuse = (message, name, code) => deadLetters.put(message, name, [{ index: -1, code }]);
+  async function refuse(message, name, code) {
+    await deadLetters.put(message, name, [{ index: -1, code }]);
+    return 'refused';
+  }
 
   /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity @param {string} name */
   async function acceptMeasurements(message, identity, name) {
@@ -88,10 +102,15 @@ export function createAccept(parts) {
     }
   }
 
-  /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity @param {string} name */
+  /**
+   * @param {Message} message
+   * @param {import('../../schema/ids.js').Identity} identity
+   * @param {string} name
+   * @returns {Promise<Outcome>}
+   */
   async function acceptStatus(message, identity, name) {
     // An empty payload is how a retained message is taken away: it says nothing of the device.
-    if (message.payload.length === 0) return;
+    if (message.payload.length === 0) return 'accepted';
     const status = readStatus(message.payload, message.receivedAt);
     const device = await registry.device(identity);
     if (!device) {
@@ -100,6 +119,7 @@ export function createAccept(parts) {
     }
     await statuses.write(device, status);
     if (status.state === 'online') await noteSeen(message, identity);
+    return 'accepted';
   }
 
   /** @param {Message} message @param {import('../../schema/ids.js').Identity} identity */
@@ -110,37 +130,31 @@ export function createAccept(parts) {
 
   const ways = { measurements: acceptMeasurements, birth: acceptBirth, status: acceptStatus };
 
-  /** @param {Message} message @returns {Promise<string>} what became of it, for the count */
+  /** @param {Message} message @returns {Promise<Outcome>} */
   async function settle(message) {
     const topic = parseTopic(message.topic);
     if (!topic) return 'foreign';
     const identity = identifyDevice(topic.device);
-    if (!identity) {
-      await refuse(message, topic.device, 'bad_id');
-    } else if (message.payload.length > maxMessageBytes) {
-      await refuse(message, topic.device, 'too_large');
-    } else {
-      const way = ways[topic.kind];
-      try {
-        await lanes.run(identity.id, topic.kind === 'birth', () => way(message, identity, topic.device));
-      } catch (error) {
-        await refuse(message, topic.device, failures.codeOf(error, message));
-      }
+    if (!identity) return refuse(message, topic.device, 'bad_id');
+    if (message.payload.length > maxMessageBytes) return refuse(message, topic.device, 'too_large');
+    const way = ways[topic.kind];
+    const work = async () => (await way(message, identity, topic.device)) ?? 'accepted';
+    try {
+      return await lanes.run(identity.id, topic.kind === 'birth', work);
+    } catch (error) {
+      return refuse(message, topic.device, failures.codeOf(error, message));
     }
-    return 'settled';
   }
 
   return {
-    /**
-     * @param {Message} message
-     * @returns {Promise<void>}
-     */
+    /** @type {Accept} */
     async accept(message) {
       const end = metrics.commitSeconds.startTimer();
       try {
-        const result = await budget.run(message.payload.length, () => settle(message));
-        metrics.messages.inc({ result });
-        if (result === 'settled') end();
+        const outcome = await budget.run(message.payload.length, () => settle(message), message.signal);
+        metrics.messages.inc({ result: outcome === 'foreign' ? 'foreign' : 'settled' });
+        if (outcome !== 'foreign') end();
+        return outcome;
       } catch (error) {
         metrics.messages.inc({ result: 'unsettled' });
         throw error;

@@ -68,6 +68,8 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
 
   return {
     accept,
+    /** For messages; intakes that can hold their devices back read no further while there is none. */
+    room: budget.room,
     start: () => registry.start(),
     /** Bytes of messages that are being settled. */
     get unsettledBytes() {

@@ -14,20 +14,21 @@ const WILLS_MS = 1000;
  *
  * @param {object} parts
  * @param {import('../../common/settings.js').Config} parts.config
- * @param {(message: import('./accept.js').Message) => Promise<void>} parts.accept
+ * @param {import('./accept.js').Accept} parts.accept
+ * @param {import('./budget.js').Room} parts.room for messages
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {(error: Error) => void} parts.onFatal
  */
-export function createIntake({ config, accept, clock, logger, metrics, onFatal }) {
+export function createIntake({ config, accept, room, clock, logger, metrics, onFatal }) {
   let unsettled = 0;
 
-  /** @param {import('./accept.js').Message} message */
+  /** @type {import('./accept.js').Accept} */
   async function counted(message) {
     unsettled++;
     try {
-      await accept(message);
+      return await accept(message);
     } finally {
       unsettled--;
     }
@@ -43,7 +44,7 @@ export function createIntake({ config, accept, clock, logger, metrics, onFatal }
   const { maxMessageBytes } = config.ingest;
   const source = mqtt.url
     ? createSubscriber({ mqtt, accept: counted, clock, logger, onFatal })
-    : createBroker({ mqtt, maxMessageBytes, accept: counted, clock, logger, metrics });
+    : createBroker({ mqtt, maxMessageBytes, accept: counted, room, clock, logger, metrics });
 
   return {
     start: () => source.start(),

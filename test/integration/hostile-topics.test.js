@@ -49,7 +49,9 @@ test('topics outside the contract are acknowledged, dropped and counted; nobody 
     'iot/live/latest',
     '$SYS/broker/uptime',
     '$share/x/iot/v1/a/measurements',
-    `iot/v1${'/x'.repeat(90)}`,
+    `iot/v1${'/x'.repeat(98)}`,
+    `iot/v1${'/x'.repeat(99)}`,
+    `iot/v1/${'/'.repeat(30_000)}`,
   ];
   for (const topic of topics) await client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
   expect(await readMetric(system, 'iot_ingest_messages_total{result="foreign"}')).toBe(topics.length);
@@ -60,6 +62,19 @@ test('topics outside the contract are acknowledged, dropped and counted; nobody 
   expect(closed).toBe(0);
   expect((await readLetters(database)).map(({ topic }) => topic)).toEqual([]);
   await listener.endAsync(true);
+});
+
+test('a will whose topic has too many levels is counted like any other outside the contract', async () => {
+  const foreign = 'iot_ingest_messages_total{result="foreign"}';
+  const before = await readMetric(system, foreign);
+  const will = {
+    topic: `iot/v1${'/x'.repeat(99)}`,
+    payload: Buffer.from('x'),
+    qos: /** @type {const} */ (1),
+  };
+  const leaving = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, will });
+  leaving.stream.destroy();
+  await until(async () => (await readMetric(system, foreign)) === before + 1);
 });
 
 test.each([

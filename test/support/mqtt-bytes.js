@@ -32,9 +32,23 @@ export const connectBytes = ({ clientId, keepalive = 0, clean = true }) =>
     string(clientId),
   );
 
-/** QoS 1. @param {string} topic @param {string} payload @param {number} id */
-export const publishBytes = (topic, payload, id) =>
-  packet(0x32, string(topic), packetId(id), Buffer.from(payload));
+/**
+ * @param {string} topic
+ * @param {string | Buffer} payload
+ * @param {number} [id] none: QoS 0
+ * @param {1 | 2} [qos]
+ */
+export const publishBytes = (topic, payload, id, qos = 1) =>
+  id === undefined
+    ? packet(0x30, string(topic), Buffer.from(payload))
+    : packet(0x30 | (qos << 1), string(topic), packetId(id), Buffer.from(payload));
+
+/** To everything, with QoS 0. @param {number} id */
+export const subscribeBytes = (id) => packet(0x82, packetId(id), string('#'), Buffer.from([0]));
+
+export const PINGREQ = Buffer.from([0xc0, 0]);
+
+export const DISCONNECT = Buffer.from([0xe0, 0]);
 
 /** The ids of the PUBACKs in what a broker sent. @param {Buffer} bytes whole packets */
 export function pubackIds(bytes) {

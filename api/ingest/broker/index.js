@@ -1,19 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Aedes } from 'aedes';
 import { MillraceError } from '../../../common/errors.js';
-import { createAcknowledgements } from '../acknowledgements.js';
-import { parseTopic } from '../topics.js';
-import { createFlow } from './flow.js';
+import { mayConnect } from './authentication.js';
+import { openConnection } from './connection.js';
 import { keepAlive } from './keepalive.js';
-import { createSizeGuard } from './size-guard.js';
-
-/**
- * Where messages outside the contract go instead of their own topic: nobody is served from it, and of all topics only
- * those of `$SYS/` are never queued for sessions that are subscribed to everything.
- */
-const DROPPED = '$SYS/dropped';
+import { createPersistence } from './persistence.js';
+import { DROPPED } from './restriction.js';
+import { createSettling } from './settling.js';
+import { createTurns } from './turns.js';
 
 /**
  * Packets that may wait before a CONNECT is answered; one more closes the connection, and a device that sends without
@@ -21,93 +16,63 @@ const DROPPED = '$SYS/dropped';
  */
 const QUEUE_LIMIT = 65_536;
 
+/** Every packet id of MQTT: of a message of QoS 2 that waits for its PUBREL, no more than the id is kept. */
+const PACKET_IDS = 65_535;
+
 /** How often connections with unsettled messages are said to be alive, in ms: below the shortest limit, 1.5 s. */
 const ALIVE_EVERY_MS = 1000;
 
-/**
- * What the broker keeps of one connection.
- *
- * @typedef {{ flow: import('./flow.js').Flow, owed: import('../acknowledgements.js').Acknowledgements }} Connection
- */
+/** A connection that takes nothing of what is written to it for this long is closed, in ms. */
+const DRAIN_TIMEOUT_MS = 5000;
 
 /**
- * The embedded broker: MQTT 3.1.1, its PUBACK to the device waits for the commit. aedes acknowledges once
- * `authorizePublish` calls back, so that is where messages are settled.
+ * The embedded broker: MQTT 3.1.1, its PUBACK to the device waits for the commit. Others may subscribe, and get what
+ * comes while they are there and keep up; there are no sessions (`persistence.js`).
  *
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt
  * @param {number} parts.maxMessageBytes
- * @param {(message: import('../accept.js').Message) => Promise<void>} parts.accept
+ * @param {import('../accept.js').Accept} parts.accept
+ * @param {import('../budget.js').Room} parts.room for messages
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
-export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, metrics }) {
-  /** @type {WeakMap<object, Connection>} by aedes' client */
+export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logger, metrics }) {
+  /** @type {WeakMap<import('aedes').Client, import('./connection.js').Connection>} */
   const connections = new WeakMap();
-  /** @type {Map<import('node:net').Socket, { flow: import('./flow.js').Flow, client: import('aedes').Client }>} */
+  /** @type {Map<import('node:net').Socket, import('./connection.js').Connection>} those that are open */
   const sockets = new Map();
+  const turns = createTurns(room);
   /** @type {NodeJS.Timeout | undefined} */
   let heartbeat;
 
   const aedes = new Aedes({
+    persistence: createPersistence(),
     queueLimit: QUEUE_LIMIT,
+    maxInflightInbound: PACKET_IDS,
+    drainTimeout: DRAIN_TIMEOUT_MS,
     authenticate: (_client, username, password, done) => done(null, mayConnect(mqtt, username, password)),
-    authorizePublish: (client, packet, done) => settle(client, packet, done),
+    authorizePublish: createSettling({ accept, clock, connectionOf: (client) => connections.get(client) }),
     authorizeSubscribe: (_client, subscription, done) =>
       done(null, subscription.topic.startsWith('$') ? null : subscription),
-    authorizeForward: (_client, packet) => (packet.topic === DROPPED ? null : packet),
+    authorizeForward: (client, packet) => (mayForward(client, packet) ? packet : null),
   });
-
-  /**
-   * @param {import('aedes').Client | null} client null for wills of connections that are long gone
-   * @param {import('aedes').PublishPacket} packet changed: measurements are never retained
-   * @param {(error?: Error | null) => void} done sends the PUBACK
-   */
-  function settle(client, packet, done) {
-    const connection = client && !client.closed ? connections.get(client) : undefined;
-    const message = {
-      topic: packet.topic,
-      payload: Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload),
-      retained: false,
-      receivedAt: clock(),
-    };
-    restrict(packet);
-    if (!connection) {
-      accept(message).then(() => done(), done);
-      return;
-    }
-    const { flow, owed } = connection;
-    const size = message.payload.length;
-    flow.enter(size);
-    const settled = owed.owe(done);
-    accept(message).then(
-      () => {
-        settled();
-        flow.leave(size);
-      },
-      // Never acknowledged: the device comes back and sends it again.
-      () => client?.conn.destroy(),
-    );
-  }
 
   /** @param {import('node:net').Socket} socket */
   function onConnection(socket) {
-    socket.setNoDelay(true);
-    const flow = createFlow(
-      socket,
-      createSizeGuard(maxMessageBytes, (bytes) => {
+    const connection = openConnection(socket, {
+      aedes,
+      turns,
+      maxMessageBytes,
+      onTooLarge({ id }, bytes) {
         metrics.oversized.inc();
-        logger.warn({ client: client.id, bytes }, 'a message over MAX_MESSAGE_BYTES; connection closed');
-        socket.destroy();
-      }),
-    );
-    const client = aedes.handle(socket);
-    sockets.set(socket, { flow, client });
+        logger.warn({ client: id, bytes }, 'a message over MAX_MESSAGE_BYTES; connection closed');
+      },
+    });
+    connections.set(connection.client, connection);
+    sockets.set(socket, connection);
     socket.on('close', () => sockets.delete(socket));
-    const owed = createAcknowledgements();
-    connections.set(client, { flow, owed });
-    socket.on('close', () => owed.drop());
   }
 
   function keepBusyAlive() {
@@ -166,29 +131,10 @@ export function createBroker({ mqtt, maxMessageBytes, accept, clock, logger, met
 /** @typedef {ReturnType<typeof createBroker>} Broker */
 
 /**
- * What other clients get to see: the contract's topics, measurements never retained.
+ * Not to a client whose connection is full: what is written to it is kept in memory until it reads, or is closed for
+ * that. Ingest never waits for a reader.
  *
- * @param {import('aedes').PublishPacket} packet is changed
+ * @param {import('aedes').Client} client
+ * @param {import('aedes').PublishPacket} packet
  */
-function restrict(packet) {
-  const topic = parseTopic(packet.topic);
-  if (topic?.kind === 'status') return;
-  packet.retain = false;
-  if (!topic) packet.topic = DROPPED;
-}
-
-/**
- * @param {import('../../../common/settings.js').Config['mqtt']} mqtt
- * @param {string | undefined} givenName
- * @param {Buffer | undefined} givenPassword
- */
-function mayConnect({ auth, username, password }, givenName, givenPassword) {
-  if (!auth) return true;
-  return same(givenName ?? '', username ?? '') && same(givenPassword ?? '', password ?? '');
-}
-
-/** In constant time, whatever the lengths. @param {string | Buffer} a @param {string | Buffer} b */
-const same = (a, b) => timingSafeEqual(digest(a), digest(b));
-
-/** @param {string | Buffer} text */
-const digest = (text) => createHash('sha256').update(text).digest();
+const mayForward = ({ conn }, { topic }) => topic !== DROPPED && !conn.writableNeedDrain;

@@ -24,7 +24,7 @@ const GOODBYE_MS = 1000;
  *
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set
- * @param {(message: import('../accept.js').Message) => Promise<void>} parts.accept
+ * @param {import('../accept.js').Accept} parts.accept
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal

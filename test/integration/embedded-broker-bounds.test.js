@@ -1,0 +1,178 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { afterEach, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import pino from 'pino';
+import { createBroker } from '../../api/ingest/broker/index.js';
+import { createBudget } from '../../api/ingest/budget.js';
+import { createMetrics } from '../../api/metrics.js';
+import { readSettings } from '../../common/settings.js';
+import { connectBytes, PINGREQ, pubackIds, publishBytes, subscribeBytes } from '../support/mqtt-bytes.js';
+import { until } from '../support/until.js';
+
+const TOPIC = 'iot/v1/d/measurements';
+const MB = 1e6;
+
+/** @type {Array<() => Promise<unknown> | void>} */
+const cleanUps = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/**
+ * The broker and the byte budget by themselves; the database behind them is away until `settleAll` is called.
+ *
+ * @param {number} budgetBytes
+ */
+async function startBroker(budgetBytes) {
+  const budget = createBudget(budgetBytes);
+  let isAway = true;
+  /** @type {Array<() => void>} */
+  const away = [];
+  const settle = async () => {
+    if (isAway) await new Promise((resolve) => away.push(() => resolve(undefined)));
+    return /** @type {const} */ ('accepted');
+  };
+  const broker = createBroker({
+    mqtt: readSettings({ MQTT_PORT: '0' }, { envFile: '' }).mqtt,
+    maxMessageBytes: 1024 * 1024,
+    accept: ({ payload, signal }) => budget.run(payload.length, settle, signal),
+    room: budget.room,
+    clock: Date.now,
+    logger: pino({ level: 'silent' }),
+    metrics: createMetrics({ version: 'test', role: 'all' }),
+  });
+  await broker.start();
+  cleanUps.push(() => broker.stop());
+  return {
+    broker,
+    budget,
+    url: `mqtt://127.0.0.1:${broker.port}`,
+    settleAll() {
+      isAway = false;
+      for (const go of away.splice(0)) go();
+    },
+  };
+}
+
+/**
+ * @param {{ port: number }} broker
+ * @param {Buffer[]} packets sent once CONNECT is answered
+ * @param {string} clientId
+ * @param {number} [keepalive] s
+ */
+async function openDevice({ port }, packets, clientId, keepalive) {
+  const socket = connectTcp(port, '127.0.0.1');
+  socket.on('error', () => {});
+  cleanUps.push(() => void socket.destroy());
+  let answers = Buffer.alloc(0);
+  socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
+  await once(socket, 'connect');
+  socket.write(connectBytes({ clientId, keepalive }));
+  // CONNACK
+  await until(() => answers.length === 4);
+  for (const packet of packets) socket.write(packet);
+  return { socket, acknowledged: () => pubackIds(answers) };
+}
+
+test('while messages wait for the budget no connection is read; when there is room again, all are', async () => {
+  const { broker, budget, settleAll } = await startBroker(1 * MB);
+  const DEVICES = 60;
+  const EACH = 40;
+  const filler = Buffer.alloc(50_000, 32);
+  const packets = Array.from({ length: EACH }, (_, at) => publishBytes(TOPIC, filler, at + 1));
+  /** @type {Array<Awaited<ReturnType<typeof openDevice>>>} */
+  const devices = [];
+  for (let at = 0; at < DEVICES; at++) devices.push(await openDevice(broker, packets, `device-${at}`));
+  await until(() => budget.waiting > 0);
+  // A newcomer is answered, so all that was sent before had its chance to be read: of 120 MB the budget, and what one
+  // more chunk of 64 KiB holds.
+  await openDevice(broker, [], 'newcomer');
+  expect(budget.waiting).toBeLessThanOrEqual(2);
+  for (const { acknowledged } of devices) expect(acknowledged()).toEqual([]);
+
+  settleAll();
+  await until(() => devices.every(({ acknowledged }) => acknowledged().length === EACH));
+  const inOrder = packets.map((_, at) => at + 1);
+  for (const { acknowledged } of devices) expect(acknowledged()).toEqual(inOrder);
+  expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
+});
+
+test('while messages wait CONNECT is answered, and who is held back is not taken for silent', async () => {
+  const { broker, budget, settleAll } = await startBroker(1);
+  const packets = [1, 2].map((id) => publishBytes(TOPIC, 'x', id));
+  const first = await openDevice(broker, packets, 'first');
+  await until(() => budget.waiting > 0);
+  const second = await openDevice(broker, [PINGREQ], 'second', 1);
+  const thrice = Date.now() + 4500;
+  await until(() => second.socket.closed || Date.now() > thrice);
+  expect(second.socket.closed).toBe(false);
+  expect(second.socket.bytesRead).toBe(4);
+  settleAll();
+  await until(() => first.acknowledged().length === 2);
+  // PINGRESP
+  await until(() => second.socket.bytesRead === 4 + 2);
+});
+
+test('what a connection has waiting goes with it, also where the next one sends it again', async () => {
+  const { broker, budget } = await startBroker(100_000);
+  const packets = Array.from({ length: 20 }, (_, at) => publishBytes(TOPIC, Buffer.alloc(3000, 32), at + 1));
+  for (let again = 0; again < 30; again++) {
+    const { socket } = await openDevice(broker, packets, 'same');
+    await until(() => budget.waiting > 0 || budget.used > 0);
+    socket.destroy();
+    await until(() => budget.waiting === 0);
+  }
+  expect(budget.used).toBeLessThanOrEqual(100_000);
+});
+
+test('a subscriber that stops reading is passed over, the others get everything; then it is closed', async () => {
+  const { broker, url, settleAll } = await startBroker(64 * MB);
+  settleAll();
+  const { socket: frozen } = await openDevice(broker, [subscribeBytes(1)], 'frozen');
+  // CONNACK and SUBACK
+  await until(() => frozen.bytesRead === 4 + 5);
+  frozen.pause();
+  const watcher = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
+  cleanUps.push(() => watcher.endAsync(true));
+  let received = 0;
+  watcher.on('message', () => received++);
+  await watcher.subscribeAsync('#');
+  const device = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
+  cleanUps.push(() => device.endAsync(true));
+  const publish = () => device.publishAsync(TOPIC, Buffer.alloc(100_000, 32), { qos: 1 });
+  for (let sent = 1; sent <= 400; sent++) await publish();
+  await until(() => received === 400);
+  expect(broker.check().says).toBe('3 clients');
+
+  // When it reads on, what is new comes behind what the operating system had room for; the rest was not kept for it.
+  let isBack = false;
+  frozen.on('data', (chunk) => (isBack ||= chunk.includes('iot/v1/later/status')));
+  frozen.resume();
+  await until(async () => {
+    await device.publishAsync('iot/v1/later/status', 'online', { qos: 1 });
+    return isBack || frozen.closed;
+  });
+  expect(frozen.bytesRead).toBeLessThan(20 * MB);
+
+  frozen.pause();
+  await until(async () => {
+    for (let sent = 0; sent < 100; sent++) await publish();
+    return broker.check().says === '2 clients';
+  });
+});
+
+test('of messages with QoS 2 that are never completed the payload is not kept', async () => {
+  const { broker, settleAll } = await startBroker(64 * MB);
+  settleAll();
+  const payload = Buffer.alloc(200_000, 32);
+  const { socket } = await openDevice(broker, [], 'half');
+  const before = process.memoryUsage().arrayBuffers;
+  for (let id = 1; id <= 1200; id++) {
+    if (!socket.write(publishBytes(TOPIC, payload, id, 2))) await once(socket, 'drain');
+  }
+  // CONNACK, and a PUBREC for each: more than the 1,000 for which aedes would close the connection.
+  await until(() => socket.bytesRead === 4 + 1200 * 4);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * MB);
+  expect(socket.closed).toBe(false);
+});
