@@ -39,17 +39,16 @@ export const ERRORS = {
   unauthorized: { kind: 'problem', status: 401, title: 'The request needs the API token' },
   not_found: { kind: 'problem', status: 404, title: 'There is no such thing here' },
   method_not_allowed: { kind: 'problem', status: 405, title: 'The method is not served at this address' },
-  not_acceptable: { kind: 'problem', status: 406, title: 'None of the accepted media types is served' },
   wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },
   headers_too_large: {
     kind: 'problem',
     status: 431,
     title: 'Address and headers together are too long',
   },
-  busy: { kind: 'problem', status: 429, title: 'Too much is in flight; try again later' },
   unavailable: { kind: 'problem', status: 503, title: 'The database does not answer; try again later' },
   internal: { kind: 'problem', status: 500, title: 'Something failed inside' },
 
+  help: { kind: 'stop', exit: 0, title: 'What the command takes' },
   failed: { kind: 'stop', exit: 1, title: 'The command failed' },
   usage: { kind: 'stop', exit: 2, title: 'The command line is not understood' },
   session_taken: { kind: 'stop', exit: 64, title: 'Another process took the MQTT session; do not restart' },

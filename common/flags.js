@@ -35,7 +35,7 @@ function readNumber(text) {
  * @param {F} flags
  * @param {string[]} argv without node and script
  * @returns {{ [K in keyof F]: any }} a value for each flag
- * @throws {MillraceError} `usage`, with the list of flags
+ * @throws {MillraceError} `usage`, or `help` for --help, both with the list of flags
  */
 export function parseFlags(command, flags, argv) {
   const options = Object.fromEntries(
@@ -53,6 +53,8 @@ export function parseFlags(command, flags, argv) {
     allowPositionals: true,
     tokens: true,
   });
+  if (values['help'] === true && !('help' in flags))
+    throw new MillraceError('help', usage(command, flags, []));
   for (const token of tokens) {
     if (token.kind === 'option' && !Object.hasOwn(flags, token.name))
       problems.push(`${token.rawName} is not known`);
@@ -95,5 +97,5 @@ function usage(command, flags, problems) {
       fallback === undefined || fallback === false ? '' : ` (${fallback}${type === 'duration' ? ' ms' : ''})`;
     return `${left.padEnd(26)}${help}${shown}`;
   });
-  return [...problems, '', `${command} takes:`, ...rows].join('\n');
+  return [...problems, ...(problems.length > 0 ? [''] : []), `${command} takes:`, ...rows].join('\n');
 }

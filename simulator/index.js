@@ -23,7 +23,10 @@ async function main(argv) {
   const meter = createMeter();
   const statusLine = createStatusLine(process.stderr);
   const stopSignal = createStopSignal({ afterMs: flags.duration });
-  const say = (/** @type {string} */ text) => process.stdout.write(`${text}\n`);
+  const say = (/** @type {string} */ text) => {
+    statusLine.clear();
+    process.stdout.write(`${text}\n`);
+  };
   try {
     const run = flags.replay === undefined ? runFleet : runReplay;
     await run({ flags, broker, seed, meter, statusLine, stopSignal, say });

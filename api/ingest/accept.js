@@ -41,13 +41,14 @@ import { parseTopic } from './topics.js';
  * @param {import('./dead-letter-box.js').DeadLetterBox} parts.deadLetters
  * @param {import('./strays.js').Strays} parts.strays
  * @param {import('./failures.js').Failures} parts.failures
+ * @param {import('./refusal-notices.js').RefusalNotices} parts.notices
  * @param {number} parts.maxMessageBytes
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('../vitals.js').Vitals} parts.vitals
  */
 export function createAccept(parts) {
   const { budget, lanes, registry, births, statuses, measurements, lastSeen, deadLetters, strays } = parts;
-  const { failures, maxMessageBytes, metrics, vitals } = parts;
+  const { failures, notices, maxMessageBytes, metrics, vitals } = parts;
 
   /**
    * @param {Message} message
@@ -133,7 +134,10 @@ export function createAccept(parts) {
   /** @param {Message} message @returns {Promise<Outcome>} */
   async function settle(message) {
     const topic = parseTopic(message.topic);
-    if (!topic) return 'foreign';
+    if (!topic) {
+      notices.foreign(message.topic);
+      return 'foreign';
+    }
     const identity = identifyDevice(topic.device);
     if (!identity) return refuse(message, topic.device, 'bad_id');
     if (message.payload.length > maxMessageBytes) return refuse(message, topic.device, 'too_large');

@@ -9,10 +9,13 @@ import { createDeadLetterQuota } from './dead-letter-quota.js';
  * @param {import('../store/dead-letters.js').DeadLetters} parts.store
  * @param {import('./registry/index.js').Registry} parts.registry
  * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('./refusal-notices.js').RefusalNotices} parts.notices
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('./dead-letter-quota.js').DeadLetterQuota} [parts.quota]
  */
-export function createDeadLetterBox({ store, registry, patience, metrics, quota = createDeadLetterQuota() }) {
+export function createDeadLetterBox(parts) {
+  const { store, registry, patience, notices, metrics, quota = createDeadLetterQuota() } = parts;
+
   /**
    * @param {string} device as the topic has it
    * @returns {string | null} id; null: nobody has registered it, as far as this can be told without asking the database
@@ -32,8 +35,10 @@ export function createDeadLetterBox({ store, registry, patience, metrics, quota 
     async put({ topic, contentType, payload, receivedAt }, device, refused) {
       if (refused.length === 0) return;
       for (const { code } of refused) metrics.refused.inc({ code });
+      const counts = countCodes(refused);
+      notices.refused(topic, counts);
       const account = registeredId(device);
-      const { verdict, codes } = quota.take(account, receivedAt, countCodes(refused));
+      const { verdict, codes } = quota.take(account, receivedAt, counts);
       if (verdict === 'none') return;
       const whole = verdict === 'whole';
       const letter = {

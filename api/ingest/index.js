@@ -9,6 +9,7 @@ import { createLatestWriter } from './latest-writer.js';
 import { createMeasurementsWay } from './measurements.js';
 import { createPartitionWatch } from './partition-watch.js';
 import { createPatience } from './patience.js';
+import { createRefusalNotices } from './refusal-notices.js';
 import { createBirths } from './registry/births.js';
 import { createRegistry } from './registry/index.js';
 import { createStatuses } from './registry/status.js';
@@ -38,6 +39,7 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
   const registry = createRegistry({ store: store.registry, groups, limits, patience, clock });
   const lastSeen = createLastSeen({ store: store.registry, patience });
   const budget = createBudget(BUDGET_BYTES);
+  const notices = createRefusalNotices({ logger, clock });
   const partitions = createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() });
   const measurements = createMeasurementsWay({
     samples: createSampleWriter({ store: store.measurements, patience, partitions }),
@@ -58,9 +60,10 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
     statuses: createStatuses({ registry, store: store.registry, patience }),
     measurements,
     lastSeen,
-    deadLetters: createDeadLetterBox({ store: store.deadLetters, registry, patience, metrics }),
+    deadLetters: createDeadLetterBox({ store: store.deadLetters, registry, patience, notices, metrics }),
     strays: createStrays({ clock }),
     failures: createFailures({ patience, logger }),
+    notices,
     maxMessageBytes,
     metrics,
     vitals,

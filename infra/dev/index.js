@@ -41,6 +41,6 @@ function report(error) {
     console.error(error);
     return 1;
   }
-  console.error(`\n✗ ${error.message}`);
+  console.error(error.exitCode === 0 ? error.message : `\n✗ ${error.message}`);
   return error.exitCode;
 }

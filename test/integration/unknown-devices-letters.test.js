@@ -3,6 +3,7 @@ import pino from 'pino';
 import { createDeadLetterBox } from '../../api/ingest/dead-letter-box.js';
 import { createDeadLetterQuota } from '../../api/ingest/dead-letter-quota.js';
 import { createPatience } from '../../api/ingest/patience.js';
+import { createRefusalNotices } from '../../api/ingest/refusal-notices.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { createMetrics } from '../../api/metrics.js';
 import { connectStore } from '../../api/store/index.js';
@@ -48,6 +49,7 @@ test('names that anybody can invent share one account; a registered device has i
     store: store.deadLetters,
     registry,
     patience,
+    notices: createRefusalNotices({ logger: pino({ level: 'silent' }), clock: Date.now }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
     quota: createDeadLetterQuota({ most }),
   });

@@ -116,3 +116,15 @@ describe('flags', () => {
     );
   });
 });
+
+test('--help is answered with what the command takes, and is no mistake', () => {
+  expect(() =>
+    parseFlags('npm run x --', { devices: { type: 'integer', help: 'how many' } }, ['--help']),
+  ).toThrow(
+    expect.objectContaining({
+      code: 'help',
+      exitCode: 0,
+      message: expect.stringMatching(/^npm run x -- takes:\n {2}--devices/),
+    }),
+  );
+});
