@@ -42,6 +42,11 @@ export function createFlow(socket, { onRead, turns, isConnected }) {
     if (chunk) onRead(chunk);
     return chunk;
   };
+  // A socket says that the device has left only when it is read. While messages wait nobody reads, and those of a
+  // device that has left would wait for nobody. One that has more to say is heard first, when its turn comes.
+  socket.on('readable', () => {
+    if (turns.full && socket.readableLength === 0) read(0);
+  });
   socket.on('close', () => leaveTurns?.());
 
   return {

@@ -53,7 +53,12 @@ export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logge
     maxInflightInbound: PACKET_IDS,
     drainTimeout: DRAIN_TIMEOUT_MS,
     authenticate: (_client, username, password, done) => done(null, mayConnect(mqtt, username, password)),
-    authorizePublish: createSettling({ accept, clock, connectionOf: (client) => connections.get(client) }),
+    authorizePublish: createSettling({
+      accept,
+      clock,
+      connectionOf: (client) => connections.get(client),
+      metrics,
+    }),
     authorizeSubscribe: (_client, subscription, done) =>
       done(null, subscription.topic.startsWith('$') ? null : subscription),
     authorizeForward: (client, packet) => (mayForward(client, packet) ? packet : null),

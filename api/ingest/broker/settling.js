@@ -1,4 +1,14 @@
+import { MillraceError } from '../../../common/errors.js';
 import { restrict } from './restriction.js';
+
+/**
+ * Wills that may wait to be settled: their connection is gone, and nobody is held back by them. A fleet of 16,000
+ * devices can go while the database is away; what is beyond is counted as unsettled, and nobody sends it again.
+ */
+const MOST_WILLS_BYTES = 32 * 1024 * 1024;
+
+/** What one costs beside its payload, in bytes. */
+const WILL_OVERHEAD = 2048;
 
 /**
  * Settles what is published. aedes acknowledges a message, and hands it on to others, once `authorizePublish` calls
@@ -8,8 +18,11 @@ import { restrict } from './restriction.js';
  * @param {import('../accept.js').Accept} parts.accept
  * @param {() => number} parts.clock epoch ms
  * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
+ * @param {import('../../metrics.js').Metrics} parts.metrics
  */
-export function createSettling({ accept, clock, connectionOf }) {
+export function createSettling({ accept, clock, connectionOf, metrics }) {
+  let willBytes = 0;
+
   /**
    * @param {import('aedes').PublishPacket} packet
    * @param {AbortSignal} [signal]
@@ -20,8 +33,23 @@ export function createSettling({ accept, clock, connectionOf }) {
     restrict(packet, await accept({ topic, payload: bytes, retained: false, receivedAt: clock(), signal }));
   }
 
+  /** @param {import('aedes').PublishPacket} packet @throws {MillraceError} `unavailable` */
+  async function settleWill(packet) {
+    const cost = packet.payload.length + WILL_OVERHEAD;
+    if (willBytes + cost > MOST_WILLS_BYTES) {
+      metrics.messages.inc({ result: 'unsettled' });
+      throw new MillraceError('unavailable', 'Too many last wills wait to be settled.');
+    }
+    willBytes += cost;
+    try {
+      await settle(packet);
+    } finally {
+      willBytes -= cost;
+    }
+  }
+
   /**
-   * @param {import('aedes').Client | null} client null for the wills of connections that are long gone
+   * @param {import('aedes').Client | null} client
    * @param {import('aedes').PublishPacket} packet is changed
    * @param {(error?: Error | null) => void} done sends the PUBACK
    */
@@ -29,7 +57,7 @@ export function createSettling({ accept, clock, connectionOf }) {
     // Of a connection that is closed comes its will alone.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
     if (!connection) {
-      settle(packet).then(() => done(), done);
+      settleWill(packet).then(() => done(), done);
       return;
     }
     const { flow, owed, closed } = connection;
