@@ -1,10 +1,15 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A message that is unsettled for longer than this is a sign of trouble, in ms. */
 const MOST_WAIT_MS = 30_000;
 
+/** How often whoever waits for the last message looks again, in ms. */
+const LOOK_EVERY_MS = 20;
+
 /**
- * Whether acknowledgements go on: how long the oldest message waits to be settled.
+ * What is unsettled: whether acknowledgements go on, by how long the oldest message waits, and what an orderly end
+ * has to wait for.
  *
  * @param {{ clock?: () => number }} [parts] ms of a clock that nobody sets
  */
@@ -26,6 +31,22 @@ export function createProgress({ clock = () => performance.now() } = {}) {
       } finally {
         unsettled.delete(key);
       }
+    },
+
+    /** @returns {number} messages that are being settled */
+    get unsettled() {
+      return unsettled.size;
+    },
+
+    /**
+     * @param {object} bounds
+     * @param {number} bounds.withinMs
+     * @param {() => boolean} [bounds.isHopeless] waiting on is of no use
+     * @returns {Promise<void>} settles when every message is settled, or at the bounds
+     */
+    async untilSettled({ withinMs, isHopeless = () => false }) {
+      const until = clock() + withinMs;
+      while (unsettled.size > 0 && clock() < until && !isHopeless()) await sleep(LOOK_EVERY_MS);
     },
 
     /** @returns {import('./readiness.js').Check} */

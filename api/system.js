@@ -6,6 +6,7 @@ import { createIntake } from './ingest/intake.js';
 import { createPermits } from './ingest/permits.js';
 import { createLive } from './live.js';
 import { createMetrics } from './metrics.js';
+import { PERIODS_MS } from './periods.js';
 import { createProgress } from './progress.js';
 import { createReadiness } from './readiness.js';
 import { cursorSecret } from './secret.js';
@@ -21,9 +22,11 @@ import { createVitals } from './vitals.js';
  * @param {import('pino').Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal told when it cannot go on
  * @param {() => number} [parts.clock] epoch ms
+ * @param {import('./periods.js').Periods} [parts.periods]
  * @throws {import('../common/errors.js').MillraceError} what keeps it from starting
  */
-export async function startSystem({ config, version, logger, onFatal, clock = Date.now }) {
+export async function startSystem(parts) {
+  const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
   const metrics = createMetrics({ version, role: config.role });
   const permits = createPermits(config.ingest.maxInFlight);
   const vitals = createVitals({ clock, inFlight: () => permits.inUse });
@@ -42,10 +45,13 @@ export async function startSystem({ config, version, logger, onFatal, clock = Da
     config,
     accept: progress.watch(ingest.accept),
     room: ingest.room,
+    progress,
+    isHopeless: () => ingest.isStuck,
     clock,
     logger,
     metrics,
     onFatal,
+    keepAliveMs: periods.keepAlive,
   });
   const readiness = createReadiness({
     health: store.health,
@@ -75,10 +81,11 @@ export async function startSystem({ config, version, logger, onFatal, clock = Da
 
   /** The way back: nothing new, what is under way is settled, then the rest. */
   async function stop() {
+    // Readers get their answers meanwhile.
+    const served = http.stop();
     await intake.drain();
     ingest.giveUp();
-    await intake.stop();
-    await http.stop();
+    await Promise.all([intake.stop(), served]);
     await store.close();
   }
 

@@ -16,6 +16,9 @@ import { createStatuses } from './registry/status.js';
 import { createSampleWriter } from './sample-writer.js';
 import { createStrays } from './strays.js';
 
+/** A database that took nothing for this long is away, in ms; less may be one request that timed out. */
+const STUCK_AFTER_MS = 1000;
+
 /** Bytes of messages that are being settled at once. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
@@ -77,6 +80,10 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
     /** Bytes of messages that are being settled. */
     get unsettledBytes() {
       return budget.used;
+    },
+    /** @returns {boolean} whether the database has been refusing everything for a while */
+    get isStuck() {
+      return patience.failingForMs > STUCK_AFTER_MS;
     },
     /** What cannot be committed now stays unacknowledged. */
     giveUp: () => patience.giveUp(),

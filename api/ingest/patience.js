@@ -52,6 +52,10 @@ export function createPatience({ logger, onRetry }) {
         }
       }
     },
+    /** @returns {number} ms for which nothing was taken though something was sent; 0: all is well, as far as is known */
+    get failingForMs() {
+      return failingSince ? Date.now() - failingSince : 0;
+    },
     /** From now on nothing is repeated any more; what is being waited for fails. */
     giveUp: () => ending.abort(),
     get gaveUp() {

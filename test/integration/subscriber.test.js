@@ -22,9 +22,9 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {Record<string, string>} [settings] */
-async function startSystem(settings) {
-  const system = await startTestSystem({ settings: { MQTT_URL: broker.url, ...settings } });
+/** @param {Record<string, string>} [settings] @param {Partial<import('../../api/periods.js').Periods>} [periods] */
+async function startSystem(settings, periods) {
+  const system = await startTestSystem({ settings: { MQTT_URL: broker.url, ...settings }, periods });
   cleanUps.push(() => system.stop());
   return system;
 }
@@ -164,6 +164,34 @@ describe('acknowledgements, as the wire shows them', () => {
     await until(async () => (await storedValues(system, 'd')).length === 101);
     await until(() => wire.last().acknowledged.length === 101);
     expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  });
+
+  test.each([
+    ['many messages: as many as the broker may have unacknowledged', 600, 0],
+    ['large messages: nothing more is read', 30, 1_000_000],
+  ])('a database that hangs for several keepalives costs no connection, %s', async (_, count, bytes) => {
+    const cql = await startCql();
+    const wire = await startWire();
+    const settings = { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint };
+    const system = await startSystem(settings, { keepAlive: 4000 });
+    const client = await connectDevice();
+    await publish(client, 'd', [0]);
+    await until(() => wire.last().acknowledged.length === 1);
+    cql.hold(isSamples);
+    const values = zeroTo(count).map((i) => i + 1);
+    await publish(client, 'd', values, ' '.repeat(bytes));
+    await until(() => cql.held() > 0);
+    // There is one every keepalive at least.
+    const before = wire.last().pings;
+    await until(() => wire.last().pings >= before + 4);
+    expect(wire.last().acknowledged).toHaveLength(1);
+
+    cql.release();
+    await until(() => wire.last().acknowledged.length === count + 1);
+    expect(wire.connections).toHaveLength(1);
+    expect(wire.last().delivered).toHaveLength(count + 1);
+    expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+    await until(async () => (await storedValues(system, 'd')).length === count + 1);
   });
 
   test('an orderly stop takes nothing more, acknowledges what it took, and leaves the rest to the session', async () => {

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
 /**
- * A listener between a client and a broker that reads along: which QoS 1 messages the broker sent, and which
- * acknowledgements the client gave, connection by connection.
+ * A listener between a client and a broker that reads along: which QoS 1 messages the broker sent, which
+ * acknowledgements the client gave, and how often it said that it is there, connection by connection.
  *
- * @typedef {{ delivered: number[], acknowledged: number[] }} WireConnection packet ids, in order
+ * @typedef {{ delivered: number[], acknowledged: number[], pings: number }} WireConnection packet ids, in order
  */
 
 /** @param {string} url of the broker */
@@ -19,7 +19,7 @@ export async function startMqttWire(url) {
   const server = createServer((client) => {
     const broker = connect(Number(port), hostname);
     /** @type {WireConnection} */
-    const seen = { delivered: [], acknowledged: [] };
+    const seen = { delivered: [], acknowledged: [], pings: 0 };
     connections.push(seen);
     for (const socket of [client, broker]) {
       sockets.add(socket);
@@ -34,6 +34,7 @@ export async function startMqttWire(url) {
     client.on('data', (chunk) => {
       for (const { first, body } of fromClient(chunk)) {
         if (first === 0x40) seen.acknowledged.push(body.readUInt16BE(0));
+        if (first === 0xc0) seen.pings++;
       }
     });
     const fromBroker = createPacketReader();

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
+import { PERIODS_MS } from '../../api/periods.js';
 import { connect } from '../../api/store/connect.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { startSystem } from '../../api/system.js';
@@ -16,8 +17,9 @@ import { sharedContactPoint, uniqueName } from './engine.js';
  * @param {Record<string, string>} [options.settings] as in the environment, on top of a test's own
  * @param {() => number} [options.clock] epoch ms
  * @param {(error: Error) => void} [options.onFatal]
+ * @param {Partial<import('../../api/periods.js').Periods>} [options.periods] ms
  */
-export async function startTestSystem({ settings = {}, clock, onFatal = failLoudly } = {}) {
+export async function startTestSystem({ settings = {}, clock, onFatal = failLoudly, periods } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
   const config = readSettings(
     {
@@ -34,7 +36,14 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
   );
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
   await migrateDatabase(config);
-  const system = await startSystem({ config, version: 'test', logger, onFatal, clock });
+  const system = await startSystem({
+    config,
+    version: 'test',
+    logger,
+    onFatal,
+    clock,
+    periods: { ...PERIODS_MS, ...periods },
+  });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
 
   return {

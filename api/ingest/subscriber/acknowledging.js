@@ -1,4 +1,5 @@
 import { createAcknowledgements } from '../acknowledgements.js';
+import { createHeartbeat } from './heartbeat.js';
 
 /** The answer that MQTT.js takes as "go on with the next packet, but send no PUBACK". */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
@@ -22,25 +23,30 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  */
 export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
   const sender = /** @type {{ _sendPacket: (packet: object) => void }} */ (/** @type {unknown} */ (client));
+  const heartbeat = createHeartbeat(client);
   let owed = createAcknowledgements();
   let taking = true;
   let unsettled = 0;
   let unsettledBytes = 0;
-  let lastProgressAt = 0;
-  /** @type {Array<() => void>} reading goes on when these are called */
-  let heldBack = [];
+  /** @type {(() => void) | null} takes the message that waits for room, and reads on behind it */
+  let waiting = null;
 
   const full = () => unsettled >= most.messages || unsettledBytes >= most.bytes;
 
   function readOn() {
-    while (heldBack.length > 0 && !(taking && full())) heldBack.shift()?.();
+    if (!waiting || (taking && full())) return;
+    const proceed = waiting;
+    waiting = null;
+    heartbeat.stop();
+    proceed();
   }
 
   // What the old connection was owed the broker sends again on the new one.
   client.on('close', () => {
     owed.drop();
     owed = createAcknowledgements();
-    heldBack = [];
+    waiting = null;
+    heartbeat.stop();
   });
 
   /** @param {import('mqtt').IPublishPacket} packet @returns {() => void} to be called when the message is settled */
@@ -58,7 +64,6 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
     const connection = owed;
     const settled = owe(packet);
     const bytes = packet.payload.length;
-    if (unsettled === 0) lastProgressAt = Date.now();
     unsettled++;
     unsettledBytes += bytes;
     try {
@@ -69,16 +74,18 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
     } finally {
       unsettled--;
       unsettledBytes -= bytes;
-      lastProgressAt = Date.now();
       readOn();
     }
   }
 
   client.handleMessage = (packet, callback) => {
-    const proceed = () => callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
-    if (taking) void take(packet);
-    if (taking && full()) heldBack.push(proceed);
-    else proceed();
+    const proceed = () => {
+      if (taking) void take(packet);
+      callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
+    };
+    if (!taking || !full()) return proceed();
+    waiting = proceed;
+    heartbeat.start();
   };
 
   return {
@@ -89,13 +96,6 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
     takeNoMore() {
       taking = false;
       readOn();
-    },
-    get unsettled() {
-      return unsettled;
-    },
-    /** @returns {number} ms for which messages have been waiting and none was settled */
-    get stuckForMs() {
-      return unsettled === 0 ? 0 : Date.now() - lastProgressAt;
     },
   };
 }

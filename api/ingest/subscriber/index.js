@@ -6,11 +6,15 @@ import { acknowledgeAfterCommit } from './acknowledging.js';
 import { subscribe } from './subscriptions.js';
 import { watchForTakeover } from './takeover.js';
 
-/** What may be unsettled: about 256 messages keep the database busy at any size, and large ones must fit into memory. */
-const MOST_UNSETTLED = { messages: 512, bytes: 16 * 1024 * 1024 };
+/** Messages that the broker may have unacknowledged here; about 256 keep the database busy at any size. */
+const RECEIVE_MAXIMUM = 512;
 
-/** Nothing settled for this long while messages wait: something is stuck, in ms. */
-const STUCK_AFTER_MS = 30_000;
+/**
+ * What may be unsettled before nothing more is read. Brokers keep to the receive maximum more or less (Mosquitto 2.0.11:
+ * 862 for 50), and QoS 0 knows none; this lies well above it, since a connection that is not read is deaf. Large
+ * messages must fit into memory.
+ */
+const MOST_UNSETTLED = { messages: 4 * RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
 const RECONNECT_MS = 1000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -28,19 +32,21 @@ const GOODBYE_MS = 1000;
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal
+ * @param {number} parts.keepAliveMs whole seconds
  */
-export function createSubscriber({ mqtt, accept, clock, logger, onFatal }) {
+export function createSubscriber({ mqtt, accept, clock, logger, onFatal, keepAliveMs }) {
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
     manualConnect: true,
     protocolVersion: 5,
     clientId: mqtt.clientId,
     // MQTT.js' defaults, version 4 and a clean session, lose what comes while we are away.
     clean: false,
-    properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: MOST_UNSETTLED.messages },
+    properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: RECEIVE_MAXIMUM },
     username: mqtt.username,
     password: mqtt.password,
     ca: mqtt.tlsCa ? [readFileSync(mqtt.tlsCa)] : undefined,
     rejectUnauthorized: true,
+    keepalive: keepAliveMs / 1000,
     reconnectPeriod: RECONNECT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     resubscribe: false,
@@ -126,12 +132,10 @@ export function createSubscriber({ mqtt, accept, clock, logger, onFatal }) {
 
     port: 0,
 
-    check() {
-      if (!client.connected) return { ok: false, says: `not connected to ${mqtt.url}` };
-      const stuck = acknowledging.stuckForMs;
-      if (stuck < STUCK_AFTER_MS) return { ok: true, says: 'connected' };
-      return { ok: false, says: `nothing settled for ${Math.round(stuck / 1000)} s while messages wait` };
-    },
+    check: () =>
+      client.connected
+        ? { ok: true, says: 'connected' }
+        : { ok: false, says: `not connected to ${mqtt.url}` },
   };
 }
 
