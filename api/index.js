@@ -18,6 +18,9 @@ await runCommand(async () => {
   } finally {
     await system.stop();
   }
+  // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not
+  // keep this process alive.
+  process.exit();
 });
 
 /** When this process has to end: a signal, the end of the process that started it, or something that cannot go on. */
