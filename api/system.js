@@ -1,20 +1,20 @@
+import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
-import { createIngest } from './ingest/index.js';
-import { createIntake } from './ingest/intake.js';
 import { createPermits } from './ingest/permits.js';
 import { createLive } from './live.js';
 import { createMetrics } from './metrics.js';
 import { PERIODS_MS } from './periods.js';
-import { createProgress } from './progress.js';
 import { createReadiness } from './readiness.js';
+import { createReceiving } from './receiving.js';
 import { cursorSecret } from './secret.js';
 import { connectStore } from './store/index.js';
 import { createVitals } from './vitals.js';
 
 /**
- * The whole system, in the order in which data flows: broker -> ingest -> store -> http.
+ * The whole system, in the order in which data flows: broker -> ingest -> store -> http. A process whose ROLE is `http`
+ * takes no messages; one whose ROLE is `ingest` serves nobody, and only tells how it is.
  *
  * @param {object} parts
  * @param {import('../common/settings.js').Config} parts.config
@@ -39,59 +39,46 @@ export async function startSystem(parts) {
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
     clock,
   });
-  const ingest = createIngest({ config, store, live, clock, logger, metrics, vitals });
-  const progress = createProgress();
-  const intake = createIntake({
-    config,
-    accept: progress.watch(ingest.accept),
-    room: ingest.room,
-    progress,
-    isHopeless: () => ingest.isStuck,
-    clock,
-    logger,
-    metrics,
-    onFatal,
-    keepAliveMs: periods.keepAlive,
+  const receiving =
+    config.role === 'http'
+      ? null
+      : createReceiving({ config, store, live, vitals, clock, periods, logger, metrics, onFatal });
+  const api =
+    config.role === 'ingest'
+      ? null
+      : createApi({
+          store,
+          cursors: createCursors({
+            secret: config.http.cursorSecret ?? (await cursorSecret(config.dataDir)),
+            clock,
+          }),
+          live,
+          vitals,
+          groups: config.retention.latestGroups,
+          historyDays: config.retention.historyDays,
+          maxClockSkewMs: config.ingest.maxClockSkewMs,
+          clock,
+          logger,
+          metrics,
+        });
+  const readiness = createReadiness({ health: store.health, checks: { ...receiving?.checks } });
+  const { host, port, apiToken } = config.http;
+  const http = createHttpServer({
+    app: createApp({ api, readiness, host, apiToken, logger, metrics }),
+    host,
+    port,
+    stopStreams: () => api?.stopStreams(),
   });
-  const readiness = createReadiness({
-    health: store.health,
-    checks: { broker: intake.check, acknowledgements: progress.check },
-  });
-  const { app, stop: stopStreams } = createApp({
-    store,
-    cursors: createCursors({
-      secret: config.http.cursorSecret ?? (await cursorSecret(config.dataDir)),
-      clock,
-    }),
-    live,
-    vitals,
-    readiness,
-    groups: config.retention.latestGroups,
-    historyDays: config.retention.historyDays,
-    maxClockSkewMs: config.ingest.maxClockSkewMs,
-    host: config.http.host,
-    apiToken: config.http.apiToken,
-    clock,
-    logger,
-    metrics,
-  });
-  const http = createHttpServer({ app, host: config.http.host, port: config.http.port, stopStreams });
   metrics.gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
-  metrics.gauge('iot_ingest_unsettled_bytes', 'Bytes of messages being settled', () => ingest.unsettledBytes);
 
-  /** The way back: nothing new, what is under way is settled, then the rest. */
+  /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
-    // Readers get their answers meanwhile.
-    const served = http.stop();
-    await intake.drain();
-    ingest.giveUp();
-    await Promise.all([intake.stop(), served]);
+    await Promise.all([receiving?.stop(), http.stop()]);
     await store.close();
   }
 
   try {
-    await ingest.start();
-    await intake.start();
+    await receiving?.start();
     await http.start();
   } catch (error) {
     await stop();
@@ -100,7 +87,7 @@ export async function startSystem(parts) {
   return {
     stop,
     httpPort: http.port,
-    mqttPort: intake.port,
+    mqttPort: receiving?.mqttPort ?? 0,
   };
 }
 

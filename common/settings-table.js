@@ -91,11 +91,10 @@ export const SETTINGS = {
     secret: true,
   },
   ROLE: {
-    help: 'what this process does: all, ingest or http',
+    help: 'what this process does: ingest takes messages, http serves readers, all does both',
     fallback: 'all',
     read: oneOf(['all', 'ingest', 'http']),
   },
-  SPARKPLUG: { help: 'this process takes Sparkplug B; default true where ROLE is all', read: flag },
   AUTO_REGISTER: {
     help: 'register devices and sensors by their first message; default true on loopback',
     read: flag,

@@ -110,7 +110,6 @@ function arrange(v) {
       /** @type {string | undefined} */ cursorSecret: v.CURSOR_SECRET,
     },
     /** @type {'all' | 'ingest' | 'http'} */ role: v.ROLE,
-    /** @type {boolean} */ sparkplug: v.SPARKPLUG ?? v.ROLE === 'all',
     ingest: {
       /** @type {boolean} */ autoRegister: v.AUTO_REGISTER ?? isLoopback(brokerHost),
       /** @type {number} */ autoRegisterMax: v.AUTO_REGISTER_MAX,
@@ -139,6 +138,7 @@ function contradictions({ cql, mqtt, http, role, retention }) {
     [mqtt.password && !mqtt.username, 'MQTT_USERNAME must be set where MQTT_PASSWORD is'],
     [mqtt.tlsCa && !mqtt.url?.startsWith('mqtts:'), 'MQTT_URL must be mqtts:// where MQTT_TLS_CA is set'],
     [
+      // Where ROLE is ingest no measurement is served: health and metrics alone, which probes ask for without a token.
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
       'API_TOKEN must be set where HTTP_HOST is beyond loopback',
     ],

@@ -15,7 +15,7 @@ const LIST = {
 /**
  * `GET /devices`: all devices, page by page.
  *
- * @param {import('../app.js').RouteParts} parts
+ * @param {import('../api.js').RouteParts} parts
  * @returns {import('express').RequestHandler}
  */
 export const getDevices =
@@ -42,7 +42,7 @@ export const getDevices =
 /**
  * `GET /devices/{device}`: one device with its sensors.
  *
- * @param {import('../app.js').RouteParts} parts
+ * @param {import('../api.js').RouteParts} parts
  * @returns {import('express').RequestHandler}
  */
 export const getDevice =
@@ -63,7 +63,7 @@ export const getDevice =
 /**
  * `GET /devices/{device}/sensors/{sensor}`
  *
- * @param {import('../app.js').RouteParts} parts
+ * @param {import('../api.js').RouteParts} parts
  * @returns {import('express').RequestHandler}
  */
 export const getSensor = (parts) => async (req, res) => {
@@ -73,7 +73,7 @@ export const getSensor = (parts) => async (req, res) => {
 };
 
 /**
- * @param {Pick<import('../app.js').RouteParts, 'store' | 'groups'>} parts
+ * @param {Pick<import('../api.js').RouteParts, 'store' | 'groups'>} parts
  * @param {import('express').Request['params']} params
  * @throws {MillraceError} `bad_id`, `not_found`
  */

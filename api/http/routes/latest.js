@@ -14,7 +14,7 @@ const QUERY = {
 /**
  * `GET /latest`: the latest value of every sensor, page by page.
  *
- * @param {import('../app.js').RouteParts} parts
+ * @param {import('../api.js').RouteParts} parts
  * @returns {import('express').RequestHandler}
  */
 export const getLatest =

@@ -17,7 +17,7 @@ const QUERY = {
  * `GET /devices/{device}/sensors/{sensor}/measurements`: raw samples in [from, to), newest first unless told otherwise.
  * The cursor holds the instant that was reached.
  *
- * @param {import('../app.js').RouteParts} parts
+ * @param {import('../api.js').RouteParts} parts
  * @returns {import('express').RequestHandler}
  */
 export const getMeasurements = (parts) => async (req, res) => {

@@ -20,7 +20,7 @@ const MOST_ITEMS = 1000;
  * does. The changes are listened to before the snapshot is read, so that nothing falls between the two. Every
  * connection begins with a snapshot, whatever id it asks to go on from: so there is never a gap.
  *
- * @param {Pick<import('../app.js').RouteParts, 'store' | 'live' | 'vitals' | 'groups' | 'logger' | 'metrics'>} parts
+ * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'vitals' | 'groups' | 'logger' | 'metrics'>} parts
  * @param {typeof PERIODS_MS} [periods]
  */
 export function createStream({ store, live, vitals, groups, logger, metrics }, periods = PERIODS_MS) {
