@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { identifySensor, isName } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { parseJson } from '../formats/json.js';
 import { sessionStart } from './sessions.js';
 
 /**
@@ -49,16 +50,9 @@ export function readBirth(payload, device, receivedAt) {
 
 /** @param {Buffer} payload @returns {Record<string, unknown>} */
 function parse(payload) {
-  let content;
-  try {
-    content = JSON.parse(payload.toString('utf8'));
-  } catch (error) {
-    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
-  }
-  if (content === null || typeof content !== 'object' || Array.isArray(content)) {
-    throw new MillraceError('malformed', 'a birth is one object');
-  }
-  return content;
+  const content = parseJson(payload);
+  if (Array.isArray(content)) throw new MillraceError('malformed', 'a birth is one object');
+  return /** @type {Record<string, unknown>} */ (content);
 }
 
 /** @param {unknown} text @returns {string | undefined} @throws {MillraceError} `bad_id` */
