@@ -5,8 +5,9 @@ const common = { testEnvironment: 'node', transform: {} };
 const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.js`];
 
 /**
- * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own. All others run
- * against the real parts and share one local database, which is started when one of them is to be run.
+ * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own; those of
+ * `cluster` start three nodes, and break everything. All others run against the real parts and share one local database,
+ * which is started when one of them is to be run.
  */
 export default {
   // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
@@ -15,6 +16,7 @@ export default {
   projects: [
     { ...common, displayName: 'unit', testMatch: testsIn('unit') },
     { ...common, displayName: 'infra', testMatch: testsIn('infra') },
+    { ...common, displayName: 'cluster', testMatch: testsIn('cluster') },
     {
       ...common,
       displayName: 'integration',

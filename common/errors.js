@@ -39,7 +39,11 @@ export const ERRORS = {
   unauthorized: { kind: 'problem', status: 401, title: 'The request needs the API token' },
   not_found: { kind: 'problem', status: 404, title: 'There is no such thing here' },
   method_not_allowed: { kind: 'problem', status: 405, title: 'The method is not served at this address' },
+  too_slow: { kind: 'problem', status: 408, title: 'The request did not arrive in time' },
+  not_replayable: { kind: 'problem', status: 409, title: 'The dead letter does not hold the whole message' },
   wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },
+  refused: { kind: 'problem', status: 422, title: 'Some measurements were refused; the others are stored' },
+  busy: { kind: 'problem', status: 429, title: 'There is no room for more just now; try again later' },
   headers_too_large: {
     kind: 'problem',
     status: 431,
@@ -63,6 +67,7 @@ export const ERRORS = {
   schema_differs: { kind: 'stop', exit: 73, title: 'The schema or its settings differ from this process' },
   not_ours: { kind: 'stop', exit: 74, title: 'A directory does not bear our marker file' },
   data_dir_taken: { kind: 'stop', exit: 75, title: 'Another engine works in this data directory' },
+  not_all_replayed: { kind: 'stop', exit: 76, title: 'Not all that was to be replayed is stored' },
   bad_settings: { kind: 'stop', exit: 78, title: 'Settings are missing or wrong' },
 };
 

@@ -91,9 +91,13 @@ export const SETTINGS = {
     secret: true,
   },
   ROLE: {
-    help: 'what this process does: ingest takes messages, http serves readers, all does both',
+    help: 'what this process does: ingest takes messages from the broker, http serves the API, all does both',
     fallback: 'all',
     read: oneOf(['all', 'ingest', 'http']),
+  },
+  SPARKPLUG: {
+    help: 'this process takes Sparkplug B, as exactly one of an installation; default true where ROLE is all',
+    read: flag,
   },
   AUTO_REGISTER: {
     help: 'register devices and sensors by their first message; default true on loopback',
@@ -121,7 +125,7 @@ export const SETTINGS = {
     read: integer(1, 2048),
   },
   BATCH_DAYS: { help: 'retention of measurement_batch, in days', fallback: '30', read: integer(4, 3650) },
-  HISTORY_DAYS: { help: 'retention of history, in days', fallback: '365', read: integer(4, 36_500) },
+  HISTORY_DAYS: { help: 'retention of history, in days', fallback: '365', read: integer(4, 7300) },
   LATEST_GROUPS: {
     help: 'partitions of latest and device; fixed by the first migration',
     fallback: '16',

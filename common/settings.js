@@ -110,6 +110,7 @@ function arrange(v) {
       /** @type {string | undefined} */ cursorSecret: v.CURSOR_SECRET,
     },
     /** @type {'all' | 'ingest' | 'http'} */ role: v.ROLE,
+    /** @type {boolean} */ sparkplug: v.SPARKPLUG ?? v.ROLE === 'all',
     ingest: {
       /** @type {boolean} */ autoRegister: v.AUTO_REGISTER ?? isLoopback(brokerHost),
       /** @type {number} */ autoRegisterMax: v.AUTO_REGISTER_MAX,
@@ -128,7 +129,7 @@ function arrange(v) {
 }
 
 /** @param {Config} config @returns {string[]} what is right by itself and wrong together */
-function contradictions({ cql, mqtt, http, role, retention }) {
+function contradictions({ cql, mqtt, http, role, sparkplug, retention }) {
   const apart = role !== 'all';
   const embedded = !mqtt.url;
   /** @type {[wrong: unknown, says: string][]} */
@@ -153,6 +154,12 @@ function contradictions({ cql, mqtt, http, role, retention }) {
     [apart && !http.cursorSecret, `CURSOR_SECRET must be set where ROLE is ${role}`],
     [apart && embedded, `MQTT_URL must be set where ROLE is ${role}`],
     [apart && !cql.contactPoints, `CQL_CONTACT_POINTS must be set where ROLE is ${role}`],
+    [sparkplug && role === 'http', 'SPARKPLUG must be false where ROLE is http'],
+    [
+      // It is the host's id there, and a level of a topic.
+      sparkplug && /[/+#]/.test(mqtt.clientId),
+      'MQTT_CLIENT_ID must be without /, + and # where SPARKPLUG is true',
+    ],
     [
       retention.historyDays < retention.batchDays,
       'HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches',

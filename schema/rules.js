@@ -34,11 +34,20 @@ export const PARTITION_AIM = { bytes: 10e6, rows: 50_000 };
 /** ScyllaDB rejects a table whose TTL is more than 50 windows; repair and reads are best with 20 to 30. */
 export const TWCS_MAX_WINDOWS = 50;
 
+/** The longest TTL that the servers take, 20 years; HISTORY_DAYS ends there. */
+export const MAX_TTL_SECONDS = 630_720_000;
+
 /** Retention of dead letters, in days. */
 export const DEAD_LETTER_DAYS = 14;
 
 /** Partitions that the dead letters of one hour are spread over. */
 export const DEAD_LETTER_SHARDS = 16;
+
+/**
+ * What a Sparkplug birth defines is kept as long as history, and written again when this share of that time is over: so
+ * whoever is born now and then stays known, and whoever is born every minute fills no partition.
+ */
+export const BIRTH_REPEAT_SHARE = 1 / 4;
 
 /** Fewest days that batches must be kept: a packer that is down over a weekend still finds what it has to pack. */
 export const MIN_BATCH_DAYS = 4;
@@ -68,6 +77,7 @@ export function windowFor(retentionDays) {
  */
 export function checkWindow({ ttlSeconds, windowDays }) {
   if (!(ttlSeconds > 0)) throw new RangeError('a time-window-compacted table needs a TTL');
+  if (ttlSeconds > MAX_TTL_SECONDS) throw new RangeError(`${ttlSeconds} s of TTL; 20 years are the most`);
   const windows = ttlSeconds / (windowDays * 86_400);
   // Written so that a window of no days, or of NaN days, is refused as well.
   if (!(windows <= TWCS_MAX_WINDOWS)) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 
 // Cassandra reaches into the JDK; without these it ends at once. The set of its own start script for Java 17.
 const EXPORTS = [
@@ -21,12 +21,36 @@ const OPENS = [
   'jdk.management/com.sun.management.internal',
 ];
 
-const LOGBACK = fileURLToPath(new URL('logback.xml', import.meta.url));
+/** What any of Cassandra's programs needs of the JDK. */
+export const JDK_ACCESS = [
+  ...EXPORTS.map((one) => `--add-exports=${one}=ALL-UNNAMED`),
+  ...OPENS.map((one) => `--add-opens=${one}=ALL-UNNAMED`),
+];
 
-/** Full speed, for people and benchmarks. */
-const FULL = ['-Xms256m', '-Xmx1g', '-XX:+UseG1GC'];
-/** Half the CPU at boot, two thirds of the memory and a lower throughput: for tests. */
-const FAST = ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+/** Only what is worth a line goes to standard output. */
+export const LOGGING = `-Dlogback.configurationFile=${new URL('logback.xml', import.meta.url)}`;
+
+/**
+ * How a node uses the machine.
+ *
+ * - `full`: full speed, for people.
+ * - `bench`: as `full`, with a heap of which nothing has to be given up and got again under load.
+ * - `fast`: half the CPU at boot, two thirds of the memory and a lower throughput: for tests.
+ * - `member`: as `fast`, with room for what the others of its cluster send.
+ */
+const PROFILES = {
+  full: ['-Xms256m', '-Xmx1g', '-XX:+UseG1GC'],
+  bench: ['-Xms2g', '-Xmx2g', '-XX:+UseG1GC'],
+  fast: ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+  member: ['-Xms256m', '-Xmx768m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+};
+
+/** @typedef {keyof typeof PROFILES} Profile */
+
+/** A single node has nobody to gossip with: no waiting for others at its start, none at its end. */
+const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
+/** On loopback news spreads quickly; the default is 30 s. Zero breaks joining. */
+const AMONG_OTHERS = ['-Dcassandra.ring_delay_ms=3000'];
 
 /** The argument by which a running node can be told from any other program. @param {string} dir */
 export const storageArgument = (dir) => `-Dcassandra.storagedir=${dir}`;
@@ -39,27 +63,25 @@ export const storageArgument = (dir) => `-Dcassandra.storagedir=${dir}`;
  * @param {string} node.jars folder of the jars
  * @param {string} node.config path of its cassandra.yaml
  * @param {number} node.jmxPort
- * @param {boolean} node.fast boots with less CPU and memory, and serves less
+ * @param {Profile} node.profile
+ * @param {boolean} node.alone it is the only one of its cluster
  * @returns {string[]}
  */
-export const cassandraArguments = ({ dir, jars, config, jmxPort, fast }) => [
-  ...(fast ? FAST : FULL),
+export const cassandraArguments = ({ dir, jars, config, jmxPort, profile, alone }) => [
+  ...PROFILES[profile],
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:+PerfDisableSharedMem',
-  ...EXPORTS.map((one) => `--add-exports=${one}=ALL-UNNAMED`),
-  ...OPENS.map((one) => `--add-opens=${one}=ALL-UNNAMED`),
+  ...JDK_ACCESS,
   '-Djdk.attach.allowAttachSelf=true',
   '-Dio.netty.tryReflectionSetAccessible=true',
   '-Djava.net.preferIPv4Stack=true',
-  `-Dlogback.configurationFile=${pathToFileURL(LOGBACK)}`,
+  LOGGING,
   `-Dcassandra.config=${pathToFileURL(config)}`,
   storageArgument(dir),
   `-Dcassandra.logdir=${join(dir, 'logs')}`,
   `-Dcassandra.jmx.local.port=${jmxPort}`,
   '-Dcassandra-foreground=yes',
-  // A single node has nobody to gossip with: no waiting for others at its start, none at its end.
-  '-Dcassandra.skip_wait_for_gossip_to_settle=0',
-  '-Dcassandra.shutdown_announce_in_ms=0',
+  ...(alone ? ALONE : AMONG_OTHERS),
   '-Dcassandra.superuser_setup_delay_ms=0',
   '-cp',
   join(jars, '*'),

@@ -30,20 +30,42 @@ export const isPortFree = async (port, host) => (await tryPort(port, host)) !== 
 /** @returns {Promise<number>} a loopback port that was free a moment ago */
 export const freePort = async () => Number(await tryPort(0));
 
+/** Below what systems give to outgoing connections, of which one could take a port while its owner restarts. */
+const STEADY = { from: 20_000, to: 32_000 };
+
+/**
+ * @param {string[]} [hosts]
+ * @returns {Promise<number>} a port on which nobody listened a moment ago at any of these addresses, and which stays so
+ *   while its owner is away, unless somebody asks for it by number
+ */
+export async function steadyPort(hosts = [HOST]) {
+  for (;;) {
+    const port = STEADY.from + Math.floor(Math.random() * (STEADY.to - STEADY.from));
+    if (await isFreeAtAll(port, hosts)) return port;
+  }
+}
+
+/** @param {number} port @param {string[]} hosts */
+async function isFreeAtAll(port, hosts) {
+  for (const host of hosts) if (!(await isPortFree(port, host))) return false;
+  return true;
+}
+
 /**
  * Loopback ports by name: those of last time where they are still free, else new ones, remembered for next time.
  *
  * @template {string} Name
  * @param {string} file where they are remembered
  * @param {Name[]} names
+ * @param {string[]} [hosts] at all of which they are free
  * @returns {Promise<Record<Name, number>>}
  */
-export async function rememberedPorts(file, names) {
+export async function rememberedPorts(file, names, hosts = [HOST]) {
   const before = await readPorts(file);
   const ports = /** @type {Record<Name, number>} */ ({});
   for (const name of names) {
     const known = before[name];
-    ports[name] = known && (await isPortFree(known)) ? known : await freePort();
+    ports[name] = known && (await isFreeAtAll(known, hosts)) ? known : await steadyPort(hosts);
   }
   await writeFile(file, `${JSON.stringify(ports)}\n`);
   return ports;
@@ -58,11 +80,11 @@ async function readPorts(file) {
   }
 }
 
-/** @param {number} port CQL @throws {MillraceError} `port_taken` */
-export async function checkEnginePort(port) {
-  if (await isPortFree(port)) return;
+/** @param {number} port CQL @param {string} [host] @throws {MillraceError} `port_taken` */
+export async function checkEnginePort(port, host = HOST) {
+  if (await isPortFree(port, host)) return;
   throw new MillraceError(
     'port_taken',
-    `Something listens on ${HOST}:${port} already, where the local database should. If it is a database that you want to use, set CQL_CONTACT_POINTS=${HOST}:${port}; if not, choose another port: CQL_LOCAL_PORT=${await freePort()}`,
+    `Something listens on ${host}:${port} already, where the local database should. If it is a database that you want to use, set CQL_CONTACT_POINTS=${host}:${port}; if not, choose another port: CQL_LOCAL_PORT=${await freePort()}`,
   );
 }

@@ -15,7 +15,7 @@ const STAMP = 'requirements.installed';
 /** @typedef {{ program: (name: string) => string }} PythonTools `program` gives the path of one of its commands */
 
 /**
- * The linters of `requirements.txt` in a virtual environment under `DATA_DIR/python`, made when it is missing or when the
+ * The tools of `requirements.txt` in a virtual environment under `DATA_DIR/python`, made when it is missing or when the
  * requirements have changed. Processes that come at once each make their own, and the first to finish wins: an environment
  * cannot be moved, so a link to it is.
  *
@@ -73,7 +73,7 @@ async function makeEnvironment(directory, { python, shown }) {
       '--requirement',
       REQUIREMENTS,
     ];
-    await runShown(join(directory, 'bin', 'python'), args, { ...shown, title: 'Python linters' });
+    await runShown(join(directory, 'bin', 'python'), args, { ...shown, title: 'Python tools' });
   } catch (cause) {
     throw new MillraceError('install_failed', `pip could not install ${REQUIREMENTS}.\n${cause}`, { cause });
   }

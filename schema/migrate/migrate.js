@@ -91,5 +91,23 @@ async function settle(client, retention, dialect, onStatus) {
 
 /** @param {import('cassandra-driver').Client} client @param {string[]} statements */
 async function runStatements(client, statements) {
-  for (const statement of statements) await client.execute(statement, [], DDL);
+  for (const statement of statements) {
+    if (!(await isThere(client, statement))) await client.execute(statement, [], DDL);
+  }
+}
+
+/**
+ * Whether a column is there already, of a migration that broke off: ScyllaDB has no `ADD IF NOT EXISTS`.
+ *
+ * @param {import('cassandra-driver').Client} client
+ * @param {string} statement
+ */
+async function isThere(client, statement) {
+  const [, table, column] = /^ALTER TABLE (\w+) ADD (\w+) /.exec(statement) ?? [];
+  if (!table) return false;
+  const { rows } = await client.execute(
+    'SELECT type FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ? AND column_name = ?',
+    [client.keyspace, table, column],
+  );
+  return rows.length > 0;
 }

@@ -7,6 +7,7 @@ import { startEngine } from '../../infra/engine/index.js';
 import { freePort } from '../../infra/engine/ports.js';
 import { ENGINE_DIR } from '../support/engine.js';
 import { listProcesses } from '../support/processes.js';
+import { until } from '../support/until.js';
 
 const TIMEOUT_MS = 240_000;
 
@@ -33,14 +34,17 @@ const start = async () => {
 };
 
 /** @param {string} query */
-async function cql(query) {
+const cql = async (query) => (await cqlOf((client) => client.execute(query))).rows;
+
+/** @template T @param {(client: import('cassandra-driver').Client) => Promise<T>} work @returns {Promise<T>} */
+async function cqlOf(work) {
   const client = new cassandra.Client({
     contactPoints: [`127.0.0.1:${port}`],
     localDataCenter: 'datacenter1',
     queryOptions: { consistency: cassandra.types.consistencies.localOne },
   });
   try {
-    return (await client.execute(query)).rows;
+    return await work(client);
   } finally {
     await client.shutdown();
   }
@@ -92,6 +96,39 @@ test(
     await start();
     // What was written in its last moments may be gone: a single node marks its commit log now and then only.
     expect(await cql('SELECT value FROM k.t WHERE id = 1')).toMatchObject([{ value: 21.5 }]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a durable engine that is killed has all that it had answered for',
+  async () => {
+    await engine?.stop();
+    const start = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, durable: true });
+    engine = await start();
+    const pids = await javas();
+    /** @type {number[]} */
+    const answered = [];
+    await cqlOf(async (client) => {
+      let next = 1000;
+      const write = async () => {
+        for (let id = next++; ; id = next++) {
+          await client.execute(`INSERT INTO k.t (id, value) VALUES (${id}, ${id})`);
+          answered.push(id);
+        }
+      };
+      // Each writes until the engine is gone.
+      const writers = Promise.allSettled(Array.from({ length: 16 }, write));
+      await until(() => answered.length > 500);
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      await writers;
+    });
+    await engine.exited;
+
+    engine = await start();
+    const rows = await cql('SELECT id FROM k.t');
+    const stored = new Set(rows.map((row) => row['id']));
+    expect(answered.filter((id) => !stored.has(id))).toEqual([]);
   },
   TIMEOUT_MS,
 );

@@ -35,6 +35,13 @@ test('JAVA_HOME comes first, then the PATH; a Java that is not 17 is passed over
 });
 
 test('any path is safe in cassandra.yaml', () => {
-  const yaml = cassandraYaml({ dir: '/data of "mine": #1', port: 9042, storagePort: 7000, auth: false });
+  const yaml = cassandraYaml({
+    dir: '/data of "mine": #1',
+    host: '127.0.0.1',
+    port: 9042,
+    storagePort: 7000,
+    auth: false,
+    durable: false,
+  });
   expect(yaml).toContain('commitlog_directory: "/data of \\"mine\\": #1/commitlog"\n');
 });

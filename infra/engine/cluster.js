@@ -1,0 +1,113 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.js';
+import { createMember } from './member.js';
+import { rememberedPorts } from './ports.js';
+import { succeeds } from './query.js';
+
+const POLL_MS = 250;
+/** After the last node answers, the others have heard of it within seconds. */
+const AGREE_MS = 120_000;
+
+/** Cassandra keeps three copies of this keyspace. All ranges are read, and of each all copies: every node is asked. */
+const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
+
+/**
+ * A Cassandra of several nodes on this machine: 127.0.0.1, 127.0.0.2 ..., data centre `datacenter1`, all with the same
+ * CQL port, as the driver expects it. Every node is a process group of its own and ends within 10 s of this process.
+ *
+ * @typedef {object} Cluster
+ * @property {string[]} contactPoints `ADDRESS:PORT`
+ * @property {import('./member.js').Member[]} nodes
+ * @property {() => Promise<void>} start starts the nodes that do not run, all at once, and waits until each reaches all others
+ * @property {() => Promise<void>} stop drains and ends all that run, data kept
+ */
+
+/**
+ * Founds a cluster, or starts the one that is in the directory, and waits until each node reaches all others.
+ *
+ * @param {object} options
+ * @param {string} options.dataDir everything is kept under it
+ * @param {string} [options.engineDir] where the jars are kept; default: `engine` under the data directory
+ * @param {number} [options.size] nodes, 3 at least; always the same for one directory
+ * @param {(text: string) => void} [options.onStatus] gets what is true now, often
+ * @param {AbortSignal} [options.signal] gives up; what was started is ended
+ * @returns {Promise<Cluster>}
+ * @throws {MillraceError} as `startEngine`
+ */
+export async function startCluster({
+  dataDir,
+  engineDir = join(dataDir, 'engine'),
+  size = 3,
+  onStatus = () => {},
+  signal,
+}) {
+  await mkdir(dataDir, { recursive: true });
+  const hosts = Array.from({ length: size }, (_, index) => `127.0.0.${index + 1}`);
+  const { cql, storage } = await rememberedPorts(join(dataDir, 'ports.json'), ['cql', 'storage'], hosts);
+  const nodes = hosts.map((host, index) =>
+    createMember({
+      name: `node ${index + 1}`,
+      dataDir: join(dataDir, `node-${index + 1}`),
+      engineDir,
+      place: {
+        host,
+        port: cql,
+        storagePort: storage,
+        ring: { initialToken: initialToken(index, size), seeds: hosts },
+      },
+      signal,
+    }),
+  );
+
+  async function start() {
+    const began = Date.now();
+    const show = setInterval(() => {
+      const up = nodes.filter(({ running }) => running).length;
+      onStatus(`Cassandra boots: ${up} of ${size} nodes after ${Math.round((Date.now() - began) / 1000)} s`);
+    }, POLL_MS);
+    try {
+      // Where one fails the others are waited for, so that whoever tidies up knows of them all.
+      const started = await Promise.allSettled(nodes.map((node) => node.start()));
+      const failed = started.find(({ status }) => status === 'rejected');
+      if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
+      await untilAgreed(nodes, signal);
+    } finally {
+      clearInterval(show);
+    }
+  }
+
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+  };
+
+  try {
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { contactPoints: nodes.map(({ contactPoint }) => contactPoint), nodes, start, stop };
+}
+
+/**
+ * Even shares of Murmur3's range, -2^63 to 2^63 - 1.
+ *
+ * @param {number} index
+ * @param {number} size
+ */
+export const initialToken = (index, size) => String((2n ** 64n / BigInt(size)) * BigInt(index) - 2n ** 63n);
+
+/** @param {import('./member.js').Member[]} nodes @param {AbortSignal} [signal] */
+async function untilAgreed(nodes, signal) {
+  const deadline = Date.now() + AGREE_MS;
+  for (const { contactPoint } of nodes) {
+    while (!(await succeeds(ASK_EVERYBODY, { contactPoint, consistency: 'ALL' }))) {
+      if (Date.now() > deadline) {
+        throw new MillraceError('engine_failed', `The node ${contactPoint} does not reach all others.`);
+      }
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  }
+}

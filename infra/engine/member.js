@@ -1,0 +1,61 @@
+import { startNode } from './node.js';
+
+/** Draining writes down what memory holds, beside other nodes that may be doing the same. */
+const STOP_WITHIN_MS = 60_000;
+
+/**
+ * One node of a cluster: it may be stopped or killed, and started again with its data.
+ *
+ * @typedef {object} Member
+ * @property {string} name `node 1`
+ * @property {string} contactPoint `ADDRESS:PORT`
+ * @property {boolean} running
+ * @property {() => Promise<void>} start settles when it answers CQL; nothing to do while it runs
+ * @property {() => Promise<void>} stop drains and ends it, data kept
+ * @property {import('./nodetool.js').Nodetool} nodetool Cassandra's own tool for it, while it runs
+ * @property {() => Promise<void>} kill ends it by SIGKILL, and settles when it is gone
+ */
+
+/**
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.dataDir of this node
+ * @param {string} options.engineDir where the jars are kept
+ * @param {import('./node.js').Place} options.place
+ * @param {AbortSignal} [options.signal] gives up what is being started
+ * @returns {Member}
+ */
+export function createMember({ name, dataDir, engineDir, place, signal }) {
+  /** @type {Awaited<ReturnType<typeof startNode>> | null} */
+  let engine = null;
+  return {
+    name,
+    contactPoint: `${place.host}:${place.port}`,
+    get running() {
+      return engine !== null;
+    },
+    async start() {
+      engine ??= await startNode({
+        dataDir,
+        place,
+        engineDir,
+        profile: 'member',
+        onStatus: () => {},
+        signal,
+      });
+    },
+    async stop() {
+      await engine?.stop({ withinMs: STOP_WITHIN_MS });
+      engine = null;
+    },
+    async nodetool(args) {
+      if (!engine) throw new Error(`${name} does not run`);
+      return engine.nodetool(args);
+    },
+    async kill() {
+      engine?.kill();
+      await engine?.exited;
+      engine = null;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { mkdir, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { claimDataDir } from '../../common/data-dir.js';
+import { cassandraYaml } from './cassandra-yaml.js';
+import { cassandraArguments } from './command.js';
+import { checkDisk } from './disk.js';
+import { installEngine } from './install.js';
+import { beginLog } from './log.js';
+import { createNodetool } from './nodetool.js';
+import { checkEnginePort, HOST, rememberedPorts } from './ports.js';
+import { awaitPrevious, NODE_FOLDER } from './previous.js';
+import { runEngine } from './run.js';
+
+/**
+ * Where a node is found, and among whom.
+ *
+ * @typedef {object} Place
+ * @property {string} [host] default: 127.0.0.1
+ * @property {number} port CQL
+ * @property {number} [storagePort] default: a free one, remembered
+ * @property {import('./cassandra-yaml.js').Ring} [ring] none: it is alone
+ */
+
+/**
+ * Starts one Apache Cassandra 5.0 and waits until it answers CQL. It runs in a process group of its own and ends within
+ * 10 s of this process, however that ends.
+ *
+ * @param {object} options
+ * @param {string} options.dataDir everything is kept under it; made if it is not there
+ * @param {Place} options.place
+ * @param {string} options.engineDir where the jars are kept
+ * @param {import('./command.js').Profile} options.profile
+ * @param {boolean} [options.auth]
+ * @param {boolean} [options.durable]
+ * @param {Record<string, string>} [options.settings] of cassandra.yaml, beside ours
+ * @param {(text: string) => void} options.onStatus gets what is true now, often
+ * @param {AbortSignal} [options.signal] gives up; what was started is ended
+ * @returns {Promise<import('./run.js').Engine & { nodetool: import('./nodetool.js').Nodetool }>}
+ * @throws {import('../../common/errors.js').MillraceError} as `startEngine`
+ */
+export async function startNode(options) {
+  const { dataDir, place, engineDir, profile, auth = false, durable = false } = options;
+  const { settings, onStatus, signal } = options;
+  const { host = HOST, port, ring } = place;
+  await claimDataDir(dataDir);
+  // One directory by two names, through a link, is one directory: there is one lock for it.
+  const home = await realpath(dataDir);
+  const dir = join(home, NODE_FOLDER);
+  await mkdir(dir, { recursive: true });
+  await checkDisk(dir);
+  await awaitPrevious(dataDir, { onStatus, signal });
+  await checkEnginePort(port, host);
+
+  const { java, jars } = await installEngine(engineDir, { onStatus, signal });
+  const config = join(dir, 'cassandra.yaml');
+  const ports = await rememberedPorts(join(dir, 'ports.json'), ['storage', 'jmx']);
+  const storagePort = place.storagePort ?? ports.storage;
+  await writeFile(config, cassandraYaml({ dir, host, port, storagePort, auth, durable, ring, settings }));
+
+  const log = join(home, 'logs', 'cassandra.log');
+  const engine = await runEngine({
+    command: {
+      java,
+      args: cassandraArguments({ dir, jars, config, jmxPort: ports.jmx, profile, alone: !ring }),
+      cwd: dir,
+    },
+    dir,
+    dataDir,
+    log: { path: log, fd: beginLog(log) },
+    cql: { host, port },
+    onStatus,
+    signal,
+  });
+  return { ...engine, nodetool: createNodetool({ java, jars, home: dir, jmxPort: ports.jmx, signal }) };
+}

@@ -1,0 +1,66 @@
+import { connect } from 'node:net';
+
+// Native protocol v4, sections 2 to 4: the smallest conversation that ends in an answer to a statement.
+const OPCODE = { startup: 0x01, ready: 0x02, query: 0x07, result: 0x08 };
+const HEADER_BYTES = 9;
+const CONSISTENCY = { ALL: 5, LOCAL_QUORUM: 6 };
+const TIMEOUT_MS = 5000;
+
+/**
+ * Whether a node takes a statement at this consistency level: it tells how a cluster is, without a driver.
+ *
+ * @param {string} cql
+ * @param {{ contactPoint: string, consistency: keyof typeof CONSISTENCY }} options
+ * @returns {Promise<boolean>} false on any error, refusal or silence
+ */
+export function succeeds(cql, { contactPoint, consistency }) {
+  const [host, port] = contactPoint.split(':');
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) });
+    let received = Buffer.alloc(0);
+    const settle = (/** @type {boolean} */ answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(TIMEOUT_MS, () => settle(false));
+    socket.once('error', () => settle(false));
+    socket.once('close', () => settle(false));
+    socket.once('connect', () => socket.write(startup()));
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      if (received.length < HEADER_BYTES || received.length < HEADER_BYTES + received.readInt32BE(5)) return;
+      const opcode = received[4];
+      received = received.subarray(HEADER_BYTES + received.readInt32BE(5));
+      if (opcode === OPCODE.ready) socket.write(query(cql, CONSISTENCY[consistency]));
+      else settle(opcode === OPCODE.result);
+    });
+  });
+}
+
+/** @param {number} opcode @param {Buffer} body */
+function frame(opcode, body) {
+  const header = Buffer.from([0x04, 0, 0, 0, opcode, 0, 0, 0, 0]);
+  header.writeInt32BE(body.length, 5);
+  return Buffer.concat([header, body]);
+}
+
+/** @param {string} text */
+function shortString(text) {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes]);
+}
+
+const startup = () =>
+  frame(
+    OPCODE.startup,
+    Buffer.concat([Buffer.from([0, 1]), shortString('CQL_VERSION'), shortString('3.0.0')]),
+  );
+
+/** @param {string} cql @param {number} consistency */
+function query(cql, consistency) {
+  const text = Buffer.from(cql);
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(text.length);
+  // The last byte: no flags.
+  return frame(OPCODE.query, Buffer.concat([length, text, Buffer.from([0, consistency, 0])]));
+}
