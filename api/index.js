@@ -1,16 +1,40 @@
 import { readFileSync } from 'node:fs';
 import { runCommand } from '../common/command.js';
+import { parseFlags } from '../common/flags.js';
 import { readSettings } from '../common/settings.js';
+import { createStatusLine } from '../common/status-line.js';
+import { drainSession } from './drain.js';
 import { createLogger } from './logger.js';
 import { startSystem } from './system.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
+/** @satisfies {Record<string, import('../common/flags.js').Flag>} */
+const FLAGS = {
+  drain: {
+    type: 'switch',
+    help: 'empties the session of MQTT_CLIENT_ID at the broker, ends it, and is done',
+  },
+};
+
 // npm start: ingest, API and dashboard, until a signal ends them, or whoever started them goes away.
 await runCommand(async () => {
+  const flags = parseFlags('npm start --', FLAGS, process.argv.slice(2));
   const config = readSettings();
   const logger = createLogger(config.logLevel);
   const end = createEnd();
+  await (flags.drain ? drain(config, logger, end) : serve(config, logger, end));
+  // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not
+  // keep this process alive.
+  process.exit();
+});
+
+/**
+ * @param {import('../common/settings.js').Config} config
+ * @param {import('pino').Logger} logger
+ * @param {End} end
+ */
+async function serve(config, logger, end) {
   const system = await startSystem({ config, version, logger, onFatal: end.fail });
   logger.info({ httpPort: system.httpPort, mqttPort: system.mqttPort, role: config.role }, 'ready');
   try {
@@ -18,10 +42,22 @@ await runCommand(async () => {
   } finally {
     await system.stop();
   }
-  // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not
-  // keep this process alive.
-  process.exit();
-});
+}
+
+/**
+ * @param {import('../common/settings.js').Config} config
+ * @param {import('pino').Logger} logger
+ * @param {End} end
+ */
+async function drain(config, logger, end) {
+  const statusLine = createStatusLine(process.stderr);
+  const settled = await drainSession({ config, version, logger, end, onStatus: statusLine.update });
+  statusLine.clear();
+  const { clientId, url } = config.mqtt;
+  statusLine.print(`${clientId}: ${settled} messages settled; its session at ${url} is ended.`);
+}
+
+/** @typedef {ReturnType<typeof createEnd>} End */
 
 /** When this process has to end: a signal, the end of the process that started it, or something that cannot go on. */
 function createEnd() {

@@ -33,7 +33,7 @@ export function createMetrics({ version, role }) {
     }),
     skipped: new Counter({
       name: 'iot_ingest_skipped_total',
-      help: 'Elements of a kind that is not stored (SenML texts and data)',
+      help: 'Elements of a kind that is not stored: texts and data of SenML, texts, structures and nulls of Sparkplug',
       registers,
     }),
     relative: new Counter({
@@ -60,6 +60,11 @@ export function createMetrics({ version, role }) {
     retries: new Counter({
       name: 'iot_ingest_retries_total',
       help: 'Requests repeated because the database did not take them',
+      registers,
+    }),
+    rebirths: new Counter({
+      name: 'iot_sparkplug_rebirth_requests_total',
+      help: 'Sparkplug edge nodes asked to be born anew: messages of them were missed, or not understood',
       registers,
     }),
     largePartitions: new Counter({

@@ -1,8 +1,11 @@
 /**
- * How often a process does what nobody asks it for, in ms; a test may shorten them.
+ * Times after which a process does something by itself, in ms; a test may shorten them.
  *
  * - `keepAlive`: a quiet connection to an external broker says that it is there
+ * - `quiet`: a session from which nothing has come for this long holds nothing any more
+ * - `patience`: a message that is unsettled for this long is a sign of trouble
+ * - `request`: an HTTP request that has not arrived whole is given up
  */
-export const PERIODS_MS = { keepAlive: 60_000 };
+export const PERIODS_MS = { keepAlive: 60_000, quiet: 5000, patience: 30_000, request: 30_000 };
 
 /** @typedef {typeof PERIODS_MS} Periods */

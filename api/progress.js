@@ -1,9 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A message that is unsettled for longer than this is a sign of trouble, in ms. */
-const MOST_WAIT_MS = 30_000;
-
 /** How often whoever waits for the last message looks again, in ms. */
 const LOOK_EVERY_MS = 20;
 
@@ -11,9 +8,14 @@ const LOOK_EVERY_MS = 20;
  * What is unsettled: whether acknowledgements go on, by how long the oldest message waits, and what an orderly end
  * has to wait for.
  *
- * @param {{ clock?: () => number }} [parts] ms of a clock that nobody sets
+ * @param {object} [parts]
+ * @param {number} [parts.mostWaitMs] a message that is unsettled for longer is a sign of trouble
+ * @param {() => number} [parts.clock] ms of a clock that nobody sets
  */
-export function createProgress({ clock = () => performance.now() } = {}) {
+export function createProgress({
+  mostWaitMs = Number.POSITIVE_INFINITY,
+  clock = () => performance.now(),
+} = {}) {
   /** When each unsettled message came, the oldest first. @type {Map<symbol, number>} */
   const unsettled = new Map();
 
@@ -54,7 +56,7 @@ export function createProgress({ clock = () => performance.now() } = {}) {
       const [oldest] = unsettled.values();
       const waited = oldest === undefined ? 0 : Math.round(clock() - oldest);
       return {
-        ok: waited <= MOST_WAIT_MS,
+        ok: waited <= mostWaitMs,
         says: unsettled.size === 0 ? 'none wait' : `${unsettled.size} wait, the oldest for ${waited} ms`,
       };
     },

@@ -1,25 +1,22 @@
-import { createIngest } from './ingest/index.js';
-import { createIntake } from './ingest/intake.js';
 import { createProgress } from './progress.js';
 
 /**
- * The half of the system that takes messages and settles them: broker -> ingest -> store.
+ * The half of the system that takes messages from the broker and has them settled: broker -> ingest -> store.
  *
  * @param {object} parts
  * @param {import('../common/settings.js').Config} parts.config
- * @param {import('./store/index.js').Store} parts.store
- * @param {import('./live.js').Live} parts.live
- * @param {import('./vitals.js').Vitals} parts.vitals
+ * @param {import('./ingest/index.js').Ingest} parts.ingest
+ * @param {typeof import('./ingest/intake.js').createIntake} parts.openIntake
  * @param {() => number} parts.clock epoch ms
  * @param {import('./periods.js').Periods} parts.periods
  * @param {import('pino').Logger} parts.logger
  * @param {import('./metrics.js').Metrics} parts.metrics
  * @param {(error: Error) => void} parts.onFatal
  */
-export function createReceiving({ config, store, live, vitals, clock, periods, logger, metrics, onFatal }) {
-  const ingest = createIngest({ config, store, live, clock, logger, metrics, vitals });
-  const progress = createProgress();
-  const intake = createIntake({
+export function createReceiving(parts) {
+  const { config, ingest, openIntake, clock, periods, logger, metrics, onFatal } = parts;
+  const progress = createProgress({ mostWaitMs: periods.patience });
+  const intake = openIntake({
     config,
     accept: progress.watch(ingest.accept),
     room: ingest.room,
@@ -31,15 +28,14 @@ export function createReceiving({ config, store, live, vitals, clock, periods, l
     onFatal,
     keepAliveMs: periods.keepAlive,
   });
-  metrics.gauge('iot_ingest_unsettled_bytes', 'Bytes of messages being settled', () => ingest.unsettledBytes);
 
   return {
     checks: { broker: intake.check, acknowledgements: progress.check },
 
-    async start() {
-      await ingest.start();
-      await intake.start();
-    },
+    start: () => intake.start(),
+
+    /** @type {import('./ingest/intake.js').Send} */
+    send: (topic, payload) => intake.send(topic, payload),
 
     /** Takes nothing new, settles what is under way where that is possible, and leaves the rest unacknowledged. */
     async stop() {

@@ -2,19 +2,16 @@ import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
-import { createPermits } from './ingest/permits.js';
-import { createLive } from './live.js';
-import { createMetrics } from './metrics.js';
+import { createIntake } from './ingest/intake.js';
 import { PERIODS_MS } from './periods.js';
+import { connectPipeline } from './pipeline.js';
 import { createReadiness } from './readiness.js';
 import { createReceiving } from './receiving.js';
 import { cursorSecret } from './secret.js';
-import { connectStore } from './store/index.js';
-import { createVitals } from './vitals.js';
 
 /**
  * The whole system, in the order in which data flows: broker -> ingest -> store -> http. A process whose ROLE is `http`
- * takes no messages; one whose ROLE is `ingest` serves nobody, and only tells how it is.
+ * has no broker, and ingests what is posted to it; one whose ROLE is `ingest` serves nobody, and only tells how it is.
  *
  * @param {object} parts
  * @param {import('../common/settings.js').Config} parts.config
@@ -23,26 +20,26 @@ import { createVitals } from './vitals.js';
  * @param {(error: Error) => void} parts.onFatal told when it cannot go on
  * @param {() => number} [parts.clock] epoch ms
  * @param {import('./periods.js').Periods} [parts.periods]
+ * @param {typeof import('./store/index.js').connectStore} [parts.openStore] benchmarks compare other ways to store with ours
+ * @param {typeof createIntake} [parts.openIntake] and leave the broker away
  * @throws {import('../common/errors.js').MillraceError} what keeps it from starting
  */
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
-  const metrics = createMetrics({ version, role: config.role });
-  const permits = createPermits(config.ingest.maxInFlight);
-  const vitals = createVitals({ clock, inFlight: () => permits.inUse });
-  const live = createLive();
-  const store = await connectStore({
-    cql: config.cql,
-    retention: config.retention,
-    gate: permits.run,
-    observe: (query, seconds, ok) => metrics.databaseSeconds.observe({ query, ok: String(ok) }, seconds),
-    onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
+  const { openStore, openIntake = createIntake } = parts;
+  const pipeline = await connectPipeline({
+    config,
+    version,
+    logger,
     clock,
+    openStore,
+    send: (topic, payload) => receiving?.send(topic, payload),
   });
+  const { metrics, vitals, live, store, ingest } = pipeline;
   const receiving =
     config.role === 'http'
       ? null
-      : createReceiving({ config, store, live, vitals, clock, periods, logger, metrics, onFatal });
+      : createReceiving({ config, ingest, openIntake, clock, periods, logger, metrics, onFatal });
   const api =
     config.role === 'ingest'
       ? null
@@ -52,11 +49,14 @@ export async function startSystem(parts) {
             secret: config.http.cursorSecret ?? (await cursorSecret(config.dataDir)),
             clock,
           }),
+          submit: ingest.submit,
+          replay: ingest.replay,
           live,
           vitals,
           groups: config.retention.latestGroups,
           historyDays: config.retention.historyDays,
           maxClockSkewMs: config.ingest.maxClockSkewMs,
+          maxMessageBytes: config.ingest.maxMessageBytes,
           clock,
           logger,
           metrics,
@@ -68,16 +68,18 @@ export async function startSystem(parts) {
     host,
     port,
     stopStreams: () => api?.stopStreams(),
+    requestMs: periods.request,
   });
-  metrics.gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
 
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
     await Promise.all([receiving?.stop(), http.stop()]);
+    ingest.giveUp();
     await store.close();
   }
 
   try {
+    await ingest.start();
     await receiving?.start();
     await http.start();
   } catch (error) {

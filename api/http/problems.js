@@ -33,14 +33,15 @@ export const problemHandler = (logger) => (error, req, res, next) => {
   }
   const problem = toProblem(error);
   if (problem.code === 'internal') logger.error({ err: error, path: req.path }, 'a request failed');
-  if (problem.code === 'unavailable') res.set('Retry-After', '2');
+  if (problem.code === 'unavailable' || problem.code === 'busy') res.set('Retry-After', '2');
   sendProblem(res, problem);
 };
 
 /** @param {unknown} error @returns {MillraceError} */
 function toProblem(error) {
-  // A statement of ours that the database refuses is a defect of ours, not of the request.
-  if (error instanceof MillraceError && error.code !== 'rejected') return error;
+  // A statement of ours that the database refuses is a defect of ours, not of the request; unless it is what became of
+  // the measurements that the request brought.
+  if (error instanceof MillraceError && (error.code !== 'rejected' || error.details)) return error;
   const status = /** @type {{ status?: number }} */ (error)?.status;
   // Express refuses paths that are not valid percent-encoding before any route sees them.
   if (status === 400)

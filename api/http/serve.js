@@ -11,11 +11,27 @@ import { sendProblem } from './problems.js';
  */
 export function get(router, path, name, handler) {
   router.get(path, name, handler);
-  router.all(path, name, (_req, res) => {
-    res.set('Allow', 'GET, HEAD');
-    sendProblem(res, new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.'));
-  });
+  router.all(path, name, allowOnly('GET, HEAD', 'Only GET and HEAD are served here.'));
 }
+
+/**
+ * Serves POST, and answers every other method as it should be answered.
+ *
+ * @param {import('express').IRouter} router
+ * @param {string} path
+ * @param {import('express').RequestHandler} name gives the route its name
+ * @param {import('express').RequestHandler} handler
+ */
+export function post(router, path, name, handler) {
+  router.post(path, name, handler);
+  router.all(path, name, allowOnly('POST', 'Only POST is served here.'));
+}
+
+/** @param {string} methods @param {string} says @returns {import('express').RequestHandler} */
+const allowOnly = (methods, says) => (_req, res) => {
+  res.set('Allow', methods);
+  sendProblem(res, new MillraceError('method_not_allowed', says));
+};
 
 /** @param {string} route @returns {import('express').RequestHandler} */
 export const named = (route) => (_req, res, next) => {

@@ -6,13 +6,36 @@ import { problemDocument } from './problems.js';
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
 const MOST_HEADER_BYTES = 200 * 1024;
 
+/** How often it is looked whether requests are too slow, in ms. */
+const LOOK_EVERY_MS = 2000;
+
+/**
+ * How long an idle connection is kept, in ms. With Node's own 5 s a process that is busy for a second closes connections
+ * on which the next request has arrived already, and the client sees them reset.
+ */
+const KEEP_ALIVE_MS = 65_000;
+
+/** Who is told that his request is no good may still be sending it, and has this long to hear it, in ms. */
+const LINGER_MS = 2000;
+
 /**
  * The HTTP server of an app.
  *
- * @param {{ app: import('node:http').RequestListener, host: string, port: number, stopStreams: () => void }} parts
+ * @param {object} parts
+ * @param {import('node:http').RequestListener} parts.app
+ * @param {string} parts.host
+ * @param {number} parts.port
+ * @param {() => void} parts.stopStreams
+ * @param {number} parts.requestMs within which a request must have arrived, with its body
  */
-export function createHttpServer({ app, host, port, stopStreams }) {
-  const server = createServer({ maxHeaderSize: MOST_HEADER_BYTES }, app);
+export function createHttpServer({ app, host, port, stopStreams, requestMs }) {
+  const options = {
+    maxHeaderSize: MOST_HEADER_BYTES,
+    requestTimeout: requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, requestMs),
+  };
+  const server = createServer(options, app);
   server.on('clientError', refuse);
 
   return {
@@ -50,6 +73,9 @@ export function createHttpServer({ app, host, port, stopStreams }) {
   };
 }
 
+/** @type {Record<string, import('../../common/errors.js').ErrorCode>} by Node's code */
+const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TIMEOUT: 'too_slow' };
+
 /**
  * What is no HTTP never reaches the app; it is answered as problems are, and the connection ends.
  *
@@ -58,11 +84,11 @@ export function createHttpServer({ app, host, port, stopStreams }) {
  */
 function refuse(error, socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const problem = new MillraceError(
-    error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request',
-  );
+  const problem = new MillraceError(REFUSALS[error.code ?? ''] ?? 'bad_request');
   const body = problemDocument(problem);
   socket.end(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  const rest = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(rest));
 }

@@ -78,6 +78,8 @@ export function createBudget(most) {
       get full() {
         return waiting.size > 0;
       },
+      /** @param {number} payloadBytes @returns {boolean} whether a message of this size would be begun at once */
+      fits: (payloadBytes) => waiting.size === 0 && fits(payloadBytes + MESSAGE_OVERHEAD),
       /** @param {() => void} listener called whenever a message has left and nobody waits any more */
       onFree(listener) {
         onRoom.push(listener);

@@ -1,3 +1,4 @@
+import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { createDeadLetterQuota } from './dead-letter-quota.js';
 
@@ -6,7 +7,7 @@ import { createDeadLetterQuota } from './dead-letter-quota.js';
  * one letter a minute that only counts.
  *
  * @param {object} parts
- * @param {import('../store/dead-letters.js').DeadLetters} parts.store
+ * @param {import('../store/dead-letters/writes.js').DeadLetterWrites} parts.store
  * @param {import('./registry/index.js').Registry} parts.registry
  * @param {import('./patience.js').Patience} parts.patience
  * @param {import('./refusal-notices.js').RefusalNotices} parts.notices
@@ -25,11 +26,22 @@ export function createDeadLetterBox(parts) {
     return identity && registry.cache.peek(identity.id) ? identity.id : null;
   }
 
+  /** @param {import('../store/dead-letters/writes.js').DeadLetter} letter */
+  async function write(letter) {
+    try {
+      await patience.persist(() => store.write(letter));
+    } catch (error) {
+      if (!(error instanceof MillraceError) || error.code !== 'rejected' || !letter.content) throw error;
+      // A database that does not take the message takes its counts: unacknowledged, it would come again for ever.
+      await patience.persist(() => store.write({ ...letter, content: null }));
+    }
+  }
+
   return {
     /**
      * @param {import('./accept.js').Message} message
      * @param {string} device as the topic has it
-     * @param {import('../store/dead-letters.js').Refusals} refused
+     * @param {import('../store/dead-letters/writes.js').Refusals} refused
      * @returns {Promise<void>} settles when the letter is committed
      */
     async put({ topic, contentType, payload, receivedAt }, device, refused) {
@@ -49,14 +61,14 @@ export function createDeadLetterBox(parts) {
         codes,
         content: whole ? { contentType, payload, refused } : null,
       };
-      await patience.persist(() => store.write(letter));
+      await write(letter);
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createDeadLetterBox>} DeadLetterBox */
 
-/** @param {import('../store/dead-letters.js').Refusals} refused @returns {Record<string, number>} */
+/** @param {import('../store/dead-letters/writes.js').Refusals} refused @returns {Record<string, number>} */
 function countCodes(refused) {
   /** @type {Record<string, number>} */
   const counts = {};

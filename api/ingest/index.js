@@ -3,18 +3,19 @@ import { createAccept } from './accept.js';
 import { createBudget } from './budget.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { createFailures } from './failures.js';
+import { createIdentities } from './identities.js';
 import { createLanes } from './lanes.js';
 import { createLastSeen } from './last-seen.js';
 import { createLatestWriter } from './latest-writer.js';
-import { createMeasurementsWay } from './measurements.js';
+import { createMeasurements } from './measurements.js';
 import { createPartitionWatch } from './partition-watch.js';
 import { createPatience } from './patience.js';
 import { createRefusalNotices } from './refusal-notices.js';
-import { createBirths } from './registry/births.js';
 import { createRegistry } from './registry/index.js';
-import { createStatuses } from './registry/status.js';
+import { createReplay } from './replay.js';
 import { createSampleWriter } from './sample-writer.js';
-import { createStrays } from './strays.js';
+import { createSubmission } from './submission.js';
+import { createWays } from './ways/index.js';
 
 /** A database that took nothing for this long is away, in ms; less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
@@ -29,22 +30,22 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {import('../../common/settings.js').Config} parts.config
  * @param {import('../store/index.js').Store} parts.store
  * @param {import('../live.js').Live} parts.live
+ * @param {import('./intake.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('../vitals.js').Vitals} parts.vitals
  */
-export function createIngest({ config, store, live, clock, logger, metrics, vitals }) {
+export function createIngest({ config, store, live, send = () => {}, clock, logger, metrics, vitals }) {
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
   const groups = config.retention.latestGroups;
   const patience = createPatience({ logger, onRetry: () => metrics.retries.inc() });
   const limits = { autoRegister, autoRegisterMax };
   const registry = createRegistry({ store: store.registry, groups, limits, patience, clock });
   const lastSeen = createLastSeen({ store: store.registry, patience });
-  const budget = createBudget(BUDGET_BYTES);
   const notices = createRefusalNotices({ logger, clock });
   const partitions = createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() });
-  const measurements = createMeasurementsWay({
+  const measurements = createMeasurements({
     samples: createSampleWriter({ store: store.measurements, patience, partitions }),
     registry,
     latest: createLatestWriter({ store: store.latest, patience, logger }),
@@ -55,25 +56,42 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
     },
     metrics,
   });
-  const { accept } = createAccept({
-    budget,
-    lanes: createLanes(),
+  const deadLetters = createDeadLetterBox({ store: store.deadLetters, registry, patience, notices, metrics });
+  const ways = createWays({
+    config,
+    store,
+    patience,
     registry,
-    births: createBirths({ registry, store: store.registry, patience, groups, clock }),
-    statuses: createStatuses({ registry, store: store.registry, patience }),
     measurements,
     lastSeen,
-    deadLetters: createDeadLetterBox({ store: store.deadLetters, registry, patience, notices, metrics }),
-    strays: createStrays({ clock }),
+    deadLetters,
+    send,
+    clock,
+    metrics,
+    vitals,
+  });
+  const budget = createBudget(BUDGET_BYTES);
+  const lanes = createLanes();
+  const { accept } = createAccept({
+    budget,
+    identities: createIdentities(),
+    lanes,
+    ways,
+    takesSparkplug: config.sparkplug,
+    deadLetters,
     failures: createFailures({ patience, logger }),
     notices,
     maxMessageBytes,
     metrics,
-    vitals,
   });
+  const isStuck = () => patience.failingForMs > STUCK_AFTER_MS;
+  const submission = createSubmission({ budget, isStuck, lanes, measurements, clock, metrics, vitals });
+  const { replay } = createReplay({ budget, lanes, ways, maxMessageBytes, clock });
 
   return {
     accept,
+    submit: submission.submit,
+    replay,
     /** For messages; intakes that can hold their devices back read no further while there is none. */
     room: budget.room,
     start: () => registry.start(),
@@ -81,9 +99,13 @@ export function createIngest({ config, store, live, clock, logger, metrics, vita
     get unsettledBytes() {
       return budget.used;
     },
+    /** Bytes of what is posted, while it is received or settled. */
+    get submittedBytes() {
+      return submission.held;
+    },
     /** @returns {boolean} whether the database has been refusing everything for a while */
     get isStuck() {
-      return patience.failingForMs > STUCK_AFTER_MS;
+      return isStuck();
     },
     /** What cannot be committed now stays unacknowledged. */
     giveUp: () => patience.giveUp(),

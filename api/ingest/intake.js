@@ -1,4 +1,5 @@
 import { createBroker } from './broker/index.js';
+import { createHost } from './sparkplug/host.js';
 import { createSubscriber } from './subscriber/index.js';
 
 /** What is being settled when the process ends gets this long, in ms; the rest stays unacknowledged. */
@@ -6,6 +7,14 @@ const DRAIN_MS = 2000;
 
 /** The last wills of the connections that an embedded broker closes get this long. */
 const WILLS_MS = 1000;
+
+/**
+ * Publishes to devices, with QoS 0; while no broker is connected it goes nowhere.
+ *
+ * @callback Send
+ * @param {string} topic
+ * @param {Buffer} payload
+ */
 
 /**
  * Where messages come in: the embedded broker, or a subscription at the broker that MQTT_URL names. An orderly
@@ -27,9 +36,10 @@ export function createIntake(parts) {
   const { config, accept, room, progress, isHopeless, clock, logger, metrics, onFatal, keepAliveMs } = parts;
   const { mqtt } = config;
   const { maxMessageBytes } = config.ingest;
+  const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;
   const source = mqtt.url
-    ? createSubscriber({ mqtt, accept, clock, logger, onFatal, keepAliveMs })
-    : createBroker({ mqtt, maxMessageBytes, accept, room, clock, logger, metrics });
+    ? createSubscriber({ mqtt, host, accept, clock, logger, onFatal, keepAliveMs })
+    : createBroker({ mqtt, host, maxMessageBytes, accept, room, clock, logger, metrics });
 
   return {
     start: () => source.start(),
@@ -46,6 +56,9 @@ export function createIntake(parts) {
       await source.stop();
       await progress.untilSettled({ withinMs: WILLS_MS });
     },
+
+    /** @type {Send} */
+    send: (topic, payload) => source.send(topic, payload),
 
     /** @returns {number} port of the embedded broker; 0 behind an external one */
     get port() {

@@ -13,8 +13,8 @@ const EVERY_MS = 60_000;
  */
 export function createLastSeen({ store, patience }) {
   const groups = createGroupCommit({
-    /** @param {number} group @param {Array<{ device: Buffer, at: number }>} updates */
-    commit: (group, updates) => patience.persist(() => store.writeLastSeen(group, updates)),
+    /** @param {number} group @param {() => Array<{ device: Buffer, at: number }>} take */
+    commit: (group, take) => patience.persist(() => store.writeLastSeen(group, take)),
     merge: (waiting, arriving) => (arriving.at > waiting.at ? arriving : waiting),
   });
 

@@ -5,6 +5,8 @@ import { createGroupCommit } from './group-commit.js';
 /** @typedef {import('../store/latest.js').LatestUpdate} LatestUpdate */
 /** @typedef {import('./registry/cache.js').Sensor} Sensor */
 
+/** The newest sample of a sensor in a message. @typedef {{ sensor: Sensor, ts: number, value: number }} Newest `ts` in epoch ms */
+
 /**
  * Keeps `latest`: only a value that is newer than what is known to be committed is written, in group commits.
  *
@@ -14,13 +16,13 @@ import { createGroupCommit } from './group-commit.js';
  * @param {import('pino').Logger} parts.logger
  */
 export function createLatestWriter({ store, patience, logger }) {
-  /** @param {number} group @param {LatestUpdate[]} updates */
-  async function commit(group, updates) {
+  /** @param {number} group @param {() => LatestUpdate[]} take */
+  async function commit(group, take) {
     try {
-      await patience.persist(() => store.write(group, updates));
+      await patience.persist(() => store.write(group, take));
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;
-      await oneByOne(group, updates);
+      await oneByOne(group, take());
     }
   }
 
@@ -28,7 +30,7 @@ export function createLatestWriter({ store, patience, logger }) {
   async function oneByOne(group, updates) {
     for (const update of updates) {
       try {
-        await patience.persist(() => store.write(group, [update]));
+        await patience.persist(() => store.write(group, () => [update]));
       } catch (error) {
         if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;
         logger.warn({ ts: update.ts, reason: error.message }, 'the database refuses a latest value');
@@ -41,26 +43,34 @@ export function createLatestWriter({ store, patience, logger }) {
   return {
     /**
      * @param {import('./registry/cache.js').Device} device
-     * @param {Sensor} sensor
-     * @param {number} ts epoch ms
-     * @param {number} value
-     * @returns {Promise<boolean>} settles when it is committed: whether the sensor has a newer value now
+     * @param {Newest[]} newest of each sensor that a message speaks of
+     * @returns {Promise<Sensor[]>} settles when all is committed: those that have a newer value now
      */
-    async write(device, sensor, ts, value) {
-      if (!isNews(sensor, ts, value)) return false;
-      await groups.add(device.group, sensor, { device: device.bytes, sensor: sensor.bytes, ts, value });
-      if (!isNews(sensor, ts, value)) return false;
-      sensor.ts = ts;
-      sensor.value = value;
-      return true;
+    async write(device, newest) {
+      const news = newest.filter(isNews);
+      // Updates that leave in one batch wait for one promise, however many sensors a message speaks of.
+      const commits = new Set(
+        news.map(({ sensor, ts, value }) =>
+          groups.add(device.group, sensor, { device: device.bytes, sensor: sensor.bytes, ts, value }),
+        ),
+      );
+      await Promise.all(commits);
+      const changed = [];
+      for (const one of news) {
+        if (!isNews(one)) continue;
+        one.sensor.ts = one.ts;
+        one.sensor.value = one.value;
+        changed.push(one.sensor);
+      }
+      return changed;
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createLatestWriter>} LatestWriter */
 
-/** @param {Sensor} sensor @param {number} ts @param {number} value */
-const isNews = (sensor, ts, value) =>
+/** @param {Newest} newest */
+const isNews = ({ sensor, ts, value }) =>
   sensor.ts === null ||
   ts > sensor.ts ||
   (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));

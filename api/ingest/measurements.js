@@ -10,14 +10,8 @@ import { decode } from './formats/index.js';
 /** @typedef {import('./sample-writer.js').Series} Series */
 
 /**
- * @typedef {object} Outcome
- * @property {number} accepted samples that are committed
- * @property {import('../store/dead-letters.js').Refusals} refused
- */
-
-/**
- * The way of one message of measurements: decoded, validated one by one, its sensors known, laid out as rows,
- * committed; `latest` and `last_seen` beside them, never after them in turn.
+ * Measurements on their way: decoded, validated one by one, their sensors known, laid out as rows, committed; `latest`
+ * and `last_seen` beside them, never after them in turn.
  *
  * @param {object} parts
  * @param {import('./sample-writer.js').SampleWriter} parts.samples
@@ -28,7 +22,7 @@ import { decode } from './formats/index.js';
  * @param {(device: Device, changed: Sensor[]) => void} parts.publish told of committed newer values
  * @param {import('../metrics.js').Metrics} parts.metrics
  */
-export function createMeasurementsWay(parts) {
+export function createMeasurements(parts) {
   const { samples, registry, latest, lastSeen, limits, publish, metrics } = parts;
 
   /** @param {Device} device @param {Basket} basket @returns {Promise<Series[]>} */
@@ -45,72 +39,68 @@ export function createMeasurementsWay(parts) {
     return series;
   }
 
-  /** @param {Device} device @param {Series[]} series */
-  async function commitLatest(device, series) {
-    const news = await Promise.all(
-      series.map(({ known, times, values }) => {
-        const at = times.length - 1;
-        return latest.write(
-          device,
-          known,
-          /** @type {number} */ (times[at]),
-          /** @type {number} */ (values[at]),
-        );
-      }),
-    );
-    return series.filter((_, index) => news[index]).map(({ known }) => known);
-  }
+  /** @param {number} receivedAt epoch ms @param {number} [now] epoch ms */
+  const newBasket = (receivedAt, now = receivedAt) =>
+    createBasket({
+      receivedAt,
+      oldest: now - limits.historyMs,
+      newest: now + limits.maxClockSkewMs,
+      relative: limits.relativeTimes,
+    });
 
   return {
+    /** An empty one, for what a decoder of its own reads. */
+    basket: newBasket,
+
     /**
      * @param {Buffer} payload
      * @param {string | undefined} contentType
      * @param {number} receivedAt epoch ms
+     * @param {number} [now] epoch ms, where it was received before: how old it may be counts from then
      * @returns {Basket} what is good of it; a message that is bad as a whole has one refusal, of index -1
      */
-    read(payload, contentType, receivedAt) {
-      const rules = {
-        receivedAt,
-        oldest: receivedAt - limits.historyMs,
-        newest: receivedAt + limits.maxClockSkewMs,
-        relative: limits.relativeTimes,
-      };
-      const basket = createBasket(rules);
+    read(payload, contentType, receivedAt, now = receivedAt) {
+      const basket = newBasket(receivedAt, now);
       try {
         decode(payload, contentType, basket);
-        return basket;
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error;
-        const nothing = createBasket(rules);
-        nothing.refuse(-1, error.code);
-        return nothing;
+        basket.clear();
+        basket.refuse(-1, error.code);
       }
+      return basket;
     },
 
     /**
-     * @param {Device} device
+     * @param {import('../../schema/ids.js').Identity} identity
      * @param {Basket} basket
      * @param {number | null} seenAt epoch ms of the receipt; null where it says nothing of now (a retained replay)
-     * @returns {Promise<Outcome>} settles when all that is good is committed
+     * @returns {Promise<boolean>} settles when all that is good is committed; false: nobody knows the device, and all
+     *   of it is refused
      */
-    async store(device, basket, seenAt) {
+    async store(identity, basket, seenAt) {
+      if (basket.sensors.size === 0) return true;
+      const device = await registry.device(identity);
+      if (!device) {
+        for (const ref of [...basket.sensors.keys()]) basket.refuseSensor(ref, 'unknown_device');
+        return false;
+      }
       const series = await identify(device, basket);
       const [changed] = await Promise.all([
-        commitLatest(device, series),
+        latest.write(device, series.map(newestOf)),
         samples.write(device, series, (ref, ts) => refuseInstant(basket, ref, ts)),
         seenAt === null ? undefined : lastSeen.note(device, seenAt),
       ]);
       if (changed.length > 0) publish(device, changed);
-      const accepted = basket.counts.samples;
-      metrics.samples.inc(accepted);
+      metrics.samples.inc(basket.counts.samples);
       metrics.skipped.inc(basket.counts.skipped);
       metrics.relative.inc(basket.counts.relative);
-      return { accepted, refused: basket.refused };
+      return true;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createMeasurementsWay>} MeasurementsWay */
+/** @typedef {ReturnType<typeof createMeasurements>} Measurements */
 
 /** @param {Basket} basket @param {string} ref @param {number} ts */
 function refuseInstant(basket, ref, ts) {
@@ -121,3 +111,10 @@ function refuseInstant(basket, ref, ts) {
     basket.counts.samples--;
   });
 }
+
+/** @param {Series} series */
+const newestOf = ({ known, times, values }) => ({
+  sensor: known,
+  ts: /** @type {number} */ (times[times.length - 1]),
+  value: /** @type {number} */ (values[values.length - 1]),
+});

@@ -44,7 +44,11 @@ export function createPatience({ logger, onRetry }) {
           failingSince = 0;
           return answer;
         } catch (error) {
-          if (!(error instanceof MillraceError) || error.code !== 'unavailable') throw error;
+          if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
+            // A refusal is an answer as well: nobody may go on being told that the database is away.
+            failingSince = 0;
+            throw error;
+          }
           if (ending.signal.aborted) throw error;
           report(error);
           onRetry();

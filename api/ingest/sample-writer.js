@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { bucketOf } from '../../schema/rules.js';
+import { createHourBatches } from './hour-batches.js';
 
 /**
  * Requests that one message has under way at most. A message of a year's hourly samples is 8,760 of them: all at once
@@ -19,8 +20,9 @@ const HOURS_AT_ONCE = 16;
 /** @callback OnRejected @param {string} ref the sensor, as the message has it @param {number} ts epoch ms */
 
 /**
- * Commits samples: one batch for each hour that a message touches. What the database refuses is tried sample by
- * sample, so that one poisonous value takes nothing else with it.
+ * Commits samples: one batch for each hour that a message touches, shared with other messages that wait for the same.
+ * What the database refuses is tried message by message, then sample by sample, so that one poisonous value takes
+ * nothing else with it.
  *
  * @param {object} parts
  * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
@@ -28,19 +30,10 @@ const HOURS_AT_ONCE = 16;
  * @param {import('./partition-watch.js').PartitionWatch} parts.partitions
  */
 export function createSampleWriter({ store, patience, partitions }) {
-  /**
-   * @param {import('../store/measurements/writes.js').HourWrite} hour
-   * @returns {Promise<boolean>} false: the database refuses it
-   */
-  async function commit(hour) {
-    try {
-      await patience.persist(() => store.commit(hour));
-      return true;
-    } catch (error) {
-      if (error instanceof MillraceError && error.code === 'rejected') return false;
-      throw error;
-    }
-  }
+  const batches = createHourBatches({ store, patience });
+
+  /** @param {import('../store/measurements/writes.js').HourWrite} hour in a request of its own */
+  const commitAlone = (hour) => isTaken(patience.persist(() => store.commit(hour)));
 
   /** @param {Device} device @param {Series[]} series @param {number} bucket @param {OnRejected} onRejected */
   async function oneByOne(device, series, bucket, onRejected) {
@@ -50,7 +43,7 @@ export function createSampleWriter({ store, patience, partitions }) {
         if (bucketOf(ts) !== bucket) continue;
         const single = { sensor, times: [ts], values: [/** @type {number} */ (values[at])] };
         const hour = { bucket, pieces: [{ series: single, from: 0, to: 1 }] };
-        if (!(await commit(store.encode(device.bytes, hour)))) onRejected(ref, ts);
+        if (!(await commitAlone(store.encode(device.bytes, hour)))) onRejected(ref, ts);
       }
     }
   }
@@ -69,7 +62,9 @@ export function createSampleWriter({ store, patience, partitions }) {
         for (const hour of waiting) {
           const write = store.encode(device.bytes, hour);
           partitions.note(device, write);
-          if (!(await commit(write))) await oneByOne(device, series, hour.bucket, onRejected);
+          if (await isTaken(batches.add(device.id, write))) continue;
+          // The culprit may be of another message.
+          if (!(await commitAlone(write))) await oneByOne(device, series, hour.bucket, onRejected);
         }
       };
       await Promise.all(Array.from({ length: Math.min(HOURS_AT_ONCE, hours.length) }, writeSome));
@@ -78,3 +73,14 @@ export function createSampleWriter({ store, patience, partitions }) {
 }
 
 /** @typedef {ReturnType<typeof createSampleWriter>} SampleWriter */
+
+/** @param {Promise<void>} commit @returns {Promise<boolean>} false: the database refuses it */
+async function isTaken(commit) {
+  try {
+    await commit;
+    return true;
+  } catch (error) {
+    if (error instanceof MillraceError && error.code === 'rejected') return false;
+    throw error;
+  }
+}

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import cassandra from 'cassandra-driver';
+import { RememberedReplicasPolicy } from './routing.js';
 
 const { types, policies } = cassandra;
+
+/** Where CQL is spoken when nothing else is said. */
+const CQL_PORT = 9042;
 
 /** Longest pause between two attempts to reach a node again, in ms. The driver's own default grows to ten minutes. */
 const RECONNECT_MAX_MS = 4000;
@@ -22,8 +26,10 @@ const FETCH_SIZE = 100;
  * @returns {import('cassandra-driver').Client} not yet connected
  */
 export function createClient(cql, { keyspace, applicationName = 'millrace' } = {}) {
+  const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
-    contactPoints: cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`],
+    contactPoints,
+    protocolOptions: { port: portOf(contactPoints) },
     localDataCenter: cql.localDc,
     keyspace,
     applicationName,
@@ -42,12 +48,21 @@ export function createClient(cql, { keyspace, applicationName = 'millrace' } = {
     },
     socketOptions: { readTimeout: READ_TIMEOUT_MS, connectTimeout: 5000, tcpNoDelay: true },
     policies: {
+      loadBalancing: new RememberedReplicasPolicy(cql.localDc),
       reconnection: new policies.reconnection.ExponentialReconnectionPolicy(200, RECONNECT_MAX_MS, false),
     },
     encoding: { useUndefinedAsUnset: true },
     monitorReporting: { enabled: false },
   });
 }
+
+/**
+ * Nodes tell each other's addresses without ports: the driver looks for all of them on one, where the first contact
+ * point listens.
+ *
+ * @param {string[]} contactPoints
+ */
+const portOf = ([first = '']) => Number(/:(\d+)$/.exec(first)?.[1] ?? CQL_PORT);
 
 /** @param {string} name as CQL has it: LOCAL_QUORUM @returns {string} as the driver has it: localQuorum */
 const consistencyName = (name) => name.toLowerCase().replace(/_(\w)/g, (_, letter) => letter.toUpperCase());

@@ -1,6 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
 import { createClient } from './client.js';
+import { endReplacedHosts } from './replaced-hosts.js';
 
 const { errors } = cassandra;
 
@@ -16,6 +17,7 @@ export async function connect(cql, options) {
   const client = createClient(cql, options);
   try {
     await client.connect();
+    endReplacedHosts(client);
     return client;
   } catch (error) {
     // A connect() that failed leaves listeners behind: this client is of no further use.

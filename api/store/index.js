@@ -1,6 +1,7 @@
 import { checkSchema } from '../../schema/migrate/installation.js';
 import { connect } from './connect.js';
-import { createDeadLetters } from './dead-letters.js';
+import { createDeadLetterReads } from './dead-letters/reads.js';
+import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
 import { createLatest } from './latest.js';
@@ -8,6 +9,7 @@ import { createSampleReads } from './measurements/reads.js';
 import { createSampleWrites } from './measurements/writes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createSession } from './session.js';
+import { createSparkplugStore } from './sparkplug.js';
 
 /**
  * Connects to the database and hands out the tables. What ingest sends goes through `gate`, which bounds the requests
@@ -37,10 +39,12 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     measurements: createSampleWrites(ingest),
     latest: createLatest(ingest),
     registry: createRegistryStore(ingest),
-    deadLetters: createDeadLetters(ingest),
+    deadLetters: createDeadLetterWrites(ingest),
+    sparkplug: createSparkplugStore(ingest),
     /** Reading. */
     samples: createSampleReads(reading),
     devices: createRegistryStore(reading),
+    letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),
     close: () => client.shutdown(),

@@ -1,4 +1,5 @@
-import { float64, int64, stampOf } from './cells.js';
+import { float64, int32, int64, stampOf } from './cells.js';
+import { routingKey } from './routing.js';
 
 // Cells stamped with the event time: the newest measured value wins, whatever arrives last; of two values for one
 // instant the database keeps the one with the greater bytes, which is our own rule for merging.
@@ -17,20 +18,35 @@ const UPDATE =
 
 /** @param {import('./session.js').Session} session */
 export function createLatest(session) {
+  /** @type {Map<number, { cell: Buffer, routing: Buffer }>} */
+  const groups = new Map();
+
+  /** @param {number} group */
+  function partitionOf(group) {
+    let partition = groups.get(group);
+    if (!partition) {
+      const cell = int32(group);
+      partition = { cell, routing: routingKey(cell) };
+      groups.set(group, partition);
+    }
+    return partition;
+  }
+
   return {
     /**
      * @param {number} group the partition that all of these live in
-     * @param {LatestUpdate[]} updates
+     * @param {() => LatestUpdate[]} take asked for the updates at the moment of sending
      * @returns {Promise<void>} settles when they are committed
      */
-    write: (group, updates) =>
-      session.writeBatch(
-        'write_latest',
-        updates.map(({ device, sensor, ts, value }) => ({
+    write(group, take) {
+      const { cell, routing } = partitionOf(group);
+      const rows = () =>
+        take().map(({ device, sensor, ts, value }) => ({
           query: UPDATE,
-          params: [stampOf(ts), int64(ts), float64(value), group, device, sensor],
-        })),
-      ),
+          params: [stampOf(ts), int64(ts), float64(value), cell, device, sensor],
+        }));
+      return session.writeBatch('write_latest', rows, routing);
+    },
   };
 }
 

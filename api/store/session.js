@@ -12,6 +12,8 @@ const { errors } = cassandra;
 
 /** @typedef {import('cassandra-driver').types.Row} Row */
 
+/** @typedef {{ query: string, params: unknown[] }} Query one row of a batch */
+
 /**
  * Lets requests through, a bounded number at a time.
  *
@@ -63,13 +65,17 @@ export function createSession(client, observe, gate = (request) => request()) {
      * An unlogged batch for one partition of one table: one mutation for the server, however many rows.
      *
      * @param {string} name
-     * @param {Array<{ query: string, params: unknown[] }>} queries
+     * @param {() => Query[]} take asked for the rows at the moment of sending, so that a batch can grow until then
+     * @param {Buffer} [routingKey] see `routing.js`; without it the driver finds it out
      * @returns {Promise<void>}
      */
-    async writeBatch(name, queries) {
-      const [only] = queries;
-      if (queries.length === 1 && only) await timed(name, () => client.execute(only.query, only.params));
-      else await timed(name, () => client.batch(queries, { logged: false }));
+    async writeBatch(name, take, routingKey) {
+      await timed(name, () => {
+        const queries = take();
+        const [only] = queries;
+        if (queries.length === 1 && only) return client.execute(only.query, only.params, { routingKey });
+        return client.batch(queries, { logged: false, routingKey });
+      });
     },
 
     /** @param {Statement} statement @param {unknown[]} params @returns {Promise<Row | null>} */

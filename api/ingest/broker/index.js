@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Aedes } from 'aedes';
 import { MillraceError } from '../../../common/errors.js';
 import { mayConnect } from './authentication.js';
@@ -31,6 +32,7 @@ const DRAIN_TIMEOUT_MS = 5000;
  *
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt
+ * @param {import('../sparkplug/host.js').Host | null} parts.host null: Sparkplug is not taken
  * @param {number} parts.maxMessageBytes
  * @param {import('../accept.js').Accept} parts.accept
  * @param {import('../budget.js').Room} parts.room for messages
@@ -38,7 +40,7 @@ const DRAIN_TIMEOUT_MS = 5000;
  * @param {import('pino').Logger} parts.logger
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
-export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logger, metrics }) {
+export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock, logger, metrics }) {
   /** @type {WeakMap<import('aedes').Client, import('./connection.js').Connection>} */
   const connections = new WeakMap();
   /** @type {Map<import('node:net').Socket, import('./connection.js').Connection>} those that are open */
@@ -46,6 +48,7 @@ export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logge
   const turns = createTurns(room);
   /** @type {NodeJS.Timeout | undefined} */
   let heartbeat;
+  let farewell = Promise.resolve();
 
   const aedes = new Aedes({
     persistence: createPersistence(),
@@ -84,6 +87,10 @@ export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logge
     for (const { flow, client } of sockets.values()) if (flow.busy) keepAlive(client);
   }
 
+  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean }} message @returns {Promise<void>} when it is handed out */
+  const publish = (message) =>
+    new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
+
   const server = createServer(onConnection);
   aedes.on('clientError', (client, error) =>
     logger.debug({ client: client.id, reason: error.message }, 'client'),
@@ -94,6 +101,7 @@ export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logge
     /** @returns {Promise<void>} @throws {MillraceError} `port_taken` */
     async start() {
       await aedes.listen();
+      if (host) await publish(host.birth());
       heartbeat = setInterval(keepBusyAlive, ALIVE_EVERY_MS);
       server.listen(mqtt.port, mqtt.host);
       try {
@@ -109,6 +117,7 @@ export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logge
 
     /** Takes no more messages; what is being settled goes on until `stop`. */
     quiesce() {
+      if (host) farewell = publish(host.death());
       server.close();
       for (const { flow } of sockets.values()) flow.stop();
     },
@@ -116,9 +125,15 @@ export function createBroker({ mqtt, maxMessageBytes, accept, room, clock, logge
     async stop() {
       clearInterval(heartbeat);
       server.close();
+      await farewell;
+      // What was handed out is written at the end of this turn of the event loop.
+      await nextTurn();
       for (const socket of sockets.keys()) socket.destroy();
       await new Promise((resolve) => aedes.close(() => resolve(undefined)));
     },
+
+    /** @type {import('../intake.js').Send} */
+    send: (topic, payload) => void publish({ topic, payload, qos: 0, retain: false }),
 
     /** @returns {number} the port that it listens on */
     get port() {

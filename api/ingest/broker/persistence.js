@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
+import { STATES } from '../sparkplug/topic.js';
 import { matchesFilter } from './topic-filter.js';
 
 /** Retained messages, of at most 1 KiB each; beyond this the one that was kept for longest goes. */
 const MOST_RETAINED = 100_000;
 
 /**
- * What the embedded broker keeps beside its connections: the retained statuses, nothing else. aedes' own persistence
+ * What the embedded broker keeps beside its connections: the retained statuses, ours as a host among them, nothing else. aedes' own persistence
  * grows with every session that stays away and every message that is half acknowledged.
  *
  * There are no sessions: CONNACK says that none is present, clients subscribe anew, and nothing is queued for who is
@@ -17,6 +18,12 @@ export function createPersistence() {
   const retained = new Map();
   /** @type {WeakMap<object, Set<number>>} ids of messages of QoS 2 that wait for their PUBREL, by connection */
   const incoming = new WeakMap();
+
+  /** Our own state as a host of Sparkplug is kept for longest of all, and stays. */
+  function oldestStatus() {
+    for (const topic of retained.keys()) if (!topic.startsWith(STATES)) return topic;
+    return undefined;
+  }
 
   /** @param {string[]} filters */
   function* matching(filters) {
@@ -34,9 +41,7 @@ export function createPersistence() {
       if (payload.length === 0) return;
       // A copy: what was read is a piece of a chunk that is up to 64 times as large.
       retained.set(topic, { cmd: 'publish', topic, payload: Buffer.from(payload), qos, retain: true });
-      if (retained.size <= MOST_RETAINED) return;
-      const [oldest = topic] = retained.keys();
-      retained.delete(oldest);
+      if (retained.size > MOST_RETAINED) retained.delete(oldestStatus() ?? topic);
     },
     /** @param {string[]} filters */
     createRetainedStreamCombi: (filters) => Readable.from(matching(filters)),

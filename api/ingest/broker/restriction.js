@@ -18,7 +18,7 @@ const MOST_LEVELS = 100;
  */
 export function restrict(packet, outcome) {
   const topic = parseTopic(packet.topic);
-  if (!topic) packet.topic = DROPPED;
+  if (outcome === 'foreign') packet.topic = DROPPED;
   const retainable = topic?.kind === 'status' && outcome === 'accepted';
   if (!retainable || packet.payload.length > MOST_RETAINED_BYTES) packet.retain = false;
 }

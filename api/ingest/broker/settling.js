@@ -30,7 +30,15 @@ export function createSettling({ accept, clock, connectionOf, metrics }) {
   async function settle(packet, signal) {
     const { topic, payload } = packet;
     const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
-    restrict(packet, await accept({ topic, payload: bytes, retained: false, receivedAt: clock(), signal }));
+    const message = {
+      topic,
+      payload: bytes,
+      retained: false,
+      receivedAt: clock(),
+      again: packet.dup,
+      signal,
+    };
+    restrict(packet, await accept(message));
   }
 
   /** @param {import('aedes').PublishPacket} packet @throws {MillraceError} `unavailable` */

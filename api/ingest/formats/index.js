@@ -3,6 +3,7 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { parseJson, readPlain } from './json.js';
 import { readSenml } from './senml.js';
 import { parseSenmlCbor } from './senml-cbor.js';
+import { readCommonSenml } from './senml-fast.js';
 
 /** @typedef {import('../basket.js').Basket} Basket */
 
@@ -13,7 +14,7 @@ const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv',
 const BY_TYPE = {
   'application/json': readJson,
   'text/json': readJson,
-  'application/senml+json': (payload, basket) => readSenml(limited(elementsOf(parseJson(payload))), basket),
+  'application/senml+json': readSenmlJson,
   'application/senml+cbor': readCbor,
   'application/cbor': readCbor,
 };
@@ -40,10 +41,19 @@ export function decode(payload, contentType, basket) {
 
 /** @param {Buffer} payload @param {Basket} basket */
 function readJson(payload, basket) {
+  if (readCommonSenml(payload, basket)) return;
+  basket.clear();
   const content = parseJson(payload);
   const elements = limited(elementsOf(content));
   if (Array.isArray(content) && isSenml(elements[0])) readSenml(elements, basket);
   else readPlain(elements, basket);
+}
+
+/** @param {Buffer} payload @param {Basket} basket */
+function readSenmlJson(payload, basket) {
+  if (readCommonSenml(payload, basket)) return;
+  basket.clear();
+  readSenml(limited(elementsOf(parseJson(payload))), basket);
 }
 
 /** @param {Buffer} payload @param {Basket} basket */

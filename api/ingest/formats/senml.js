@@ -16,7 +16,8 @@ const NEWEST_VERSION = 10;
  *   understood and is not
  */
 export function readSenml(records, basket) {
-  const base = { bn: '', bt: 0, bv: 0 };
+  // Not 0, which would make 0 of a value of -0: another double.
+  const base = { bn: '', bt: 0, bv: -0 };
   for (let index = 0; index < records.length; index++) {
     const record = records[index];
     if (record === null || typeof record !== 'object' || Array.isArray(record)) {
@@ -66,8 +67,17 @@ function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, basket) {
   }
   if (n !== undefined && typeof n !== 'string') return basket.refuse(index, 'bad_id');
   if (t !== undefined && typeof t !== 'number') return basket.refuse(index, 'bad_timestamp');
-  const sensor = n === undefined ? bn : bn + n;
-  const seconds = t === undefined ? bt : bt + t;
+  addSample(index, n === undefined ? bn : bn + n, t === undefined ? bt : bt + t, value, basket);
+}
+
+/**
+ * @param {number} index of the record
+ * @param {string} sensor resolved
+ * @param {number} seconds resolved; from the epoch, or from now
+ * @param {number} value resolved
+ * @param {import('../basket.js').Basket} basket
+ */
+export function addSample(index, sensor, seconds, value, basket) {
   // A JSON number such as 1e999 is read as infinite.
   if (!Number.isFinite(seconds)) return basket.refuse(index, 'bad_timestamp');
   const ms = Math.round(seconds * 1000);

@@ -15,7 +15,7 @@ import { blankSensor } from './blank.js';
  *
  * @param {Device} device
  * @param {SensorBirth[]} sensors
- * @returns {{ taken: SensorBirth[], refused: import('../../store/dead-letters.js').Refusals }}
+ * @returns {{ taken: SensorBirth[], refused: import('../../store/dead-letters/writes.js').Refusals }}
  */
 export function admit(device, sensors) {
   let room = MAX_SENSORS_PER_DEVICE - device.sensors.size;

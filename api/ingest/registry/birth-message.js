@@ -16,7 +16,7 @@ import { sessionStart } from './sessions.js';
  * @property {string} [name]
  * @property {string} [site]
  * @property {SensorBirth[]} sensors
- * @property {import('../../store/dead-letters.js').Refusals} refused elements of `sensors` that are not usable
+ * @property {import('../../store/dead-letters/writes.js').Refusals} refused elements of `sensors` that are not usable
  */
 
 /**

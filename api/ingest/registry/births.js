@@ -52,13 +52,13 @@ export function createBirths({ registry, store, patience, groups, clock }) {
     /**
      * @param {import('../../../schema/ids.js').Identity} identity
      * @param {Birth} birth
-     * @returns {Promise<import('../../store/dead-letters.js').Refusals>} when the registry has committed it: the
+     * @returns {Promise<import('../../store/dead-letters/writes.js').Refusals>} when the registry has committed it: the
      *   sensors that are more than a device may have
      */
     register: (identity, birth) =>
       registry.inTurn(identity.id, async () => {
         const { id, bytes } = identity;
-        const found = await patience.persist(() => registry.cache.find(identity));
+        const found = await registry.find(identity);
         const device = found ?? blankDevice({ id, bytes, group: groupOf(bytes, groups), name: null });
         const newest = device.session ?? 0;
         const late = birth.session < newest;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
+import { shareReads } from '../shared-reads.js';
 
 /** An entry is read anew after this long, in ms: that is how long another process's change may stay unseen. */
 const ENTRY_TTL_MS = 600_000;
@@ -53,8 +54,6 @@ export function createDeviceCache({ store, groups }) {
     ttl: ENTRY_TTL_MS,
     noUpdateTTL: true,
   });
-  /** @type {Map<string, Promise<Device | null>>} reads that are under way */
-  const loading = new Map();
 
   /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} */
   async function load({ id, bytes }) {
@@ -80,6 +79,8 @@ export function createDeviceCache({ store, groups }) {
     return device;
   }
 
+  const read = shareReads(load);
+
   return {
     /** @param {string} id @returns {Device | undefined} */
     peek: (id) => devices.get(id),
@@ -91,11 +92,7 @@ export function createDeviceCache({ store, groups }) {
     find(identity) {
       const known = devices.get(identity.id);
       if (known) return Promise.resolve(known);
-      const underWay = loading.get(identity.id);
-      if (underWay) return underWay;
-      const read = load(identity).finally(() => loading.delete(identity.id));
-      loading.set(identity.id, read);
-      return read;
+      return read(identity);
     },
 
     /** Takes a new or a grown device in; its age counts from its first reading on. @param {Device} device */

@@ -27,6 +27,9 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
   const changing = new Map();
   let devices = 0;
 
+  /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} null: nobody has registered it */
+  const find = (identity) => patience.persist(() => cache.find(identity));
+
   /**
    * @template T
    * @param {string} id
@@ -61,7 +64,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
    */
   async function registerSensors(known, refs) {
     // A birth, or the age of its entry, may have put another in its place meanwhile; this one must not come back.
-    const device = (await patience.persist(() => cache.find(known))) ?? known;
+    const device = (await find(known)) ?? known;
     const now = clock();
     /** @type {Map<string, import('../../../schema/ids.js').Identity>} */
     const missing = new Map();
@@ -71,7 +74,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       // One message may call a sensor by its id and by its name: the name says more.
       if (identity.name !== null || !missing.has(identity.id)) missing.set(identity.id, identity);
     }
-    const fresh = [...missing.values()].slice(0, MAX_SENSORS_PER_DEVICE - device.sensors.size);
+    const fresh = [...missing.values()].slice(0, Math.max(0, MAX_SENSORS_PER_DEVICE - device.sensors.size));
     if (fresh.length === 0) return device;
     const changes = fresh.map(({ bytes, name }) => ({
       bytes,
@@ -92,6 +95,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
 
   return {
     cache,
+    find,
     inTurn,
     writeSensors,
 
@@ -108,7 +112,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     async device(identity) {
       const known = cache.peek(identity.id);
       if (known) return known;
-      const found = await patience.persist(() => cache.find(identity));
+      const found = await find(identity);
       if (found || !limits.autoRegister) return found;
       return inTurn(identity.id, async () => cache.peek(identity.id) ?? registerDevice(identity));
     },

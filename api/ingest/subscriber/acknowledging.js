@@ -1,5 +1,6 @@
 import { createAcknowledgements } from '../acknowledgements.js';
 import { createHeartbeat } from './heartbeat.js';
+import { createPubacks } from './pubacks.js';
 
 /** The answer that MQTT.js takes as "go on with the next packet, but send no PUBACK". */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
@@ -10,8 +11,8 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *
  * It asks `handleMessage` for every publish. Answering with an error means: next packet, no PUBACK. So the PUBACK is
  * ours to send, later and in order of arrival. Not answering at all means: read no further, which is the back-pressure.
- * The one private function of MQTT.js that this needs is `_sendPacket`; `test/integration/subscriber.test.js` fails
- * when a new version changes what is said here.
+ * The PUBACKs go straight to the connection's stream; `test/integration/subscriber-acknowledgements.test.js` fails when a
+ * new version of MQTT.js changes what is said here.
  *
  * @param {import('mqtt').MqttClient} client
  * @param {object} parts
@@ -22,9 +23,10 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * @param {{ messages: number, bytes: number }} parts.most what may be unsettled before nothing more is read
  */
 export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
-  const sender = /** @type {{ _sendPacket: (packet: object) => void }} */ (/** @type {unknown} */ (client));
   const heartbeat = createHeartbeat(client);
-  let owed = createAcknowledgements();
+  const open = () => ({ owed: createAcknowledgements(), pubacks: createPubacks(client.stream) });
+  /** @type {ReturnType<typeof open> | null} null until its first message */
+  let connection = null;
   let taking = true;
   let unsettled = 0;
   let unsettledBytes = 0;
@@ -43,26 +45,26 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
 
   // What the old connection was owed the broker sends again on the new one.
   client.on('close', () => {
-    owed.drop();
-    owed = createAcknowledgements();
+    connection?.owed.drop();
+    connection = null;
     waiting = null;
     heartbeat.stop();
   });
 
   /** @param {import('mqtt').IPublishPacket} packet @returns {() => void} to be called when the message is settled */
   function owe({ qos, messageId }) {
-    if (qos === 0) return () => {};
-    const connection = owed;
-    return connection.owe(() => {
-      if (connection !== owed || !client.connected) return;
-      sender._sendPacket({ cmd: 'puback', messageId, reasonCode: 0 });
+    if (qos === 0 || messageId === undefined) return () => {};
+    connection ??= open();
+    const its = connection;
+    return its.owed.owe(() => {
+      if (its === connection && client.connected) its.pubacks.send(messageId);
     });
   }
 
   /** @param {import('mqtt').IPublishPacket} packet */
   async function take(packet) {
-    const connection = owed;
     const settled = owe(packet);
+    const its = connection;
     const bytes = packet.payload.length;
     unsettled++;
     unsettledBytes += bytes;
@@ -70,7 +72,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
       await onPublish(packet);
       settled();
     } catch (error) {
-      if (taking && connection === owed) onGivenUp(/** @type {Error} */ (error));
+      if (taking && its === connection) onGivenUp(/** @type {Error} */ (error));
     } finally {
       unsettled--;
       unsettledBytes -= bytes;

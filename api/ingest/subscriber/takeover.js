@@ -1,11 +1,11 @@
 /** MQTT 5, section 3.14.2.1: another connection took this session over. */
 const SESSION_TAKEN_OVER = 0x8e;
 
-/** A connection that the broker closes within this time, in ms, was closed for its own sake. */
-const SHORT_MS = 5000;
+/** A connection that the broker closes within this time, in ms, was closed for its own sake: the other is back in a second. */
+const SHORT_MS = 3000;
 
 /** So many of them in a row, the broker taking each connection at once, are another process that does as we do. */
-const SHORT_CONNECTIONS = 3;
+const SHORT_CONNECTIONS = 4;
 
 /**
  * Notices that another process uses our client id. A broker should say so when it closes the connection, but
@@ -25,9 +25,10 @@ export function watchForTakeover(client, onTaken) {
     connections++;
     connectedAt = Date.now();
   });
-  // A broker that refuses us, or a network that fails, is something else.
+  // A broker that refuses us, or a network that fails, is something else. On a connection that stands, an error is how
+  // its end looks under load: closed with PUBACKs of ours unread, it is reset.
   client.on('error', () => {
-    short = 0;
+    if (connectedAt === null) short = 0;
   });
   client.on('disconnect', ({ reasonCode }) => {
     if (reasonCode === SESSION_TAKEN_OVER) onTaken();

@@ -1,11 +1,19 @@
+import { uuidText } from '../../../schema/ids.js';
 import { unpackSamples } from '../../../schema/packed/pack.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { int64 } from '../cells.js';
 
+/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+
 const SELECT_HOUR = {
   name: 'read_hour',
   cql: 'SELECT ts, last, samples FROM measurement_batch WHERE device_id = ? AND bucket = ? AND sensor_id = ?',
+};
+
+const SELECT_DEVICE_HOUR = {
+  name: 'read_device_hour',
+  cql: 'SELECT sensor_id, ts, last, samples FROM measurement_batch WHERE device_id = ? AND bucket = ?',
 };
 
 /** Hours that one page reads at most; one of a sensor with large gaps may be short, even empty, before the end. */
@@ -32,21 +40,35 @@ export function createSampleReads(session) {
    * @param {Buffer} device 16 bytes
    * @param {Buffer} sensor 16 bytes
    * @param {number} bucket epoch ms
-   * @returns {Promise<import('../../../schema/packed/series.js').Series>} in order of time
+   * @returns {Promise<Series>} in order of time
    */
   async function readHour(device, sensor, bucket) {
     const rows = await session.all(SELECT_HOUR, [device, int64(bucket), sensor]);
-    return mergeSeries(
-      rows.map((row) =>
-        row['samples']
-          ? unpackSamples(bucket, row['samples'])
-          : { times: [row['ts'].getTime()], values: [row['last']] },
-      ),
-    );
+    return mergeSeries(rows.map((row) => seriesOf(bucket, row)));
   }
 
   return {
     readHour,
+
+    /**
+     * All rows of a device in one hour, as they are stored: what is in two rows comes twice.
+     *
+     * @param {Buffer} device 16 bytes
+     * @param {number} bucket epoch ms
+     * @returns {Promise<Map<string, Series[]>>} by sensor id, one series a row
+     */
+    async readDeviceHour(device, bucket) {
+      const rows = await session.all(SELECT_DEVICE_HOUR, [device, int64(bucket)]);
+      /** @type {Map<string, Series[]>} */
+      const sensors = new Map();
+      for (const row of rows) {
+        const id = uuidText(row['sensor_id'].getBuffer());
+        const list = sensors.get(id);
+        if (list) list.push(seriesOf(bucket, row));
+        else sensors.set(id, [seriesOf(bucket, row)]);
+      }
+      return sensors;
+    },
 
     /**
      * Samples in [from, to), hour by hour: whole hours are merged before anything of them is handed out, so batches
@@ -87,6 +109,12 @@ export function createSampleReads(session) {
 }
 
 /** @typedef {ReturnType<typeof createSampleReads>} SampleReads */
+
+/** @param {number} bucket epoch ms @param {import('../session.js').Row} row @returns {Series} sorted */
+const seriesOf = (bucket, row) =>
+  row['samples']
+    ? unpackSamples(bucket, row['samples'])
+    : { times: [row['ts'].getTime()], values: [row['last']] };
 
 /**
  * The hours that a range touches, lazily: a range may be long and mostly empty.

@@ -2,6 +2,7 @@ import { digestOf, packSamples } from '../../../schema/packed/pack.js';
 import { splitRows } from '../../../schema/packed/split.js';
 import { statisticsOf } from '../../../schema/packed/statistics.js';
 import { float64, int32, int64 } from '../cells.js';
+import { rememberPartitions } from './partitions.js';
 
 const INSERT_PACKED =
   'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, last_ts, count, min, max, sum, last, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
@@ -25,61 +26,91 @@ const INSERT_SINGLE =
 /**
  * An hour, encoded: however often the request has to be repeated, it is encoded once.
  *
- * @typedef {{ bucket: number, queries: Array<{ query: string, params: unknown[] }>, bytes: number }} HourWrite
+ * @typedef {object} HourWrite
+ * @property {number} bucket epoch ms
+ * @property {Buffer} routing key of its partition
+ * @property {import('../session.js').Query[]} queries
+ * @property {number} bytes of packed samples
  */
 
 /** @param {import('../session.js').Session} session */
-export const createSampleWrites = (session) => ({
-  /**
-   * Parts a message by the hours that it touches, nearly always one. Nothing is encoded yet: a message of a year's
-   * hourly samples is 8,760 requests, which encoded at once would weigh 75 times the message.
-   *
-   * @param {SensorSeries[]} message
-   * @returns {Hour[]}
-   */
-  plan(message) {
-    /** @type {Map<number, Hour>} */
-    const hours = new Map();
-    for (const series of message) {
-      for (const { bucket, from, to } of splitRows(series.times)) {
-        const hour = hours.get(bucket);
-        if (hour) hour.pieces.push({ series, from, to });
-        else hours.set(bucket, { bucket, pieces: [{ series, from, to }] });
+export function createSampleWrites(session) {
+  const partitionOf = rememberPartitions();
+
+  return {
+    /**
+     * Parts a message by the hours that it touches, nearly always one. Nothing is encoded yet: a message of a year's
+     * hourly samples is 8,760 requests, which encoded at once would weigh 75 times the message.
+     *
+     * @param {SensorSeries[]} message
+     * @returns {Hour[]}
+     */
+    plan(message) {
+      /** @type {Map<number, Hour>} */
+      const hours = new Map();
+      for (const series of message) {
+        for (const { bucket, from, to } of splitRows(series.times)) {
+          const hour = hours.get(bucket);
+          if (hour) hour.pieces.push({ series, from, to });
+          else hours.set(bucket, { bucket, pieces: [{ series, from, to }] });
+        }
       }
-    }
-    return [...hours.values()];
-  },
+      return [...hours.values()];
+    },
 
-  /** @param {Buffer} device 16 bytes @param {Hour} hour @returns {HourWrite} */
-  encode(device, { bucket, pieces }) {
-    let bytes = 0;
-    const queries = pieces.map(({ series, from, to }) => {
-      const samples = packSamples(bucket, series.times, series.values, from, to);
-      bytes += samples.length;
-      return rowOf({ ...series, device, bucket, from, to, samples });
-    });
-    return { bucket, queries, bytes };
-  },
+    /** @param {Buffer} device 16 bytes @param {Hour} hour @returns {HourWrite} */
+    encode(device, { bucket, pieces }) {
+      const partition = partitionOf(device, bucket);
+      let bytes = 0;
+      const queries = pieces.map((piece) => {
+        const { series, from, to } = piece;
+        const samples = packSamples(bucket, series.times, series.values, from, to);
+        bytes += samples.length;
+        return rowOf(partition, piece, samples);
+      });
+      return { bucket, routing: partition.routing, queries, bytes };
+    },
 
-  /** @param {HourWrite} hour @returns {Promise<void>} settles when it is committed */
-  commit: (hour) => session.writeBatch('write_measurements', hour.queries),
-});
+    /**
+     * @param {HourWrite} hour
+     * @param {() => void} [onSend] called at the moment of sending; until then rows may be added
+     * @returns {Promise<void>} settles when it is committed
+     */
+    commit: (hour, onSend) =>
+      session.writeBatch(
+        'write_measurements',
+        () => {
+          onSend?.();
+          return hour.queries;
+        },
+        hour.routing,
+      ),
+  };
+}
 
 /** @typedef {ReturnType<typeof createSampleWrites>} SampleWrites */
 
 /**
- * @param {SensorSeries & { device: Buffer, bucket: number, from: number, to: number, samples: Buffer }} row
- * @returns {{ query: string, params: unknown[] }}
+ * @param {import('./partitions.js').Partition} partition
+ * @param {Hour['pieces'][number]} piece
+ * @param {Buffer} samples packed
+ * @returns {import('../session.js').Query}
  */
-function rowOf({ device, bucket, sensor, times, values, from, to, samples }) {
-  const key = [device, int64(bucket), sensor, int64(/** @type {number} */ (times[from])), digestOf(samples)];
+function rowOf({ device, cell }, { series: { sensor, times, values }, from, to }, samples) {
+  const ts = int64(/** @type {number} */ (times[from]));
+  const digest = digestOf(samples);
   if (to - from === 1) {
-    return { query: INSERT_SINGLE, params: [...key, float64(/** @type {number} */ (values[from]))] };
+    const value = float64(/** @type {number} */ (values[from]));
+    return { query: INSERT_SINGLE, params: [device, cell, sensor, ts, digest, value] };
   }
   const { count, min, max, sum, last } = statisticsOf(values, from, to);
   const lastTs = int64(/** @type {number} */ (times[to - 1]));
   return {
     query: INSERT_PACKED,
-    params: [...key, lastTs, int32(count), float64(min), float64(max), float64(sum), float64(last), samples],
+    // biome-ignore format: one line a line of the statement
+    params: [
+      device, cell, sensor, ts, digest, lastTs,
+      int32(count), float64(min), float64(max), float64(sum), float64(last), samples,
+    ],
   };
 }

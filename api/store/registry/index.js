@@ -79,12 +79,11 @@ export function createRegistryStore(session) {
 
     /**
      * @param {number} group
-     * @param {Array<{ device: Buffer, at: number }>} updates `at` in epoch ms
+     * @param {() => Array<{ device: Buffer, at: number }>} take asked at the moment of sending; `at` in epoch ms
      */
-    writeLastSeen: (group, updates) =>
-      session.writeBatch(
-        'write_last_seen',
-        updates.map(({ device, at }) => ({
+    writeLastSeen: (group, take) =>
+      session.writeBatch('write_last_seen', () =>
+        take().map(({ device, at }) => ({
           query: WRITE_LAST_SEEN,
           params: [int64(at * 1000), int64(at), group, device],
         })),
@@ -94,7 +93,7 @@ export function createRegistryStore(session) {
     sensorWrites,
 
     /** @param {PartitionWrite} write */
-    commit: ({ name, queries }) => session.writeBatch(name, queries),
+    commit: ({ name, queries }) => session.writeBatch(name, () => queries),
   };
 }
 

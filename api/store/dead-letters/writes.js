@@ -1,25 +1,23 @@
 import { createHash } from 'node:crypto';
-import cassandra from 'cassandra-driver';
-import { bucketOf, DEAD_LETTER_SHARDS } from '../../schema/rules.js';
-import { int32, int64 } from './cells.js';
-
-const { types } = cassandra;
+import { int32 } from '../cells.js';
+import { packElements } from './element-set.js';
+import { keyOf, newLetterId } from './ids.js';
 
 /** Of a longer payload only this much is kept, in bytes; it cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;
 
-/** Refused measurements listed one by one; the counts hold all of them. */
+/** Refused measurements listed one by one with their codes; the counts and the set hold all of them. */
 const LISTED = 100;
 
 const INSERT = {
   name: 'write_dead_letter',
-  cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused, refused_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 };
 
 /**
  * Why some measurements of a message were not stored.
  *
- * @typedef {Array<{ index: number, code: import('../../common/errors.js').ErrorCode }>} Refusals `index` counts the
+ * @typedef {Array<{ index: number, code: import('../../../common/errors.js').ErrorCode }>} Refusals `index` counts the
  *   message's elements from 0; -1 stands for the message as a whole
  */
 
@@ -33,19 +31,16 @@ const INSERT = {
  *   null for a letter that only counts
  */
 
-/** @param {import('./session.js').Session} session */
-export function createDeadLetters(session) {
+/** @param {import('../session.js').Session} session */
+export function createDeadLetterWrites(session) {
   return {
     /**
      * @param {DeadLetter} letter
      * @returns {Promise<void>} settles when it is committed
      */
     async write({ receivedAt, device, topic, codes, content }) {
-      const id = types.TimeUuid.fromDate(new Date(receivedAt));
       await session.write(INSERT, [
-        int64(bucketOf(receivedAt)),
-        int32(/** @type {number} */ (id.getBuffer().at(-1)) % DEAD_LETTER_SHARDS),
-        id,
+        ...keyOf(newLetterId(receivedAt)),
         device,
         topic,
         content?.contentType,
@@ -54,9 +49,16 @@ export function createDeadLetters(session) {
         content?.payload.subarray(0, KEPT_PAYLOAD_BYTES),
         codes,
         content ? JSON.stringify(content.refused.slice(0, LISTED)) : undefined,
+        content ? refusedSet(content.refused) : undefined,
       ]);
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createDeadLetters>} DeadLetters */
+/** @typedef {ReturnType<typeof createDeadLetterWrites>} DeadLetterWrites */
+
+/** @param {Refusals} refused @returns {Buffer | undefined} undefined: the message as a whole */
+function refusedSet(refused) {
+  const indexes = refused.map(({ index }) => index);
+  return indexes.includes(-1) ? undefined : packElements(indexes);
+}

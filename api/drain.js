@@ -1,0 +1,91 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../common/errors.js';
+import { createSubscriber } from './ingest/subscriber/index.js';
+import { unsubscribe } from './ingest/subscriber/subscriptions.js';
+import { PERIODS_MS } from './periods.js';
+import { connectPipeline } from './pipeline.js';
+import { createProgress } from './progress.js';
+
+/** How often it is looked whether the session is empty, in ms. */
+const LOOK_EVERY_MS = 100;
+
+/** What is being settled when it is stopped gets this long, in ms; the rest stays in the session. */
+const SETTLE_MS = 2000;
+
+/**
+ * Empties the session that a process has at an external broker, and ends it: for a process that is not to come back.
+ * An offline member of a shared subscription goes on getting its share, so its session must not be left behind.
+ *
+ * @param {object} parts
+ * @param {import('../common/settings.js').Config} parts.config
+ * @param {string} parts.version
+ * @param {import('pino').Logger} parts.logger
+ * @param {{ reached: Promise<void>, fail: (error: Error) => void }} parts.end when this process has to end before
+ * @param {(text: string) => void} parts.onStatus
+ * @param {import('./periods.js').Periods} [parts.periods]
+ * @returns {Promise<number>} messages that it held
+ * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `failed` when it was stopped: the session is kept
+ */
+export async function drainSession({ config, version, logger, end, onStatus, periods = PERIODS_MS }) {
+  const { mqtt } = config;
+  if (!mqtt.url) {
+    throw new MillraceError(
+      'bad_settings',
+      'MQTT_URL must be set for --drain: the embedded broker has no sessions.',
+    );
+  }
+  const { store, ingest } = await connectPipeline({ config, version, logger });
+  const progress = createProgress();
+  let settled = 0;
+  let heardAt = performance.now();
+  const subscriber = createSubscriber({
+    mqtt,
+    host: null,
+    accept: progress.watch(async (message) => {
+      heardAt = performance.now();
+      const outcome = await ingest.accept(message);
+      settled++;
+      return outcome;
+    }),
+    clock: Date.now,
+    logger,
+    onFatal: end.fail,
+    keepAliveMs: periods.keepAlive,
+    arrange: unsubscribe,
+  });
+  let stopped = false;
+  const stop = () => {
+    stopped = true;
+  };
+  end.reached.then(stop, stop);
+
+  async function untilEmpty() {
+    while (!stopped && performance.now() - heardAt < periods.quiet) {
+      await sleep(LOOK_EVERY_MS);
+      if (progress.unsettled > 0 || !subscriber.check().ok) heardAt = performance.now();
+      const waiting = ingest.isStuck ? ', the database does not take them' : '';
+      onStatus(`${mqtt.clientId}: ${settled} messages settled, ${progress.unsettled} under way${waiting}`);
+    }
+  }
+
+  let isEmpty = false;
+  try {
+    await ingest.start();
+    await subscriber.start();
+    heardAt = performance.now();
+    await Promise.race([untilEmpty(), end.reached]);
+    isEmpty = !stopped;
+  } finally {
+    subscriber.quiesce();
+    await progress.untilSettled({ withinMs: SETTLE_MS, isHopeless: () => ingest.isStuck });
+    ingest.giveUp();
+    await subscriber.stop({ endSession: isEmpty });
+    await store.close();
+  }
+  if (isEmpty) return settled;
+  throw new MillraceError(
+    'failed',
+    `Stopped before the end: the broker keeps the session of ${mqtt.clientId}.`,
+  );
+}

@@ -1,0 +1,100 @@
+import { MillraceError } from '../../../common/errors.js';
+import { formatTime } from '../../../common/times.js';
+import { uuidText } from '../../../schema/ids.js';
+import { DAY_MS, DEAD_LETTER_DAYS } from '../../../schema/rules.js';
+import { fields, readQuery } from '../parameters.js';
+import { answerTold } from '../told.js';
+
+const RANGE = { from: fields.time, to: fields.time };
+
+/** A letter is stamped by the clock of the process that took the message; others may be behind it by this, in ms. */
+const MOST_CLOCK_DIFFERENCE_MS = 60_000;
+
+/**
+ * `GET /dead-letters`: what was refused, newest first.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getDeadLetters =
+  ({ store, cursors, clock }) =>
+  async (req, res) => {
+    const { limit, cursor, ...given } = readQuery(req, {
+      limit: fields.limit,
+      cursor: fields.cursor,
+      ...RANGE,
+    });
+    const scope = JSON.stringify(['dead-letters', given.from, given.to]);
+    const place = cursor === undefined ? null : cursors.open(scope, cursor);
+    // Where `from` is left to us it goes with the clock, and must not do so from page to page.
+    const range = { ...readRange(given, clock()), ...(place && { from: place.from }) };
+    const before = place && Buffer.from(place.before, 'hex');
+    const { letters, next } = await store.letters.page(range, { before, limit });
+    res.json({
+      items: letters.map(letterItem),
+      next: next && cursors.seal(scope, { from: range.from, before: next.toString('hex') }),
+    });
+  };
+
+/**
+ * `GET /dead-letters/summary`: how much was refused, by code and hour, newest first. `from` is where the counts begin:
+ * later than asked for where that is too much for one answer, and then the `to` of the next request.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getDeadLetterSummary =
+  ({ store, clock }) =>
+  async (req, res) => {
+    const range = readRange(readQuery(req, RANGE), clock());
+    const { hours, from } = await store.letters.summary(range);
+    res.json({
+      items: hours.map(({ hour, letters, codes }) => ({ hour: formatTime(hour), letters, codes })),
+      from: formatTime(from),
+      to: formatTime(range.to),
+    });
+  };
+
+/**
+ * `POST /dead-letters/{id}/replay`: stores what was refused, after whatever refused it was mended.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const replayDeadLetter =
+  ({ store, replay }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const letter = await store.letters.find(String(req.params['id']));
+    if (!letter) throw new MillraceError('not_found', 'There is no such dead letter, or none any more.');
+    answerTold(res, await replay(letter));
+  };
+
+/**
+ * The last 24 hours, unless something else is asked for; never more than is kept.
+ *
+ * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
+ * @param {number} now epoch ms
+ * @returns {import('../../store/dead-letters/reads.js').Range}
+ * @throws {MillraceError} `bad_range`
+ */
+function readRange({ from, to }, now) {
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
+  }
+  const oldest = now - DEAD_LETTER_DAYS * DAY_MS;
+  const end = Math.max(oldest, Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS));
+  const begin = from ?? Math.min(end, now) - DAY_MS;
+  return { from: Math.max(oldest, Math.min(begin, end)), to: end };
+}
+
+/** @param {import('../../store/dead-letters/letter.js').StoredLetter} letter */
+const letterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
+  id: uuidText(id),
+  ts: formatTime(receivedAt),
+  device,
+  topic,
+  codes,
+  size: content?.size ?? null,
+  payload_base64: content?.payload.toString('base64') ?? null,
+});

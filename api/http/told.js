@@ -1,0 +1,16 @@
+import { MillraceError } from '../../common/errors.js';
+
+/**
+ * Answers whoever sent measurements, or had them replayed: 200 when all are stored, else a problem that says which
+ * are not. A message that was refused as a whole is a problem of that code.
+ *
+ * @param {import('express').Response} res
+ * @param {import('../ingest/telling.js').Told} told
+ * @throws {MillraceError} `refused`, or the code of the whole
+ */
+export function answerTold(res, { accepted, refused }) {
+  if (refused.length === 0) return void res.json({ accepted });
+  const [first] = refused;
+  const code = first?.index === -1 ? first.code : 'refused';
+  throw new MillraceError(code, undefined, { details: { accepted, refused } });
+}

@@ -1,0 +1,139 @@
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const COLON = 0x3a;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const BACKSLASH = 0x5c;
+const LOWER_E = 0x65;
+const UPPER_E = 0x45;
+const LAST_PLAIN = 0x7e;
+
+/** Of as many digits an integer is exact as a double, whatever they are. */
+const EXACT_DIGITS = 15;
+
+/** Powers of ten that are exact as doubles, as far as they are needed here. */
+const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
+
+/**
+ * Reads the tokens of JSON (RFC 8259) from bytes, one by one, without making anything of them but numbers and plain
+ * strings. What it does not know it declines, and then somebody else has to read the whole.
+ */
+export class JsonCursor {
+  /** @param {Buffer} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  /** @returns {number} the next byte that is no white space, which is not passed; NaN behind the last one */
+  peek() {
+    const { bytes } = this;
+    let byte = /** @type {number} */ (bytes[this.at]);
+    while (byte <= SPACE && (byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09)) {
+      byte = /** @type {number} */ (bytes[++this.at]);
+    }
+    return byte === undefined ? Number.NaN : byte;
+  }
+
+  /** @param {number} byte @returns {boolean} whether it came next, and was passed */
+  pass(byte) {
+    if (this.peek() !== byte) return false;
+    this.at++;
+    return true;
+  }
+
+  /** Passes a string. @returns {number} where its text begins; it ends one before `at`. -1: no string, or not a plain one */
+  passText() {
+    if (!this.pass(QUOTE)) return -1;
+    const { bytes } = this;
+    const from = this.at;
+    let at = from;
+    for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
+      // Escapes, control characters, and all that is not ASCII; undefined at the end.
+      if (byte === undefined || byte < SPACE || byte > LAST_PLAIN || byte === BACKSLASH) return -1;
+    }
+    this.at = at + 1;
+    return from;
+  }
+
+  /**
+   * Passes a field's name of one or two bytes, and the colon.
+   *
+   * @returns {number} its bytes as a big-endian number; -1: something else comes
+   */
+  label() {
+    if (this.peek() !== QUOTE) return -1;
+    const { bytes } = this;
+    let at = this.at + 1;
+    let label = /** @type {number} */ (bytes[at++]);
+    if (bytes[at] !== QUOTE) label = (label << 8) | /** @type {number} */ (bytes[at++]);
+    if (bytes[at] !== QUOTE) return -1;
+    this.at = at + 1;
+    return this.pass(COLON) ? label : -1;
+  }
+
+  /** @returns {string | null} null: no string, or not a plain one */
+  text() {
+    const from = this.passText();
+    return from < 0 ? null : this.bytes.toString('latin1', from, this.at - 1);
+  }
+
+  /**
+   * The double nearest to a number's digits, as JSON.parse has it. Up to 15 digits without an exponent it is the
+   * quotient of two integers that are exact as doubles, so that the division rounds correctly (Clinger, "How to Read
+   * Floating Point Numbers Accurately", 1990); the others are left to the engine.
+   *
+   * @returns {number} NaN: no number
+   */
+  number() {
+    const first = this.peek();
+    const { bytes } = this;
+    const from = this.at;
+    let at = first === MINUS ? from + 1 : from;
+    const digitsFrom = at;
+    let whole = 0;
+    let byte = /** @type {number} */ (bytes[at]);
+    for (; byte >= ZERO && byte <= NINE; byte = /** @type {number} */ (bytes[++at])) {
+      whole = whole * 10 + (byte - ZERO);
+    }
+    let digits = at - digitsFrom;
+    // None at all, or more behind a leading zero (RFC 8259, section 6).
+    if (digits === 0 || (digits > 1 && bytes[digitsFrom] === ZERO)) return Number.NaN;
+    let decimals = 0;
+    if (byte === DOT) {
+      const fractionFrom = ++at;
+      byte = /** @type {number} */ (bytes[at]);
+      for (; byte >= ZERO && byte <= NINE; byte = /** @type {number} */ (bytes[++at])) {
+        whole = whole * 10 + (byte - ZERO);
+      }
+      decimals = at - fractionFrom;
+      if (decimals === 0) return Number.NaN;
+      digits += decimals;
+    }
+    if (byte === LOWER_E || byte === UPPER_E) return this.#longNumber(from, this.#afterExponent(at));
+    if (digits > EXACT_DIGITS) return this.#longNumber(from, at);
+    this.at = at;
+    const magnitude = decimals === 0 ? whole : whole / /** @type {number} */ (POWERS[decimals]);
+    return first === MINUS ? -magnitude : magnitude;
+  }
+
+  /** @param {number} at of the `e` @returns {number} behind the exponent; -1: there is none */
+  #afterExponent(at) {
+    const { bytes } = this;
+    let next = at + 1;
+    if (bytes[next] === PLUS || bytes[next] === MINUS) next++;
+    const from = next;
+    while (/** @type {number} */ (bytes[next]) >= ZERO && /** @type {number} */ (bytes[next]) <= NINE) next++;
+    return next === from ? -1 : next;
+  }
+
+  /** @param {number} from @param {number} to */
+  #longNumber(from, to) {
+    if (to < 0) return Number.NaN;
+    this.at = to;
+    return Number(this.bytes.toString('latin1', from, to));
+  }
+}

@@ -1,0 +1,60 @@
+/** What one batch holds at most, in bytes of samples and of rows around them. Larger ones gain nothing and hold up the node. */
+const MOST_BYTES = 64 * 1024;
+const ROW_BYTES = 64;
+
+/** @typedef {import('../store/measurements/writes.js').HourWrite} HourWrite */
+
+/**
+ * Rows of one device and hour that wait at the same time leave in one batch: one partition, one request. Nothing waits
+ * for company: a batch takes in what comes until the moment when it may be sent.
+ *
+ *     in flight              [a: 12:00] [b: 12:00]      a place in the window each
+ *     waiting for a place    [a: 12:00, 12:00, 12:00] [c: 12:00]
+ *
+ * @param {object} parts
+ * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
+ * @param {import('./patience.js').Patience} parts.patience
+ */
+export function createHourBatches({ store, patience }) {
+  /** @typedef {{ write: HourWrite, done: Promise<void> }} Batch */
+  /** Those that may still grow. @type {Map<string, Batch>} */
+  const open = new Map();
+
+  /** @param {string} key @param {HourWrite} first @returns {Batch} */
+  function begin(key, first) {
+    const write = { ...first, queries: [...first.queries] };
+    /** @type {Batch} */
+    const batch = { write, done: Promise.resolve() };
+    open.set(key, batch);
+    const close = () => {
+      if (open.get(key) === batch) open.delete(key);
+    };
+    batch.done = patience.persist(() => store.commit(write, close)).finally(close);
+    return batch;
+  }
+
+  return {
+    /**
+     * @param {string} device id
+     * @param {HourWrite} write
+     * @returns {Promise<void>} settles when it is committed
+     * @throws {import('../../common/errors.js').MillraceError} `rejected`: something in the batch is refused
+     */
+    add(device, write) {
+      const key = `${device} ${write.bucket}`;
+      const batch = open.get(key);
+      if (!batch || !fits(batch.write, write)) return begin(key, write).done;
+      batch.write.queries.push(...write.queries);
+      batch.write.bytes += write.bytes;
+      return batch.done;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createHourBatches>} HourBatches */
+
+/** @param {HourWrite} batch @param {HourWrite} write */
+const fits = (batch, write) => weightOf(batch) + weightOf(write) <= MOST_BYTES;
+
+/** @param {HourWrite} write */
+const weightOf = ({ bytes, queries }) => bytes + ROW_BYTES * queries.length;

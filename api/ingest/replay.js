@@ -1,0 +1,46 @@
+import { MillraceError } from '../../common/errors.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { notReplayable, tellWhole } from './telling.js';
+import { parseTopic } from './topics.js';
+
+/**
+ * Stores what a dead letter holds, after whatever refused it was mended. Of a message of measurements these are the
+ * refused ones alone: the others were stored when it came, and once more would be another row with the same samples.
+ * Times relative to now count from the time of receipt, as then; how old or how far ahead one may be counts from now.
+ * What is refused again is told: it has its letter. Doing it twice writes the same rows.
+ *
+ * @param {object} parts
+ * @param {import('./budget.js').Budget} parts.budget
+ * @param {import('./lanes.js').Lanes} parts.lanes
+ * @param {import('./ways/index.js').Ways} parts.ways
+ * @param {number} parts.maxMessageBytes
+ * @param {() => number} parts.clock epoch ms
+ */
+export function createReplay({ budget, lanes, ways, maxMessageBytes, clock }) {
+  return {
+    /**
+     * @param {import('../store/dead-letters/letter.js').StoredLetter} letter
+     * @returns {Promise<import('./telling.js').Told>} a birth or a status counts as one; settles when all that is good is committed
+     * @throws {MillraceError} `not_replayable`, and why
+     */
+    async replay({ topic, receivedAt, content }) {
+      const parsed = parseTopic(topic);
+      if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');
+      if (!parsed) throw notReplayable('Its topic is none that can be replayed.');
+      const { size, payload, contentType, isRefused } = content;
+      if (size > payload.length) {
+        throw notReplayable(`Only the first ${payload.length} bytes of its ${size} were kept.`);
+      }
+      return tellWhole(async () => {
+        const identity = identifyDevice(parsed.device);
+        if (!identity) throw new MillraceError('bad_id');
+        if (size > maxMessageBytes) throw new MillraceError('too_large');
+        const kept = { payload, contentType, receivedAt, now: clock(), isRefused };
+        const work = () => ways.replay(kept, identity, parsed);
+        return budget.run(size, () => lanes.run(identity.id, parsed.kind === 'birth', work));
+      });
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createReplay>['replay']} Replay */

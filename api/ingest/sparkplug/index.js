@@ -1,0 +1,101 @@
+import { identifyDevice } from '../../../schema/ids.js';
+import { sessionStart } from '../registry/sessions.js';
+import { createSparkplugBirths } from './births.js';
+import { createSparkplugDeaths } from './deaths.js';
+import { createDefinitionBook } from './definition-book.js';
+import { readMetrics } from './metrics.js';
+import { createNodeDevices } from './node-devices.js';
+import { createNodes } from './nodes.js';
+import { decodePayload } from './payload/payload.js';
+import { createRebirths } from './rebirths.js';
+import { isBirth, isDeath } from './topic.js';
+import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
+
+/** @typedef {import('../../../schema/ids.js').Identity} Identity */
+/** @typedef {import('./topic.js').SparkplugTopic} SparkplugTopic */
+/** @typedef {import('./turn.js').Said} Said */
+
+/**
+ * The host application's side of Sparkplug B 3.0: understands what edge nodes say, keeps what their births told, and
+ * asks those to be born anew of whom something was missed. What a message comes to goes the way of all others.
+ *
+ * @param {object} parts
+ * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
+ * @param {import('../registry/index.js').Registry} parts.registry
+ * @param {import('../measurements.js').Measurements} parts.measurements
+ * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../intake.js').Send} parts.send
+ * @param {number} parts.historyDays
+ * @param {() => number} parts.clock epoch ms
+ * @param {import('../../metrics.js').Metrics} parts.metrics
+ */
+export function createSparkplug(parts) {
+  const { store, registry, measurements, patience, send, historyDays, clock, metrics } = parts;
+  const book = createDefinitionBook({ store, patience, historyDays });
+  const nodes = createNodes({ store, patience });
+  const devices = createNodeDevices({ store, registry, patience });
+  const births = createSparkplugBirths({ store, measurements, patience, book, devices });
+  const deaths = createSparkplugDeaths({ registry, devices });
+  const rebirths = createRebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
+
+  /** @param {import('./turn.js').Turn} turn @returns {Promise<Said>} */
+  async function data({ message, identity, node, payload, sentAt }) {
+    const definitions = await book.at(identity, sentAt);
+    const basket = measurements.basket(message.receivedAt);
+    if (!readMetrics(payload, definitions, basket)) node.wanting = true;
+    return { birth: null, ended: [], basket };
+  }
+
+  const readers = {
+    NBIRTH: births.node,
+    DBIRTH: births.device,
+    NDATA: data,
+    DDATA: data,
+    NDEATH: deaths.node,
+    DDEATH: deaths.device,
+  };
+
+  return {
+    /**
+     * @param {import('../accept.js').Message} message
+     * @param {SparkplugTopic} topic
+     * @param {Identity} identity of the device, or of the node where it speaks for itself
+     * @returns {Promise<Said>} when what a birth defines is committed
+     * @throws {import('../../../common/errors.js').MillraceError} `malformed`, `too_large`: for the message as a whole
+     */
+    async read(message, topic, identity) {
+      const payload = decodePayload(message.payload);
+      const nodeIdentity = /** @type {Identity} */ (identifyDevice(topic.node));
+      const node = await nodes.of(nodeIdentity);
+      const sentAt = sessionStart(payload.timestamp, message.receivedAt);
+      const turn = { message, topic, identity, nodeIdentity, node, payload, sentAt };
+      const inSequence = isOfSequence(topic);
+      if (inSequence && isMissingSome(turn)) node.wanting = true;
+      const said = await readers[topic.type](turn);
+      if (inSequence && node.wanting) rebirths.request(topic.command);
+      return said;
+    },
+
+    /**
+     * Reads a message that has been dealt with before: of its node, of what is missing and of who is there, it says
+     * nothing any more.
+     *
+     * @param {{ payload: Buffer, receivedAt: number, now: number }} message epoch ms
+     * @param {SparkplugTopic} topic
+     * @param {Identity} identity
+     * @returns {Promise<Pick<Said, 'birth' | 'basket'>>}
+     * @throws {import('../../../common/errors.js').MillraceError} `malformed`, `too_large`: for the message as a whole
+     */
+    async readAgain({ payload: bytes, receivedAt, now }, { type }, identity) {
+      if (isDeath(type)) return NOTHING;
+      const payload = decodePayload(bytes);
+      const sentAt = sessionStart(payload.timestamp, receivedAt);
+      const basket = measurements.basket(receivedAt, now);
+      if (isBirth(type)) return births.read({ payload, identity, sentAt }, basket);
+      readMetrics(payload, await book.at(identity, sentAt), basket);
+      return { birth: null, basket };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSparkplug>} Sparkplug */

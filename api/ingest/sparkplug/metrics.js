@@ -1,0 +1,62 @@
+import { isNumeric, toNumber, UINT64 } from './datatypes.js';
+
+/** @typedef {import('./payload/metric.js').Metric} Metric */
+/** @typedef {import('./definitions.js').Definitions} Definitions */
+
+/** The number by which a death finds its birth (tck-id-payloads-nbirth-bdseq). */
+const BD_SEQ = 'bdSeq';
+
+/** Commands that a node offers (tck-id-topics-nbirth-rebirth-metric): a birth shows them, and they measure nothing. */
+const COMMANDS = /^(Node|Device) Control\//;
+
+/** @param {string} name @returns {boolean} whether the metric belongs to the protocol, not to what is measured */
+export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
+
+/**
+ * Reads the values of a message into the basket. Nulls, transient values, texts and structures are skipped and counted.
+ * A historical value is a measurement as any other: what is latest is decided by when it was measured.
+ *
+ * @param {import('./payload/payload.js').Payload} payload
+ * @param {Definitions | null} definitions of the birth that holds for it; null: none is known
+ * @param {import('../basket.js').Basket} basket
+ * @returns {boolean} whether its birth has told of all of its metrics
+ */
+export function readMetrics({ metrics, timestamp }, definitions, basket) {
+  let allKnown = true;
+  for (const [index, metric] of metrics.entries()) {
+    const name = metric.name ?? definitions?.names.get(metric.alias ?? '');
+    const defined = name === undefined ? undefined : definitions?.datatypes.get(name);
+    if (defined === undefined) allKnown = false;
+    const datatype = metric.datatype || defined || metric.implied;
+    if (metric.value === null || metric.isTransient) basket.skip();
+    else if (name !== undefined && isOfProtocol(name)) basket.skip();
+    // Without a type a large integer cannot be told from a negative one.
+    else if (name === undefined || !datatype) basket.refuse(index, 'unknown_sensor');
+    else if (!isNumeric(datatype)) basket.skip();
+    else addTo(basket, index, name, metric.timestamp ?? timestamp, toNumber(datatype, metric.value));
+  }
+  return allKnown;
+}
+
+/**
+ * @param {import('../basket.js').Basket} basket
+ * @param {number} index
+ * @param {string} name
+ * @param {number | null} ts epoch ms; every metric of an edge node has one (tck-id-payloads-name-birth-data-requirement)
+ * @param {number} value
+ */
+function addTo(basket, index, name, ts, value) {
+  if (ts === null) basket.addRelative(index, name, 0, value);
+  else basket.add(index, name, ts, value);
+}
+
+/**
+ * @param {Metric[]} metrics
+ * @returns {number | null} null: there is none
+ */
+export function bdSeqOf(metrics) {
+  const value = metrics.find(({ name }) => name === BD_SEQ)?.value;
+  if (value === undefined || value === null) return null;
+  const number = toNumber(UINT64, value);
+  return Number.isSafeInteger(number) ? number : null;
+}

@@ -1,0 +1,76 @@
+import { MillraceError } from '../../common/errors.js';
+import { createBudget } from './budget.js';
+import { tellWhole, toldOf } from './telling.js';
+
+/** Bytes of submissions that are being received and settled at once: a slow sender holds its part of these alone. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Measurements of one device from a sender who waits for the answer.
+ *
+ * @typedef {object} Submission
+ * @property {import('../../schema/ids.js').Identity} device
+ * @property {string | undefined} contentType
+ * @property {number} bytes that the payload has at most
+ * @property {() => Promise<Buffer>} read gets the payload; called when there is room for it
+ * @property {AbortSignal} signal aborts when the sender is gone; what is begun is finished
+ */
+
+/**
+ * Takes measurements from senders who wait for the answer, as HTTP's do. Under pressure they are sent away at once:
+ * unlike a broker they have no acknowledgement that can be held back, and would try again while they are waited for.
+ *
+ * @param {object} parts
+ * @param {import('./budget.js').Budget} parts.budget of all messages
+ * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
+ * @param {import('./lanes.js').Lanes} parts.lanes
+ * @param {import('./measurements.js').Measurements} parts.measurements
+ * @param {() => number} parts.clock epoch ms
+ * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('../vitals.js').Vitals} parts.vitals
+ */
+export function createSubmission(parts) {
+  const { budget, isStuck, lanes, measurements, clock, metrics, vitals } = parts;
+  const places = createBudget(MOST_BYTES);
+
+  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<import('./telling.js').Told>} */
+  async function settle({ device, contentType }, payload) {
+    const began = performance.now();
+    const receivedAt = clock();
+    const told = await tellWhole(async () => {
+      const basket = measurements.read(payload, contentType, receivedAt);
+      await measurements.store(device, basket, receivedAt);
+      return toldOf(basket);
+    });
+    for (const { code } of told.refused) metrics.refused.inc({ code });
+    const commitMs = performance.now() - began;
+    vitals.note({ samples: told.accepted, refused: told.refused.length, commitMs });
+    metrics.commitSeconds.observe(commitMs / 1000);
+    return told;
+  }
+
+  return {
+    /**
+     * @param {Submission} submission
+     * @returns {Promise<import('./telling.js').Told>} settles when all that is good is committed
+     * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the sender was gone before it was begun
+     */
+    async submit(submission) {
+      const { device, bytes, read, signal } = submission;
+      if (isStuck() || !budget.room.fits(bytes) || !places.room.fits(bytes)) throw new MillraceError('busy');
+      return places.run(bytes, async () => {
+        const payload = await read();
+        const work = () => lanes.run(device.id, false, () => settle(submission, payload));
+        const told = await budget.run(payload.length, work, signal);
+        metrics.messages.inc({ result: 'settled' });
+        return told;
+      });
+    },
+    /** Bytes of submissions that are being received or settled. */
+    get held() {
+      return places.used;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSubmission>['submit']} Submit */

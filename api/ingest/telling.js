@@ -1,0 +1,33 @@
+import { MillraceError } from '../../common/errors.js';
+
+/**
+ * What became of measurements for somebody who waits for the answer: what was refused is told, and no dead letter.
+ *
+ * @typedef {object} Told
+ * @property {number} accepted measurements that are committed
+ * @property {import('../store/dead-letters/writes.js').Refusals} refused
+ */
+
+/** What says nothing of the measurements, so refuses none. */
+const NOT_OF_THE_MESSAGE = new Set(['unavailable', 'not_replayable']);
+
+/** @param {import('./basket.js').Basket} basket whose good measurements are committed @returns {Told} */
+export const toldOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
+
+/**
+ * @param {() => Promise<Told>} work
+ * @returns {Promise<Told>} with what refuses a message as a whole as a refusal of index -1
+ * @throws {MillraceError} `unavailable`: this process ends; `not_replayable`; and whatever is a defect
+ */
+export async function tellWhole(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MillraceError) || NOT_OF_THE_MESSAGE.has(error.code)) throw error;
+    return { accepted: 0, refused: [{ index: -1, code: error.code }] };
+  }
+}
+
+/** @param {string} why */
+export const notReplayable = (why) =>
+  new MillraceError('not_replayable', `The letter cannot be replayed. ${why}`);

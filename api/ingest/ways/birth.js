@@ -1,0 +1,55 @@
+import { readBirth } from '../registry/birth-message.js';
+import { parseTopic } from '../topics.js';
+
+/** @typedef {import('../../../schema/ids.js').Identity} Identity */
+/** @typedef {import('./index.js').Way} Way */
+
+/**
+ * @param {object} parts
+ * @param {import('../registry/index.js').Registry} parts.registry
+ * @param {import('../registry/births.js').Births} parts.births
+ * @param {import('./sightings.js').Sightings} parts.sightings
+ * @param {import('../strays.js').Strays} parts.strays
+ * @param {{ measurements: Way, status: Way }} parts.ways of what may have come before its birth
+ * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
+ * @param {import('../../metrics.js').Metrics} parts.metrics
+ * @returns {Way}
+ */
+export function createBirthWay({ registry, births, sightings, strays, ways, deadLetters, metrics }) {
+  /** @param {Buffer} payload @param {number} receivedAt epoch ms @param {Identity} identity */
+  async function register(payload, receivedAt, identity) {
+    const birth = readBirth(payload, identity, receivedAt);
+    const tooMany = await births.register(identity, birth);
+    return [...birth.refused, ...tooMany];
+  }
+
+  /** Its dead letter stands already; should this fail, the letter is what is left. @param {import('../accept.js').Message} message @param {Identity} identity */
+  async function storeAfterAll({ topic, payload, contentType, receivedAt }, identity) {
+    const parsed = parseTopic(topic);
+    if (!parsed || !registry.cache.peek(identity.id)) return;
+    const way = parsed.kind === 'status' ? ways.status : ways.measurements;
+    try {
+      await way.replay(
+        { payload, contentType, receivedAt, now: receivedAt, isRefused: null },
+        identity,
+        parsed,
+      );
+    } catch {
+      metrics.messages.inc({ result: 'unsettled' });
+    }
+  }
+
+  return {
+    async accept(message, identity, { device: name }) {
+      const refused = await register(message.payload, message.receivedAt, identity);
+      await deadLetters.put(message, name, refused);
+      await sightings.note(message, identity);
+      for (const stray of strays.take(identity.id)) void storeAfterAll(stray, identity);
+      return 'accepted';
+    },
+
+    async replay({ payload, receivedAt }, identity) {
+      return { accepted: 1, refused: await register(payload, receivedAt, identity) };
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { MillraceError } from '../../../common/errors.js';
+import { readStatus } from '../registry/status.js';
+
+/**
+ * @param {object} parts
+ * @param {import('../registry/index.js').Registry} parts.registry
+ * @param {import('../registry/status.js').Statuses} parts.statuses
+ * @param {import('./sightings.js').Sightings} parts.sightings
+ * @param {import('../strays.js').Strays} parts.strays
+ * @returns {import('./index.js').Way}
+ */
+export function createStatusWay({ registry, statuses, sightings, strays }) {
+  return {
+    async accept(message, identity) {
+      // An empty payload is how a retained message is taken away: it says nothing of the device.
+      if (message.payload.length === 0) return 'accepted';
+      const status = readStatus(message.payload, message.receivedAt);
+      const device = await registry.device(identity);
+      if (!device) {
+        strays.remember(identity.id, message);
+        throw new MillraceError('unknown_device');
+      }
+      await statuses.write(device, status);
+      if (status.state === 'online') await sightings.note(message, identity);
+      return 'accepted';
+    },
+
+    async replay({ payload, receivedAt }, identity) {
+      const status = readStatus(payload, receivedAt);
+      const device = await registry.device(identity);
+      if (!device) throw new MillraceError('unknown_device');
+      await statuses.write(device, status);
+      return { accepted: 1, refused: [] };
+    },
+  };
+}

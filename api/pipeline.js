@@ -1,0 +1,53 @@
+import { createIngest } from './ingest/index.js';
+import { createPermits } from './ingest/pressure/permits.js';
+import { createWindow } from './ingest/pressure/window.js';
+import { createLive } from './live.js';
+import { createMetrics } from './metrics.js';
+import { connectStore } from './store/index.js';
+import { createVitals } from './vitals.js';
+
+/**
+ * What every process has: the database, and the way into it through a window that follows what it can take.
+ *
+ * @param {object} parts
+ * @param {import('../common/settings.js').Config} parts.config
+ * @param {string} parts.version
+ * @param {import('pino').Logger} parts.logger
+ * @param {() => number} [parts.clock] epoch ms
+ * @param {import('./ingest/intake.js').Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {typeof connectStore} [parts.openStore]
+ * @throws {import('../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ */
+export async function connectPipeline(parts) {
+  const { config, version, logger, clock = Date.now, openStore = connectStore, send } = parts;
+  const metrics = createMetrics({ version, role: config.role });
+  const window = createWindow({ most: config.ingest.maxInFlight });
+  const permits = createPermits(window);
+  const vitals = createVitals({ clock, inFlight: () => permits.inUse });
+  const live = createLive();
+  const store = await openStore({
+    cql: config.cql,
+    retention: config.retention,
+    gate: permits.run,
+    observe: (query, seconds, ok) => metrics.databaseSeconds.observe({ query, ok: String(ok) }, seconds),
+    onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
+    clock,
+  });
+  const ingest = createIngest({ config, store, live, send, clock, logger, metrics, vitals });
+  metrics.gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
+  metrics.gauge('iot_ingest_unsettled_bytes', 'Bytes of messages being settled', () => ingest.unsettledBytes);
+  metrics.gauge(
+    'iot_ingest_submitted_bytes',
+    'Bytes of posts that are received or settled',
+    () => ingest.submittedBytes,
+  );
+  metrics.gauge(
+    'iot_ingest_window',
+    'Requests to the database that may be in flight, by what it can take now',
+    () => window.size,
+  );
+  metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
+  return { metrics, vitals, live, store, ingest };
+}
+
+/** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */
