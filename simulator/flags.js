@@ -2,19 +2,46 @@ import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
 import { isName } from '../schema/ids.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../schema/rules.js';
+import { parseFaults } from './faults/rates.js';
+import { sampleIntervalMs } from './fleet/open-schedule.js';
 import { ENCODERS } from './payloads/index.js';
+import { PROFILES } from './profiles/index.js';
+
+/** Up to here each device has a connection of its own. */
+const MOST_OWN_CONNECTIONS = 1000;
+
+/** Above, a connection for so many devices, and not fewer than this. */
+const SHARED = { devices: 1000, leastConnections: 16 };
 
 /** @satisfies {Record<string, import('../common/flags.js').Flag>} */
 const FLAGS = {
   broker: { type: 'text', help: 'mqtt://host:port; default from MQTT_URL, or MQTT_HOST and MQTT_PORT' },
+  profile: { type: 'text', help: 'collar (1 to 4 sensors) or factory (machines of 50)', fallback: 'collar' },
   devices: { type: 'integer', help: 'simulated devices', fallback: 25, min: 1 },
-  sensors: { type: 'integer', help: 'sensors of each device; default 1 to 4', min: 1 },
+  sensors: { type: 'integer', help: 'sensors of each device; default as the profile has it', min: 1 },
+  connections: {
+    type: 'integer',
+    help: 'that the devices share as behind gateways; default one each, above 1,000 devices one for 1,000',
+    min: 1,
+  },
   interval: { type: 'duration', help: 'between two measurements', fallback: 1000, min: 1 },
   batch: { type: 'duration', help: 'between two messages of a device', fallback: 10_000, min: 1 },
+  rate: {
+    type: 'number',
+    help: 'messages a second in all, whatever is acknowledged; each carries batch/interval samples a sensor',
+  },
   duration: { type: 'duration', help: 'how long to go on; default until stopped' },
-  seed: { type: 'integer', help: 'makes names and values repeatable; default random', min: 0 },
+  seed: { type: 'integer', help: 'makes names, values and faults repeatable; default random', min: 0 },
+  faults: { type: 'text', help: 'shares of what goes wrong: late=0.05,poison=0.001 ..., or tsbs' },
   format: { type: 'text', help: 'senml or json', fallback: 'senml' },
-  buffer: { type: 'integer', help: 'most unsent batches kept per device', fallback: 360, min: 1 },
+  buffer: {
+    type: 'integer',
+    help: 'most unsent batches kept per device; 256 MiB in all',
+    fallback: 360,
+    min: 1,
+  },
+  ledger: { type: 'text', help: 'file that notes each sample sent and acknowledged, for npm run compare' },
+  report: { type: 'text', help: 'file for the figures at the end, as JSON' },
   replay: { type: 'text', help: 'CSV file to publish instead, as one device' },
   speed: { type: 'number', help: 'of the replay: 60 makes an hour a minute', fallback: 1 },
   device: { type: 'text', help: "name of the replay's device; default the file's" },
@@ -25,28 +52,74 @@ const COMMAND = 'npm run simulator --';
 
 /**
  * @param {string[]} argv without node and script
- * @throws {MillraceError} `usage`
+ * @returns {Flags}
+ * @throws {MillraceError} `usage`, with every problem
  */
 export function readFlags(argv) {
   const flags = parseFlags(COMMAND, FLAGS, argv);
+  const faults = flags.faults === undefined ? undefined : parseFaults(flags.faults);
+  const read = /** @type {Flags} */ ({
+    ...flags,
+    faults,
+    connections: flags.connections ?? connectionsFor(flags.devices),
+  });
+  const problems = problemsOf(read);
+  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  return read;
+}
+
+/** @param {Flags} flags @returns {string[]} a sentence for each */
+function problemsOf(flags) {
   const problems = [];
   if (flags.broker !== undefined && !isBrokerUrl(flags.broker)) {
     problems.push('--broker is mqtt://host:port or mqtts://host:port');
   }
-  if (!Object.hasOwn(ENCODERS, flags.format)) problems.push('--format is senml or json');
-  if (!(flags.speed > 0)) problems.push('--speed is above 0');
-  if (flags.batch < flags.interval) problems.push('--batch is at least --interval');
-  if (Math.round(flags.batch / flags.interval) * (flags.sensors ?? 4) > MAX_SAMPLES_PER_MESSAGE) {
+  if (!Object.hasOwn(PROFILES, flags.profile)) {
+    problems.push(`--profile is ${Object.keys(PROFILES).join(' or ')}`);
+  } else if (mostSamples(flags) > MAX_SAMPLES_PER_MESSAGE) {
     problems.push(
       `--batch, --interval and --sensors make more than ${MAX_SAMPLES_PER_MESSAGE} samples a message`,
     );
   }
+  if (!Object.hasOwn(ENCODERS, flags.format)) problems.push('--format is senml or json');
+  if (!(flags.speed > 0)) problems.push('--speed is above 0');
+  if (flags.batch < flags.interval) problems.push('--batch is at least --interval');
+  if (flags.rate !== undefined) problems.push(...problemsOfRate(flags, flags.rate));
   if (flags.device !== undefined && (!isName(flags.device) || /[/+#]/.test(flags.device))) {
     problems.push('--device is 1 to 128 bytes without / + # and control characters');
   }
-  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
-  return /** @type {Flags} */ (flags);
+  return problems;
 }
+
+/** @param {Flags} flags @param {number} rate messages a second */
+function problemsOfRate({ devices, replay, ...flags }, rate) {
+  if (!(rate > 0)) return ['--rate is above 0'];
+  if (replay !== undefined)
+    return ['--rate is for simulated devices; a replay is as fast as it is acknowledged'];
+  const samples = samplesPerSensor(flags);
+  if (sampleIntervalMs({ devices, perSecond: rate, samples }) >= 1) return [];
+  const needed = Math.ceil((rate * samples) / 1000);
+  return [
+    `--rate ${rate} with ${samples} samples a sensor and message needs ${needed} --devices: a sensor has one sample a ms at most`,
+  ];
+}
+
+/** @param {Pick<Flags, 'batch' | 'interval'>} flags @returns {number} in one message */
+export const samplesPerSensor = ({ batch, interval }) => Math.max(1, Math.round(batch / interval));
+
+/** @param {Flags} flags @returns {number} in one message */
+function mostSamples({ profile, sensors, faults, ...flags }) {
+  const { most } = /** @type {import('./profiles/index.js').Profile} */ (PROFILES[profile]).sensors;
+  // What a disorderly batch leaves over goes out with the next.
+  const share = faults && faults.disorder > 0 ? 2 : 1;
+  return samplesPerSensor(flags) * (sensors ?? most) * share;
+}
+
+/** @param {number} devices */
+const connectionsFor = (devices) =>
+  devices <= MOST_OWN_CONNECTIONS
+    ? devices
+    : Math.max(SHARED.leastConnections, Math.ceil(devices / SHARED.devices));
 
 /** @param {string} text */
 const isBrokerUrl = (text) => /^mqtts?:\/\/[^\s/]+\/?$/.test(text) && URL.canParse(text);
@@ -54,14 +127,20 @@ const isBrokerUrl = (text) => /^mqtts?:\/\/[^\s/]+\/?$/.test(text) && URL.canPar
 /**
  * @typedef {object} Flags durations in ms
  * @property {string} [broker]
+ * @property {string} profile
  * @property {number} devices
  * @property {number} [sensors]
+ * @property {number} connections
  * @property {number} interval
  * @property {number} batch
+ * @property {number} [rate] messages a second
  * @property {number} [duration]
  * @property {number} [seed]
+ * @property {import('./faults/rates.js').FaultRates} [faults]
  * @property {'senml' | 'json'} format
  * @property {number} buffer
+ * @property {string} [ledger]
+ * @property {string} [report]
  * @property {string} [replay]
  * @property {number} speed
  * @property {string} [device]

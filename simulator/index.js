@@ -1,12 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { runCommand } from '../common/command.js';
-import { MillraceError } from '../common/errors.js';
 import { readSettings } from '../common/settings.js';
 import { createStatusLine } from '../common/status-line.js';
 import { readFlags } from './flags.js';
+import { createInstrument } from './instrument.js';
+import { createLedger } from './ledger/ledger.js';
 import { createMeter } from './meter.js';
 import { chooseBroker, shownUrl } from './mqtt/broker.js';
-import { summaryText } from './report.js';
+import { unreachable } from './mqtt/trouble.js';
+import { latencyText, periodText, summaryText } from './report.js';
 import { runFleet } from './run-fleet.js';
 import { runReplay } from './run-replay.js';
 import { createStopSignal } from './stop-signal.js';
@@ -22,27 +24,39 @@ async function main(argv) {
   const seed = flags.seed ?? randomInt(2 ** 31);
   const meter = createMeter();
   const statusLine = createStatusLine(process.stderr);
-  const stopSignal = createStopSignal({ afterMs: flags.duration });
+  const stopSignal = createStopSignal();
+  const ledger =
+    flags.ledger === undefined ? null : createLedger({ path: flags.ledger, onFailed: stopSignal.stop });
   const say = (/** @type {string} */ text) => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };
+  const isOpen = flags.rate !== undefined;
+  const instrument = createInstrument({
+    meter,
+    path: flags.report,
+    onPeriod: (period) => isOpen && period.latency.count > 0 && say(periodText(period)),
+  });
+  const begin = () => {
+    instrument.start();
+    stopSignal.stopAfter(flags.duration);
+  };
   try {
     const run = flags.replay === undefined ? runFleet : runReplay;
-    await run({ flags, broker, seed, meter, statusLine, stopSignal, say });
+    await run({ flags, broker, seed, meter, ledger, statusLine, stopSignal, begin, say });
   } finally {
+    instrument.stop();
+    ledger?.close();
     stopSignal.dispose();
     statusLine.clear();
   }
-  const end = meter.snapshot();
+  const end = meter.totals();
+  const from = isOpen ? 'when it was to be sent' : 'its sending';
   say(summaryText(end));
-  if (end.made > 0 && end.acknowledged === 0) {
-    throw new MillraceError(
-      'broker_away',
-      `No measurement was acknowledged by ${shownUrl(broker.url)}. Check that the broker runs there and that what ` +
-        'takes the measurements can store them.',
-    );
-  }
+  say(latencyText(end.latency, from));
+  instrument.write({ flags: { ...flags, broker: shownUrl(broker.url), seed }, latencyFrom: from });
+  const expected = isOpen || end.made.samples > 0;
+  if (expected && end.acknowledged.samples === 0) throw unreachable(broker.url);
 }
 
 await runCommand(() => main(process.argv.slice(2)));

@@ -1,44 +1,75 @@
+import { performance } from 'node:perf_hooks';
+import { createFifo } from './fifo.js';
+
 /**
  * A message on its way.
  *
  * @typedef {object} Message
- * @property {string} payload
+ * @property {string} topic
+ * @property {string | Buffer} payload
+ * @property {boolean} retain
  * @property {number} samples how many measurements it carries
- * @property {number} sentAt epoch ms of the latest sending, 0 before the first
+ * @property {string | null} note what the ledger is to say of it, let go of once it is said
+ * @property {number | null} dueAt when it was to be sent, in ms of `performance.now()`; null: whenever it can be
+ * @property {number} sentAt the latest sending, in ms of `performance.now()`; 0 before the first
+ * @property {number} bytes what it weighs here
+ * @property {number | null} entry its number in the ledger, null before it is sent
+ * @property {((acknowledged: boolean) => void) | null} onSettled told when it is acknowledged, or dropped
  */
 
+/** What a message takes beside its text: the objects around it. */
+const OVERHEAD_BYTES = 256;
+
+/** @typedef {Pick<Message, 'topic' | 'payload' | 'samples'> & Partial<Message>} NewMessage */
+
+/** @param {NewMessage} message @returns {Message} */
+const complete = (message) => ({
+  retain: false,
+  note: null,
+  dueAt: null,
+  onSettled: null,
+  ...message,
+  sentAt: 0,
+  entry: null,
+  bytes: message.payload.length + (message.note?.length ?? 0) + OVERHEAD_BYTES,
+});
+
 /**
- * What a device still owes the broker, in order: first what is sent and not acknowledged, then what waits.
+ * What is still owed to the broker on one connection, in order: first what is sent and not acknowledged, then what waits.
  *
  *     push -> [ waiting ........ ] -> [ in flight, at most `window` ] -> acknowledged
- *               ^ the oldest is dropped     |
- *               | beyond `limit`            | the connection breaks
- *               +---------------------------+
+ *               ^ the oldest is dropped     |              ^
+ *                 beyond `limit`            v the connection breaks, and comes back
+ *                                        [ to be sent again ]
  *
  * @param {object} options
- * @param {number} options.limit most messages that wait; one more drops the oldest
+ * @param {{ messages: number, bytes: number }} options.limit most messages that wait, and most bytes owed in all; one
+ *   more drops the oldest that waits. What was sent once is never dropped: it may have arrived
  * @param {number} options.window most messages sent and not acknowledged
  * @param {(message: Message, onAcknowledged: () => void) => void} options.send
  * @param {(message: Message) => void} options.onAcknowledged
  * @param {(message: Message) => void} options.onDropped
  */
 export function createOutbox({ limit, window, send, onAcknowledged, onDropped }) {
-  /** @type {Message[]} */
-  let waiting = [];
+  /** @type {ReturnType<typeof createFifo<Message>>} */
+  const waiting = createFifo();
   /** @type {Set<Message>} in the order of sending */
   const inFlight = new Set();
+  /** @type {Message[]} sent on a connection that broke, in the order of sending */
+  let again = [];
   /** @type {{ most: number, resolve: () => void }[]} */
   let watchers = [];
   let open = false;
+  let bytes = 0;
 
-  const size = () => waiting.length + inFlight.size;
+  const size = () => inFlight.size + again.length + waiting.length;
 
   function sendWhatMay() {
     while (open && inFlight.size < window) {
-      const message = waiting.shift();
+      const message = again.shift() ?? waiting.shift();
       if (!message) return;
       inFlight.add(message);
-      message.sentAt = Date.now();
+      message.sentAt = performance.now();
       send(message, () => acknowledge(message));
     }
   }
@@ -46,16 +77,23 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
   /** @param {Message} message */
   function acknowledge(message) {
     if (!inFlight.delete(message)) return;
+    bytes -= message.bytes;
     onAcknowledged(message);
     sendWhatMay();
     tellWatchers();
   }
 
   function dropWhatMust() {
-    while (waiting.length > limit) onDropped(/** @type {Message} */ (waiting.shift()));
+    while (waiting.length > limit.messages || (bytes > limit.bytes && waiting.length > 0)) {
+      const oldest = /** @type {Message} */ (waiting.shift());
+      bytes -= oldest.bytes;
+      onDropped(oldest);
+    }
+    tellWatchers();
   }
 
   function tellWatchers() {
+    if (watchers.length === 0) return;
     for (const { resolve } of watchers.filter(({ most }) => size() <= most)) resolve();
     watchers = watchers.filter(({ most }) => size() > most);
   }
@@ -63,9 +101,11 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
   return {
     size,
 
-    /** @param {string} payload @param {number} samples */
-    push(payload, samples) {
-      waiting.push({ payload, samples, sentAt: 0 });
+    /** @param {NewMessage} message */
+    push(message) {
+      const whole = complete(message);
+      bytes += whole.bytes;
+      waiting.push(whole);
       sendWhatMay();
       dropWhatMust();
     },
@@ -76,13 +116,11 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
       sendWhatMay();
     },
 
-    /** The connection is gone: what it did not acknowledge waits again, before all else. */
+    /** The connection is gone: what it did not acknowledge is sent again, before all else. */
     close() {
       open = false;
-      waiting = [...inFlight, ...waiting];
+      again = [...inFlight, ...again];
       inFlight.clear();
-      dropWhatMust();
-      tellWatchers();
     },
 
     /** @param {number} most @returns {Promise<void>} when no more messages than this are owed, or on `release` */
@@ -100,3 +138,5 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
     },
   };
 }
+
+/** @typedef {ReturnType<typeof createOutbox>} Outbox */

@@ -8,7 +8,7 @@ export const shown = (value) => (Math.abs(value) < 100 ? tenths : whole).format(
  * @param {string} subject what runs, such as `25/25 devices`
  * @param {import('./meter.js').Snapshot} now
  */
-export function statusText(subject, { perSecond, acknowledged, waiting, dropped, p50, p99 }) {
+export function statusText(subject, { perSecond, acknowledged, waiting, dropped, latency }) {
   const parts = [
     subject,
     `${shown(perSecond)} samples/s`,
@@ -16,16 +16,35 @@ export function statusText(subject, { perSecond, acknowledged, waiting, dropped,
     `${whole.format(waiting)} waiting`,
     `${whole.format(dropped)} dropped`,
   ];
+  const { p50, p99 } = latency;
   if (p50 !== null && p99 !== null) parts.push(`ack p50 ${whole.format(p50)} p99 ${whole.format(p99)} ms`);
   return parts.join(' · ');
 }
 
-/** @param {import('./meter.js').Snapshot} end */
-export function summaryText({ made, acknowledged, dropped, seconds }) {
-  const lost = made - acknowledged - dropped;
+/** @param {import('./meter.js').Totals} end */
+export function summaryText({ seconds, made, acknowledged, dropped }) {
+  const left = made.samples - acknowledged.samples - dropped.samples;
   return (
-    `${whole.format(made)} samples made, ${whole.format(acknowledged)} acknowledged, ` +
-    `${whole.format(dropped)} dropped, ${whole.format(lost)} left unacknowledged ` +
-    `in ${tenths.format(seconds)} s: ${shown(acknowledged / seconds)} samples/s`
+    `${whole.format(made.samples)} samples made, ${whole.format(acknowledged.samples)} acknowledged, ` +
+    `${whole.format(dropped.samples)} dropped, ${whole.format(left)} left unacknowledged ` +
+    `in ${tenths.format(seconds)} s: ${shown(acknowledged.samples / seconds)} samples/s`
   );
 }
+
+/** @param {import('./meter.js').Period} period */
+export const periodText = ({ seconds, messages, samples, latency }) =>
+  `${shown(messages / seconds)} messages/s, ${shown(samples / seconds)} samples/s acknowledged: ${figures(latency)}`;
+
+/**
+ * @param {import('./latencies.js').Latency} latency
+ * @param {string} from what it is counted from
+ */
+export const latencyText = (latency, from) =>
+  `${whole.format(latency.count)} messages acknowledged: ${figures(latency)}, each from ${from}`;
+
+/** @param {import('./latencies.js').Latency} latency */
+const figures = ({ p50, p90, p99, p999, max, mean }) =>
+  Object.entries({ p50, p90, p99, 'p99.9': p999, max, mean })
+    .map(([name, ms]) => `${name} ${ms === null ? '-' : shown(ms)}`)
+    .join(' ')
+    .concat(' ms');

@@ -1,11 +1,22 @@
 import { MillraceError } from '../common/errors.js';
+import { createDeviceFaults } from './faults/device-faults.js';
+import { samplesPerSensor } from './flags.js';
 import { createFleet } from './fleet/fleet.js';
 import { describeHerd } from './fleet/herd.js';
+import { createClosedLoop, createOpenLoop } from './fleet/loops.js';
+import { sampleIntervalMs } from './fleet/open-schedule.js';
 import { shownUrl } from './mqtt/broker.js';
-import { createTroubleReporter, refusal } from './mqtt/trouble.js';
+import { createTroubleReporter, refusal, unreachable } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
-import { statusText } from './report.js';
+import { createRandom } from './random.js';
+import { shown, statusText } from './report.js';
 import { whenAborted } from './waits.js';
+
+/** At a fixed rate nothing begins before all are connected: without a single connection in this time, none will come. */
+const FIRST_CONNECT_MS = 30_000;
+
+/** Being late ourselves by less than this is the resolution of timers. */
+const WORTH_SAYING_MS = 100;
 
 /**
  * What a run is given.
@@ -15,8 +26,10 @@ import { whenAborted } from './waits.js';
  * @property {import('./mqtt/connection.js').Broker} broker
  * @property {number} seed
  * @property {import('./meter.js').Meter} meter
+ * @property {import('./ledger/ledger.js').Ledger | null} ledger
  * @property {import('../common/status-line.js').StatusLine} statusLine
  * @property {import('./stop-signal.js').StopSignal} stopSignal
+ * @property {() => void} begin to be called when measuring begins: the duration counts from here
  * @property {(text: string) => void} say prints a line that stays
  */
 
@@ -24,33 +37,91 @@ import { whenAborted } from './waits.js';
  * Runs simulated devices until the stop signal.
  *
  * @param {Run} run
- * @throws {MillraceError} `broker_away` when the broker refuses us
+ * @throws {MillraceError} `broker_away` when the broker refuses us, or is never reached
  */
-export async function runFleet({ flags, broker, seed, meter, statusLine, stopSignal, say }) {
-  const { interval, devices, sensors } = flags;
-  const intervalMs = Math.round(interval);
-  const herd = describeHerd({ devices, sensors, seed, intervalMs });
-  const total = herd.reduce((sum, device) => sum + device.sensors.length, 0);
-  say(`${devices} devices with ${total} sensors on ${shownUrl(broker.url)}, --seed ${seed}`);
+export async function runFleet(run) {
+  const { flags, meter, statusLine, stopSignal } = run;
   const trouble = createTroubleReporter(statusLine);
-  const fleet = createFleet({
-    herd,
-    broker,
-    encode: /** @type {typeof ENCODERS[string]} */ (ENCODERS[flags.format]),
-    pace: { intervalMs, batchMs: flags.batch, buffer: flags.buffer },
-    meter,
-    onTrouble: trouble.report,
-    onRefused: (reason) => stopSignal.stop(refusal(broker.url, reason)),
-  });
+  const { fleet, behindMs } = buildFleet(run, trouble.report);
+  const what = fleet.connections < flags.devices ? 'connections' : 'devices';
   const show = () => {
     const connected = fleet.connected();
-    if (connected === devices) trouble.over();
-    statusLine.update(statusText(`${connected}/${devices} devices`, meter.snapshot()));
+    if (connected === fleet.connections) trouble.over();
+    const late = behindMs() < WORTH_SAYING_MS ? '' : `, ${shown(behindMs())} ms behind`;
+    statusLine.update(statusText(`${connected}/${fleet.connections} ${what}${late}`, meter.snapshot()));
   };
   const showing = setInterval(show, 1000);
-  fleet.start();
-  await whenAborted(stopSignal.signal);
-  await fleet.stop();
-  clearInterval(showing);
+  try {
+    if (flags.rate === undefined) {
+      fleet.start();
+      run.begin();
+    } else {
+      beginWhenReady(fleet, run);
+    }
+    await whenAborted(stopSignal.signal);
+    await fleet.stop();
+  } finally {
+    clearInterval(showing);
+  }
   if (stopSignal.signal.reason instanceof MillraceError) throw stopSignal.signal.reason;
 }
+
+/** @param {import('./fleet/fleet.js').Fleet} fleet @param {Run} run */
+function beginWhenReady(fleet, { flags, broker, stopSignal, begin, say }) {
+  const givesUp = setTimeout(() => {
+    if (fleet.connected() === 0) stopSignal.stop(unreachable(broker.url));
+  }, FIRST_CONNECT_MS);
+  stopSignal.signal.addEventListener('abort', () => clearTimeout(givesUp));
+  fleet.startWhenReady().then(() => {
+    if (stopSignal.signal.aborted) return;
+    say(`All devices are registered; ${flags.rate} messages/s from now on`);
+    begin();
+  }, stopSignal.stop);
+}
+
+/** @param {Run} run @param {(reason: string) => void} onTrouble */
+function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, say }, onTrouble) {
+  const { devices, connections, rate } = flags;
+  const intervalMs = intervalOf(flags);
+  const herd = describeHerd({ ...flags, seed, intervalMs });
+  const encode = /** @type {typeof ENCODERS[string]} */ (ENCODERS[flags.format]);
+  let behindMs = () => 0;
+  const fleet = createFleet({
+    herd,
+    connections: Math.min(connections, devices),
+    buffer: flags.buffer,
+    open: rate !== undefined,
+    broker,
+    encode,
+    faultsOf: faultsBy(flags.faults, seed, encode),
+    createLoop(members) {
+      if (rate === undefined) return createClosedLoop(members, { intervalMs, batchMs: flags.batch });
+      const loop = createOpenLoop(members, { perSecond: rate, samples: samplesPerSensor(flags) });
+      behindMs = loop.behindMs;
+      return loop;
+    },
+    meter,
+    ledger,
+    onTrouble,
+    onRefused: (reason) => stopSignal.stop(refusal(broker.url, reason)),
+  });
+  const total = herd.reduce((sum, { sensors }) => sum + sensors.length, 0);
+  const through = connections < devices ? `, through ${fleet.connections} connections` : '';
+  say(`${devices} devices with ${total} sensors on ${shownUrl(broker.url)}${through}, --seed ${seed}`);
+  return { fleet, behindMs: () => behindMs() };
+}
+
+/** @param {import('./flags.js').Flags} flags @returns {number} whole ms between two samples of a sensor, as its birth says */
+function intervalOf({ devices, rate, ...flags }) {
+  if (rate === undefined) return Math.round(flags.interval);
+  return Math.round(sampleIntervalMs({ devices, perSecond: rate, samples: samplesPerSensor(flags) }));
+}
+
+/**
+ * @param {import('./faults/rates.js').FaultRates | undefined} rates
+ * @param {number} seed
+ * @param {typeof ENCODERS[string]} encode
+ * @returns {(device: string) => import('./faults/device-faults.js').DeviceFaults | null}
+ */
+const faultsBy = (rates, seed, encode) => (device) =>
+  rates ? createDeviceFaults({ rates, random: createRandom(seed, device, 'faults'), encode }) : null;

@@ -18,8 +18,9 @@ const FIRST_CONNECT_MS = 30_000;
  * @param {import('./run-fleet.js').Run} run
  * @throws {MillraceError} `usage` for a file that holds nothing to replay, `broker_away`
  */
-export async function runReplay({ flags, broker, meter, statusLine, stopSignal, say }) {
+export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, say }) {
   const path = /** @type {string} */ (flags.replay);
+  begin();
   statusLine.update(`Reading ${path} for its columns and times`);
   const survey = await surveyFile(path, (rows) => {
     statusLine.update(`Reading ${path} for its columns and times: ${rows} rows`);
@@ -43,6 +44,7 @@ export async function runReplay({ flags, broker, meter, statusLine, stopSignal, 
     broker,
     encode: /** @type {typeof ENCODERS[string]} */ (ENCODERS[format]),
     meter,
+    ledger,
     onTrouble: trouble.report,
     onRefused: (reason) => stopSignal.stop(refusal(broker.url, reason)),
   });

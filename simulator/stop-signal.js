@@ -9,12 +9,12 @@ const EXIT_INTERRUPTED = 130;
 /**
  * The one way in which a run ends before its time: Ctrl-C, SIGTERM, the parent process gone, the duration over, or a
  * reason from inside. A second Ctrl-C ends the process at once.
- *
- * @param {{ afterMs?: number }} options
  */
-export function createStopSignal({ afterMs }) {
+export function createStopSignal() {
   const controller = new AbortController();
   let signalledAt = 0;
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
 
   /** @param {unknown} reason becomes the signal's reason */
   const stop = (reason) => {
@@ -27,7 +27,6 @@ export function createStopSignal({ afterMs }) {
     if (signalledAt === 0) signalledAt = Date.now();
     stop('stopped');
   };
-  const timer = afterMs === undefined ? undefined : setTimeout(onEnd, afterMs);
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   process.on('disconnect', onEnd);
@@ -39,6 +38,10 @@ export function createStopSignal({ afterMs }) {
   return {
     signal: controller.signal,
     stop,
+    /** @param {number | undefined} ms from now; undefined: never */
+    stopAfter(ms) {
+      if (ms !== undefined && !controller.signal.aborted) timer = setTimeout(onEnd, ms);
+    },
     /** Lets go of the process's signals. */
     dispose() {
       clearTimeout(timer);

@@ -1,6 +1,9 @@
 /** One timer does for all devices, and it need not fire more often than this: due times, not firing times, are measured. */
 const SHORTEST_WAIT_MS = 4;
 
+/** After so much work the event loop gets its turn, however much is due: acknowledgements come in there. */
+const TURN_MS = 20;
+
 /** Behind or ahead by more than this, the machine slept or its clock was set: what was missed was not measured. */
 const LEAP_MS = 10_000;
 
@@ -23,7 +26,7 @@ export function createClockwork({ schedule, intervalMs, onDue }) {
     const now = Date.now();
     const behindMs = now - startedAt - schedule.dueMs(next);
     if (Math.abs(behindMs) > leapMs) startedAt += behindMs;
-    while (startedAt + schedule.dueMs(next) <= now) {
+    while (startedAt + schedule.dueMs(next) <= now && Date.now() - now < TURN_MS) {
       onDue(next, startedAt + schedule.dueMs(next));
       next += 1;
     }

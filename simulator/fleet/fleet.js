@@ -1,105 +1,78 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDevice } from '../device.js';
 import { createDeadline } from '../waits.js';
-import { createClockwork } from './clockwork.js';
-import { createSchedule } from './schedule.js';
-
-/** Unacknowledged messages of one device; more than a constrained device would keep, and enough for a slow link. */
-const WINDOW = 8;
+import { createLinks } from './links.js';
+import { createMember } from './member.js';
 
 /** Connections opened at once, and the pause before the next of them: brokers have a short queue for newcomers. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
 
-/** How long the end waits for acknowledgements. */
-const FAREWELL_MS = 5000;
+/** How long the end waits for acknowledgements, and for each device behind a gateway to be said offline. */
+const FAREWELL_MS = { all: 5000, aDevice: 1 };
 
 /**
- * Devices that measure every interval and publish a batch every batch interval, until they are stopped.
+ * Devices that measure and publish, driven by a loop, until they are stopped.
  *
- * @param {object} options
- * @param {import('./herd.js').SimulatedDevice[]} options.herd
- * @param {import('../mqtt/connection.js').Broker} options.broker
- * @param {(series: import('../payloads/index.js').Series[]) => string} options.encode
- * @param {{ intervalMs: number, batchMs: number, buffer: number }} options.pace buffer: most unsent batches of a device
- * @param {import('../meter.js').Meter} options.meter
- * @param {(reason: string) => void} options.onTrouble why a device has no connection just now
- * @param {(reason: string) => void} options.onRefused the broker will not have a device
+ * @param {Parameters<typeof createLinks>[0] & {
+ *   encode: (series: import('../payloads/index.js').Series[]) => string,
+ *   faultsOf: (device: string) => import('../faults/device-faults.js').DeviceFaults | null,
+ *   createLoop: (members: import('./member.js').Member[]) => { start: () => void, stop: () => void } }} options
+ *   createLoop: what makes them measure and publish
  */
-export function createFleet({ herd, broker, encode, pace, meter, onTrouble, onRefused }) {
-  // Two simulators may play the same devices against one broker: with client ids alone by name they would forever
-  // throw each other out (MQTT 3.1.1, [MQTT-3.1.4-2]).
-  const run = randomBytes(3).toString('hex');
-  const members = herd.map((simulated) => ({
-    series: simulated.sensors.map(({ name, unit, read }) => ({
-      name,
-      unit,
-      read,
-      /** @type {import('../payloads/index.js').Sample[]} */ samples: [],
-    })),
-    device: createDevice({
-      description: simulated,
-      broker,
-      clientId: `${simulated.name}-${run}`,
+export function createFleet({ herd, encode, faultsOf, createLoop, ...options }) {
+  const { links, senders } = createLinks({ herd, ...options });
+  const members = herd.map((simulated, index) =>
+    createMember({
+      simulated,
+      sender: /** @type {import('./links.js').Sender} */ (senders[index]),
       encode,
-      limits: { buffer: pace.buffer, window: WINDOW },
-      meter,
-      onTrouble,
-      onRefused,
+      faults: faultsOf(simulated.name),
     }),
-  }));
-  const schedule = createSchedule({ devices: herd.length, ...pace });
-  const clockwork = createClockwork({
-    schedule,
-    intervalMs: pace.intervalMs,
-    onDue(index, ts) {
-      const member = /** @type {typeof members[number]} */ (members[schedule.device(index)]);
-      for (const { samples, read } of member.series) samples.push({ ts, value: read() });
-      meter.made(member.series.length);
-      if (schedule.endsBatch(index)) publishBatch(member);
-    },
-  });
+  );
+  const loop = createLoop(members);
   let stopping = false;
   /** @type {Promise<void>} */
   let connecting = Promise.resolve();
 
-  /** @param {typeof members[number]} member */
-  function publishBatch({ device, series }) {
-    if (series.every(({ samples }) => samples.length === 0)) return;
-    device.publish(series);
-    for (const one of series) one.samples = [];
-  }
-
   async function connectAll() {
-    for (const [index, { device }] of members.entries()) {
+    for (const [index, link] of links.entries()) {
       if (stopping) return;
-      device.start();
+      link.start();
       if ((index + 1) % CONNECTS.atOnce === 0) await sleep(CONNECTS.pauseMs);
     }
   }
 
   return {
+    connections: links.length,
+
+    /** Begins to connect, and to measure. */
     start() {
       connecting = connectAll();
-      clockwork.start();
+      loop.start();
     },
 
-    /** @returns {number} devices that have a connection */
-    connected: () => members.filter(({ device }) => device.connected).length,
+    /** Connects, registers all devices, and only then begins: what is timed must not be the registering. */
+    async startWhenReady() {
+      connecting = connectAll();
+      await connecting;
+      await Promise.all(links.map((link) => link.announceAll()));
+      if (!stopping) loop.start();
+    },
+
+    /** @returns {number} connections that are up */
+    connected: () => links.filter(({ connected }) => connected).length,
 
     /** Publishes what is measured, waits for its acknowledgement, but not for long, and disconnects. */
     async stop() {
       stopping = true;
-      clockwork.stop();
+      loop.stop();
       await connecting;
-      const deadline = createDeadline(FAREWELL_MS);
-      await Promise.all(
-        members.map((member) => {
-          publishBatch(member);
-          return member.device.stop(deadline.passed);
-        }),
-      );
+      for (const member of members) member.finish();
+      const behindGateways = links.length < members.length ? members.length : 0;
+      const deadline = createDeadline(FAREWELL_MS.all + FAREWELL_MS.aDevice * behindGateways);
+      await Promise.all(links.map((link) => link.stop(deadline.passed)));
       deadline.cancel();
     },
   };
 }
+
+/** @typedef {ReturnType<typeof createFleet>} Fleet */

@@ -1,6 +1,5 @@
 import mqtt from 'mqtt';
 import { backoffMs } from './backoff.js';
-import { statusPayload, statusTopic } from './topics.js';
 
 /** @typedef {{ url: string, username?: string, password?: string, ca?: Buffer }} Broker */
 
@@ -11,23 +10,23 @@ const HOPELESS = new Set([1, 2, 4, 5]);
 const HEALTHY_AFTER_MS = 10_000;
 
 /**
- * A device's connection to the broker, made again whenever it breaks.
+ * A connection to the broker, made again whenever it breaks.
  *
  * Each attempt is a session of its own, named by the millisecond in which it began, and the last will that the broker
- * gets in CONNECT carries that name. MQTT.js would reuse the first will on every reconnect and send again what it
+ * may get in CONNECT carries that name. MQTT.js would reuse the first will on every reconnect and send again what it
  * believes unacknowledged; here every attempt is a new MQTT.js client, which is told to do neither, and the outbox alone
  * knows what is owed.
  *
  * @param {object} options
  * @param {Broker} options.broker
- * @param {string} options.device name, for topics
+ * @param {((session: number) => { topic: string, payload: string }) | null} options.will what the broker says when it breaks
  * @param {string} options.clientId the same for every attempt, so that a new connection takes over one that is half dead
  * @param {(session: number) => void} options.onUp connected; everything published from now on arrives after what onUp publishes
  * @param {() => void} options.onDown an established connection is gone, and so is every acknowledgement that it owed
  * @param {(reason: string) => void} options.onTrouble why there is no connection
  * @param {(reason: string) => void} options.onRefused the broker will not have us; no further attempt is made
  */
-export function createConnection({ broker, device, clientId, onUp, onDown, onTrouble, onRefused }) {
+export function createConnection({ broker, will, clientId, onUp, onDown, onTrouble, onRefused }) {
   /** @type {mqtt.MqttClient | null} */
   let client = null;
   /** @type {NodeJS.Timeout | undefined} */
@@ -50,12 +49,7 @@ export function createConnection({ broker, device, clientId, onUp, onDown, onTro
       clientId,
       ...(broker.username === undefined ? {} : { username: broker.username, password: broker.password }),
       ...(broker.ca ? { ca: broker.ca } : {}),
-      will: {
-        topic: statusTopic(device),
-        payload: Buffer.from(statusPayload('offline', session)),
-        qos: 1,
-        retain: true,
-      },
+      ...(will ? { will: retained(will(session)) } : {}),
     });
     client = mine;
     let connectedAt = 0;
@@ -104,7 +98,7 @@ export function createConnection({ broker, device, clientId, onUp, onDown, onTro
      * Publishes at QoS 1. Without an acknowledgement before the connection breaks, `onAcknowledged` is never called.
      *
      * @param {string} topic
-     * @param {string} payload
+     * @param {string | Buffer} payload
      * @param {{ retain?: boolean, onAcknowledged?: () => void }} [options]
      */
     publish(topic, payload, { retain = false, onAcknowledged } = {}) {
@@ -132,5 +126,8 @@ export function createConnection({ broker, device, clientId, onUp, onDown, onTro
     },
   };
 }
+
+/** @param {{ topic: string, payload: string }} message @returns {mqtt.IClientOptions['will']} */
+const retained = ({ topic, payload }) => ({ topic, payload: Buffer.from(payload), qos: 1, retain: true });
 
 /** @typedef {ReturnType<typeof createConnection>} Connection */

@@ -27,3 +27,11 @@ export const refusal = (url, reason) =>
     'broker_away',
     `The broker at ${shownUrl(url)} refuses us (${reason}). Set MQTT_USERNAME and MQTT_PASSWORD to what it takes.`,
   );
+
+/** @param {string} url @returns {MillraceError} `broker_away` */
+export const unreachable = (url) =>
+  new MillraceError(
+    'broker_away',
+    `No measurement was acknowledged by ${shownUrl(url)}. Check that the broker runs there and that what ` +
+      'takes the measurements can store them.',
+  );

@@ -1,10 +1,15 @@
+import { numberText } from '../numbers.js';
+
 /**
  * Plain JSON: an array of `{"sensor_id","ts","value"}`, `ts` in epoch milliseconds.
  *
  * @param {import('./index.js').Series[]} series
  * @returns {string}
  */
-export const encodePlainJson = (series) =>
-  JSON.stringify(
-    series.flatMap(({ name, samples }) => samples.map(({ ts, value }) => ({ sensor_id: name, ts, value }))),
-  );
+export function encodePlainJson(series) {
+  const records = series.flatMap(({ name, samples }) => {
+    const id = JSON.stringify(name);
+    return samples.map(({ ts, value }) => `{"sensor_id":${id},"ts":${ts},"value":${numberText(value)}}`);
+  });
+  return `[${records.join(',')}]`;
+}

@@ -1,3 +1,5 @@
+import { numberText } from '../numbers.js';
+
 /**
  * SenML JSON (RFC 8428): one pack for all sensors of a batch. A sensor's first record carries its name as base name,
  * the pack's first record the base time; all others are `{"t":…,"v":…}` alone.
@@ -12,20 +14,18 @@ export function encodeSenml(series) {
   const base = series.find(({ samples }) => samples.length > 0)?.samples[0]?.ts ?? 0;
   // A base unit holds for all records after it and cannot be taken back: only where every sensor has one.
   const unitKey = series.every(({ unit }) => unit) ? 'bu' : 'u';
-  /** @type {Record<string, string | number>[]} */
+  /** @type {string[]} */
   const records = [];
   for (const { name, unit, samples } of series) {
     for (const [index, { ts, value }] of samples.entries()) {
-      /** @type {Record<string, string | number>} */
-      const record = index === 0 ? { bn: name } : {};
-      if (unit && (index === 0 || unitKey === 'u')) record[unitKey] = unit;
-      if (records.length === 0) record.bt = base / 1000;
-      if (ts !== base) record.t = (ts - base) / 1000;
-      record.v = value;
-      records.push(record);
+      let record = index === 0 ? `"bn":${JSON.stringify(name)},` : '';
+      if (unit && (index === 0 || unitKey === 'u')) record += `"${unitKey}":${JSON.stringify(unit)},`;
+      if (records.length === 0) record += `"bt":${base / 1000},`;
+      if (ts !== base) record += `"t":${(ts - base) / 1000},`;
+      records.push(`{${record}"v":${numberText(value)}}`);
     }
   }
-  return JSON.stringify(records);
+  return `[${records.join(',')}]`;
 }
 
 /** Before this instant (July 1978) a SenML time means "relative to now" (RFC 8428, section 4.5.3). In ms. */

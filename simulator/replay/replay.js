@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.js';
 import { createDevice } from '../device.js';
-import { countSamples } from '../payloads/index.js';
 import { createDeadline } from '../waits.js';
 import { readBatches } from './samples.js';
 
@@ -25,18 +24,19 @@ const FAREWELL_MS = 5000;
  * @param {import('../mqtt/connection.js').Broker} options.broker
  * @param {(series: import('../payloads/index.js').Series[]) => string} options.encode
  * @param {import('../meter.js').Meter} options.meter
+ * @param {import('../ledger/ledger.js').Ledger | null} options.ledger
  * @param {(reason: string) => void} options.onTrouble why there is no connection just now
  * @param {(reason: string) => void} options.onRefused the broker will not have the device
  */
 export function createReplay(options) {
-  const { path, survey, timeline, rowsPerMessage, speed, meter } = options;
+  const { path, survey, timeline, rowsPerMessage, speed, encode } = options;
   /** @type {import('./samples.js').Skipped} */
   const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
   const device = createDevice({
     ...options,
     description: describe(options.device, survey, speed),
     clientId: `${options.device}-${randomBytes(3).toString('hex')}`,
-    limits: { buffer: WINDOW, window: WINDOW },
+    limits: { messages: WINDOW, bytes: Number.POSITIVE_INFINITY, window: WINDOW },
   });
 
   /** @param {AbortSignal} signal */
@@ -49,8 +49,7 @@ export function createReplay(options) {
     for await (const series of readBatches(path, survey, { timeline, rowsPerBatch, skipped })) {
       if (!signal.aborted) await device.whenOwingAtMost(WINDOW - 1);
       if (signal.aborted) return;
-      meter.made(countSamples(series));
-      device.publish(series);
+      device.publish({ series, payload: encode(series) });
     }
     await device.whenOwingAtMost(0);
   }

@@ -1,8 +1,3 @@
-import { location } from './location.js';
-import { pulse } from './pulse.js';
-import { respiration } from './respiration.js';
-import { temperature } from './temperature.js';
-
 /**
  * A kind of measurement and how its values come about.
  *
@@ -10,9 +5,7 @@ import { temperature } from './temperature.js';
  * @property {string} type
  * @property {string} unit as SenML registers it (RFC 8428, section 12.1)
  * @property {[number, number]} range no value is ever outside
- * @property {(random: import('../random.js').Random, intervalMs: number) => () => number} create gives a function that
- *   returns one value per measurement: the same for the same random numbers and interval, whatever the time of day
+ * @property {(random: import('../random.js').Random, intervalMs: number, device: () => import('../random.js').Random) => () => number} create
+ *   gives a function that returns one value per measurement: the same for the same random numbers and interval, whatever the
+ *   time of day. `device` begins the numbers that all sensors of a device have in common, for what they have in common
  */
-
-/** The four classic types. @type {readonly Signal[]} */
-export const SIGNALS = [temperature, pulse, location, respiration];

@@ -1,0 +1,44 @@
+import { birthTopic, statusPayload, statusTopic } from './mqtt/topics.js';
+
+/**
+ * @typedef {object} SensorDescription
+ * @property {string} name
+ * @property {string} type
+ * @property {string} [unit]
+ * @property {number} [intervalMs]
+ */
+
+/** @typedef {{ name: string, site?: string, sensors: SensorDescription[] }} DeviceDescription */
+
+/**
+ * Who a device is and what it measures.
+ *
+ * @param {DeviceDescription} device
+ * @param {number} session epoch ms of its beginning
+ */
+export const birthMessage = ({ name, site, sensors }, session) => ({
+  topic: birthTopic(name),
+  payload: JSON.stringify({
+    session,
+    name,
+    site,
+    sensors: sensors.map((sensor) => ({
+      sensor_id: sensor.name,
+      name: sensor.name,
+      type: sensor.type,
+      unit: sensor.unit,
+      interval_ms: sensor.intervalMs,
+    })),
+  }),
+});
+
+/**
+ * @param {DeviceDescription} device
+ * @param {'online' | 'offline'} state
+ * @param {number} session epoch ms of its beginning
+ */
+export const statusMessage = ({ name }, state, session) => ({
+  topic: statusTopic(name),
+  payload: statusPayload(state, session),
+  retain: true,
+});

@@ -1,0 +1,50 @@
+import { MillraceError } from '../../common/errors.js';
+
+/**
+ * How often what goes wrong: each a share of what it says, from 0 to 1.
+ *
+ * @typedef {object} FaultRates
+ * @property {number} missing samples that are not there
+ * @property {number} gap batches that are not there
+ * @property {number} zero samples that are 0 instead of what was measured
+ * @property {number} late batches that are sent after one to three newer ones of their device
+ * @property {number} disorder batches whose samples are shuffled, half of them left for the device's next batch
+ * @property {number} duplicate messages that are sent twice
+ * @property {number} skew devices whose clock is wrong, by up to four minutes: what the API takes by default
+ * @property {number} poison messages that hold something unusable, or are followed by one that is unusable altogether
+ */
+
+/** @type {FaultRates} */
+const NONE = { missing: 0, gap: 0, zero: 0, late: 0, disorder: 0, duplicate: 0, skew: 0, poison: 0 };
+
+/**
+ * `tsbs`: what the IoT use case of the Time Series Benchmark Suite does to its trucks.
+ *
+ * @type {Record<string, FaultRates>}
+ */
+export const PRESETS = {
+  tsbs: { ...NONE, missing: 0.1, gap: 0.01, zero: 0.1, late: 0.05, disorder: 0.3 },
+};
+
+/**
+ * @param {string} text such as `late=0.05,poison=0.001`, or a preset, or a preset and what differs: `tsbs,poison=0.01`
+ * @returns {FaultRates}
+ * @throws {MillraceError} `usage`, with every problem
+ */
+export function parseFaults(text) {
+  const rates = { ...NONE };
+  const problems = [];
+  for (const part of text.split(',')) {
+    const [name = '', value] = part.split('=');
+    const rate = Number(value);
+    if (value === undefined && Object.hasOwn(PRESETS, name)) Object.assign(rates, PRESETS[name]);
+    else if (!Object.hasOwn(NONE, name)) problems.push(`--faults does not know "${name}"`);
+    else if (!value || !(rate >= 0 && rate <= 1)) problems.push(`--faults ${name} is from 0 to 1`);
+    else rates[/** @type {keyof FaultRates} */ (name)] = rate;
+  }
+  if (problems.length > 0) {
+    const known = [...Object.keys(PRESETS), ...Object.keys(NONE).map((name) => `${name}=`)].join(' ');
+    throw new MillraceError('usage', [...problems, `There are: ${known}`].join('\n'));
+  }
+  return rates;
+}

@@ -1,0 +1,86 @@
+import { birthMessage, statusMessage } from '../announcement.js';
+import { createLink } from '../mqtt/link.js';
+import { parcelMessage } from '../parcel.js';
+
+/** Announcements under way at once, so that a thousand devices behind one connection register one after another. */
+const ANNOUNCED_AT_ONCE = 16;
+
+/**
+ * One connection that many devices share: each is published on its own topics. A connection has one last will, and so
+ * none for any of them: that a device is online or offline is said by the gateway alone, and a gateway that is killed
+ * leaves its devices online.
+ *
+ * A device is announced (birth, then online) right before its first message, so that registering a fleet takes as long
+ * as its devices take to speak for the first time. Unlike a device with a connection of its own, it is not announced
+ * again after a reconnect: its session goes on.
+ *
+ * @param {import('../mqtt/link.js').LinkOptions & {
+ *   descriptions: import('../announcement.js').DeviceDescription[], clientId: string }} options
+ */
+export function createGateway({ descriptions, ...options }) {
+  const { meter, ledger } = options;
+  const link = createLink({ ...options, will: null, onUp: () => {} });
+  const members = descriptions.map((description) => ({ description, session: 0 }));
+  let stopping = false;
+
+  /** @param {{ description: import('../announcement.js').DeviceDescription, session: number }} member */
+  function announce(member) {
+    member.session = Date.now();
+    const { description, session } = member;
+    const onSettled = (/** @type {boolean} */ taken) => {
+      if (!taken) member.session = 0;
+    };
+    link.push({ ...birthMessage(description, session), samples: 0, onSettled });
+    link.push({ ...statusMessage(description, 'online', session), samples: 0, onSettled });
+  }
+
+  /** @param {(member: typeof members[number]) => void} say @returns {Promise<void>} when all that is said is acknowledged */
+  async function sayForEach(say) {
+    for (const member of members) {
+      await link.whenOwingAtMost(ANNOUNCED_AT_ONCE);
+      say(member);
+    }
+    await link.whenOwingAtMost(0);
+  }
+
+  return {
+    start: link.start,
+
+    get connected() {
+      return link.connected;
+    },
+
+    /** @returns {number} devices that are announced, or about to be */
+    announced: () => members.reduce((sum, { session }) => sum + (session > 0 ? 1 : 0), 0),
+
+    /** @returns {Promise<void>} when the broker knows every device */
+    announceAll: () =>
+      sayForEach((member) => {
+        if (member.session === 0 && !stopping) announce(member);
+      }),
+
+    /** What each device publishes through. */
+    senders: members.map((member) => ({
+      /** @param {import('../parcel.js').Parcel} parcel */
+      publish(parcel) {
+        if (member.session === 0) announce(member);
+        const message = parcelMessage(member.description.name, parcel, ledger);
+        meter.made(message.samples);
+        link.push(message);
+      },
+    })),
+
+    /** @param {Promise<unknown>} deadline when to wait no longer */
+    stop(deadline) {
+      stopping = true;
+      return link.stop(deadline, () =>
+        sayForEach(({ description, session }) => {
+          if (session === 0) return;
+          link.push({ ...statusMessage(description, 'offline', session), samples: 0, onSettled: () => {} });
+        }),
+      );
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createGateway>} Gateway */

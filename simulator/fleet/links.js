@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { createDevice } from '../device.js';
+import { createGateway } from './gateway.js';
+
+/** Unacknowledged messages of one device; more than a constrained device would keep, and enough for a slow link. */
+const DEVICE_WINDOW = 8;
+
+/** Unacknowledged messages of a gateway, which speaks for many. */
+const GATEWAY_WINDOW = 64;
+
+/** At a fixed rate nobody waits for an acknowledgement, as far as the memory reaches. */
+const OPEN_WINDOW = 1024;
+
+/** What all connections together may owe. */
+const OWED_BYTES = 256 * 2 ** 20;
+
+/** A device as its batches see it. @typedef {{ publish: (parcel: import('../parcel.js').Parcel) => void }} Sender */
+
+/** A connection as the fleet sees it. @typedef {Pick<import('./gateway.js').Gateway, 'start' | 'connected' | 'stop' | 'announceAll'>} FleetLink */
+
+/**
+ * The connections of a fleet: one for each device, or fewer that the devices share evenly.
+ *
+ * @param {Omit<import('../mqtt/link.js').LinkOptions, 'limits'> & {
+ *   herd: import('./herd.js').SimulatedDevice[], connections: number, buffer: number, open: boolean }} options
+ *   buffer: most unsent batches of a device; open: at a fixed rate, whatever is acknowledged
+ * @returns {{ links: FleetLink[], senders: Sender[] }} the senders in the order of the herd
+ */
+export function createLinks({ herd, connections, buffer, open, ...options }) {
+  // Two simulators may play the same devices against one broker: with client ids alone by name they would forever
+  // throw each other out (MQTT 3.1.1, [MQTT-3.1.4-2]).
+  const run = randomBytes(3).toString('hex');
+  const shared = connections < herd.length;
+  const perConnection = Math.ceil(herd.length / connections);
+  const limits = {
+    messages: buffer * perConnection,
+    bytes: OWED_BYTES / connections,
+    window: open ? OPEN_WINDOW : shared ? GATEWAY_WINDOW : DEVICE_WINDOW,
+  };
+  if (!shared) {
+    const links = herd.map((description) =>
+      createDevice({ ...options, limits, description, clientId: `${description.name}-${run}` }),
+    );
+    return { links, senders: links };
+  }
+  /** @type {FleetLink[]} */
+  const links = [];
+  /** @type {Sender[]} */
+  const senders = [];
+  for (let from = 0; from < herd.length; from += perConnection) {
+    const gateway = createGateway({
+      ...options,
+      limits,
+      descriptions: herd.slice(from, from + perConnection),
+      clientId: `gateway-${String(links.length + 1).padStart(4, '0')}-${run}`,
+    });
+    links.push(gateway);
+    senders.push(...gateway.senders);
+  }
+  return { links, senders };
+}

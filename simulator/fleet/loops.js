@@ -1,0 +1,51 @@
+import { createClockwork } from './clockwork.js';
+import { createOpenSchedule } from './open-schedule.js';
+import { createPacer } from './pacer.js';
+import { createSchedule } from './schedule.js';
+
+/** @typedef {import('./member.js').Member} Member */
+
+/**
+ * Every device measures every interval and publishes every batch interval; how fast depends on what is acknowledged.
+ *
+ * @param {Member[]} members
+ * @param {{ intervalMs: number, batchMs: number }} pace
+ */
+export function createClosedLoop(members, pace) {
+  const schedule = createSchedule({ devices: members.length, ...pace });
+  return createClockwork({
+    schedule,
+    intervalMs: pace.intervalMs,
+    onDue(index, ts) {
+      const member = /** @type {Member} */ (members[schedule.device(index)]);
+      member.measure(ts);
+      if (schedule.endsBatch(index)) member.publish();
+    },
+  });
+}
+
+/**
+ * The devices take turns to publish at a fixed rate, whatever is acknowledged.
+ *
+ * @param {Member[]} members
+ * @param {{ perSecond: number, samples: number }} pace messages a second; samples a sensor and message
+ */
+export function createOpenLoop(members, pace) {
+  /** @type {ReturnType<typeof createOpenSchedule>} */
+  let schedule;
+  const pacer = createPacer({
+    perSecond: pace.perSecond,
+    onDue(index, dueAt) {
+      const member = /** @type {Member} */ (members[schedule.device(index)]);
+      for (const ts of schedule.times(index)) member.measure(ts);
+      member.publish(dueAt);
+    },
+  });
+  return {
+    ...pacer,
+    start() {
+      schedule = createOpenSchedule({ ...pace, devices: members.length, startedAt: Date.now() });
+      pacer.start();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { numberText } from '../numbers.js';
+
+/**
+ * The ledger: what was sent and what was acknowledged, one JSON object a line, in the order in which it happened.
+ *
+ *     {"ledger":1,"begun":"2026-11-21T11:04:05.056Z"}                     a run begins; its messages count from 1
+ *     {"sent":1,"device":"collar-0001","series":[
+ *       {"sensor":"pulse","times":[1795259045056],"values":[62]}]}        (one line) about to be published
+ *     {"acknowledged":1}                                                  its PUBACK came
+ *
+ * Times are epoch ms; values are doubles to the last bit, -0 included. A message that is sent again after a reconnect
+ * has one line of each kind. `series` holds what must be stored, and so is empty for a message that carries nothing
+ * good. The last line of a run may be torn, by a kill -9; what it was to say had not happened yet.
+ */
+export const LEDGER_VERSION = 1;
+
+/** @param {number} begun epoch ms */
+export const headerLine = (begun) =>
+  `${JSON.stringify({ ledger: LEDGER_VERSION, begun: new Date(begun).toISOString() })}\n`;
+
+/**
+ * What a message's line will say, but for its number, which it gets when it is sent.
+ *
+ * @param {string} device
+ * @param {import('../payloads/index.js').Series[]} series what must be stored
+ */
+export const noteOf = (device, series) =>
+  `"device":${JSON.stringify(device)},"series":[${series.filter(hasSamples).map(seriesText).join(',')}]`;
+
+/** @param {number} number of the message in this run, from 1 @param {string} note */
+export const sentLine = (number, note) => `{"sent":${number},${note}}\n`;
+
+/** @param {number} number */
+export const acknowledgedLine = (number) => `{"acknowledged":${number}}\n`;
+
+/** @param {import('../payloads/index.js').Series} series */
+const hasSamples = ({ samples }) => samples.length > 0;
+
+/** @param {import('../payloads/index.js').Series} series */
+const seriesText = ({ name, samples }) =>
+  `{"sensor":${JSON.stringify(name)},"times":[${samples.map(({ ts }) => ts).join(',')}],` +
+  `"values":[${samples.map(({ value }) => numberText(value)).join(',')}]}`;

@@ -1,0 +1,95 @@
+import { performance } from 'node:perf_hooks';
+import { createOutbox } from '../outbox.js';
+import { createConnection } from './connection.js';
+
+/**
+ * What connections of all kinds need.
+ *
+ * @typedef {object} LinkOptions
+ * @property {import('./connection.js').Broker} broker
+ * @property {{ messages: number, bytes: number, window: number }} limits most messages that wait, most bytes owed,
+ *   most messages unacknowledged
+ * @property {import('../meter.js').Meter} meter
+ * @property {import('../ledger/ledger.js').Ledger | null} ledger
+ * @property {(reason: string) => void} onTrouble why there is no connection just now
+ * @property {(reason: string) => void} onRefused the broker will not have us
+ */
+
+/**
+ * A connection together with what is owed over it: what it takes is acknowledged, or dropped and counted.
+ *
+ * @param {LinkOptions & Pick<Parameters<typeof createConnection>[0], 'clientId' | 'will' | 'onUp'>} options
+ */
+export function createLink({ broker, clientId, will, limits, meter, ledger, onUp, onTrouble, onRefused }) {
+  const connection = createConnection({
+    broker,
+    will,
+    clientId,
+    onTrouble,
+    onRefused,
+    onUp(session) {
+      onUp(session);
+      outbox.open();
+    },
+    onDown: () => outbox.close(),
+  });
+
+  const outbox = createOutbox({
+    limit: limits,
+    window: limits.window,
+    send(message, onAcknowledged) {
+      if (!writtenDown(message)) return;
+      connection.publish(message.topic, message.payload, { retain: message.retain, onAcknowledged });
+    },
+    onAcknowledged(message) {
+      const { samples, dueAt, sentAt, entry, onSettled } = message;
+      if (entry !== null) ledger?.acknowledged(entry);
+      if (onSettled) onSettled(true);
+      else meter.acknowledged(samples, performance.now() - (dueAt ?? sentAt));
+    },
+    onDropped({ samples, onSettled }) {
+      if (onSettled) onSettled(false);
+      else meter.dropped(samples);
+    },
+  });
+
+  /** @param {import('../outbox.js').Message} message @returns {boolean} whether it may be sent */
+  function writtenDown(message) {
+    if (!ledger || message.note === null) return true;
+    message.entry = ledger.sent(message.note);
+    message.note = null;
+    return message.entry !== null;
+  }
+
+  return {
+    start: connection.start,
+    publish: connection.publish,
+    push: outbox.push,
+    whenOwingAtMost: outbox.whenAtMost,
+    release: outbox.release,
+
+    get connected() {
+      return connection.up;
+    },
+
+    get session() {
+      return connection.session;
+    },
+
+    /**
+     * Waits for what is owed, says goodbye, disconnects. Past the deadline the connection is torn, and the will speaks.
+     *
+     * @param {Promise<unknown>} deadline
+     * @param {() => Promise<unknown>} farewell what is said last, where there still is a connection
+     */
+    async stop(deadline, farewell) {
+      await Promise.race([outbox.whenAtMost(0), deadline]);
+      const settled = connection.up && outbox.size() === 0;
+      const said = settled ? farewell().then(() => true) : false;
+      const orderly = await Promise.race([said, deadline.then(() => false)]);
+      await connection.stop({ orderly });
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLink>} Link */

@@ -1,0 +1,77 @@
+import { rounded } from '../parts.js';
+import { createRun } from './run.js';
+
+/** A counter never goes back, and begins somewhere: the machine is not new. */
+const MOST = 1e15;
+
+/**
+ * Whole pieces, counted while the machine works.
+ *
+ * @param {{ everyMs: number }} part between two at full load
+ * @returns {import('../index.js').Signal}
+ */
+export const pieces = ({ everyMs }) => ({
+  type: 'counter',
+  unit: 'count',
+  range: [0, MOST],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    let total = Math.floor(random.between(0, 200_000));
+    return () => {
+      total += (intervalMs * run().load) / everyMs;
+      return Math.floor(total);
+    };
+  },
+});
+
+/** How often it has been started. @type {import('../index.js').Signal} */
+export const starts = {
+  type: 'counter',
+  unit: 'count',
+  range: [0, MOST],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    let [total, ran] = [Math.floor(random.between(0, 5000)), true];
+    return () => {
+      const { running } = run();
+      if (running && !ran) total += 1;
+      ran = running;
+      return total;
+    };
+  },
+};
+
+/**
+ * Energy used, in joules.
+ *
+ * @param {{ rated: number, idle: number }} part watts at full load, and when it stands
+ * @returns {import('../index.js').Signal}
+ */
+export const energy = ({ rated, idle }) => ({
+  type: 'energy',
+  unit: 'J',
+  range: [0, MOST],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    let joules = random.between(0, 1e12);
+    return () => {
+      joules += ((idle + rated * run().load) * intervalMs) / 1000;
+      return rounded(joules, 0);
+    };
+  },
+});
+
+/** How long it has run, in seconds. @type {import('../index.js').Signal} */
+export const runningTime = {
+  type: 'running-time',
+  unit: 's',
+  range: [0, MOST],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    let ms = random.between(0, 1e11);
+    return () => {
+      if (run().running) ms += intervalMs;
+      return rounded(ms / 1000, 0);
+    };
+  },
+};

@@ -1,0 +1,70 @@
+import { createEpisodes, rounded, within } from '../parts.js';
+import { createRun } from './run.js';
+
+/**
+ * Acceleration of a bearing, root mean square: with the square of the speed, and now and then something is loose.
+ *
+ * @param {{ usual: number }} part m/s2 at full speed
+ * @returns {import('../index.js').Signal}
+ */
+export const vibration = ({ usual }) => ({
+  type: 'vibration',
+  unit: 'm/s2',
+  range: [0, 100],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    const own = usual * random.between(0.7, 1.3);
+    const loose = createEpisodes(random, intervalMs, {
+      everyMs: 4 * 3_600_000,
+      lastsMs: 600_000,
+      riseMs: 60_000,
+    });
+    return () => {
+      const { speed } = run();
+      const value = own * speed ** 2 * (1 + 2 * loose()) + 0.02 + 0.05 * own * Math.abs(random.normal());
+      return rounded(within(value, 0, 100), 3);
+    };
+  },
+});
+
+/**
+ * Turns a minute: what is set while it runs, a little less under load.
+ *
+ * @param {{ rated: number }} part turns a minute
+ * @returns {import('../index.js').Signal}
+ */
+export const rotation = ({ rated }) => ({
+  type: 'rotation',
+  unit: '1/min',
+  range: [0, 20_000],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    return () => {
+      const { speed, load } = run();
+      const value = rated * speed * (1 - 0.03 * load) + 0.001 * rated * speed * random.normal();
+      return rounded(within(value, 0, 20_000), 0);
+    };
+  },
+});
+
+/** Force that a drive pushes with. @type {import('../index.js').Signal} */
+export const force = {
+  type: 'force',
+  unit: 'N',
+  range: [0, 20_000],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    return () => rounded(within(4500 * run().load + 12 * random.normal(), 0, 20_000), 0);
+  },
+};
+
+/** How far an axis is from where it should be, in metres: micrometres. @type {import('../index.js').Signal} */
+export const deviation = {
+  type: 'deviation',
+  unit: 'm',
+  range: [-0.001, 0.001],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    return () => rounded(within(4e-6 * (0.1 + run().load) * random.normal(), -0.001, 0.001), 7);
+  },
+};

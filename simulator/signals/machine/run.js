@@ -1,0 +1,30 @@
+import { createDrift, within } from '../parts.js';
+
+/** A machine works for about so long, stands for about so long, and takes so long to come up and down. */
+const WORKS_MS = 2_400_000;
+const STANDS_MS = 300_000;
+const INERTIA_MS = 20_000;
+
+/**
+ * What all sensors of a machine have in common: whether it runs, how fast, and how hard it works. Each sensor follows a run of
+ * its own; from the same random numbers they are all the same run, as long as each is read at every step.
+ *
+ * @param {import('../../random.js').Random} random of the machine
+ * @param {number} intervalMs
+ * @returns {() => { running: boolean, speed: number, load: number }} speed and load from 0 to 1
+ */
+export function createRun(random, intervalMs) {
+  const stops = 1 - Math.exp(-intervalMs / WORKS_MS);
+  const begins = 1 - Math.exp(-intervalMs / STANDS_MS);
+  const approach = 1 - Math.exp(-intervalMs / INERTIA_MS);
+  const effort = createDrift(random, intervalMs, { memoryMs: 120_000, deviation: 0.15 });
+  const now = { running: random.uniform() < 0.85, speed: 0, load: 0 };
+  now.speed = now.running ? 1 : 0;
+  return () => {
+    const changes = random.uniform() < (now.running ? stops : begins);
+    if (changes) now.running = !now.running;
+    now.speed += ((now.running ? 1 : 0) - now.speed) * approach;
+    now.load = now.speed * within(0.6 + effort(), 0.1, 1);
+    return now;
+  };
+}

@@ -1,0 +1,32 @@
+import { createRun } from './run.js';
+
+/** On and off, as 1 and 0: SenML has a unit for the value of a switch. */
+const SWITCH = { type: 'switch', unit: '/', range: /** @type {[number, number]} */ ([0, 1]) };
+
+/** Whether it runs. @type {import('../index.js').Signal} */
+export const running = {
+  ...SWITCH,
+  create(_, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    return () => (run().running ? 1 : 0);
+  },
+};
+
+/**
+ * Something that is the case now and then, for a while: a door that is open, an alarm.
+ *
+ * @param {{ everyMs: number, lastsMs: number }} shape mean time between two, mean duration
+ * @returns {import('../index.js').Signal}
+ */
+export const occasional = ({ everyMs, lastsMs }) => ({
+  ...SWITCH,
+  create(random, intervalMs) {
+    const begins = 1 - Math.exp(-intervalMs / everyMs);
+    const ends = 1 - Math.exp(-intervalMs / lastsMs);
+    let on = false;
+    return () => {
+      if (random.uniform() < (on ? ends : begins)) on = !on;
+      return on ? 1 : 0;
+    };
+  },
+});

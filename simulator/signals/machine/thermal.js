@@ -1,0 +1,24 @@
+import { createDailyCycle, rounded, within } from '../parts.js';
+import { createRun } from './run.js';
+
+/**
+ * Something that warms up under load and cools down slowly, in a hall that is warmer by day.
+ *
+ * @param {{ rise: number, memoryMs: number }} part kelvins above the hall at full load; time constant of its warming
+ * @returns {import('../index.js').Signal}
+ */
+export const thermal = ({ rise, memoryMs }) => ({
+  type: 'temperature',
+  unit: 'Cel',
+  range: [0, 150],
+  create(random, intervalMs, machine) {
+    const run = createRun(machine(), intervalMs);
+    const hall = createDailyCycle(machine(), intervalMs);
+    const approach = 1 - Math.exp(-intervalMs / memoryMs);
+    let above = rise * random.between(0.3, 0.7);
+    return () => {
+      above += (rise * run().load - above) * approach;
+      return rounded(within(21 + 3 * hall() + above + 0.05 * random.normal(), 0, 150), 1);
+    };
+  },
+});
