@@ -1,0 +1,52 @@
+import { float64, int64 } from '../../api/store/cells.js';
+import { createSampleWrites } from '../../api/store/measurements/writes.js';
+
+/** @param {string} window the options of a time-window-compacted table */
+export const TUTORIAL_TABLE = (window) => `
+CREATE TABLE IF NOT EXISTS measurement_tutorial (
+  sensor_id uuid,
+  ts timestamp,
+  value double,
+  PRIMARY KEY (sensor_id, ts)
+) WITH CLUSTERING ORDER BY (ts DESC) AND ${window}`;
+
+const INSERT = 'INSERT INTO measurement_tutorial (sensor_id, ts, value) VALUES (?, ?, ?)';
+
+/** What a row is reckoned with, in bytes. */
+const ROW_BYTES = 40;
+
+/**
+ * The way of the tutorials: a partition for each sensor, a row for each sample, and all rows of a message in one logged
+ * batch, whatever partitions they are of. Prepared, which the tutorials forget; routed by the first row, as the driver
+ * does.
+ *
+ * @param {import('../../api/store/session.js').Session} session
+ * @param {import('cassandra-driver').Client} client
+ * @param {import('../../api/store/session.js').Gate} gate
+ * @returns {import('../../api/store/measurements/writes.js').SampleWrites}
+ */
+export const createTutorialWrites = (session, client, gate) => ({
+  ...createSampleWrites(session),
+
+  encode(_device, { bucket, pieces }) {
+    const queries = pieces.flatMap(({ series: { sensor, times, values }, from, to }) =>
+      Array.from({ length: to - from }, (_, at) => ({
+        query: INSERT,
+        params: [
+          sensor,
+          int64(/** @type {number} */ (times[from + at])),
+          float64(/** @type {number} */ (values[from + at])),
+        ],
+      })),
+    );
+    const routing = /** @type {Buffer} */ (pieces[0]?.series.sensor);
+    return { bucket, routing, queries, bytes: queries.length * ROW_BYTES };
+  },
+
+  async commit({ queries, routing }, onSend) {
+    await gate(() => {
+      onSend?.();
+      return client.batch(queries, { logged: true, routingKey: routing });
+    });
+  },
+});

@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * An open loop: something is sent at a fixed rate, however long answers take. Each time it is told when it was meant
+ * to be sent, from where its latency counts: what waits because the machine was busy has waited.
+ *
+ * @param {object} options
+ * @param {number} options.rate a second
+ * @param {number} options.forMs
+ * @param {(intended: number) => void} options.send `intended`: by performance.now()
+ * @param {() => void} [options.flush] called after those that were due together
+ * @returns {Promise<number>} how many were sent
+ */
+export async function pace({ rate, forMs, send, flush = () => {} }) {
+  const began = performance.now();
+  const total = Math.round((rate * forMs) / 1000);
+  let sent = 0;
+  while (sent < total) {
+    const due = Math.min(total, Math.floor(((performance.now() - began) * rate) / 1000) + 1);
+    for (; sent < due; sent++) send(began + (sent * 1000) / rate);
+    flush();
+    await sleep(1);
+  }
+  return sent;
+}

@@ -1,0 +1,28 @@
+/** Devices of a load where nothing else is said, and their sensors at most: registering more takes longer than a round. */
+const DEVICES = 1000;
+const SENSORS = 10_000;
+
+/**
+ * What every message of a load carries.
+ *
+ * @typedef {object} Shape
+ * @property {string} name `SENSORSxSAMPLES`
+ * @property {number} sensors of a device, all of them in every message
+ * @property {number} samples of each sensor
+ * @property {number} devices
+ */
+
+/** The loads of the table: a collar's minute and its ten seconds, the simulator's collar, a factory, a single reading. */
+export const SHAPES = ['1x60', '1x10', '4x10', '50x1', '1x1'];
+
+/** @param {string} name `4x10` is four sensors with ten samples each @param {number} [devices] @returns {Shape | null} */
+export function shapeOf(name, devices) {
+  const match = /^([1-9]\d{0,2})x([1-9]\d{0,3})$/.exec(name);
+  if (!match) return null;
+  const sensors = Number(match[1]);
+  const samples = Number(match[2]);
+  return { name, sensors, samples, devices: devices ?? Math.min(DEVICES, Math.floor(SENSORS / sensors)) };
+}
+
+/** @param {Shape} shape @returns {number} samples in a message */
+export const samplesOf = ({ sensors, samples }) => sensors * samples;

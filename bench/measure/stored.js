@@ -1,0 +1,51 @@
+import { connect } from '../../api/store/connect.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { bucketOf, HOUR_MS } from '../../schema/rules.js';
+import { deviceName } from '../load/devices.js';
+
+const SELECT = 'SELECT count FROM measurement_batch WHERE device_id = ? AND bucket = ?';
+
+/** Partitions read at once. */
+const AT_ONCE = 16;
+
+/**
+ * Counts what the database itself holds: no figure of ours is asked.
+ *
+ * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {{ devices: number, from: number, to: number }} range devices 0 to `devices`, hours of `from` to `to` in epoch ms
+ * @returns {Promise<number>} samples; what a load publishes has no instant twice
+ */
+export async function storedSamples(cql, { devices, from, to }) {
+  const client = await connect(cql, { keyspace: cql.keyspace });
+  /** @param {number} number @param {number} bucket */
+  async function samplesIn(number, bucket) {
+    const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];
+    let samples = 0;
+    // A row of a single sample has no count.
+    for await (const row of await client.execute(SELECT, params, { fetchSize: 5000 }))
+      samples += row['count'] ?? 1;
+    return samples;
+  }
+  const partitions = partitionsOf({ devices, from, to });
+  let samples = 0;
+  try {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (const { number, bucket } of partitions) {
+          const found = await samplesIn(number, bucket);
+          samples += found;
+        }
+      }),
+    );
+    return samples;
+  } finally {
+    await client.shutdown();
+  }
+}
+
+/** @param {{ devices: number, from: number, to: number }} range */
+function* partitionsOf({ devices, from, to }) {
+  for (let bucket = bucketOf(from); bucket <= to; bucket += HOUR_MS) {
+    for (let number = 0; number < devices; number++) yield { number, bucket };
+  }
+}

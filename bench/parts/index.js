@@ -1,0 +1,32 @@
+import { cost } from './cost.js';
+import { fleet } from './fleet.js';
+import { latency } from './latency.js';
+import { overload } from './overload.js';
+import { pressure } from './pressure.js';
+import { throughput } from './throughput.js';
+import { tutorial } from './tutorial.js';
+import { workers } from './workers.js';
+
+/**
+ * What a part is given.
+ *
+ * @typedef {object} Context
+ * @property {import('../stand/index.js').Stand} stand
+ * @property {import('../flags.js').BenchFlags} flags
+ * @property {(text: string) => void} status says what is being done
+ */
+
+/**
+ * One part of the benchmark: it measures, and what it measured, which goes into the raw file as it is, can be shown as
+ * tables at any time.
+ *
+ * @template R
+ * @typedef {object} Part
+ * @property {string} name for --only
+ * @property {string} title
+ * @property {(context: Context) => Promise<R>} run
+ * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
+ */
+
+/** All parts, in the order in which they are run and shown. @type {Part<any>[]} */
+export const PARTS = [throughput, tutorial, latency, overload, cost, fleet, workers, pressure];

@@ -1,0 +1,101 @@
+import { shapeOf } from '../load/shapes.js';
+import { startObserving } from '../measure/observe.js';
+import { measureRate } from '../measure/rate.js';
+import { alternate, median, medianOf } from '../measure/rounds.js';
+import { stealOf } from '../report/steal.js';
+import { figure } from '../report/table.js';
+
+/** The simulator's collar. */
+const LOAD = '4x10';
+
+/** Parts of the highest rate found. */
+const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
+
+/** A run lasts so many times as long as one of a comparison: a p99.9 needs messages. */
+const LONGER = 2;
+
+/** @typedef {keyof typeof SHARES | 'leanest'} Name */
+
+/**
+ * How long a message takes from when it should be published to the acknowledgement of its commit, at parts of the
+ * highest rate; and the leanest loop at the same rate as half of it.
+ *
+ * @type {import('./index.js').Part<Result>}
+ */
+export const latency = {
+  name: 'latency',
+  title: `Latency from the intended publish to the acknowledgement of the commit, open loop, load ${LOAD}`,
+
+  async run({ stand, flags, status }) {
+    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD));
+    const wired = await stand.wired();
+    const leanest = await stand.leanest();
+    status('the highest rate');
+    const timing = { database: stand.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
+    const peaks = [await measureRate(wired, shape, timing), await measureRate(wired, shape, timing)];
+    const peak = median(peaks.map(({ rate }) => rate));
+    const forMs = flags.runMs * LONGER;
+
+    /** @param {Name} name @returns {Promise<import('../measure/latencies.js').Latencies>} */
+    async function run(name) {
+      if (name === 'leanest') return leanest.paced(shape, { rate: peak * SHARES['50 %'], forMs });
+      return (await wired.pace(shape, { rate: peak * SHARES[name], forMs })).latency.published;
+    }
+
+    await leanest.paced(shape, { rate: peak * SHARES['50 %'], forMs: flags.warmMs });
+    const rounds = await alternate({
+      names: /** @type {Name[]} */ ([...Object.keys(SHARES), 'leanest']),
+      rounds: flags.rounds,
+      onStatus: status,
+      async measure(name) {
+        const observed = await startObserving({
+          ...wired.pids,
+          leanest: leanest.pids['ingest'] ?? 0,
+          database: stand.database,
+        });
+        const latencies = await run(name);
+        const { steal, others } = await observed();
+        return { ...latencies, steal, others };
+      },
+    });
+    return { peak, rounds };
+  },
+
+  tables({ peak, rounds }) {
+    const names = /** @type {Name[]} */ ([...Object.keys(SHARES), 'leanest']);
+    return [
+      {
+        head: [
+          `of ${figure(peak / 1000)} thousand samples/s`,
+          'p50 ms',
+          'p99 ms',
+          'p99.9 ms',
+          'mean ms',
+          'p99.9 / mean',
+          'steal',
+        ],
+        rows: names.map((name) => [
+          name === 'leanest' ? 'leanest loop, no MQTT, 50 %' : name,
+          .../** @type {const} */ (['p50', 'p99', 'p999', 'mean']).map((key) =>
+            figure(medianOf(rounds, (results) => results[name][key])),
+          ),
+          figure(medianOf(rounds, (results) => results[name].p999 / results[name].mean)),
+          stealOf(rounds),
+        ]),
+      },
+      {
+        head: ['at 50 %', 'ratio'],
+        rows: [
+          [
+            "p99 of the whole way / the leanest loop's",
+            figure(medianOf(rounds, (results) => results['50 %'].p99 / results.leanest.p99)),
+          ],
+        ],
+      },
+    ];
+  },
+};
+
+/** @typedef {import('../measure/latencies.js').Latencies & { steal: number, others: number }} Measured */
+
+/** @typedef {{ peak: number, rounds: import('../measure/rounds.js').Round<Name, Measured>[] }} Result */

@@ -1,0 +1,88 @@
+import { compare } from '../measure/comparison.js';
+import { medianOf } from '../measure/rounds.js';
+import { stealOf } from '../report/steal.js';
+import { figure, percent } from '../report/table.js';
+
+/** @typedef {'packed' | 'rows' | 'loop' | 'leanest'} Name */
+
+const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'loop', 'leanest']);
+
+/**
+ * The whole way at each load, packed and one row per sample; the same ingest without MQTT; and the same batches by the
+ * leanest loop. Side by side, `latest` kept by all.
+ *
+ * @type {import('./index.js').Part<import('../measure/comparison.js').Comparison<Name>[]>}
+ */
+export const throughput = {
+  name: 'throughput',
+  title:
+    'The whole way: publisher, Mosquitto, ingest, Cassandra; every message acknowledged after its commit',
+
+  async run(context) {
+    const { stand, flags } = context;
+    return compare(context, {
+      loads: flags.shapes,
+      contenders: {
+        packed: await stand.line('packed'),
+        rows: await stand.line('rows', { store: 'rows', gate: true }),
+        loop: await stand.loop(),
+        leanest: await stand.leanest(),
+      },
+      swept: ['rows', 'leanest'],
+    });
+  },
+
+  tables: (loads) => [
+    {
+      head: [
+        'thousand samples/s',
+        'packed',
+        'one row per sample',
+        'ratio',
+        'without MQTT',
+        'ratio',
+        'leanest loop',
+        'ratio',
+        'steal',
+        'others',
+      ],
+      rows: loads.map(({ shape, rounds }) => [
+        shape,
+        figure(medianOf(rounds, ({ packed }) => packed.rate / 1000)),
+        figure(medianOf(rounds, ({ rows }) => rows.rate / 1000)),
+        figure(medianOf(rounds, ({ packed, rows }) => packed.rate / rows.rate)),
+        figure(medianOf(rounds, ({ loop }) => loop.rate / 1000)),
+        figure(medianOf(rounds, ({ packed, loop }) => packed.rate / loop.rate)),
+        figure(medianOf(rounds, ({ leanest }) => leanest.rate / 1000)),
+        figure(medianOf(rounds, ({ packed, leanest }) => packed.rate / leanest.rate)),
+        stealOf(rounds),
+        percent(Math.max(...rounds.map(({ others }) => others))),
+      ]),
+    },
+    {
+      head: ['CPU µs a sample', 'ingest', 'database', 'broker', 'publisher'],
+      rows: loads.flatMap(({ shape, rounds }) =>
+        NAMES.map((name) => [
+          `${shape} ${name}`,
+          ...['ingest', 'database', 'broker', 'publisher'].map((process) =>
+            figure(medianOf(rounds, (results) => results[name].cpu[process] ?? Number.NaN)),
+          ),
+        ]),
+      ),
+    },
+    {
+      head: [
+        'thousand samples/s by requests in flight',
+        ...(loads[0]?.sweeps.rows?.tried.map(({ inFlight }) => String(inFlight)) ?? []),
+        'best',
+      ],
+      rows: loads.flatMap(({ shape, sweeps }) =>
+        Object.entries(sweeps).map(([name, { tried, best }]) => [
+          `${shape} ${name}`,
+          ...tried.map(({ rate }) => figure(rate / 1000)),
+          String(best),
+        ]),
+      ),
+    },
+  ],
+};

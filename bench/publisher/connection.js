@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { generate } from 'mqtt-packet';
+
+/** CONNACK and PUBACK, all that a broker sends to a client that only publishes, have four bytes (MQTT 3.1.1, 3.2 and 3.4). */
+const ANSWER_BYTES = 4;
+const CONNACK = 0x20;
+const PUBACK = 0x40;
+
+/**
+ * An MQTT 3.1.1 connection that publishes and counts acknowledgements, and does nothing else.
+ *
+ * @param {object} options
+ * @param {string} options.url mqtt://host:port
+ * @param {string} options.clientId
+ * @param {(count: number) => void} options.onAcknowledged told how many PUBACKs came together
+ * @param {() => void} options.onDrain what was written is on its way
+ * @param {(error: Error) => void} options.onBroken
+ */
+export async function openConnection({ url, clientId, onAcknowledged, onDrain, onBroken }) {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, 'connect');
+  socket.write(generate({ cmd: 'connect', clientId, protocolVersion: 4, clean: true, keepalive: 0 }));
+  const [connack] = /** @type {[Buffer]} */ (await once(socket, 'data'));
+  if (connack[0] !== CONNACK || connack[3] !== 0) {
+    throw new Error(`the broker answers CONNECT with ${connack.toString('hex')}`);
+  }
+  let ending = false;
+  let cut = 0;
+  socket.on('data', (chunk) => {
+    const first = chunk[(ANSWER_BYTES - cut) % ANSWER_BYTES];
+    if (first !== undefined && first !== PUBACK) {
+      socket.destroy(new Error(`the broker sends ${first.toString(16)} where a PUBACK belongs`));
+      return;
+    }
+    const whole = cut + chunk.length;
+    cut = whole % ANSWER_BYTES;
+    onAcknowledged((whole - cut) / ANSWER_BYTES);
+  });
+  socket.on('drain', onDrain);
+  socket.on('error', onBroken);
+  socket.on('close', () => ending || onBroken(new Error('the broker closed the connection')));
+
+  return {
+    /** @param {Buffer} packets @returns {boolean} false: wait for `onDrain` before sending more */
+    send: (packets) => socket.write(packets),
+    close() {
+      ending = true;
+      socket.end(generate({ cmd: 'disconnect' }));
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */

@@ -1,0 +1,98 @@
+import { createClocks } from '../load/devices.js';
+import { pace } from '../load/pace.js';
+import { samplesOf } from '../load/shapes.js';
+import { createLatencies } from '../measure/latencies.js';
+import { serve } from '../stand/service.js';
+import { createPublisher } from './publisher.js';
+import { openWire } from './wire.js';
+
+/** @typedef {{ url: string, shape: import('../load/shapes.js').Shape, connections: number }} Load */
+
+// A process that publishes one load at a time, told by its parent when and how much.
+/** @type {import('./publisher.js').Publisher | null} */
+let publisher = null;
+/** @type {import('./wire.js').Wire | null} */
+let wire = null;
+const clocks = createClocks();
+let committed = 0;
+let pacing = Promise.resolve(0);
+
+/** From when a message was meant to be sent, and from when the broker passed it on, until it was acknowledged. */
+const latencies = { published: createLatencies(), delivered: createLatencies() };
+
+/** @param {Load} load */
+async function open(load) {
+  publisher?.close();
+  publisher = await createPublisher({
+    ...load,
+    clocks,
+    onPaced: (device, intended) => wire?.expect(device, intended),
+    onBroken(error) {
+      console.error(error);
+      process.exit(1);
+    },
+  });
+  return publisher;
+}
+
+const counts = () => ({
+  published: publisher?.published ?? 0,
+  acknowledged: publisher?.acknowledged ?? 0,
+  committed,
+});
+
+serve({
+  /** @param {Load} load as fast as `allow` allows */
+  async start(load) {
+    await open(load);
+  },
+
+  /** @param {number} messages */
+  allow(messages) {
+    publisher?.allow(messages);
+    return counts();
+  },
+
+  counts,
+
+  stop() {
+    publisher?.close();
+    const last = counts();
+    publisher = null;
+    return last;
+  },
+
+  /** @param {string} brokerUrl @returns {Promise<string>} where ingest connects instead, so that we see what it acknowledges */
+  async wire(brokerUrl) {
+    wire?.close();
+    wire = await openWire(brokerUrl, (intended, delivered) => {
+      const now = performance.now();
+      committed++;
+      latencies.published.record(now - intended);
+      latencies.delivered.record(now - delivered);
+    });
+    return wire.url;
+  },
+
+  /** @param {Load & { rate: number, forMs: number }} load `rate`: samples/s, however long commits take */
+  async pace({ rate, forMs, ...load }) {
+    const current = await open(load);
+    committed = 0;
+    latencies.published.reset();
+    latencies.delivered.reset();
+    pacing = pace({ rate: rate / samplesOf(load.shape), forMs, send: current.due, flush: current.flush });
+  },
+
+  /** Settles when all is published. */
+  paced: () => pacing,
+
+  /** @param {{ reset: boolean }} options whether the next reading begins here */
+  latencies({ reset }) {
+    const reading = { published: latencies.published.read(), delivered: latencies.delivered.read() };
+    if (reset) {
+      latencies.published.reset();
+      latencies.delivered.reset();
+    }
+    return reading;
+  },
+});

@@ -1,0 +1,138 @@
+import { createDevices } from '../load/devices.js';
+import { openConnection } from './connection.js';
+import { createPackets } from './packets.js';
+
+/** Written at once at most: enough that system calls cost little, little enough that the broker is never idle. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Messages that a connection may have without the broker's PUBACK, where it is told how many to publish in all. */
+const WINDOW = 500;
+
+const LAST_PACKET_ID = 65_535;
+
+/**
+ * A load, published over several connections, each with devices of its own. The broker acknowledges before anything is
+ * committed; what keeps its queue short is `allow`, which whoever counts the commits calls again and again.
+ *
+ * @param {object} options
+ * @param {string} options.url of the broker
+ * @param {import('../load/shapes.js').Shape} options.shape
+ * @param {number} options.connections
+ * @param {Float64Array} options.clocks see `createClocks`
+ * @param {(error: Error) => void} options.onBroken
+ * @param {(device: number, intended: number) => void} [options.onPaced] told of each message that `due` published
+ */
+export async function createPublisher({ url, shape, connections, clocks, onBroken, onPaced = () => {} }) {
+  const packets = createPackets(shape);
+  let published = 0;
+  let acknowledged = 0;
+  let allowed = 0;
+  let next = 0;
+
+  /** @param {number} index */
+  async function openLane(index) {
+    const first = Math.floor((index * shape.devices) / connections);
+    const count = Math.floor(((index + 1) * shape.devices) / connections) - first;
+    const devices = createDevices({ clocks, first, count, samples: shape.samples });
+    let id = 0;
+    let unacknowledged = 0;
+    let drained = true;
+    /** @type {number[]} when the messages that are due were meant to be sent */
+    let due = [];
+
+    const connection = await openConnection({
+      url,
+      clientId: `bench-publisher-${process.pid}-${index}`,
+      onAcknowledged(many) {
+        acknowledged += many;
+        unacknowledged -= many;
+        pump();
+      },
+      onDrain() {
+        drained = true;
+        pump();
+      },
+      onBroken,
+    });
+
+    /**
+     * @param {number} most messages
+     * @param {(device: number, index: number) => void} [onEach]
+     * @returns {number} how many were written: as many as a chunk takes
+     */
+    function write(most, onEach) {
+      const room = Math.max(1, Math.floor(CHUNK_BYTES / packets.most));
+      const count = Math.min(most, room);
+      const chunk = Buffer.allocUnsafe(count * packets.most);
+      const now = Date.now();
+      let at = 0;
+      for (let message = 0; message < count; message++) {
+        devices.advance(now);
+        id = id === LAST_PACKET_ID ? 1 : id + 1;
+        at = packets.write(chunk, at, devices, id);
+        onEach?.(devices.number, message);
+      }
+      published += count;
+      unacknowledged += count;
+      drained = connection.send(chunk.subarray(0, at));
+      return count;
+    }
+
+    function pump() {
+      while (drained) {
+        const most = Math.min(WINDOW - unacknowledged, allowed - published);
+        if (most <= 0) return;
+        write(most);
+      }
+    }
+
+    return {
+      pump,
+      /** @param {number} intended */
+      add: (intended) => due.push(intended),
+      flush() {
+        const times = due;
+        due = [];
+        for (let at = 0; at < times.length; ) {
+          const from = at;
+          at += write(times.length - at, (device, message) => onPaced(device, Number(times[from + message])));
+        }
+      },
+      close: connection.close,
+    };
+  }
+
+  const lanes = await Promise.all(Array.from({ length: connections }, (_, index) => openLane(index)));
+
+  /** @returns {number} another connection comes first each time, so that all get their share */
+  const turn = () => {
+    next = (next + 1) % lanes.length;
+    return next;
+  };
+
+  return {
+    /** @param {number} messages that may be published in all */
+    allow(messages) {
+      allowed = messages;
+      const first = turn();
+      for (let at = 0; at < lanes.length; at++) lanes[(first + at) % lanes.length]?.pump();
+    },
+    /** A message that has to go out now, whatever became of those before it. @param {number} intended when it should, by performance.now() */
+    due: (intended) => lanes[turn()]?.add(intended),
+    /** Sends what is due. */
+    flush() {
+      for (const lane of lanes) lane.flush();
+    },
+    get published() {
+      return published;
+    },
+    get acknowledged() {
+      return acknowledged;
+    },
+    close() {
+      for (const { close } of lanes) close();
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof createPublisher>>} Publisher */

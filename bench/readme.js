@@ -1,0 +1,41 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from '../common/command.js';
+import { MillraceError } from '../common/errors.js';
+import { parseFlags } from '../common/flags.js';
+import { readSettings } from '../common/settings.js';
+import { chart, everything, insertBetweenMarks, summary } from './report/readme.js';
+
+const README = new URL('../README.md', import.meta.url);
+const PAGE = new URL('../docs/benchmarks.md', import.meta.url);
+const CHART = new URL('../docs/images/bench.svg', import.meta.url);
+
+// npm run bench:readme: writes what a run measured into the README, so that no figure is ever typed by hand.
+await runCommand(async () => {
+  const flags = parseFlags(
+    'npm run bench:readme --',
+    { file: { type: 'text', help: 'raw figures of a run; default the newest' } },
+    process.argv.slice(2),
+  );
+  const file = flags.file ?? (await newestRun());
+  /** @type {import('./report/readme.js').Raw} */
+  const raw = JSON.parse(await readFile(file, 'utf8'));
+  const image = chart(raw);
+  if (image) await writeFile(CHART, image);
+  for (const [document, text] of /** @type {const} */ ([
+    [README, summary(raw)],
+    [PAGE, everything(raw)],
+  ])) {
+    await writeFile(document, insertBetweenMarks(await readFile(document, 'utf8'), text));
+  }
+  console.log(`README.md, docs/benchmarks.md and docs/images/bench.svg show ${file}`);
+});
+
+/** @returns {Promise<string>} path */
+async function newestRun() {
+  const home = join(readSettings().dataDir, 'bench');
+  const runs = (await readdir(home).catch(() => [])).filter((name) => /^bench-.*\.json$/.test(name));
+  const newest = runs.sort().at(-1);
+  if (!newest) throw new MillraceError('failed', `There is no run in ${home} yet: npm run bench makes one.`);
+  return join(home, newest);
+}

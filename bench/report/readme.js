@@ -1,0 +1,68 @@
+import { medianOf } from '../measure/rounds.js';
+import { PARTS } from '../parts/index.js';
+import { targetsTable } from '../targets.js';
+import { barChart } from './chart.js';
+import { figure, markdownTable } from './table.js';
+
+/**
+ * A raw file of the bench.
+ *
+ * @typedef {object} Raw
+ * @property {string} began ISO 8601
+ * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
+ * @property {import('../targets.js').Results & Record<string, unknown>} results
+ */
+
+/** Between these two lines of a document stands what the raw file says. */
+const BEGIN = '<!-- bench: written by npm run bench:readme -->';
+const END = '<!-- /bench -->';
+
+/**
+ * @param {string} document
+ * @param {string} text
+ * @returns {string} the document with the text between the marks
+ * @throws {RangeError} when the marks are not there
+ */
+export function insertBetweenMarks(document, text) {
+  const begin = document.indexOf(BEGIN);
+  const end = document.indexOf(END);
+  if (begin < 0 || end < begin) throw new RangeError(`the lines ${BEGIN} and ${END} are needed`);
+  return `${document.slice(0, begin + BEGIN.length)}\n\n${text}\n\n${document.slice(end)}`;
+}
+
+/** @param {Raw} raw @returns {string} Markdown: the machine, and the table of targets */
+export function summary(raw) {
+  const { head, rows } = targetsTable(raw.results);
+  return [machineOf(raw), markdownTable(head, rows)].join('\n\n');
+}
+
+/** @param {Raw} raw @returns {string} Markdown: all tables */
+export function everything(raw) {
+  const parts = PARTS.filter(({ name }) => raw.results[name] !== undefined);
+  return [
+    machineOf(raw),
+    ...parts.flatMap((part) => [
+      `## ${part.title}`,
+      ...part.tables(raw.results[part.name]).map(({ head, rows }) => markdownTable(head, rows)),
+    ]),
+  ].join('\n\n');
+}
+
+/** @param {Raw} raw @returns {string | null} SVG of the rates; null where they were not measured */
+export function chart({ results: { throughput } }) {
+  if (!throughput) return null;
+  const names = /** @type {const} */ (['packed', 'rows', 'leanest']);
+  return barChart({
+    title: 'Thousand acknowledged samples/s, by sensors x samples a message',
+    series: ['packed', 'one row per sample', 'the database alone'],
+    groups: throughput.map(({ shape, rounds }) => ({
+      name: shape,
+      values: names.map((name) => medianOf(rounds, (results) => results[name].rate / 1000)),
+      note: `${figure(medianOf(rounds, ({ packed, rows }) => packed.rate / rows.rate))} times`,
+    })),
+  });
+}
+
+/** @param {Raw} raw */
+const machineOf = ({ began, machine }) =>
+  `Measured on ${began.slice(0, 10)} on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;

@@ -1,0 +1,38 @@
+/**
+ * A table in plain text: the first column to the left, all others, which hold figures, to the right.
+ *
+ * @param {string[]} head
+ * @param {string[][]} rows
+ */
+export function textTable(head, rows) {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const line = (/** @type {string[]} */ row) =>
+    widths
+      .map((width, column) => {
+        const cell = row[column] ?? '';
+        return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+      })
+      .join('  ')
+      .trimEnd();
+  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+}
+
+/** @param {string[]} head @param {string[][]} rows the same in Markdown */
+export function markdownTable(head, rows) {
+  const line = (/** @type {string[]} */ row) => `| ${row.join(' | ')} |`;
+  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
+    '\n',
+  );
+}
+
+/** @param {number} number @param {number} [digits] significant ones @returns {string} `1.28`, `12.8`, `128`, `1280` */
+export function figure(number, digits = 3) {
+  if (!Number.isFinite(number)) return '-';
+  if (number === 0) return '0';
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(number))));
+  return number.toFixed(decimals);
+}
+
+/** @param {number} part @returns {string} `0.1 %` */
+export const percent = (part) => `${(part * 100).toFixed(1)} %`;

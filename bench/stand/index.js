@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connect } from '../../api/store/connect.js';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { DIALECTS, windowOptions } from '../../schema/migrate/files.js';
+import { ROW_TABLE } from '../contenders/row-writes.js';
+import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';
+import { startAlone } from './alone.js';
+import { startBroker } from './broker.js';
+import { startChild } from './child.js';
+import { startFlags, startIngest } from './ingest.js';
+import { startLeanest } from './leanest.js';
+import { createLine } from './line.js';
+import { createLoop } from './loop.js';
+import { createWired } from './wired.js';
+import { startWorkers } from './workers.js';
+
+const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
+
+/** Connections of the publisher to a broker. */
+const CONNECTIONS = 8;
+
+/**
+ * What everything is measured on: a database, one publisher, and the contenders, each started when it is first asked for.
+ *
+ * @param {object} options
+ * @param {string} options.dir where all of them keep what they keep
+ * @param {import('./database.js').Database} options.database
+ * @param {string} [options.prefix] of the keyspaces
+ * @param {(text: string) => void} options.onStatus
+ */
+export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
+  const publisher = await startChild(PUBLISHER, {
+    title: 'publisher',
+    log: join(dir, 'logs', 'publisher.log'),
+  });
+  /** @type {Map<string, { close: () => Promise<void> }>} */
+  const open = new Map();
+
+  /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of a process with tables of its own */
+  const settings = (name, broker) => ({
+    CQL_CONTACT_POINTS: database.contactPoint,
+    CQL_LOCAL_DC: 'datacenter1',
+    CQL_KEYSPACE: `${prefix}_${name.replaceAll(/\W/g, '_')}`,
+    MQTT_CLIENT_ID: `bench-${name}`,
+    MQTT_URL: broker,
+  });
+
+  /** @param {NodeJS.ProcessEnv} env makes a keyspace, with the tables of the baselines as well */
+  async function migrate(env) {
+    const config = readSettings(env, { envFile: '' });
+    await migrateDatabase(config);
+    const client = await connect(config.cql, { keyspace: config.cql.keyspace });
+    try {
+      const window = windowOptions(config.retention.batchDays, DIALECTS.cassandra);
+      for (const table of [ROW_TABLE, TUTORIAL_TABLE])
+        await client.execute(table(window), [], { prepare: false });
+      return config;
+    } finally {
+      await client.shutdown();
+    }
+  }
+
+  /**
+   * @template {{ close: () => Promise<void> }} C
+   * @param {string} name
+   * @param {(home: string) => Promise<C>} start
+   * @returns {Promise<C>} started once for each name
+   */
+  async function once(name, start) {
+    const known = /** @type {C | undefined} */ (open.get(name));
+    if (known) return known;
+    onStatus(`starting ${name}`);
+    const contender = await start(join(dir, name.replaceAll(/\W/g, '-')));
+    open.set(name, contender);
+    return contender;
+  }
+
+  return {
+    /** Its pid. */
+    database: database.pid,
+
+    /**
+     * The whole way, through a broker of its own.
+     *
+     * @param {string} name
+     * @param {import('./ingest.js').Changed} [changed] none: our own ingest, as it is
+     */
+    line: (name, changed) =>
+      once(name, async (home) => {
+        const broker = await startBroker(join(home, 'broker'));
+        const env = settings(name, broker.url);
+        await migrate(env);
+        const ingest = await startIngest({ name, dir: home, settings: env, changed });
+        return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
+      }),
+
+    /** Our own ingest, as it is, with a wire on which its acknowledgements can be read. */
+    wired: () =>
+      once('wired', async (home) => {
+        const broker = await startBroker(join(home, 'broker'));
+        const env = settings('wired', await publisher.ask('wire', broker.url));
+        const { cql } = await migrate(env);
+        const ingest = await startIngest({ name: 'wired', dir: home, settings: env });
+        const line = createLine({ name: 'wired', broker, ingest, publisher, connections: CONNECTIONS });
+        return createWired({ line, broker, publisher, connections: CONNECTIONS, cql });
+      }),
+
+    /** Ingest without a broker. @returns {Promise<import('./line.js').Contender>} */
+    loop: () =>
+      once('loop', async (home) => {
+        const env = settings('loop');
+        await migrate(env);
+        const ingest = await startIngest({ name: 'loop', dir: home, settings: env, changed: { loop: true } });
+        return createLoop({ name: 'loop', ingest });
+      }),
+
+    /** The database's own limit. */
+    leanest: () =>
+      once('leanest', async (home) => {
+        const { cql, retention } = await migrate(settings('leanest'));
+        return startLeanest({
+          dir: home,
+          contactPoint: database.contactPoint,
+          cql,
+          groups: retention.latestGroups,
+        });
+      }),
+
+    /** What a message costs whatever surrounds it. */
+    alone: () => once('alone', (home) => startAlone(home, startFlags())),
+
+    /** Our store, used by very many at once. */
+    workers: () =>
+      once('workers', async (home) => {
+        const env = settings('workers');
+        await migrate(env);
+        return startWorkers(home, { settings: env, nodeFlags: startFlags() });
+      }),
+
+    /** @param {string} name ends a contender that is needed no more */
+    async close(name) {
+      await open.get(name)?.close();
+      open.delete(name);
+    },
+
+    async stop() {
+      for (const contender of open.values()) await contender.close();
+      await publisher.stop();
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof openStand>>} Stand */

@@ -1,0 +1,153 @@
+import { medianOf } from './measure/rounds.js';
+import { figure } from './report/table.js';
+
+/**
+ * One line of the table of targets.
+ *
+ * @typedef {object} Target
+ * @property {string} figure what is measured
+ * @property {keyof Results} part the part of the bench that measures it
+ * @property {number} atLeast or
+ * @property {number} atMost
+ * @property {(results: Required<Results>) => number} read NaN where it was not measured
+ */
+
+/**
+ * What the parts measured; those that were not run are missing.
+ *
+ * @typedef {object} Results
+ * @property {Awaited<ReturnType<typeof import('./parts/throughput.js').throughput.run>>} [throughput]
+ * @property {Awaited<ReturnType<typeof import('./parts/tutorial.js').tutorial.run>>} [tutorial]
+ * @property {Awaited<ReturnType<typeof import('./parts/latency.js').latency.run>>} [latency]
+ * @property {Awaited<ReturnType<typeof import('./parts/overload.js').overload.run>>} [overload]
+ * @property {Awaited<ReturnType<typeof import('./parts/cost.js').cost.run>>} [cost]
+ * @property {Awaited<ReturnType<typeof import('./parts/fleet.js').fleet.run>>} [fleet]
+ */
+
+/** What the bench is for, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
+export const TARGETS = [
+  overRows('1x60', 3.5),
+  overRows('1x10', 1.8),
+  overRows('4x10', 2.2),
+  overRows('50x1', 1.6),
+  overRows('1x1', 1),
+  ...['1x60', '1x10', '4x10', '50x1', '1x1'].map(withoutMqtt),
+  {
+    figure: "p99 from publish to commit at 50 %, against the leanest loop's at the same rate",
+    part: 'latency',
+    atMost: 3,
+    read: ({ latency }) => medianOf(latency.rounds, (results) => results['50 %'].p99 / results.leanest.p99),
+  },
+  {
+    figure: 'p99.9 / mean at 200 %, from publish to commit',
+    part: 'overload',
+    atMost: 4.7,
+    read: ({ overload }) =>
+      medianOf(
+        overload.rounds,
+        ({ overload: { latency } }) => latency.published.p999 / latency.published.mean,
+      ),
+  },
+  {
+    figure: 'memory of ingest at 200 %, MB',
+    part: 'overload',
+    atMost: 300,
+    read: ({ overload }) =>
+      medianOf(overload.rounds, ({ overload: { memory } }) => Math.max(...memory.map(({ mb }) => mb))),
+  },
+  {
+    figure: 'samples missing in the database after 200 %',
+    part: 'overload',
+    atMost: 0,
+    read: ({ overload }) => overload.committed - overload.stored,
+  },
+  {
+    figure: 'CPU of ingest against parsing, digest and encoding alone, 1x60',
+    part: 'cost',
+    atMost: 2.2,
+    read: ({ cost }) =>
+      atLoad(cost.loads, '1x60', ({ packed }) => Number(packed.cpu['ingest']) / Number(cost.least['1x60'])),
+  },
+  {
+    figure: 'CPU of ingest and database with latest against without, 1x60',
+    part: 'cost',
+    atMost: 1.2,
+    read: ({ cost }) =>
+      atLoad(cost.loads, '1x60', (results) => cpuOfBoth(results.packed) / cpuOfBoth(results['no-latest'])),
+  },
+  {
+    figure: "50x1 against the tutorial's logged batch and the same latest",
+    part: 'tutorial',
+    atLeast: 2,
+    read: ({ tutorial }) =>
+      atLoad(tutorial, '50x1', (results) => results.packed.rate / results['with latest'].rate),
+  },
+  {
+    figure: '50x1 against the logged batch alone, which keeps no latest',
+    part: 'tutorial',
+    atLeast: 2,
+    read: ({ tutorial }) => atLoad(tutorial, '50x1', ({ packed, without }) => packed.rate / without.rate),
+  },
+  {
+    figure: 'CPU of ingest and database with 100,000 sensors against 100',
+    part: 'fleet',
+    atMost: 1.15,
+    read: ({ fleet }) =>
+      medianOf(fleet, (results) => cpuOfBoth(results['100,000 sensors']) / cpuOfBoth(results['100 sensors'])),
+  },
+];
+
+/** @param {string} load @param {number} atLeast */
+function overRows(load, atLeast) {
+  return {
+    figure: `acknowledged samples/s against one row per sample, ${load}`,
+    part: /** @type {const} */ ('throughput'),
+    atLeast,
+    read: (/** @type {Required<Results>} */ { throughput }) =>
+      atLoad(throughput, load, ({ packed, rows }) => packed.rate / rows.rate),
+  };
+}
+
+/** @param {string} load */
+function withoutMqtt(load) {
+  return {
+    figure: `behind Mosquitto against the same without MQTT, ${load}`,
+    part: /** @type {const} */ ('throughput'),
+    atLeast: 0.9,
+    read: (/** @type {Required<Results>} */ { throughput }) =>
+      atLoad(throughput, load, ({ packed, loop }) => packed.rate / loop.rate),
+  };
+}
+
+/**
+ * @param {Partial<Results>} results
+ * @returns {{ head: string[], rows: string[][] }} of what was measured
+ */
+export function targetsTable(results) {
+  const rows = TARGETS.flatMap((target) => {
+    if (results[target.part] === undefined) return [];
+    const value = target.read(/** @type {Required<Results>} */ (results));
+    if (Number.isNaN(value)) return [];
+    const [wanted, holds] =
+      'atLeast' in target
+        ? [`${target.atLeast} or more`, value >= target.atLeast]
+        : [`${target.atMost} or less`, value <= target.atMost];
+    return [[target.figure, wanted, figure(value), holds ? 'yes' : 'no']];
+  });
+  return { head: ['figure', 'target', 'measured', 'holds'], rows };
+}
+
+/**
+ * @template {string} Name
+ * @param {import('./measure/comparison.js').Comparison<Name>[]} loads
+ * @param {string} load
+ * @param {(results: Record<Name, import('./measure/rate.js').Rate>) => number} read
+ * @returns {number} the median over the rounds; NaN where the load was not run
+ */
+function atLoad(loads, load, read) {
+  const found = loads.find(({ shape }) => shape === load);
+  return found ? medianOf(found.rounds, read) : Number.NaN;
+}
+
+/** @param {import('./measure/rate.js').Rate} rate @returns {number} CPU µs a sample */
+const cpuOfBoth = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);
