@@ -1,6 +1,7 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
- * `npm run test:infra`: the same for what deploys the system.
+ * `npm run test:infra`: the same for what deploys the system. `npm run test:cluster`: that nothing is lost, whatever is
+ * killed; `-- --seed N` repeats a run.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,8 @@ import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** @typedef {keyof typeof SUITES} Suite */
 
 /** Which of jest's projects a suite runs, and the programs that it needs. */
 const SUITES = {
@@ -20,6 +23,10 @@ const SUITES = {
     projects: ['infra'],
     tools: /** @type {const} */ (['mosquitto', 'mosquittoClients', 'shellcheck', 'openssl', 'python']),
   },
+  cluster: {
+    projects: ['cluster'],
+    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients']),
+  },
 };
 
 await runCommand(async () => {
@@ -29,12 +36,13 @@ await runCommand(async () => {
   checkNode();
   await ensurePackages(root, { onStatus });
   const args = process.argv.slice(2);
-  const isInfra = args[0] === '--infra';
-  const { projects, tools } = isInfra ? SUITES.infra : SUITES.main;
+  const asked = args[0]?.replace(/^--/, '') ?? '';
+  const isNamed = Object.hasOwn(SUITES, asked);
+  const { projects, tools } = SUITES[isNamed ? /** @type {Suite} */ (asked) : 'main'];
   await ensureTools([...tools], { onStatus });
   line.clear();
   // Last, since this flag takes every word that follows it.
-  process.exitCode = await jest([...(isInfra ? args.slice(1) : args), '--selectProjects', ...projects]);
+  process.exitCode = await jest([...(isNamed ? args.slice(1) : args), '--selectProjects', ...projects]);
 });
 
 /** @param {string[]} args @returns {Promise<number>} exit code */

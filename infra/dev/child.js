@@ -21,16 +21,17 @@ const LINES_KEPT = 30;
  * @param {object} options
  * @param {string} options.title what a person calls it
  * @param {string[]} [options.args]
+ * @param {string[]} [options.nodeFlags]
  * @param {NodeJS.ProcessEnv} options.env
  * @param {(line: string) => void} [options.onLine] gets each line that it writes; without: it writes to our terminal
  * @returns {Child}
  */
-export function startChild(script, { title, args = [], env, onLine }) {
+export function startChild(script, { title, args = [], nodeFlags = [], env, onLine }) {
   const output = onLine ? 'pipe' : 'inherit';
   const child = fork(script, args, {
     detached: true,
     env,
-    execArgv: [],
+    execArgv: nodeFlags,
     stdio: ['ignore', output, output, 'ipc'],
   });
   /** @type {string[]} */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { INGEST_NODE_FLAGS } from '../../common/node-flags.js';
 import { startEngine } from '../engine/index.js';
 import { createApiLog } from './api-log.js';
 import { startChild } from './child.js';
@@ -27,7 +28,7 @@ const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
  * @returns {Promise<string>} contact point of the local database
  */
 export async function startDatabase({ config: { cql, dataDir }, parts, onStatus, signal }) {
-  const engine = await startEngine({ dataDir, port: cql.localPort, onStatus, signal });
+  const engine = await startEngine({ dataDir, port: cql.localPort, durable: true, onStatus, signal });
   parts.add({ title: 'database', patienceMs: PATIENCE_MS.engine, ...engine });
   return engine.contactPoint;
 }
@@ -51,7 +52,12 @@ export async function migrate({ root, env, onStatus, signal }) {
 export async function startApi({ config, root, env, parts, print, onStatus, signal }) {
   const path = join(config.dataDir, 'logs', 'api.log');
   const log = createApiLog(path, { print });
-  const child = startChild(join(root, 'api/index.js'), { title: 'API', env, onLine: log.write });
+  const child = startChild(join(root, 'api/index.js'), {
+    title: 'API',
+    nodeFlags: INGEST_NODE_FLAGS,
+    env,
+    onLine: log.write,
+  });
   child.exited.then(log.close, log.close);
   parts.add({ title: 'API', patienceMs: PATIENCE_MS.api, ...child });
   await untilReady(addresses(config).dashboard, { token: config.http.apiToken, log: path, onStatus, signal });

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { createHost } from '../../api/ingest/sparkplug/host.js';
+import { EDGE_FILTERS } from '../../api/ingest/sparkplug/topic.js';
+import { subscribe } from '../../api/ingest/subscriber/subscriptions.js';
 import { SETTINGS } from '../../common/settings-table.js';
 import { prepareBroker } from '../support/compose-broker.js';
 
@@ -12,6 +15,7 @@ import { prepareBroker } from '../support/compose-broker.js';
 
 const NOT_AUTHORIZED = 135;
 const MEASUREMENTS = 'iot/v1/pump/measurements';
+const STATE = { topic: 'spBv1.0/STATE/millrace-1', qos: /** @type {const} */ (1), retain: false };
 
 /** @type {string} */
 let directory;
@@ -58,9 +62,22 @@ const theApisSession = () => ({
   properties: { sessionExpiryInterval: 3600 },
 });
 
-/** @param {import('mqtt').MqttClient} client @returns {Promise<string>} the next message, `topic payload` */
-const nextMessage = (client) =>
-  new Promise((resolve) => client.once('message', (topic, payload) => resolve(`${topic} ${payload}`)));
+/** @param {string} topic */
+async function listenTo(topic) {
+  const client = await connect(asDevice());
+  await client.subscribeAsync(topic, { qos: 1 });
+  return client;
+}
+
+/** @param {import('mqtt').MqttClient} client @param {string} [under] the topic's beginning @returns {Promise<string>} the next message, `topic payload` */
+const nextMessage = (client, under = '') =>
+  new Promise((resolve) => {
+    client.on('message', function take(topic, payload) {
+      if (!topic.startsWith(under)) return;
+      client.off('message', take);
+      resolve(`${topic} ${payload}`);
+    });
+  });
 
 test('nobody gets in without a name and its password', async () => {
   await expect(connect({})).rejects.toMatchObject({ code: NOT_AUTHORIZED });
@@ -105,6 +122,36 @@ test('a device may not publish for live readers', async () => {
   const device = await connect(asDevice());
   const published = device.publishAsync('iot/live/pump', '{}', { qos: 1 });
   await expect(published).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+});
+
+test('an edge node may say what it has to, hears its commands and the host, and can command nobody', async () => {
+  const api = await connect({ ...asApi(), will: { ...STATE, payload: Buffer.from('gone') } });
+  await subscribe(api, 'ingest', createHost({ id: 'millrace-1', clock: Date.now }));
+  const edge = await connect({
+    ...asDevice(),
+    will: { topic: 'spBv1.0/plant/NDEATH/edge-1', payload: Buffer.from('dead'), qos: 1, retain: false },
+  });
+  await edge.subscribeAsync(['spBv1.0/plant/NCMD/edge-1', 'spBv1.0/STATE/+'], { qos: 1 });
+  for (const topic of EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'x'))) {
+    const message = nextMessage(api, 'spBv1.0/');
+    await edge.publishAsync(topic, 'x', { qos: 1 });
+    expect(await message).toBe(`${topic} x`);
+  }
+  for (const topic of [STATE.topic, 'spBv1.0/plant/NCMD/edge-1']) {
+    const message = nextMessage(edge);
+    await api.publishAsync(topic, 'x', { qos: 1 });
+    expect(await message).toBe(`${topic} x`);
+  }
+  for (const topic of [STATE.topic, 'spBv1.0/plant/NCMD/edge-2', 'spBv1.0/plant/DCMD/edge-2/press']) {
+    const published = edge.publishAsync(topic, 'x', { qos: 1 });
+    await expect(published).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+  }
+  const death = nextMessage(api, 'spBv1.0/');
+  edge.stream.destroy();
+  expect(await death).toBe('spBv1.0/plant/NDEATH/edge-1 dead');
+  const absence = nextMessage(await listenTo(STATE.topic));
+  api.stream.destroy();
+  expect(await absence).toBe(`${STATE.topic} gone`);
 });
 
 test('a message of MAX_MESSAGE_BYTES passes, and twice that closes the connection', async () => {

@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/cql-wire.js';
 import { sharedContactPoint, startTestEngine } from '../support/engine.js';
 import { startTestSystem } from '../support/system.js';
@@ -7,18 +8,14 @@ import { until } from '../support/until.js';
 
 const LOCAL_QUORUM = 6;
 
-/** @type {Array<() => Promise<unknown>>} */
-const cleanUps = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const afterwards = useCleanUps();
 
 /** @param {string} contactPoint */
 async function startSystem(contactPoint) {
   const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: contactPoint } });
-  cleanUps.push(() => system.stop());
+  afterwards(() => system.stop());
   const client = await mqtt.connectAsync(system.mqttUrl);
-  cleanUps.push(() => client.endAsync(true));
+  afterwards(() => client.endAsync(true));
   /** @param {string} device @param {string} kind @param {unknown} payload */
   const publish = (device, kind, payload) =>
     client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(payload), { qos: 1 });
@@ -27,7 +24,7 @@ async function startSystem(contactPoint) {
 
 test('every request is prepared, at LOCAL_QUORUM, of one partition of one table, and filters nothing', async () => {
   const wire = await startCqlWire(sharedContactPoint());
-  cleanUps.push(() => wire.stop());
+  afterwards(() => wire.stop());
   const { system, publish } = await startSystem(wire.contactPoint);
   const began = wire.requests.length;
 
@@ -105,7 +102,7 @@ test('every request is prepared, at LOCAL_QUORUM, of one partition of one table,
 
 test('single statements of one read name a whole partition', async () => {
   const wire = await startCqlWire(sharedContactPoint());
-  cleanUps.push(() => wire.stop());
+  afterwards(() => wire.stop());
   const { system, publish } = await startSystem(wire.contactPoint);
   await publish('d', 'measurements', { sensor_id: 's', ts: Date.now(), value: 1 });
   const began = wire.requests.length;
@@ -124,7 +121,7 @@ test('single statements of one read name a whole partition', async () => {
 
 test('connections are closed when the system stops', async () => {
   const wire = await startCqlWire(sharedContactPoint());
-  cleanUps.push(() => wire.stop());
+  afterwards(() => wire.stop());
   const { system } = await startSystem(wire.contactPoint);
   expect(wire.connections()).toBeGreaterThan(0);
   await system.halt();
@@ -133,7 +130,7 @@ test('connections are closed when the system stops', async () => {
 
 test('an engine that is killed under load leaks no permit, and is found again within seconds', async () => {
   const engine = await startTestEngine();
-  cleanUps.push(() => engine.dispose());
+  afterwards(() => engine.dispose());
   const { system, publish } = await startSystem(engine.contactPoint);
   const metric = async (/** @type {string} */ name) => {
     const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
@@ -156,7 +153,8 @@ test('an engine that is killed under load leaks no permit, and is found again wi
   // Killed, its keeper needs a moment to let go of the directory.
   await until(startAgain, { withinMs: 120_000 });
   // The driver's own pause between two attempts would have grown to minutes by then.
-  await until(async () => (await fetch(`${system.httpUrl}/readyz`)).status === 200, { withinMs: 20_000 });
+  const isReady = async () => (await fetch(`${system.httpUrl}/readyz`).catch(() => null))?.status === 200;
+  await until(isReady, { withinMs: 20_000 });
   await Promise.all(load);
   await until(async () => (await metric('iot_ingest_in_flight')) === 0);
   expect(await metric('iot_ingest_unsettled_bytes')).toBe(0);

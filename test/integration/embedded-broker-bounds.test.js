@@ -1,23 +1,20 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
 import { createBroker } from '../../api/ingest/broker/index.js';
 import { createBudget } from '../../api/ingest/budget.js';
 import { createMetrics } from '../../api/metrics.js';
 import { readSettings } from '../../common/settings.js';
+import { useCleanUps } from '../support/clean-ups.js';
 import { connectBytes, PINGREQ, pubackIds, publishBytes, subscribeBytes } from '../support/mqtt-bytes.js';
 import { until } from '../support/until.js';
 
 const TOPIC = 'iot/v1/d/measurements';
 const MB = 1e6;
 
-/** @type {Array<() => Promise<unknown> | void>} */
-const cleanUps = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const afterwards = useCleanUps();
 
 /**
  * The broker and the byte budget by themselves; the database behind them is away until `settleAll` is called.
@@ -36,6 +33,7 @@ async function startBroker(budgetBytes) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const broker = createBroker({
     mqtt: readSettings({ MQTT_PORT: '0' }, { envFile: '' }).mqtt,
+    host: null,
     maxMessageBytes: 1024 * 1024,
     accept: ({ payload, signal }) => budget.run(payload.length, settle, signal),
     room: budget.room,
@@ -44,7 +42,7 @@ async function startBroker(budgetBytes) {
     metrics,
   });
   await broker.start();
-  cleanUps.push(() => broker.stop());
+  afterwards(() => broker.stop());
   return {
     broker,
     budget,
@@ -66,7 +64,7 @@ async function startBroker(budgetBytes) {
 async function openDevice({ port }, packets, clientId, keepalive) {
   const socket = connectTcp(port, '127.0.0.1');
   socket.on('error', () => {});
-  cleanUps.push(() => void socket.destroy());
+  afterwards(() => void socket.destroy());
   let answers = Buffer.alloc(0);
   socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
   await once(socket, 'connect');
@@ -173,12 +171,12 @@ test('a subscriber that stops reading is passed over, the others get everything;
   await until(() => frozen.bytesRead === 4 + 5);
   frozen.pause();
   const watcher = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
-  cleanUps.push(() => watcher.endAsync(true));
+  afterwards(() => watcher.endAsync(true));
   let received = 0;
   watcher.on('message', () => received++);
   await watcher.subscribeAsync('#');
   const device = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
-  cleanUps.push(() => device.endAsync(true));
+  afterwards(() => device.endAsync(true));
   const publish = () => device.publishAsync(TOPIC, Buffer.alloc(100_000, 32), { qos: 1 });
   for (let sent = 1; sent <= 400; sent++) await publish();
   await until(() => received === 400);

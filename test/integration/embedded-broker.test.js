@@ -1,26 +1,23 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings.js';
 import { startCommand } from '../support/api-process.js';
+import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/cql-wire.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../support/mqtt-bytes.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-/** @type {Array<() => Promise<unknown> | void>} */
-const cleanUps = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const afterwards = useCleanUps();
 
 /** @param {Record<string, string>} [settings] */
 async function startSystem(settings) {
   const system = await startTestSystem({ settings });
-  cleanUps.push(() => system.stop());
+  afterwards(() => system.stop());
   return system;
 }
 
@@ -32,7 +29,7 @@ async function connect(url, options) {
   client.on('message', (topic, payload, { retain }) => {
     received.push({ topic, payload: payload.toString(), retain });
   });
-  cleanUps.push(() => client.endAsync(true));
+  afterwards(() => client.endAsync(true));
   return { client, received };
 }
 
@@ -83,8 +80,11 @@ describe('what other clients get', () => {
       await client.publishAsync(topic, 'x', { qos: 1, retain: true });
     }
     await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
-    await until(() => watcher.received.length > 0);
-    expect(watcher.received.map(({ topic }) => topic)).toEqual(['iot/v1/d/measurements']);
+    await until(() => watcher.received.length > 1);
+    expect(watcher.received.map(({ topic }) => topic)).toEqual([
+      'spBv1.0/STATE/millrace-1',
+      'iot/v1/d/measurements',
+    ]);
   });
 
   test('nothing that came while they were away: no session is kept, and CONNACK says so', async () => {
@@ -97,7 +97,7 @@ describe('what other clients get', () => {
     await client.publishAsync('iot/v1/d/measurements', sample(1), { qos: 1 });
 
     const back = mqtt.connect(mqttUrl, { reconnectPeriod: 0, ...persistent });
-    cleanUps.push(() => back.endAsync(true));
+    afterwards(() => back.endAsync(true));
     /** @type {number[]} */
     const received = [];
     back.on('message', (_topic, payload) => received.push(JSON.parse(payload.toString()).value));
@@ -143,7 +143,7 @@ describe('what other clients get', () => {
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('iot/v1/#');
     const socket = connectTcp(Number(mqttPort), '127.0.0.1');
-    cleanUps.push(() => void socket.destroy());
+    afterwards(() => void socket.destroy());
     socket.write(connectBytes({ clientId: 'hurried' }));
     await once(socket, 'data');
     socket.end(Buffer.concat([publishBytes('iot/v1/d/measurements', sample(1)), DISCONNECT]));
@@ -173,7 +173,7 @@ describe('what other clients get', () => {
 test('a device that sends 2,000 messages right behind CONNECT, waiting for nothing, gets all acknowledged', async () => {
   const system = await startSystem();
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
-  cleanUps.push(() => void socket.destroy());
+  afterwards(() => void socket.destroy());
   let answers = Buffer.alloc(0);
   socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
   await once(socket, 'connect');
@@ -189,7 +189,7 @@ test('a device that sends 2,000 messages right behind CONNECT, waiting for nothi
 
 test('while the database is slow the device is held back, not dropped, and what is read of it is bounded', async () => {
   const wire = await startCqlWire(sharedContactPoint());
-  cleanUps.push(() => wire.stop());
+  afterwards(() => wire.stop());
   const system = await startSystem({ CQL_CONTACT_POINTS: wire.contactPoint });
   const { client } = await connect(system.mqttUrl);
   await client.publishAsync('iot/v1/slow/measurements', sample(0), { qos: 1 });
@@ -199,7 +199,7 @@ test('while the database is slow the device is held back, not dropped, and what 
     statements.some(({ cql }) => cql.startsWith('INSERT INTO measurement_batch')),
   );
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
-  cleanUps.push(() => void socket.destroy());
+  afterwards(() => void socket.destroy());
   let answers = Buffer.alloc(0);
   socket.on('data', (chunk) => (answers = Buffer.concat([answers, chunk])));
   await once(socket, 'connect');
@@ -237,7 +237,7 @@ test('while the database is slow the device is held back, not dropped, and what 
 test('a device that falls silent is dropped after one and a half times its keepalive', async () => {
   const system = await startSystem();
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
-  cleanUps.push(() => void socket.destroy());
+  afterwards(() => void socket.destroy());
   await once(socket, 'connect');
   socket.resume();
   socket.write(connectBytes({ clientId: 'silent', keepalive: 1 }));
@@ -257,7 +257,7 @@ describe('a port that is taken', () => {
     };
     await migrateDatabase(readSettings(settings, { envFile: '' }));
     const second = startCommand('api/index.js', { ...settings, LOG_LEVEL: 'warn' });
-    cleanUps.push(() => second.kill());
+    afterwards(() => second.kill());
     return second.ended;
   }
 

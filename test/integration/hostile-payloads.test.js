@@ -1,41 +1,22 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { expect, test } from '@jest/globals';
 import { readLetters } from '../support/letters.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { useOneDevice } from '../support/one-device.js';
 
 const DAY_MS = 86_400_000;
 
 /** A year of empty hours need not be read. */
 const RECENT = `from=${Date.now() - DAY_MS}`;
 
-/** @type {import('../support/system.js').TestSystem} */
-let system;
-/** @type {import('cassandra-driver').Client} */
-let database;
-/** @type {mqtt.MqttClient} */
-let client;
-let closed = 0;
-
-beforeAll(async () => {
-  system = await startTestSystem();
-  database = await system.openDatabase();
-  client = await mqtt.connectAsync(system.mqttUrl);
-  client.on('close', () => closed++);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await database?.shutdown();
-  await system?.stop();
-});
+const here = useOneDevice();
 
 let devices = 0;
 const newDevice = () => `hostile-${devices++}`;
 
 /** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} when it is acknowledged */
 const publish = (device, payload) =>
-  client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
+  here.client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
 
 /** What is wrong with a message as a whole. */
 const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
@@ -63,7 +44,7 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
 test.each(WHOLE)('%s makes one letter of the message', async (_, payload, code) => {
   const device = newDevice();
   await publish(device, payload);
-  expect(await readLetters(database, device)).toEqual([
+  expect(await readLetters(here.database, device)).toEqual([
     {
       topic: `iot/v1/${device}/measurements`,
       device,
@@ -115,14 +96,14 @@ test('of a message that is bad in part the good is stored, and one letter tells 
   const payload = `[${SINGLE.flatMap(([, json], at) => [good(at), json]).join()},${good(SINGLE.length)}]`;
   await publish(device, payload);
 
-  const { items } = await system.get(`/devices/${device}/sensors/t/measurements?limit=1000&${RECENT}`);
+  const { items } = await here.system.get(`/devices/${device}/sensors/t/measurements?limit=1000&${RECENT}`);
   expect(items).toEqual(
     Array.from({ length: SINGLE.length + 1 }, (_, at) => ({
       ts: new Date(ts - at).toISOString(),
       value: at,
     })),
   );
-  const [letter, ...more] = await readLetters(database, device);
+  const [letter, ...more] = await readLetters(here.database, device);
   expect(more).toEqual([]);
   const byIndex = letter?.refused.sort((a, b) => a.index - b.index);
   expect(byIndex).toEqual(SINGLE.map(([, , code], at) => ({ index: 2 * at + 1, code })));
@@ -151,9 +132,9 @@ test('the same holds for SenML', async () => {
   const device = newDevice();
   const payload = `[{"n":"t","v":1},${RECORDS.map(([, json]) => json).join()},{"n":"t","t":-1,"v":2}]`;
   await publish(device, payload);
-  const { items } = await system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
+  const { items } = await here.system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
   expect(items.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([1, 2]);
-  const [letter] = await readLetters(database, device);
+  const [letter] = await readLetters(here.database, device);
   expect(letter?.refused.sort((a, b) => a.index - b.index)).toEqual(
     RECORDS.map(([, , code], at) => ({ index: at + 1, code })),
   );
@@ -161,28 +142,28 @@ test('the same holds for SenML', async () => {
 
 test('of many refused measurements a letter counts all and lists the first hundred', async () => {
   const device = newDevice();
-  const before = await readMetric(system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  const before = await readMetric(here.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   await publish(device, JSON.stringify(Array(5000).fill({ sensor_id: 't' })));
-  const [letter] = await readLetters(database, device);
+  const [letter] = await readLetters(here.database, device);
   expect(letter?.codes).toEqual({ not_numeric: 5000 });
   expect(letter?.refused).toEqual(
     Array.from({ length: 100 }, (_, index) => ({ index, code: 'not_numeric' })),
   );
   expect(letter?.size).toBeGreaterThan(65_536);
   expect(letter?.payload).toHaveLength(65_536);
-  const after = await readMetric(system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  const after = await readMetric(here.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   expect(after - before).toBe(5000);
 });
 
 test('births and statuses that make no sense become letters', async () => {
   const device = newDevice();
   for (const payload of ['{', '[]', '7', '{"sensors":{}}', '{"name":""}', '{"site":"a\\tb"}']) {
-    await client.publishAsync(`iot/v1/${device}/birth`, payload, { qos: 1 });
+    await here.client.publishAsync(`iot/v1/${device}/birth`, payload, { qos: 1 });
   }
   for (const payload of ['{', '{"state":"asleep"}', 'maybe', 'null', '{"state":{}}']) {
-    await client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
+    await here.client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
   }
-  const letters = await readLetters(database, device);
+  const letters = await readLetters(here.database, device);
   expect(letters.map(({ payload, codes }) => [payload.toString(), Object.keys(codes)[0]]).sort()).toEqual(
     [
       ['{', 'malformed'],
@@ -201,8 +182,8 @@ test('births and statuses that make no sense become letters', async () => {
 });
 
 test('all of this came over one connection, and the system is well', async () => {
-  expect(closed).toBe(0);
-  expect((await fetch(`${system.httpUrl}/readyz`)).status).toBe(200);
+  expect(here.closed()).toBe(0);
+  expect((await fetch(`${here.system.httpUrl}/readyz`)).status).toBe(200);
 });
 
 /** @param {string[]} texts @returns {Record<string, number>} */

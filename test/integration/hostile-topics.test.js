@@ -1,38 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { readLetters } from '../support/letters.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system.js';
+import { useOneDevice } from '../support/one-device.js';
 import { until } from '../support/until.js';
 
 /** A year of empty hours need not be read. */
 const RECENT = `from=${Date.now() - 3_600_000}`;
 
-/** @type {import('../support/system.js').TestSystem} */
-let system;
-/** @type {import('cassandra-driver').Client} */
-let database;
-/** @type {mqtt.MqttClient} */
-let client;
-let closed = 0;
-
-beforeAll(async () => {
-  system = await startTestSystem();
-  database = await system.openDatabase();
-  client = await mqtt.connectAsync(system.mqttUrl);
-  client.on('close', () => closed++);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await database?.shutdown();
-  await system?.stop();
-});
+const here = useOneDevice();
 
 /** @param {number} value @param {number} [ts] */
 const measurement = (value, ts = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
 
 test('topics outside the contract are acknowledged, dropped and counted; nobody hears them', async () => {
-  const listener = await mqtt.connectAsync(system.mqttUrl);
+  const listener = await mqtt.connectAsync(here.system.mqttUrl);
   /** @type {string[]} */
   const heard = [];
   listener.on('message', (topic) => heard.push(topic));
@@ -53,28 +35,28 @@ test('topics outside the contract are acknowledged, dropped and counted; nobody 
     `iot/v1${'/x'.repeat(99)}`,
     `iot/v1/${'/'.repeat(30_000)}`,
   ];
-  for (const topic of topics) await client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
-  expect(await readMetric(system, 'iot_ingest_messages_total{result="foreign"}')).toBe(topics.length);
+  for (const topic of topics) await here.client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
+  expect(await readMetric(here.system, 'iot_ingest_messages_total{result="foreign"}')).toBe(topics.length);
 
-  await client.publishAsync('iot/v1/heard/measurements', measurement(1), { qos: 1 });
-  await until(() => heard.length > 0);
-  expect(heard).toEqual(['iot/v1/heard/measurements']);
-  expect(closed).toBe(0);
-  expect((await readLetters(database)).map(({ topic }) => topic)).toEqual([]);
+  await here.client.publishAsync('iot/v1/heard/measurements', measurement(1), { qos: 1 });
+  await until(() => heard.length > 1);
+  expect(heard).toEqual(['spBv1.0/STATE/millrace-1', 'iot/v1/heard/measurements']);
+  expect(here.closed()).toBe(0);
+  expect((await readLetters(here.database)).map(({ topic }) => topic)).toEqual([]);
   await listener.endAsync(true);
 });
 
 test('a will whose topic has too many levels is counted like any other outside the contract', async () => {
   const foreign = 'iot_ingest_messages_total{result="foreign"}';
-  const before = await readMetric(system, foreign);
+  const before = await readMetric(here.system, foreign);
   const will = {
     topic: `iot/v1${'/x'.repeat(99)}`,
     payload: Buffer.from('x'),
     qos: /** @type {const} */ (1),
   };
-  const leaving = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, will });
+  const leaving = await mqtt.connectAsync(here.system.mqttUrl, { reconnectPeriod: 0, will });
   leaving.stream.destroy();
-  await until(async () => (await readMetric(system, foreign)) === before + 1);
+  await until(async () => (await readMetric(here.system, foreign)) === before + 1);
 });
 
 test.each([
@@ -82,36 +64,39 @@ test.each([
   ['a control character', 'a\u0007b'],
   ['129 bytes', `${'x'.repeat(127)}é`],
 ])('a device with %s in its topic is a letter bad_id', async (_, device) => {
-  await client.publishAsync(`iot/v1/${device}/measurements`, measurement(1), { qos: 1 });
-  const [letter] = await readLetters(database, device);
+  await here.client.publishAsync(`iot/v1/${device}/measurements`, measurement(1), { qos: 1 });
+  const [letter] = await readLetters(here.database, device);
   expect(letter?.codes).toEqual({ bad_id: 1 });
-  expect(closed).toBe(0);
+  expect(here.closed()).toBe(0);
 });
 
 test('names may hold anything else', async () => {
   for (const device of ['x'.repeat(128), 'Öfen & Co', '$', '..', '%2F', '🌡', 'NULL', '__proto__']) {
-    await client.publishAsync(`iot/v1/${device}/measurements`, measurement(3), { qos: 1 });
+    await here.client.publishAsync(`iot/v1/${device}/measurements`, measurement(3), { qos: 1 });
     const path = `/latest?device=${encodeURIComponent(device)}`;
-    expect((await system.get(path)).items).toEqual([expect.objectContaining({ device, value: 3 })]);
+    expect((await here.system.get(path)).items).toEqual([expect.objectContaining({ device, value: 3 })]);
   }
 });
 
 test('retained measurements and births are stored, and retained for nobody', async () => {
   const ts = Date.now();
-  await client.publishAsync('iot/v1/retained/birth', '{"name":"retained"}', { qos: 1, retain: true });
-  await client.publishAsync('iot/v1/retained/measurements', measurement(5, ts), { qos: 1, retain: true });
+  await here.client.publishAsync('iot/v1/retained/birth', '{"name":"retained"}', { qos: 1, retain: true });
+  await here.client.publishAsync('iot/v1/retained/measurements', measurement(5, ts), {
+    qos: 1,
+    retain: true,
+  });
   const status = JSON.stringify({ state: 'online', session: ts });
-  await client.publishAsync('iot/v1/retained/status', status, { qos: 1, retain: true });
-  const { items } = await system.get(`/devices/retained/sensors/t/measurements?${RECENT}`);
+  await here.client.publishAsync('iot/v1/retained/status', status, { qos: 1, retain: true });
+  const { items } = await here.system.get(`/devices/retained/sensors/t/measurements?${RECENT}`);
   expect(items).toEqual([{ ts: new Date(ts).toISOString(), value: 5 }]);
 
-  const late = await mqtt.connectAsync(system.mqttUrl);
+  const late = await mqtt.connectAsync(here.system.mqttUrl);
   /** @type {[string, string, boolean][]} */
   const heard = [];
   late.on('message', (topic, payload, { retain }) => heard.push([topic, payload.toString(), retain]));
   await late.subscribeAsync('iot/v1/retained/#', { qos: 1 });
   // Retained messages come before everything that is published from now on.
-  await client.publishAsync('iot/v1/retained/measurements', measurement(6, ts + 1), { qos: 1 });
+  await here.client.publishAsync('iot/v1/retained/measurements', measurement(6, ts + 1), { qos: 1 });
   await until(() => heard.some(([topic]) => topic.endsWith('measurements')));
   expect(heard).toEqual([
     ['iot/v1/retained/status', status, true],
@@ -121,41 +106,41 @@ test('retained measurements and births are stored, and retained for nobody', asy
 });
 
 test('QoS 0 is stored as well', async () => {
-  await client.publishAsync('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
-  await until(async () => (await system.get('/latest?device=qos-0')).items[0]?.value === 7);
+  await here.client.publishAsync('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
+  await until(async () => (await here.system.get('/latest?device=qos-0')).items[0]?.value === 7);
 });
 
 test('QoS 2 is acknowledged after the commit', async () => {
   const ts = Date.now();
   await Promise.all(
     Array.from({ length: 100 }, (_, at) =>
-      client.publishAsync('iot/v1/qos-2/measurements', measurement(at, ts - at), { qos: 2 }),
+      here.client.publishAsync('iot/v1/qos-2/measurements', measurement(at, ts - at), { qos: 2 }),
     ),
   );
-  expect((await system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`)).items).toHaveLength(100);
+  expect((await here.system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`)).items).toHaveLength(100);
 });
 
 test('one device with more sensors than it may have keeps what it has', async () => {
   const batch = (/** @type {number} */ from, /** @type {number} */ count) =>
     JSON.stringify(Array.from({ length: count }, (_, at) => ({ sensor_id: `s${from + at}`, value: at })));
-  await client.publishAsync('iot/v1/crowded/measurements', batch(0, 9_999), { qos: 1 });
-  await client.publishAsync('iot/v1/crowded/measurements', batch(9_990, 20), { qos: 1 });
-  const [letter, ...more] = await readLetters(database, 'crowded');
+  await here.client.publishAsync('iot/v1/crowded/measurements', batch(0, 9_999), { qos: 1 });
+  await here.client.publishAsync('iot/v1/crowded/measurements', batch(9_990, 20), { qos: 1 });
+  const [letter, ...more] = await readLetters(here.database, 'crowded');
   expect(more).toEqual([]);
   expect(letter?.codes).toEqual({ registration_limit: 10 });
   expect(letter?.refused[0]).toEqual({ index: 10, code: 'registration_limit' });
-  expect((await system.get('/devices/crowded')).sensors).toHaveLength(10_000);
+  expect((await here.system.get('/devices/crowded')).sensors).toHaveLength(10_000);
 });
 
 test('after all of this the connection stands', async () => {
-  expect(closed).toBe(0);
-  expect(client.connected).toBe(true);
+  expect(here.closed()).toBe(0);
+  expect(here.client.connected).toBe(true);
 });
 
 test('a broken packet closes its own connection alone', async () => {
-  const bad = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0 });
+  const bad = await mqtt.connectAsync(here.system.mqttUrl, { reconnectPeriod: 0 });
   const closing = new Promise((resolve) => bad.once('close', () => resolve(true)));
   bad.stream.write(Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x7f]));
   await closing;
-  expect(client.connected).toBe(true);
+  expect(here.client.connected).toBe(true);
 });

@@ -1,32 +1,29 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
 import { connectStore } from '../../api/store/index.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings.js';
+import { freePort } from '../../infra/engine/ports.js';
 import { readMigrations } from '../../schema/migrate/files.js';
 import { startCommand } from '../support/api-process.js';
+import { useCleanUps } from '../support/clean-ups.js';
 import { sharedContactPoint, startTestEngine, uniqueName } from '../support/engine.js';
-import { freePort } from '../support/mosquitto.js';
 import { until } from '../support/until.js';
 
 /** @type {import('cassandra-driver').Client} */
 let admin;
-/** @type {Array<() => Promise<unknown>>} */
-const cleanUps = [];
+const afterwards = useCleanUps();
 beforeAll(async () => {
   admin = await connect(readSettings({ CQL_CONTACT_POINTS: sharedContactPoint() }, { envFile: '' }).cql);
-});
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 afterAll(() => admin?.shutdown());
 
 /** Settings with a keyspace of their own. @param {Record<string, string>} [more] */
 function fresh(more) {
   const keyspace = uniqueName('t');
-  cleanUps.push(() => admin.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`, [], { prepare: false }));
+  afterwards(() => admin.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`, [], { prepare: false }));
   return {
     CQL_CONTACT_POINTS: sharedContactPoint(),
     CQL_KEYSPACE: keyspace,
@@ -42,7 +39,7 @@ const configOf = (/** @type {Record<string, string>} */ settings) => readSetting
 /** @param {'api/index.js' | 'api/migrate.js'} script @param {Record<string, string>} settings */
 function run(script, settings) {
   const command = startCommand(script, settings);
-  cleanUps.push(() => command.kill());
+  afterwards(() => command.kill());
   return command.ended;
 }
 
@@ -124,6 +121,19 @@ test('a migration that broke half-way is taken up again', async () => {
   }
   const { code } = await run('api/migrate.js', settings);
   expect(code).toBe(0);
+  expect(await tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
+});
+
+test('a migration that broke off after it had added a column is finished', async () => {
+  const settings = fresh();
+  await migrateDatabase(configOf(settings));
+  const whole = await tablesOf(settings.CQL_KEYSPACE);
+  await admin.execute(
+    `DELETE FROM ${settings.CQL_KEYSPACE}.schema_version WHERE part = 'millrace' AND version > 4`,
+    [],
+    { prepare: false },
+  );
+  expect(await migrateDatabase(configOf(settings))).toEqual({ from: 4, to: await newest() });
   expect(await tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
 

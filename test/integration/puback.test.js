@@ -1,11 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { connect } from '../../api/store/connect.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings.js';
+import { freePort } from '../../infra/engine/ports.js';
 import { startApi } from '../support/api-process.js';
+import { useCleanUps } from '../support/clean-ups.js';
 import { startTestEngine, uniqueName } from '../support/engine.js';
-import { freePort } from '../support/mosquitto.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
@@ -16,11 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.dispose());
 
-/** @type {Array<() => Promise<unknown>>} */
-const cleanUps = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+const afterwards = useCleanUps();
 
 /** @param {Record<string, string>} [settings] */
 async function startSystem(settings = {}) {
@@ -28,7 +25,7 @@ async function startSystem(settings = {}) {
     settings: { CQL_CONTACT_POINTS: engine.contactPoint, ...settings },
     onFatal: () => {},
   });
-  cleanUps.push(() => system.stop());
+  afterwards(() => system.stop());
   return system;
 }
 
@@ -36,7 +33,7 @@ async function startSystem(settings = {}) {
 async function connectDevice(url, options = {}) {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 100, ...options });
   client.on('error', () => {}); // The API is stopped and started under test; the client comes back.
-  cleanUps.push(() => client.endAsync(true));
+  afterwards(() => client.endAsync(true));
   return client;
 }
 
@@ -120,7 +117,7 @@ test('PUBACKs leave in order of arrival, though commits overtake each other', as
   expect(acknowledged).toEqual(sent);
 
   const database = await system.openDatabase();
-  cleanUps.push(() => database.shutdown());
+  afterwards(() => database.shutdown());
   const { rows } = await database.execute(
     'SELECT device_id, WRITETIME(last) AS begun FROM measurement_batch',
     [],
@@ -152,7 +149,7 @@ describe('a process that ends under load', () => {
     };
     await migrateDatabase(readSettings(settings, { envFile: '' }));
     const first = await startApi(settings);
-    cleanUps.push(() => first.kill());
+    afterwards(() => first.kill());
     const client = await connectDevice(first.mqttUrl, { clean: false, clientId: 'steady' });
     let sent = 0;
     client.on('packetsend', (packet) => {
@@ -165,7 +162,7 @@ describe('a process that ends under load', () => {
     const before = [...acknowledged];
 
     const second = await startApi(settings);
-    cleanUps.push(() => second.kill());
+    afterwards(() => second.kill());
     await done;
     const system = {
       /** @param {string} path */

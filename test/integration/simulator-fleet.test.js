@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
+import { freePort } from '../../infra/engine/ports.js';
 import { describeHerd } from '../../simulator/fleet/herd.js';
-import { freePort, startMosquitto } from '../support/mosquitto.js';
-import { collectMessages } from '../support/mqtt-collector.js';
+import { startMosquitto } from '../support/mosquitto.js';
 import { resolveSenml } from '../support/senml-resolver.js';
-import { startSimulator } from '../support/simulator-process.js';
+import { useSimulations } from '../support/simulations.js';
 
 jest.setTimeout(60_000);
 
@@ -11,38 +11,18 @@ const SEED = 42;
 const INTERVAL_MS = 50;
 const FLAGS = ['--seed', `${SEED}`, '--interval', `${INTERVAL_MS}ms`, '--batch', '200ms'];
 
-/** @type {import('../support/mosquitto.js').Mosquitto} */
-let broker;
-/** @type {import('../support/mqtt-collector.js').Collector} */
-let collector;
-/** @type {ReturnType<typeof startSimulator>[]} */
-const started = [];
-
-beforeAll(async () => {
-  broker = await startMosquitto();
-  collector = await collectMessages(broker.url);
-});
-afterEach(async () => {
-  await Promise.all(started.map((simulator) => simulator.kill()));
-  collector.messages.length = 0;
-});
-afterAll(async () => {
-  await collector.stop();
-  await broker.remove();
-});
+const here = useSimulations();
 
 /** @param {string[]} flags @param {string} [url] */
-function simulate(flags, url = broker.url) {
-  const simulator = startSimulator(['--broker', url, ...FLAGS, ...flags]);
-  started.push(simulator);
-  return simulator;
+function simulate(flags, url = here.broker.url) {
+  return here.start(['--broker', url, ...FLAGS, ...flags]);
 }
 
 /** Every sample that arrived, once: device, sensor -> time -> value. @returns {Map<string, Map<number, number>>} */
 function arrived() {
   /** @type {Map<string, Map<number, number>>} */
   const found = new Map();
-  for (const { topic, payload } of collector.of('measurements')) {
+  for (const { topic, payload } of here.collector.of('measurements')) {
     for (const { name, ts, value } of resolveSenml(payload)) {
       const key = `${topic.split('/')[2]}/${name}`;
       const samples = found.get(key) ?? new Map();
@@ -75,10 +55,10 @@ test('birth comes first, then online, then measurements, at the end offline; eve
   const simulator = simulate(['--devices', '3', '--duration', '2s']);
   const { code, summary } = await simulator.ended;
   expect(code).toBe(0);
-  await collector.until(() => collector.of('status').length === 6);
+  await here.collector.until(() => here.collector.of('status').length === 6);
 
   for (const device of ['collar-0001', 'collar-0002', 'collar-0003']) {
-    const own = collector.messages.filter(({ topic }) => topic.split('/')[2] === device);
+    const own = here.collector.messages.filter(({ topic }) => topic.split('/')[2] === device);
     const [birth, online] = own;
     expect(own.map(({ topic }) => topic.split('/')[3]).filter((kind) => kind !== 'measurements')).toEqual([
       'birth',
@@ -105,34 +85,36 @@ test('birth comes first, then online, then measurements, at the end offline; eve
 
 test('the last will tells the session that was killed', async () => {
   const simulator = simulate(['--devices', '2']);
-  await collector.until(() => collector.of('measurements').length >= 4);
+  await here.collector.until(() => here.collector.of('measurements').length >= 4);
   simulator.child.kill('SIGKILL');
-  const offline = () => collector.of('status').filter(({ payload }) => payload.state === 'offline');
-  await collector.until(() => offline().length === 2);
+  const offline = () => here.collector.of('status').filter(({ payload }) => payload.state === 'offline');
+  await here.collector.until(() => offline().length === 2);
   for (const { topic, payload } of offline()) {
-    const birth = collector.of('birth', topic.split('/')[2])[0];
+    const birth = here.collector.of('birth', topic.split('/')[2])[0];
     expect(payload.session).toBe(birth?.payload.session);
   }
 });
 
 test('a broker that is stopped and started again gets every sample, under a new session', async () => {
   const simulator = simulate(['--devices', '4']);
-  await collector.until(() => collector.of('measurements').length >= 12);
-  await broker.stop();
-  await broker.start();
-  await collector.until(() => collector.of('birth').length === 8);
-  const before = collector.of('measurements').length;
-  await collector.until(() => collector.of('measurements').length >= before + 8);
+  await here.collector.until(() => here.collector.of('measurements').length >= 12);
+  await here.broker.stop();
+  await here.broker.start();
+  await here.collector.until(() => here.collector.of('birth').length === 8);
+  const before = here.collector.of('measurements').length;
+  await here.collector.until(() => here.collector.of('measurements').length >= before + 8);
   simulator.child.kill('SIGTERM');
   const { code, summary } = await simulator.ended;
   expect(code).toBe(0);
   expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
-  await collector.until(() => count(arrived()) === summary?.made);
+  await here.collector.until(() => count(arrived()) === summary?.made);
   expectTheHerdsValues(4);
-  const [first, second] = collector.of('birth', 'collar-0001');
+  const [first, second] = here.collector.of('birth', 'collar-0001');
   expect(second?.payload.session).toBeGreaterThan(first?.payload.session);
-  await collector.until(() => collector.of('status', 'collar-0001').at(-1)?.payload.state === 'offline');
-  expect(collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
+  await here.collector.until(
+    () => here.collector.of('status', 'collar-0001').at(-1)?.payload.state === 'offline',
+  );
+  expect(here.collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
 });
 
 test('without a broker the oldest batches are dropped and counted, and the exit code says so', async () => {
@@ -150,14 +132,14 @@ test('without a broker the oldest batches are dropped and counted, and the exit 
 
 test('ends when the process that started it goes', async () => {
   const simulator = simulate(['--devices', '1']);
-  await collector.until(() => collector.of('measurements').length >= 1);
+  await here.collector.until(() => here.collector.of('measurements').length >= 1);
   simulator.child.disconnect();
   expect((await simulator.ended).code).toBe(0);
 });
 
 test('one Ctrl-C that arrives twice, by the terminal and by npm, still ends it in order', async () => {
   const simulator = simulate(['--devices', '1']);
-  await collector.until(() => collector.of('measurements').length >= 1);
+  await here.collector.until(() => here.collector.of('measurements').length >= 1);
   simulator.child.kill('SIGINT');
   simulator.child.kill('SIGINT');
   const { code, summary } = await simulator.ended;
@@ -169,18 +151,16 @@ test('a wrong password is one clear message', async () => {
   const guarded = await startMosquitto({ users: { herd: 'right' } });
   try {
     const flags = ['--broker', guarded.url, '--devices', '5'];
-    const wrong = startSimulator(flags, { MQTT_USERNAME: 'herd', MQTT_PASSWORD: 'wrong' });
-    started.push(wrong);
+    const wrong = here.start(flags, { MQTT_USERNAME: 'herd', MQTT_PASSWORD: 'wrong' });
     const { code, output } = await wrong.ended;
     expect(code).toBe(72);
     expect(output.match(/refuses us/g)).toHaveLength(1);
     expect(output).toContain('MQTT_USERNAME');
 
-    const right = startSimulator([...flags, '--duration', '1s'], {
+    const right = here.start([...flags, '--duration', '1s'], {
       MQTT_USERNAME: 'herd',
       MQTT_PASSWORD: 'right',
     });
-    started.push(right);
     expect((await right.ended).code).toBe(0);
   } finally {
     await guarded.remove();

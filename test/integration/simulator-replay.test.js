@@ -1,44 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { createTimeline } from '../../simulator/replay/timeline.js';
-import { startMosquitto } from '../support/mosquitto.js';
-import { collectMessages } from '../support/mqtt-collector.js';
 import { resolveSenml } from '../support/senml-resolver.js';
-import { startSimulator } from '../support/simulator-process.js';
+import { useSimulations } from '../support/simulations.js';
 
 jest.setTimeout(60_000);
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 const directory = mkdtempSync(join(tmpdir(), 'millrace-replay-'));
 
-/** @type {import('../support/mosquitto.js').Mosquitto} */
-let broker;
-/** @type {import('../support/mqtt-collector.js').Collector} */
-let collector;
-/** @type {ReturnType<typeof startSimulator>[]} */
-const started = [];
-
-beforeAll(async () => {
-  broker = await startMosquitto();
-  collector = await collectMessages(broker.url);
-});
-afterEach(async () => {
-  await Promise.all(started.map((simulator) => simulator.kill()));
-  collector.messages.length = 0;
-});
-afterAll(async () => {
-  await collector.stop();
-  await broker.remove();
-  rmSync(directory, { recursive: true });
-});
+const here = useSimulations();
+afterAll(() => rmSync(directory, { recursive: true }));
 
 /** @param {string[]} flags */
 function replay(flags) {
-  const simulator = startSimulator(['--broker', broker.url, ...flags]);
-  started.push(simulator);
-  return simulator;
+  return here.start(['--broker', here.broker.url, ...flags]);
 }
 
 /** The file, read without our code: its format is that plain. */
@@ -67,7 +45,7 @@ test('delivers every cell of the file, exactly and once, between birth and offli
     'seattle',
   ]).ended;
   expect(code).toBe(0);
-  await collector.until(() => collector.of('status').length === 2);
+  await here.collector.until(() => here.collector.of('status').length === 2);
 
   const rows = readWeather();
   const last = Math.max(...rows.map(({ ts }) => ts));
@@ -77,13 +55,13 @@ test('delivers every cell of the file, exactly and once, between birth and offli
   const expected = rows.flatMap(({ ts, cells }) =>
     cells.map(({ name = '', value }) => line({ name, ts: timeline(ts), value })),
   );
-  const found = collector
+  const found = here.collector
     .of('measurements', 'seattle')
     .flatMap(({ payload }) => resolveSenml(payload).map(line));
   expect(found.sort()).toEqual(expected.sort());
   expect(summary).toEqual({ made: 26_277, acknowledged: 26_277, dropped: 0, left: 0 });
 
-  const [birth, online] = collector.messages;
+  const [birth, online] = here.collector.messages;
   expect(birth?.payload).toEqual({
     session: expect.any(Number),
     name: 'seattle',
@@ -95,7 +73,10 @@ test('delivers every cell of the file, exactly and once, between birth and offli
     })),
   });
   expect(online?.payload).toEqual({ state: 'online', session: birth?.payload.session });
-  expect(collector.messages.at(-1)?.payload).toEqual({ state: 'offline', session: birth?.payload.session });
+  expect(here.collector.messages.at(-1)?.payload).toEqual({
+    state: 'offline',
+    session: birth?.payload.session,
+  });
 });
 
 test('names that SenML forbids go out as plain JSON; what is no number is told', async () => {
@@ -106,9 +87,9 @@ test('names that SenML forbids go out as plain JSON; what is no number is told',
   );
   const { code, output } = await replay(['--replay', path]).ended;
   expect(code).toBe(0);
-  await collector.until(() => collector.of('status').length === 2);
+  await here.collector.until(() => here.collector.of('status').length === 2);
   const now = Date.parse(/ to (\S+Z)/.exec(output)?.[1] ?? '');
-  expect(collector.of('measurements', 'rooms').map(({ payload }) => payload)).toEqual([
+  expect(here.collector.of('measurements', 'rooms').map(({ payload }) => payload)).toEqual([
     [{ sensor_id: 'room 1', ts: now - 20_000, value: 20.5 }],
   ]);
   expect(output).toContain('left out: note');
@@ -122,18 +103,22 @@ test('goes on where it was when the broker comes back', async () => {
   const rows = Array.from({ length: 200_000 }, (_, i) => `${new Date(start + i * 1000).toISOString()},${i}`);
   writeFileSync(path, `time,count\n${rows.join('\n')}\n`);
   const simulator = replay(['--replay', path, '--rows', '20']);
-  await collector.until(() => collector.of('measurements').length >= 200);
-  await broker.stop();
-  await broker.start();
+  await here.collector.until(() => here.collector.of('measurements').length >= 200);
+  await here.broker.stop();
+  await here.broker.start();
   const { code, summary } = await simulator.ended;
   expect(code).toBe(0);
   expect(summary).toEqual({ made: 200_000, acknowledged: 200_000, dropped: 0, left: 0 });
   const values = () =>
     new Set(
-      collector.of('measurements').flatMap(({ payload }) => resolveSenml(payload).map(({ value }) => value)),
+      here.collector
+        .of('measurements')
+        .flatMap(({ payload }) => resolveSenml(payload).map(({ value }) => value)),
     );
-  await collector.until(
-    () => collector.of('status').at(-1)?.payload.state === 'offline' && collector.of('birth').length === 2,
+  await here.collector.until(
+    () =>
+      here.collector.of('status').at(-1)?.payload.state === 'offline' &&
+      here.collector.of('birth').length === 2,
   );
   expect(values().size).toBe(200_000);
 });

@@ -9,15 +9,18 @@ import { until } from './until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+/** @typedef {'api/index.js' | 'api/migrate.js' | 'api/dead-letters/index.js' | 'compare/index.js' | 'test/cluster/kit/hasty.js'} Script */
+
 /**
  * One of our commands as a process of its own, in an empty directory, so that no `.env` has a say.
  *
- * @param {'api/index.js' | 'api/migrate.js'} script
+ * @param {Script} script
  * @param {NodeJS.ProcessEnv} settings
+ * @param {string[]} [args]
  */
-export function startCommand(script, settings) {
+export function startCommand(script, settings, args = []) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-command-'));
-  const child = spawn(process.execPath, [join(ROOT, script)], {
+  const child = spawn(process.execPath, [join(ROOT, script), ...args], {
     cwd: directory,
     env: { PATH: process.env['PATH'], DATA_DIR: join(directory, 'data'), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,16 +52,17 @@ export function startCommand(script, settings) {
  * `npm start` as a process of its own, up and ready.
  *
  * @param {NodeJS.ProcessEnv} settings
+ * @param {{ script?: Script, withinMs?: number }} [options] `script`: another one that starts as it does
  */
-export async function startApi(settings) {
-  const api = startCommand('api/index.js', settings);
+export async function startApi(settings, { script = 'api/index.js', withinMs } = {}) {
+  const api = startCommand(script, settings);
   try {
     const ready = await until(
       () => {
         if (!api.running()) throw new Error(`npm start ended:\n${api.output()}`);
         return /\{.*"msg":"ready".*\}/.exec(api.output())?.[0];
       },
-      { what: 'the API' },
+      { what: 'the API', withinMs },
     );
     const { httpPort, mqttPort } = JSON.parse(ready);
     return {

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../infra/engine/ports.js';
 
 const COMPOSE = 'infra/compose';
 const STARTS_WITHIN_MS = 10_000;
@@ -59,16 +60,6 @@ export async function prepareBroker({ directory, secrets }) {
       child = null;
     },
   };
-}
-
-/** @returns {Promise<number>} */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** @param {number} port @returns {Promise<boolean>} */

@@ -8,13 +8,20 @@ import mqtt from 'mqtt';
 export async function connectDevice({ mqttUrl }) {
   const client = await mqtt.connectAsync(mqttUrl);
   let session = Date.now();
+  let closed = 0;
+  client.on('close', () => closed++);
 
-  /** @param {string} topic @param {unknown} content */
-  async function send(topic, content) {
-    await client.publishAsync(topic, JSON.stringify(content), { qos: 1 });
+  /** @param {string} topic @param {string | Buffer} payload */
+  async function publish(topic, payload) {
+    await client.publishAsync(topic, payload, { qos: 1 });
   }
 
+  /** @param {string} topic @param {unknown} content */
+  const send = (topic, content) => publish(topic, JSON.stringify(content));
+
   return {
+    publish,
+
     /**
      * @param {string} device
      * @param {object} birth
@@ -30,6 +37,9 @@ export async function connectDevice({ mqttUrl }) {
 
     /** @param {string} device @param {'online' | 'offline'} state */
     status: (device, state) => send(`iot/v1/${device}/status`, { state, session }),
+
+    /** How often its connection was closed. */
+    closed: () => closed,
 
     end: () => client.endAsync(true),
   };

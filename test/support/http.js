@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { Readable } from 'node:stream';
 import { expect } from '@jest/globals';
 
 /**
@@ -6,10 +7,11 @@ import { expect } from '@jest/globals';
  *
  * @param {string} origin
  * @param {string} path as it goes over the wire
- * @param {{ method?: string, headers?: Record<string, string> }} [options]
+ * @param {{ method?: string, headers?: Record<string, string>, body?: string | Buffer | Iterable<Buffer> }} [options] a
+ *   body of several parts is sent in chunks, its length untold
  * @returns {Promise<{ status: number, headers: import('node:http').IncomingHttpHeaders, text: string }>}
  */
-export function send(origin, path, { method = 'GET', headers = {} } = {}) {
+export function send(origin, path, { method = 'GET', headers = {}, body } = {}) {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, method, headers }, (response) => {
@@ -21,7 +23,9 @@ export function send(origin, path, { method = 'GET', headers = {} } = {}) {
         resolve({ status: Number(response.statusCode), headers: response.headers, text }),
       );
     });
-    sent.once('error', reject).end();
+    sent.once('error', reject);
+    if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) sent.end(body);
+    else Readable.from(body).pipe(sent);
   });
 }
 

@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { steadyPort } from '../../infra/engine/ports.js';
 
 // Debian keeps the broker out of the PATH of ordinary users.
 const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
@@ -11,16 +11,20 @@ const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
 /**
  * A real Mosquitto on a free loopback port. It can be stopped and started again, and keeps its queues meanwhile.
  *
- * @param {{ users?: Record<string, string> }} [options] names and passwords; default: anonymous clients are let in
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.users] names and passwords; default: anonymous clients are let in
+ * @param {string[]} [options.acl] lines of an `acl_file`; default: everybody may do everything
  */
-export async function startMosquitto({ users } = {}) {
+export async function startMosquitto({ users, acl } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-mosquitto-'));
-  const port = await freePort();
+  const port = await steadyPort();
   const passwords = join(directory, 'passwords');
   for (const [index, [name, password]] of Object.entries(users ?? {}).entries()) {
     const create = index === 0 ? ['-c'] : [];
     execFileSync('mosquitto_passwd', ['-b', ...create, passwords, name, password], { env });
   }
+  const rights = join(directory, 'acl');
+  if (acl) writeFileSync(rights, `${acl.join('\n')}\n`);
   const configuration = join(directory, 'mosquitto.conf');
   writeFileSync(
     configuration,
@@ -29,6 +33,7 @@ export async function startMosquitto({ users } = {}) {
       ...(process.getuid?.() === 0 ? ['user root'] : []),
       `listener ${port} 127.0.0.1`,
       ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
+      ...(acl ? [`acl_file ${rights}`] : []),
       'persistence true',
       `persistence_location ${directory}/`,
       'max_queued_messages 0',
@@ -70,7 +75,20 @@ export async function startMosquitto({ users } = {}) {
     start,
     /** Ends it in order: it writes its queues. */
     stop,
+    /** It stays connected and says nothing, as a machine that hangs. */
+    pause: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
+    /** Ends it at once: it forgets what it took since it last wrote its queues. */
+    async kill() {
+      const running = child;
+      child = null;
+      if (!running || running.exitCode !== null) return;
+      const exited = once(running, 'exit');
+      running.kill('SIGKILL');
+      await exited;
+    },
     async remove() {
+      child?.kill('SIGCONT');
       await stop();
       rmSync(directory, { recursive: true, force: true });
     },
@@ -78,13 +96,3 @@ export async function startMosquitto({ users } = {}) {
 }
 
 /** @typedef {Awaited<ReturnType<typeof startMosquitto>>} Mosquitto */
-
-/** @returns {Promise<number>} a loopback port that nobody listens on just now */
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
-}

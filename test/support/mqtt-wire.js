@@ -1,69 +1,66 @@
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { startGate } from './tcp-gate.js';
 
 /**
- * A listener between a client and a broker that reads along: which QoS 1 messages the broker sent, which
- * acknowledgements the client gave, and how often it said that it is there, connection by connection.
+ * What passed in one connection: which QoS 1 messages the broker sent and which acknowledgements the client gave, by
+ * packet id and in order, how often the client said that it is there, how often a subscription was granted.
  *
- * @typedef {{ delivered: number[], acknowledged: number[], pings: number }} WireConnection packet ids, in order
+ * @typedef {{ delivered: number[], acknowledged: number[], pings: number, granted: number }} WireConnection
  */
 
-/** @param {string} url of the broker */
-export async function startMqttWire(url) {
-  const { hostname, port } = new URL(url);
+/**
+ * Is told of the same while it happens; `body` is what follows the fixed header of a PUBLISH.
+ *
+ * @typedef {object} WireWatch
+ * @property {(connection: WireConnection, id: number, body: Buffer) => void} delivered
+ * @property {(connection: WireConnection, id: number) => void} acknowledged
+ */
+
+/**
+ * A listener between a client and a broker that reads along.
+ *
+ * @param {string} url of the broker
+ * @param {WireWatch} [watch]
+ */
+export async function startMqttWire(url, watch) {
   /** @type {WireConnection[]} */
   const connections = [];
-  /** @type {Set<import('node:net').Socket>} */
-  const sockets = new Set();
 
-  const server = createServer((client) => {
-    const broker = connect(Number(port), hostname);
+  const gate = await startGate(url, () => {
     /** @type {WireConnection} */
-    const seen = { delivered: [], acknowledged: [], pings: 0 };
+    const seen = { delivered: [], acknowledged: [], pings: 0, granted: 0 };
     connections.push(seen);
-    for (const socket of [client, broker]) {
-      sockets.add(socket);
-      socket.on('error', () => {}); // Its `close` follows, and ends the other side.
-      socket.on('close', () => {
-        sockets.delete(socket);
-        client.destroy();
-        broker.destroy();
-      });
-    }
-    const fromClient = createPacketReader();
-    client.on('data', (chunk) => {
-      for (const { first, body } of fromClient(chunk)) {
-        if (first === 0x40) seen.acknowledged.push(body.readUInt16BE(0));
-        if (first === 0xc0) seen.pings++;
-      }
-    });
-    const fromBroker = createPacketReader();
-    broker.on('data', (chunk) => {
-      for (const { first, body } of fromBroker(chunk)) {
-        if ((first & 0xf6) === 0x32) seen.delivered.push(body.readUInt16BE(2 + body.readUInt16BE(0)));
-      }
-    });
-    // Pipes, so that a side that does not read holds the other back as it would without us.
-    client.pipe(broker);
-    broker.pipe(client);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const clientPackets = createPacketReader();
+    const brokerPackets = createPacketReader();
+    return {
+      fromClient(chunk) {
+        for (const { first, body } of clientPackets(chunk)) {
+          if (first === 0xc0) seen.pings++;
+          if (first !== 0x40) continue;
+          seen.acknowledged.push(body.readUInt16BE(0));
+          watch?.acknowledged(seen, body.readUInt16BE(0));
+        }
+      },
+      fromServer(chunk) {
+        for (const { first, body } of brokerPackets(chunk)) {
+          if (first === 0x90) seen.granted++;
+          if ((first & 0xf6) !== 0x32) continue;
+          const id = body.readUInt16BE(2 + body.readUInt16BE(0));
+          seen.delivered.push(id);
+          watch?.delivered(seen, id, body);
+        }
+      },
+    };
+  });
 
   return {
-    url: `mqtt://127.0.0.1:${address.port}`,
+    url: gate.url,
+    gate,
     connections,
     /** @returns {WireConnection} the newest */
     last: () => /** @type {WireConnection} */ (connections.at(-1)),
-    /** Breaks every connection, as a network would. */
-    cut() {
-      for (const socket of sockets) socket.destroy();
-    },
-    async stop() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
+    /** Breaks every connection, as a network would, and lets new ones in. */
+    cut: gate.breakAll,
+    stop: gate.stop,
   };
 }
 

@@ -21,6 +21,7 @@ export function startSimulator(args, environment = {}) {
   );
   return {
     child,
+    output: () => output,
     /** Exit code, all that was printed, and the figures of the summary. */
     ended,
     async kill() {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { PERIODS_MS } from '../../api/periods.js';
 import { connect } from '../../api/store/connect.js';
+import { connectStore } from '../../api/store/index.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { startSystem } from '../../api/system.js';
 import { readSettings } from '../../common/settings.js';
 import { sharedContactPoint, uniqueName } from './engine.js';
+import { dropKeyspace } from './keyspace.js';
 
 /**
  * The whole system in this process, on free ports, in a keyspace of its own on the shared database: embedded broker,
@@ -85,18 +87,24 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
     /** A client of the driver's in the system's keyspace, to be shut down by whoever asked for it. */
     openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace }),
 
+    /** The store of another process, to be closed by whoever asked for it. @param {import('../../api/store/session.js').Gate} [gate] */
+    openStore: (gate = (request) => request()) =>
+      connectStore({
+        cql: config.cql,
+        retention: config.retention,
+        gate,
+        observe: () => {},
+        onStaleIndex: () => {},
+      }),
+
     /** Stops the system alone; its keyspace stays, for another one to start on. */
     halt: () => system.stop(),
 
     async stop() {
       await system.stop();
-      const admin = await connect(config.cql);
       try {
-        // Dropping takes the server a snapshot of everything; on a busy machine that is more than a request's usual 5 s.
-        const patient = { prepare: false, readTimeout: 60_000 };
-        await admin.execute(`DROP KEYSPACE IF EXISTS ${config.cql.keyspace}`, [], patient);
+        await dropKeyspace(config.cql);
       } finally {
-        await admin.shutdown();
         await rm(dataDir, { recursive: true, force: true });
       }
     },

@@ -10,6 +10,7 @@ import {
   MAX_SAMPLES_PER_ROW,
   MAX_SENSORS_PER_DEVICE,
   MAX_STATEMENTS_PER_GROUP_COMMIT,
+  MAX_TTL_SECONDS,
   MIN_BATCH_DAYS,
   PARTITION_AIM,
   PARTITION_WARN,
@@ -36,6 +37,11 @@ describe('windows of time-window compaction', () => {
   test('exactly 50 windows pass, a second more does not', () => {
     expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
     expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
+  });
+
+  test('20 years are the longest retention, and the longest that can be set', () => {
+    expect(windowFor(7300).ttlSeconds).toBe(MAX_TTL_SECONDS);
+    expect(() => windowFor(7301)).toThrow(/20 years/);
   });
 
   test.each([0, -1, Number.NaN])('a TTL of %p s is refused', (ttlSeconds) => {

@@ -50,6 +50,7 @@ test('without any settings everything is on loopback, with the defaults of the c
     mqtt: { url: undefined, host: '127.0.0.1', port: 1883, auth: false, sessionExpirySeconds: 604_800 },
     http: { host: '127.0.0.1', port: 8080, apiToken: undefined },
     role: 'all',
+    sparkplug: true,
     ingest: {
       autoRegister: true,
       autoRegisterMax: 100_000,
@@ -76,6 +77,7 @@ test('an installation in parts reads as it was written', () => {
   );
   expect(config).toMatchObject({
     role: 'ingest',
+    sparkplug: false,
     cql: { contactPoints: ['db-1', 'db-2:9142', '[2001:db8::1]:9042'] },
     mqtt: { url: 'mqtts://broker.example:8883', sessionExpirySeconds: 86_400 },
     http: { port: 0, cursorSecret: 'a secret' },

@@ -4,21 +4,28 @@ import { createGroupCommit } from '../../../api/ingest/group-commit.js';
 import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
 
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
-/** @typedef {{ group: number, updates: Update[], end: (error?: Error) => void }} Commit one that is in flight */
+/** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit one that is under way */
 
-/** A group commit whose commits end when the test says so. */
+/** A group commit whose commits are sent, and end, when the test says so. */
 function createBench() {
   /** @type {Commit[]} */
   const inFlight = [];
   /** @type {Commit[]} */
   const seen = [];
   const groups = createGroupCommit({
-    commit: (group, updates) =>
+    commit: (group, take) =>
       new Promise((resolve, reject) => {
+        let sent = false;
+        /** @type {Commit} */
         const commit = {
           group,
-          updates,
-          end: (/** @type {Error | undefined} */ error) => {
+          updates: [],
+          send: () => {
+            if (!sent) commit.updates = take();
+            sent = true;
+          },
+          end: (error) => {
+            commit.send();
             inFlight.splice(inFlight.indexOf(commit), 1);
             if (error) reject(error);
             else resolve();
@@ -37,6 +44,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ add: fc.nat(2), key: fc.nat(5), value: fc.nat(1000) }) },
+  { weight: 1, arbitrary: fc.record({ send: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ end: fc.nat(2), fails: fc.boolean() }) },
 );
 
@@ -65,6 +73,8 @@ test('whatever comes in whatever order: committed once merged, one write a group
             () => (entry.outcome = 'ok'),
             (error) => (entry.outcome = error),
           );
+        } else if ('send' in one) {
+          inFlight.find(({ group }) => group === one.send)?.send();
         } else {
           const commit = inFlight.find(({ group }) => group === one.end);
           if (commit) await end(commit, one.fails);
@@ -98,21 +108,25 @@ test('whatever comes in whatever order: committed once merged, one write a group
   );
 });
 
-test('a batch is full at 256 statements; the rest leaves behind it', async () => {
+test('a batch is closed when it is sent, and full at 256 statements; the rest leaves behind it', async () => {
   const { groups, inFlight, seen } = createBench();
-  const count = 2 * MAX_STATEMENTS_PER_GROUP_COMMIT + 10;
-  const all = Promise.all(Array.from({ length: count }, (_, key) => groups.add(0, key, { key, value: 1 })));
+  const add = (/** @type {number} */ key) => groups.add(0, key, { key, value: 1 });
+  const first = [add(-2), add(-1)];
+  inFlight[0]?.send();
+  const count = 2 * MAX_STATEMENTS_PER_GROUP_COMMIT + 9;
+  const all = Promise.all([...first, ...Array.from({ length: count }, (_, key) => add(key))]);
   for (let next = inFlight[0]; next; next = inFlight[0]) {
     next.end();
     await settle();
   }
   await all;
-  expect(seen.map(({ updates }) => updates.length)).toEqual([1, 256, 256, 9]);
+  expect(seen.map(({ updates }) => updates.length)).toEqual([2, 256, 256, 9]);
 });
 
 test('a failure reaches all who waited for it, and only them', async () => {
   const { groups, inFlight } = createBench();
   const first = groups.add(0, 'a', { key: 1, value: 1 });
+  inFlight[0]?.send();
   const second = groups.add(0, 'b', { key: 2, value: 2 });
   const third = groups.add(0, 'b', { key: 2, value: 3 });
   const elsewhere = groups.add(1, 'a', { key: 1, value: 1 });

@@ -40,3 +40,15 @@ test('one sensor more leaves the values of the others as they are', () => {
   const many = read(describeHerd({ ...options, sensors: 3 }));
   expect(many.map(({ sensors }) => sensors.slice(0, 2))).toEqual(few.map(({ sensors }) => sensors));
 });
+
+test('a factory is machines of fifty points, all with names, types and units', () => {
+  const herd = describeHerd({ ...options, profile: 'factory', devices: 3 });
+  expect(herd.map(({ name }) => name)).toEqual(['machine-0001', 'machine-0002', 'machine-0003']);
+  for (const { sensors } of herd) {
+    expect(new Set(sensors.map(({ name }) => name)).size).toBe(50);
+    expect(new Set(sensors.map(({ type }) => type)).size).toBeGreaterThan(10);
+    expect(sensors.every(({ unit, type }) => unit && type)).toBe(true);
+  }
+  const two = describeHerd({ ...options, profile: 'factory', devices: 1, sensors: 51 })[0]?.sensors;
+  expect(two?.at(-1)?.name).toMatch(/-2$/);
+});

@@ -1,27 +1,68 @@
 import { expect, test } from '@jest/globals';
 import { createMeter } from '../../../simulator/meter.js';
 import { backoffMs } from '../../../simulator/mqtt/backoff.js';
-import { statusText, summaryText } from '../../../simulator/report.js';
+import { latencyText, periodText, statusText, summaryText } from '../../../simulator/report.js';
 
-test('what is queued is acknowledged, dropped or waiting', () => {
+test('what is made is acknowledged, dropped or waiting', () => {
   const meter = createMeter();
-  meter.made(120);
-  meter.queued(100);
+  for (const samples of [60, 10, 5, 45]) meter.made(samples);
   meter.acknowledged(60, 4);
   meter.acknowledged(10, 12);
   meter.dropped(5);
   const snapshot = meter.snapshot();
-  expect(snapshot).toMatchObject({ made: 120, acknowledged: 70, dropped: 5, waiting: 25, p50: 4, p99: 12 });
+  expect(snapshot).toMatchObject({ made: 120, acknowledged: 70, dropped: 5, waiting: 45 });
   expect(statusText('3/3 devices', { ...snapshot, perSecond: 12.34 })).toBe(
-    '3/3 devices · 12.3 samples/s · 70 acknowledged · 25 waiting · 5 dropped · ack p50 4 p99 12 ms',
+    '3/3 devices · 12.3 samples/s · 70 acknowledged · 45 waiting · 5 dropped · ack p50 4 p99 12 ms',
   );
-  expect(summaryText({ ...snapshot, seconds: 2 })).toBe(
+  expect(summaryText({ ...meter.totals(), seconds: 2 })).toBe(
     '120 samples made, 70 acknowledged, 5 dropped, 45 left unacknowledged in 2 s: 35 samples/s',
   );
 });
 
+test('latencies are percentiles of an HDR histogram, off by a thousandth at most', () => {
+  const meter = createMeter();
+  for (let ms = 1; ms <= 10_000; ms += 1) meter.acknowledged(1, ms / 10);
+  const { latency } = meter.totals();
+  expect(latency.count).toBe(10_000);
+  const exact = { p50: 500, p90: 900, p99: 990, p999: 999, max: 1000, mean: 500.05 };
+  for (const [name, ms] of Object.entries(exact)) {
+    expect(Math.abs(Number(latency[/** @type {keyof typeof exact} */ (name)]) - ms)).toBeLessThan(ms / 1000);
+  }
+  expect(latencyText(latency, 'its sending')).toMatch(
+    /^10,000 messages acknowledged: p50 500 p90 900 p99 99\d p99.9 999 max 1,000 mean 500 ms, each from its sending$/,
+  );
+});
+
+test('what takes longer than a histogram reaches counts as its end, and is not lost', () => {
+  const meter = createMeter();
+  meter.acknowledged(1, 1e9);
+  meter.acknowledged(1, 0);
+  const { latency } = meter.totals();
+  expect(latency.count).toBe(2);
+  expect(latency.max).toBeGreaterThan(3_590_000);
+});
+
+test('a period has figures of its own; the next begins with nothing, and shows the last until it has some', () => {
+  const meter = createMeter();
+  meter.acknowledged(60, 4);
+  const first = meter.endPeriod();
+  expect(first).toMatchObject({ messages: 1, samples: 60, latency: { count: 1 } });
+  expect(periodText({ ...first, seconds: 2 })).toMatch(
+    /^0.5 messages\/s, 30 samples\/s acknowledged: p50 4 /,
+  );
+  expect(meter.snapshot().latency.count).toBe(1);
+  meter.acknowledged(10, 8);
+  meter.acknowledged(10, 8);
+  expect(meter.snapshot().latency.count).toBe(2);
+  expect(meter.endPeriod()).toMatchObject({ messages: 2, samples: 20, latency: { count: 2 } });
+  expect(meter.totals().latency.count).toBe(3);
+});
+
 test('no acknowledgement, no percentile', () => {
-  expect(createMeter().snapshot()).toMatchObject({ p50: null, p99: null, perSecond: 0 });
+  const meter = createMeter();
+  expect(meter.snapshot()).toMatchObject({ perSecond: 0, latency: { count: 0, p50: null, mean: null } });
+  expect(latencyText(meter.totals().latency, 'its sending')).toContain('p50 - p90 -');
+  expect(statusText('x', meter.snapshot())).not.toContain('p50');
 });
 
 test('attempts come further and further apart, jittered, and never more than 15 s', () => {

@@ -1,41 +1,90 @@
 import { describe, expect, test } from '@jest/globals';
+import { COLLAR_SIGNALS } from '../../../simulator/profiles/collar.js';
+import { PROFILES } from '../../../simulator/profiles/index.js';
 import { createRandom } from '../../../simulator/random.js';
-import { SIGNALS } from '../../../simulator/signals/index.js';
 
-/** @param {import('../../../simulator/signals/index.js').Signal} signal @param {number} seed @param {number} intervalMs @param {number} count */
+/** @typedef {import('../../../simulator/signals/index.js').Signal} Signal */
+
+/** @param {Signal} signal @param {number} seed @param {number} intervalMs @param {number} count */
 const readings = (signal, seed, intervalMs, count) =>
-  Array.from({ length: count }, signal.create(createRandom(seed, 'collar-0001'), intervalMs));
+  Array.from(
+    { length: count },
+    signal.create(createRandom(seed, 'collar-0001'), intervalMs, () => createRandom(seed, 'device')),
+  );
 
-describe.each(SIGNALS.map((signal) => ({ type: signal.type, signal })))('$type', ({ signal }) => {
+const POINTS = new Map(
+  PROFILES['factory']?.sensorsOf(createRandom(1, 'any'), undefined).map(({ name, signal }) => [name, signal]),
+);
+
+/** @param {string} name @returns {Signal} */
+function point(name) {
+  const signal = POINTS.get(name);
+  if (!signal) throw new Error(`no ${name}`);
+  return signal;
+}
+
+/** Every type of the collar, and one point of each type that a machine has. */
+const SIGNALS = [
+  ...COLLAR_SIGNALS.map((signal) => ({ name: signal.type, signal })),
+  ...new Map([...POINTS].map(([name, signal]) => [signal.type, { name, signal }])).values(),
+];
+
+describe.each(SIGNALS)('$name', ({ signal }) => {
   test('gives the same values for the same seed, and others for another', () => {
-    expect(readings(signal, 7, 1000, 500)).toEqual(readings(signal, 7, 1000, 500));
-    expect(readings(signal, 8, 1000, 500)).not.toEqual(readings(signal, 7, 1000, 500));
+    const hourly = (/** @type {number} */ seed) => readings(signal, seed, 3_600_000, 300);
+    expect(hourly(7)).toEqual(hourly(7));
+    expect(hourly(8)).not.toEqual(hourly(7));
   });
 
   test.each([10, 1000, 60_000, 3_600_000])('stays in its range when read every %i ms', (intervalMs) => {
     const [low, high] = signal.range;
-    for (let seed = 1; seed <= 5; seed += 1) {
-      const values = readings(signal, seed, intervalMs, 5000);
+    for (let seed = 1; seed <= 3; seed += 1) {
+      const values = readings(signal, seed, intervalMs, 1500);
       expect(Math.min(...values)).toBeGreaterThanOrEqual(low);
       expect(Math.max(...values)).toBeLessThanOrEqual(high);
       expect(values.every(Number.isFinite)).toBe(true);
     }
   });
 
-  test('moves, and has no more decimals than an instrument shows', () => {
-    const values = readings(signal, 3, 1000, 1000);
-    expect(new Set(values).size).toBeGreaterThan(3);
-    expect(values.every((value) => String(value).length <= 6)).toBe(true);
+  test('moves, and has no more digits than an instrument shows', () => {
+    const values = readings(signal, 3, 3_600_000, 500);
+    expect(new Set(values).size).toBeGreaterThan(signal.type === 'switch' ? 1 : 3);
+    const total = ['energy', 'running-time'].includes(signal.type);
+    const digits = values.map((value) => value.toExponential().replace(/e.*|-/g, '').length);
+    expect(Math.max(...digits)).toBeLessThanOrEqual(total ? 16 : 8);
   });
 });
 
 test('a cow at rest is neither cold nor hot', () => {
-  const temperature = SIGNALS.find(({ type }) => type === 'temperature');
+  const temperature = COLLAR_SIGNALS.find(({ type }) => type === 'temperature');
   if (!temperature) throw new Error('no temperature');
-  for (let seed = 1; seed <= 20; seed += 1) {
+  for (let seed = 1; seed <= 5; seed += 1) {
     const values = readings(temperature, seed, 10_000, 8640).sort((a, b) => a - b);
     const median = Number(values[4320]);
     expect(median).toBeGreaterThan(37.8);
     expect(median).toBeLessThan(39.4);
   }
 });
+
+test('what a machine draws and turns goes together: it stands or runs for all its sensors', () => {
+  const read = (/** @type {string} */ name) => readings(point(name), 11, 10_000, 2000);
+  const running = read('machine.running');
+  const rotation = read('spindle.rotation');
+  const current = read('x.current');
+  // Where it has run, or stood, for ten minutes.
+  const settled = running.flatMap((state, i) =>
+    i >= 60 && running.slice(i - 60, i).every((before) => before === state) ? [i] : [],
+  );
+  expect(new Set(settled.map((i) => running[i]))).toEqual(new Set([0, 1]));
+  expect(settled.map((i) => Number(rotation[i]) > 11_000)).toEqual(settled.map((i) => running[i] === 1));
+  expect(settled.map((i) => Number(current[i]) > 1)).toEqual(settled.map((i) => running[i] === 1));
+});
+
+test.each(['parts.good', 'parts.rejected', 'machine.starts', 'machine.energy', 'machine.running-time'])(
+  '%s never goes back',
+  (name) => {
+    const values = readings(point(name), 5, 60_000, 1000);
+    expect(values).toEqual(values.toSorted((a, b) => a - b));
+    expect(values.at(-1)).toBeGreaterThan(Number(values[0]));
+  },
+);

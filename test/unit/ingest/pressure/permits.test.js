@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createPermits } from '../../../api/ingest/permits.js';
+import { createPermits } from '../../../../api/ingest/pressure/permits.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -12,7 +12,7 @@ test('never more requests than the bound, and every job gets through, however ma
         maxLength: 12,
       }),
       async (most, jobs) => {
-        const permits = createPermits(most);
+        const permits = createPermits({ size: most });
         let inFlight = 0;
         let highest = 0;
         const request = () =>
@@ -37,7 +37,7 @@ test('never more requests than the bound, and every job gets through, however ma
 });
 
 test('a permit comes back from a request that fails, also from one that fails before it begins', async () => {
-  const permits = createPermits(1);
+  const permits = createPermits({ size: 1 });
   const failing = [
     permits.run(() => Promise.reject(new Error('later'))),
     permits.run(() => {

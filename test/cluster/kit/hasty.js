@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createIntake } from '../../../api/ingest/intake.js';
+import { createLogger } from '../../../api/logger.js';
+import { startSystem } from '../../../api/system.js';
+import { runCommand } from '../../../common/command.js';
+import { readSettings } from '../../../common/settings.js';
+
+/** How long what is acknowledged waits before it is written. */
+const LATER_MS = 1000;
+
+/**
+ * The mistake against which the whole suite is proven: the system of `npm start`, but it acknowledges a message when it
+ * has come, and commits it a second later, as one with a buffer in memory before its database would.
+ */
+await runCommand(async () => {
+  const config = readSettings();
+  const logger = createLogger(config.logLevel);
+  const { httpPort, mqttPort } = await startSystem({
+    config,
+    version: 'hasty',
+    logger,
+    onFatal: (error) => logger.fatal(error),
+    openIntake: (parts) =>
+      createIntake({
+        ...parts,
+        async accept(message) {
+          void sleep(LATER_MS).then(() => parts.accept(message));
+          return 'accepted';
+        },
+      }),
+  });
+  logger.info({ httpPort, mqttPort }, 'ready');
+});

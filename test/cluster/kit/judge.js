@@ -1,0 +1,61 @@
+import { compareLedger } from '../../../compare/compare.js';
+import { openStore } from '../../../compare/database.js';
+import { reportLines } from '../../../compare/report.js';
+import { until } from '../../support/until.js';
+
+/** What brokers still hold is on its way for a while after the last fault. */
+const ARRIVAL_MS = 90_000;
+
+/**
+ * Compares ledgers with the database.
+ *
+ * @param {object} options
+ * @param {import('../../../infra/engine/cluster.js').Cluster} options.cluster
+ * @param {import('../../../common/settings.js').Config} options.config
+ */
+export function createJudge({ cluster, config }) {
+  /** @param {string} ledgerPath */
+  async function compare(ledgerPath) {
+    const store = await openStore(config);
+    try {
+      return await compareLedger({ ledgerPath, store, groups: config.retention.latestGroups });
+    } finally {
+      await store.close();
+    }
+  }
+
+  return {
+    /** @param {string} ledgerPath */
+    compare,
+
+    /**
+     * Nodes that were killed may lack what the others have, so they are repaired first, as they would be anywhere; then
+     * reads at LOCAL_QUORUM are as good as ours.
+     */
+    async repair() {
+      await cluster.nodes[0]?.nodetool(['repair', '-full', config.cql.keyspace]);
+    },
+
+    /**
+     * Settles when a ledger and the database agree; what is on its way gets time.
+     *
+     * @param {string} ledgerPath
+     * @returns {Promise<import('../../../compare/compare.js').Result>}
+     * @throws {Error} with what is wrong
+     */
+    async agreement(ledgerPath) {
+      /** @type {import('../../../compare/compare.js').Result | undefined} */
+      let result;
+      const agrees = async () => {
+        result = await compare(ledgerPath);
+        return result.agree;
+      };
+      await until(agrees, { withinMs: ARRIVAL_MS }).catch((error) => {
+        throw result ? new Error(reportLines(result).join('\n')) : error;
+      });
+      return /** @type {import('../../../compare/compare.js').Result} */ (result);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createJudge>} Judge */

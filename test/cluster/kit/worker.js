@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startApi } from '../../support/api-process.js';
+
+const RESTART_MS = 500;
+/** A start beside a cluster that boots, on a machine that is busy. */
+const READY_MS = 120_000;
+
+/**
+ * `npm start` as an orchestrator runs it: what ends is started again until it is ready, as after a start while the
+ * database was away. A process that was ready and ends by itself has a defect, and that is remembered.
+ *
+ * @param {string} name for people
+ * @param {NodeJS.ProcessEnv} settings
+ * @param {import('../../support/api-process.js').Script} [script]
+ */
+export function createWorker(name, settings, script) {
+  /** @type {import('../../support/api-process.js').ApiProcess | null} */
+  let api = null;
+  let wanted = false;
+  /** @type {string[]} */
+  const defects = [];
+
+  async function start() {
+    wanted = true;
+    while (wanted && !api) {
+      try {
+        const started = await startApi(settings, { script, withinMs: READY_MS });
+        api = started;
+        void started.ended.then(({ code, signal, output }) => {
+          if (api === started)
+            defects.push(`${name} ended by itself (${signal ?? code}):\n${output.slice(-4000)}`);
+        });
+      } catch (error) {
+        if (!wanted) return;
+        if (!/database/i.test(String(error))) throw error;
+        await sleep(RESTART_MS);
+      }
+    }
+  }
+
+  return {
+    name,
+    defects,
+    /** Settles when it is ready. */
+    start,
+    /** kill -9; settles when it is gone. */
+    async kill() {
+      const running = api;
+      api = null;
+      wanted = false;
+      await running?.kill();
+    },
+    /** In order, as an orchestrator does before it kills. */
+    async stop() {
+      const running = api;
+      api = null;
+      wanted = false;
+      running?.signal('SIGTERM');
+      await running?.ended;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createWorker>} Worker */

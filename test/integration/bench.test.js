@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { shapeOf } from '../../bench/load/shapes.js';
+import { measureRate } from '../../bench/measure/rate.js';
+import { storedSamples } from '../../bench/measure/stored.js';
+import { openStand } from '../../bench/stand/index.js';
+import { HOUR_MS } from '../../schema/rules.js';
+import { sharedContactPoint, uniqueName } from '../support/engine.js';
+
+/** @type {string} */
+let dir;
+/** @type {import('../../bench/stand/index.js').Stand} */
+let stand;
+
+const shape = /** @type {import('../../bench/load/shapes.js').Shape} */ (shapeOf('4x10', 20));
+// The pid is one whose CPU can be read; whose it is does not matter here.
+const timing = { database: process.pid, warmMs: 0, forMs: 300 };
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+  const database = { contactPoint: sharedContactPoint(), pid: process.pid };
+  stand = await openStand({ dir, database, prefix: uniqueName('b'), onStatus: () => {} });
+});
+
+afterAll(async () => {
+  await stand?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** @param {import('../../common/settings.js').Config['cql']} cql */
+const stored = (cql) =>
+  storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
+
+test('a line counts what the database holds, as fast as it can and at a fixed rate', async () => {
+  const wired = await stand.wired();
+  const { rate, cpu } = await measureRate(wired, shape, timing);
+  expect(rate).toBeGreaterThan(0);
+  expect(Object.keys(cpu)).toEqual(['ingest', 'broker', 'publisher', 'database']);
+  const before = await wired.committed();
+  expect(await stored(wired.cql)).toBe(before);
+
+  const { published, latency } = await wired.pace(shape, { rate: 4000, forMs: 500 });
+  expect(published).toBe(2000);
+  expect(latency.published.count).toBe(50);
+  expect(await wired.committed()).toBe(before + published);
+  expect(await stored(wired.cql)).toBe(before + published);
+});
+
+test('the baselines store every sample as well, and the loops need no broker', async () => {
+  for (const contender of [
+    await stand.line('rows', { store: 'rows', gate: true }),
+    await stand.line('tutorial', { store: 'tutorial', gate: true }),
+    await stand.loop(),
+  ]) {
+    // It fails when anything that was published is not committed, or was refused.
+    expect((await measureRate(contender, shape, timing)).rate).toBeGreaterThan(0);
+  }
+});
+
+test('the leanest loop writes rows that our own reader counts', async () => {
+  const leanest = await stand.leanest();
+  await measureRate(leanest, shape, timing);
+  const latencies = await leanest.paced(shape, { rate: 4000, forMs: 500 });
+  expect(latencies.count).toBe(50);
+  expect(await stored(leanest.cql)).toBe(await leanest.committed());
+});

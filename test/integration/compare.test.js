@@ -1,0 +1,299 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { compareLedger } from '../../compare/compare.js';
+import { openStore } from '../../compare/database.js';
+import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
+import { createDevice } from '../../simulator/device.js';
+import { createLedger } from '../../simulator/ledger/ledger.js';
+import { createMeter } from '../../simulator/meter.js';
+import { encodeSenml } from '../../simulator/payloads/senml.js';
+import { startCommand } from '../support/api-process.js';
+import { startSimulator } from '../support/simulator-process.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const { types } = cassandra;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('cassandra-driver').Client} */
+let database;
+/** @type {import('../../api/store/index.js').Store} */
+let store;
+/** @type {string} */
+let directory;
+/** @type {string} */
+let ledgerPath;
+/** @type {{ kill: () => Promise<unknown> }[]} */
+const started = [];
+
+/** Changes what the second device has stored; the first one speaks for everything else. */
+const DEVICE = 'collar-0002';
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-ledger-'));
+  ledgerPath = join(directory, 'fleet.ledger');
+  system = await startTestSystem();
+  database = await system.openDatabase();
+  store = await openStore(system.config);
+  const fleet = ['--broker', system.mqttUrl, '--devices', '3', '--sensors', '2', '--seed', '5'];
+  const pace = ['--interval', '20ms', '--batch', '100ms', '--duration', '2s', '--ledger', ledgerPath];
+  const simulator = startSimulator([...fleet, ...pace]);
+  started.push(simulator);
+  expect((await simulator.ended).code).toBe(0);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(started.map((process) => process.kill()));
+  await store?.close();
+  await database?.shutdown();
+  await system?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** @param {Partial<Parameters<typeof compareLedger>[0]>} [options] */
+const compare = (options) =>
+  compareLedger({ ledgerPath, store, groups: system.config.retention.latestGroups, ...options });
+
+/** How many of each kind are wrong, and how the first of them reads. @param {Awaited<ReturnType<typeof compare>>} result */
+const wrong = ({ found }) =>
+  Object.fromEntries(
+    Object.entries(found)
+      .filter(([, { count }]) => count > 0)
+      .map(([kind, { count }]) => [kind, count]),
+  );
+
+/** A stored row of several samples, the oldest or the newest of its sensor in that hour. @param {'ASC' | 'DESC'} [order] */
+async function storedRow(order = 'ASC') {
+  const device = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(DEVICE));
+  const [line] = (await readFile(ledgerPath, 'utf8')).split('\n').filter((text) => text.includes(DEVICE));
+  const { sensor, times } = JSON.parse(line ?? '').series[0];
+  const id = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(device.id, sensor));
+  const bucket = new Date(Math.floor(times[0] / 3_600_000) * 3_600_000);
+  const { rows } = await database.execute(
+    'SELECT * FROM measurement_batch WHERE device_id = ? AND bucket = ? AND sensor_id = ?',
+    [types.Uuid.fromString(device.id), bucket, types.Uuid.fromString(id.id)],
+  );
+  const packed = rows.filter((row) => row['samples']).sort((a, b) => a['ts'] - b['ts']);
+  const row = /** @type {import('cassandra-driver').types.Row} */ (packed.at(order === 'ASC' ? 0 : -1));
+  return {
+    row,
+    sensor,
+    device,
+    key: ['device_id', 'bucket', 'sensor_id', 'ts', 'digest'].map((name) => row[name]),
+  };
+}
+
+/** @param {import('cassandra-driver').types.Row} row @param {Record<string, unknown>} [changes] */
+async function insert(row, changes = {}) {
+  const cells = { ...Object.fromEntries(row.keys().map((name) => [name, row[name]])), ...changes };
+  const names = Object.keys(cells);
+  const marks = names.map(() => '?').join(', ');
+  await database.execute(
+    `INSERT INTO measurement_batch (${names.join(', ')}) VALUES (${marks})`,
+    Object.values(cells),
+  );
+}
+
+/** @param {unknown[]} key */
+const remove = (key) =>
+  database.execute(
+    'DELETE FROM measurement_batch WHERE device_id = ? AND bucket = ? AND sensor_id = ? AND ts = ? AND digest = ?',
+    key,
+  );
+
+test('what the simulator sent and what is stored agree, both ways', async () => {
+  const result = await compare();
+  expect(wrong(result)).toEqual({});
+  expect(result).toMatchObject({ agree: true, devices: 3 });
+  expect(result.acknowledged).toBeGreaterThan(3 * 2 * 50);
+  expect(result.stored).toBe(result.acknowledged);
+});
+
+test('a ledger that does not fit in memory is compared part by part', async () => {
+  const whole = await compare();
+  expect(await compare({ partBytes: 100 })).toEqual(whole);
+});
+
+test('a lost row: each of its samples is missing', async () => {
+  const { row, key, sensor } = await storedRow();
+  await remove(key);
+  const result = await compare();
+  expect(result.agree).toBe(false);
+  expect(wrong(result)).toEqual({ missing: row['count'] });
+  expect(result.found.missing.first[0]).toMatchObject({ device: DEVICE, sensor, ts: row['ts'].getTime() });
+  await insert(row);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('a changed value, be it by one bit', async () => {
+  const { row, key } = await storedRow();
+  const samples = Buffer.from(row['samples']);
+  samples[samples.length - 8] = Number(samples[samples.length - 8]) ^ 1;
+  await insert(row, { samples });
+  expect(wrong(await compare())).toEqual({ differing: 1 });
+  await insert(row);
+  // The right value is there as well, in a row of its own: a reader may get either.
+  await insert(row, { samples, digest: Buffer.alloc(8) });
+  expect(wrong(await compare())).toEqual({ differing: 1, doubled: Number(row['count']) - 1 });
+  await remove([...key.slice(0, 4), Buffer.alloc(8)]);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('rows of a sensor, and of a sensor that the ledger does not know, that nobody sent', async () => {
+  const { row, key } = await storedRow();
+  const strange = types.Uuid.fromString('00000000-0000-4000-8000-000000000001');
+  const between = new Date(row['ts'].getTime() + 1);
+  const single = { digest: Buffer.alloc(8), samples: undefined };
+  await insert(row, { ...single, ts: between, last: 7 });
+  await insert(row, { ...single, sensor_id: strange, last: 7 });
+  const result = await compare();
+  // Whoever wrote them by hand has not told `latest` of the new sensor.
+  expect(wrong(result)).toEqual({ unknown: 2, latest: 1 });
+  expect(result.found.unknown.first.map(({ sensor }) => sensor)).toContain(strange.toString());
+  await remove([...key.slice(0, 3), between, Buffer.alloc(8)]);
+  await remove([...key.slice(0, 2), strange, row['ts'], Buffer.alloc(8)]);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('the same samples in two rows, from one message', async () => {
+  const { row, key } = await storedRow();
+  await insert(row, { digest: Buffer.alloc(8) });
+  expect(wrong(await compare())).toEqual({ doubled: row['count'] });
+  await remove([...key.slice(0, 4), Buffer.alloc(8)]);
+});
+
+test.each([
+  ['older than the newest sample', -1, 'last'],
+  ['newer than anything stored', 3_600_000, 'last'],
+  ['of another value', 0, 'other'],
+])('a latest value that is %s', async (_, offMs, which) => {
+  const { row, device } = await storedRow('DESC');
+  const group = groupOf(device.bytes, system.config.retention.latestGroups);
+  const where = 'WHERE grp = ? AND device_id = ? AND sensor_id = ?';
+  const key = [group, row['device_id'], row['sensor_id']];
+  const read = `SELECT ts, value, WRITETIME(value) AS stamp FROM latest ${where}`;
+  const right = (await database.execute(read, key)).first();
+  const write = (/** @type {number} */ stampMs, /** @type {Date} */ ts, /** @type {number} */ value) =>
+    database.execute(`UPDATE latest USING TIMESTAMP ? SET ts = ?, value = ? ${where}`, [
+      types.Long.fromNumber(stampMs * 1000),
+      ts,
+      value,
+      ...key,
+    ]);
+  const now = Date.now();
+  await write(now, new Date(right['ts'].getTime() + offMs), which === 'last' ? right['value'] : 0.5);
+  const result = await compare();
+  expect(wrong(result)).toEqual({ latest: 1 });
+  expect(result.found.latest.first[0]).toMatchObject({
+    device: DEVICE,
+    says: expect.stringContaining('latest has'),
+  });
+  await write(now + 1, right['ts'], right['value']);
+  expect((await compare()).agree).toBe(true);
+});
+
+test('every double comes back with its bits, the greater bytes win, and a value that lost is no error', async () => {
+  const path = join(directory, 'bits.ledger');
+  const ledger = createLedger({ path, onFailed: (error) => Promise.reject(error) });
+  const ts = Date.now() - 60_000;
+  const values = [-0, 0, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE, 0.1 + 0.2, 1e21, -1.5];
+  const device = createDevice({
+    description: { name: 'bits', sensors: [{ name: 'double', type: 'double' }] },
+    broker: { url: system.mqttUrl },
+    clientId: 'bits',
+    limits: { messages: 10, bytes: 1e6, window: 1 },
+    meter: createMeter(),
+    ledger,
+    onTrouble: () => {},
+    onRefused: () => {},
+  });
+  const publish = (/** @type {number[]} */ sent) => {
+    const series = [{ name: 'double', samples: sent.map((value, i) => ({ ts: ts + i, value })) }];
+    device.publish({ series, payload: encodeSenml(series) });
+  };
+  device.start();
+  publish(values);
+  publish(values.map((value) => -value));
+  await device.whenOwingAtMost(0);
+  await device.stop(Promise.resolve());
+  ledger.close();
+  const result = await compare({ ledgerPath: path });
+  expect(wrong(result)).toEqual({});
+  expect(result).toMatchObject({ acknowledged: values.length, stored: values.length });
+});
+
+test('a factory with every fault there is: all that is good is stored, and nothing that is bad', async () => {
+  const path = join(directory, 'faults.ledger');
+  const faults = 'tsbs,duplicate=0.1,skew=0.3,poison=0.3';
+  const flags = ['--profile', 'factory', '--devices', '8', '--connections', '2', '--interval', '100ms'];
+  const simulator = startSimulator([
+    ...['--broker', system.mqttUrl, '--seed', '9', ...flags, '--batch', '300ms', '--duration', '3s'],
+    ...['--faults', faults, '--ledger', path],
+  ]);
+  started.push(simulator);
+  const { code, summary } = await simulator.ended;
+  expect(code).toBe(0);
+  expect(summary).toMatchObject({ acknowledged: summary?.made, dropped: 0, left: 0 });
+  const result = await compare({ ledgerPath: path });
+  expect(wrong(result)).toEqual({});
+  expect(result.acknowledged).toBeGreaterThan(1000);
+  const { rows } = await database.execute('SELECT codes FROM dead_letter');
+  const codes = new Set(rows.flatMap((row) => Object.keys(row['codes'])));
+  expect(codes.size).toBeGreaterThan(5);
+});
+
+test('a simulator that is killed leaves a ledger that is true, and the next run goes on with it', async () => {
+  const path = join(directory, 'killed.ledger');
+  const flags = ['--broker', system.mqttUrl, '--devices', '20', '--interval', '10ms', '--batch', '20ms'];
+  const ledger = ['--ledger', path];
+  const lines = () => readFile(path, 'utf8').catch(() => '');
+  const killed = startSimulator([...flags, ...ledger]);
+  started.push(killed);
+  await until(async () => (await lines()).split('acknowledged').length > 200);
+  await killed.kill();
+  const second = startSimulator([...flags, ...ledger, '--duration', '1s']);
+  started.push(second);
+  expect((await second.ended).code).toBe(0);
+  expect((await lines()).split('{"ledger"')).toHaveLength(3);
+  // The broker may still be busy with what the killed one had sent last.
+  const result = await until(async () => {
+    const now = await compare({ ledgerPath: path });
+    return now.agree ? now : null;
+  });
+  expect(result.acknowledged).toBeGreaterThan(200);
+});
+
+test("a sample outside the range is nobody's business", async () => {
+  const { row, key } = await storedRow();
+  await remove(key);
+  const { range } = await compare();
+  expect((await compare({ range: { from: row['last_ts'].getTime() + 1, to: range.to } })).agree).toBe(true);
+  await insert(row);
+});
+
+test('npm run compare says what is wrong, and its exit code too', async () => {
+  const settings = {
+    CQL_CONTACT_POINTS: String(system.config.cql.contactPoints),
+    CQL_KEYSPACE: system.config.cql.keyspace,
+    LATEST_GROUPS: String(system.config.retention.latestGroups),
+  };
+  const run = async () => {
+    const command = startCommand('compare/index.js', settings, ['--ledger', ledgerPath]);
+    started.push(command);
+    return command.ended;
+  };
+  const right = await run();
+  expect(right.output).toContain('They agree');
+  expect(right.code).toBe(0);
+
+  const { row, key } = await storedRow();
+  await remove(key);
+  const { code, output } = await run();
+  expect(code).toBe(1);
+  expect(output).toContain(`${row['count']} missing: acknowledged, and not stored`);
+  expect(output).toMatch(new RegExp(`${DEVICE}/[a-z]+ ${row['ts'].toISOString()}: .* is not stored`));
+  await insert(row);
+});

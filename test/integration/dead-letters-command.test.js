@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startCommand } from '../support/api-process.js';
+import { connectDevice } from '../support/device.js';
+import { startTestSystem } from '../support/system.js';
+
+const NOW = Date.now();
+const HOUR = 3_600_000;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../api/store/index.js').Store} */
+let store;
+/** @type {import('../support/device.js').Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' } });
+  store = await system.openStore();
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await store?.close();
+  await system?.stop();
+});
+
+/** @param {string[]} args */
+async function run(...args) {
+  const { cql, retention } = system.config;
+  const settings = {
+    CQL_CONTACT_POINTS: String(cql.contactPoints),
+    CQL_KEYSPACE: cql.keyspace,
+    LATEST_GROUPS: String(retention.latestGroups),
+    AUTO_REGISTER: 'false',
+  };
+  const { code, output } = await startCommand('api/dead-letters/index.js', settings, args).ended;
+  const lines = output.trim().split('\n');
+  // How far it is goes to standard error, and stands in between.
+  return { code, output, lines: lines.filter((line) => !/^(looking at|replayed up to) /.test(line)) };
+}
+
+/**
+ * @param {string} name of a device
+ * @param {unknown} content
+ * @param {import('../../api/store/dead-letters/writes.js').Refusals} refused
+ * @param {number} receivedAt epoch ms
+ */
+const writeLetter = (name, content, refused, receivedAt, kind = 'measurements') =>
+  store.deadLetters.write({
+    receivedAt,
+    device: name,
+    topic: `iot/v1/${name}/${kind}`,
+    codes: Object.fromEntries(refused.map(({ code }) => [code, 1])),
+    content: { contentType: undefined, payload: Buffer.from(JSON.stringify(content)), refused },
+  });
+
+/** @param {string} name @returns {Promise<string>} */
+async function letterOf(name) {
+  const items = await system.all(`/dead-letters?from=${NOW - 100 * HOUR}`);
+  return items.find((letter) => letter.device === name).id;
+}
+
+describe('list, summary and show', () => {
+  beforeAll(async () => {
+    const bad = [
+      { sensor_id: 't', ts: NOW, value: 1 },
+      { sensor_id: 't\u001b[2J', value: 'x' },
+    ];
+    await writeLetter('first', bad, [{ index: 1, code: 'not_numeric' }], NOW - 3 * HOUR);
+    await writeLetter('second', bad, [{ index: 0, code: 'too_old' }], NOW - 2 * HOUR);
+    await writeLetter('first', { sensors: 7 }, [{ index: -1, code: 'malformed' }], NOW - HOUR, 'birth');
+    await writeLetter('long-ago', bad, [{ index: 0, code: 'too_old' }], NOW - 50 * HOUR);
+    await store.deadLetters.write({
+      receivedAt: NOW - 90 * HOUR,
+      device: 'cbor',
+      topic: 'iot/v1/cbor/measurements',
+      codes: { unknown_sensor: 1 },
+      content: {
+        contentType: 'application/senml+cbor',
+        payload: Buffer.from('81a200617402f94d60', 'hex'),
+        refused: [{ index: 0, code: 'unknown_sensor' }],
+      },
+    });
+  });
+
+  test('list shows the last day, newest first', async () => {
+    const { code, lines } = await run('list');
+    expect(code).toBe(0);
+    const ids = (await system.all('/dead-letters')).map(({ id }) => id);
+    expect(lines.map((line) => line.split('  ')[1])).toEqual(ids);
+    expect(lines[0]).toBe(
+      `${new Date(NOW - HOUR).toISOString()}  ${ids[0]}  iot/v1/first/birth  13 bytes  1 malformed`,
+    );
+  });
+
+  test.each([
+    [
+      ['--from', '3d', '--code', 'too_old'],
+      ['second', 'long-ago'],
+    ],
+    [
+      ['--device', 'first'],
+      ['first', 'first'],
+    ],
+    [['--device', 'first', '--code', 'not_numeric'], ['first']],
+    [['--from', `${NOW - 2 * HOUR}`, '--to', `${NOW - HOUR}`], ['second']],
+    [['--from', new Date(NOW - 2 * HOUR).toISOString(), '--to', '90m'], ['second']],
+  ])('list %j', async (args, devices) => {
+    const { code, lines } = await run('list', ...args);
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
+  });
+
+  test('list stops at its limit, and says so', async () => {
+    const { lines } = await run('list', '--limit', '2');
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toContain('there are more');
+    expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
+  });
+
+  test('summary counts what list lists', async () => {
+    const { code, lines } = await run('summary', '--from', '3d');
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.replace(/^\S+Z/, 'hour'))).toEqual([
+      'hour  1 dead letter: 1 malformed',
+      'hour  1 dead letter: 1 too_old',
+      'hour  1 dead letter: 1 not_numeric',
+      'hour  1 dead letter: 1 too_old',
+      'in all  4 dead letters: 2 too_old, 1 malformed, 1 not_numeric',
+    ]);
+  });
+
+  test('show prints the payload with what was refused of it, and nothing that moves a cursor', async () => {
+    const [, id] = String((await run('list', '--code', 'not_numeric')).lines[0]).split('  ');
+    const { code, output, lines } = await run('show', String(id));
+    expect(code).toBe(0);
+    expect(lines).toContain('device    first');
+    expect(lines).toContain('topic     iot/v1/first/measurements');
+    expect(lines.slice(-2)).toEqual([
+      `[0] {"sensor_id":"t","ts":${NOW},"value":1}`,
+      '[1] {"sensor_id":"t\\u001b[2J","value":"x"}   <- not_numeric',
+    ]);
+    expect(output).not.toContain('\u001b');
+  });
+
+  test('show reads CBOR', async () => {
+    const { lines } = await run('show', await letterOf('cbor'));
+    expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
+  });
+
+  test('where nothing was refused it says so', async () => {
+    const range = ['--from', '30m', '--to', '29m'];
+    expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
+    expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
+    expect(await run('replay', ...range)).toMatchObject({ code: 0, lines: ['0 dead letters: 0 stored'] });
+  });
+});
+
+describe('replay', () => {
+  test('one letter, before and after the fix, and twice', async () => {
+    const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
+    await writeLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
+    const id = await letterOf('one');
+    const before = await run('replay', id);
+    expect(before.code).toBe(76);
+    expect(before.lines).toEqual([
+      `${id}  iot/v1/one/measurements  refused again: 1 unknown_device`,
+      '1 dead letter: 0 stored, refused again: 1 unknown_device',
+      'The letters above keep what is not stored.',
+    ]);
+    await device.birth('one', { sensors: [{ sensor_id: 's' }] });
+    for (let times = 0; times < 2; times++) {
+      expect(await run('replay', id)).toMatchObject({ code: 0, lines: ['1 dead letter: 1 stored'] });
+    }
+    const { items } = await system.get(`/devices/one/sensors/s/measurements?from=${NOW - HOUR}`);
+    expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
+  });
+
+  test('all of a range, in order of arrival, so that a birth comes first; the rest is told', async () => {
+    const received = NOW - 10 * HOUR;
+    const birth = { session: received, sensors: [{ sensor_id: 's' }] };
+    await writeLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
+    for (let i = 0; i < 300; i++) {
+      const sample = [{ sensor_id: 's', ts: received + i, value: i }];
+      await writeLetter('range', sample, [{ index: 0, code: 'unknown_device' }], received + 1 + i * 20_000);
+    }
+    const stays = [{ sensor_id: 's', ts: received, value: 'x' }];
+    await writeLetter('range', stays, [{ index: 0, code: 'not_numeric' }], received + 2);
+    await store.deadLetters.write({
+      receivedAt: received + 3,
+      device: 'range',
+      topic: 'iot/v1/range/measurements',
+      codes: { malformed: 3 },
+      content: null,
+    });
+    const { code, lines } = await run('replay', '--from', `${received}`, '--to', `${received + 2 * HOUR}`);
+    expect(code).toBe(76);
+    expect(
+      lines
+        .slice(0, -2)
+        .map((line) => line.split('  ')[2])
+        .sort(),
+    ).toEqual([
+      'The letter cannot be replayed. It only counts what was refused; no payload was kept.',
+      'refused again: 1 not_numeric',
+    ]);
+    expect(lines.at(-2)).toBe(
+      '303 dead letters: 301 stored, refused again: 1 not_numeric, 1 dead letter that could not be replayed',
+    );
+    const { items } = await system.get(`/devices/range/sensors/s/measurements?from=${received}&limit=1000`);
+    expect(items).toHaveLength(300);
+  });
+
+  test('a letter that is not there', async () => {
+    const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
+    const { code, lines } = await run('replay', id);
+    expect({ code, first: lines[0] }).toEqual({
+      code: 76,
+      first: `${id}  there is no such dead letter, or none any more`,
+    });
+    expect(await run('show', id)).toMatchObject({
+      code: 1,
+      lines: [`${id}: there is no such dead letter, or none any more`],
+    });
+  });
+});
+
+describe('the command line', () => {
+  test.each([
+    [[], 'replay ID…'],
+    [['bury'], '"bury" is not known.'],
+    [['list', 'abc'], '"abc" is no flag'],
+    [['list', '--colour', 'red'], '--colour is not known'],
+    [['list', '--from', 'yesterday'], '--from is ISO 8601, or a duration such as 2h'],
+    [['list', '--code', 'bad_cursor'], '--code is one of the refusals'],
+    [['show'], 'show takes the id of one letter'],
+    [['replay'], 'replay takes ids of letters, or a range'],
+    [['replay', 'abc', '--from', '1h'], 'replay takes ids of letters, or a range'],
+  ])('%j is not understood', async (args, says) => {
+    const { code, output } = await run(...args);
+    expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(says) });
+  });
+
+  test.each([
+    [['--help'], 'summary'],
+    [['list', '--help'], '--limit'],
+  ])('%j helps', async (args, says) => {
+    expect(await run(...args)).toMatchObject({ code: 0, output: expect.stringContaining(says) });
+  });
+});

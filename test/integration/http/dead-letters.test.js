@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { someAtOnce } from '../../../api/ingest/some-at-once.js';
+import { expectProblem, send } from '../../support/http.js';
+import { pagesOf, withCursor } from '../../support/pages.js';
+import { startTestSystem } from '../../support/system.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A full hour of the recent past: letters live in the partitions of their hour. */
+const NOON = Math.floor(Date.now() / HOUR) * HOUR - 40 * HOUR;
+
+/** Times of receipt: on both sides of the hour's edge, many in one instant, alone after a gap of hours. */
+const TIMES = [
+  ...Array(40).fill(NOON),
+  NOON - 1,
+  NOON + 1,
+  ...Array(25).fill(NOON + 5),
+  ...Array.from({ length: 50 }, (_, i) => NOON + i * 60_000),
+  NOON + HOUR - 1,
+  NOON + HOUR,
+  NOON + HOUR,
+  NOON + HOUR + 1,
+  NOON + 9 * HOUR,
+];
+const SORTED =
+  'CREATE TABLE IF NOT EXISTS sorted (one int, id timeuuid, codes frozen<map<text, int>>, PRIMARY KEY (one, id)) WITH CLUSTERING ORDER BY (id DESC)';
+
+const RANGE = { from: NOON - HOUR, to: NOON + 12 * HOUR };
+const rangeQuery = ({ from, to } = RANGE) => `from=${from}&to=${to}`;
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../../api/store/index.js').Store} */
+let store;
+/** @type {Array<{ id: string, ts: string, codes: Record<string, number> }>} newest first, as the database orders them */
+let all;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  store = await system.openStore();
+  for (const [at, receivedAt] of TIMES.entries()) {
+    await store.deadLetters.write({
+      receivedAt,
+      device: `d${at % 3}`,
+      topic: `iot/v1/d${at % 3}/measurements`,
+      codes: at % 2 ? { malformed: 1 } : { too_old: at, not_numeric: 2 },
+      content: {
+        contentType: undefined,
+        payload: Buffer.from(`{${at}`),
+        refused: [{ index: -1, code: 'malformed' }],
+      },
+    });
+  }
+  all = await readAll();
+});
+afterAll(async () => {
+  await store?.close();
+  await system?.stop();
+});
+
+/** Every letter, in the order of `timeuuid` that the database has: it sorts them in a table of one partition. */
+async function readAll() {
+  const database = await system.openDatabase();
+  try {
+    await database.execute(SORTED, [], { prepare: false });
+    const { rows } = await database.execute('SELECT id, codes FROM dead_letter', [], { fetchSize: 5000 });
+    for (const { id, codes } of rows) {
+      await database.execute('INSERT INTO sorted (one, id, codes) VALUES (1, ?, ?)', [id, codes]);
+    }
+    const sorted = await database.execute('SELECT id, codes FROM sorted WHERE one = 1', [], {
+      fetchSize: 5000,
+    });
+    return sorted.rows.map(({ id, codes }) => ({ id: String(id), ts: id.getDate().toISOString(), codes }));
+  } finally {
+    await database.shutdown();
+  }
+}
+
+const idsOf = (/** @type {any[]} */ items) => items.map(({ id }) => id);
+
+describe('pages of letters', () => {
+  test.each([1, 7, 39, 40, 41, 100, 1000])('limit %i: each letter once, newest first', async (limit) => {
+    const pages = await pagesOf(system, `/dead-letters?${rangeQuery()}&limit=${limit}`);
+    expect(idsOf(pages.flat())).toEqual(idsOf(all));
+    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+    expect(pages[0]).toHaveLength(Math.min(limit, all.length));
+  });
+
+  test('a range is half-open, to the millisecond, and across the edge of an hour', async () => {
+    for (const [from, to] of [
+      [NOON, NOON + 1],
+      [NOON - 1, NOON],
+      [NOON + 1, NOON + 5],
+      [NOON + 5, NOON + 6],
+      [NOON - 1, NOON + HOUR],
+      [NOON + HOUR, NOON + HOUR + 1],
+      [NOON + 2 * HOUR, NOON + 9 * HOUR],
+      [NOON, NOON],
+    ]) {
+      const [begin, end] = [Number(from), Number(to)];
+      const wanted = all.filter(({ ts }) => Date.parse(ts) >= begin && Date.parse(ts) < end);
+      const pages = await pagesOf(system, `/dead-letters?${rangeQuery({ from: begin, to: end })}&limit=6`);
+      expect(idsOf(pages.flat())).toEqual(idsOf(wanted));
+    }
+  });
+
+  test('two weeks are crossed in few pages, each of a bounded number of partitions', async () => {
+    const before = await requestsOf('dead_letter_ids');
+    const pages = await pagesOf(system, `/dead-letters?from=0&limit=1000`);
+    expect(idsOf(pages.flat())).toEqual(idsOf(all));
+    expect(pages.length).toBeLessThanOrEqual(15);
+    expect((await requestsOf('dead_letter_ids')) - before).toBeLessThanOrEqual(pages.length * 25 * 16);
+  });
+
+  test('letters that arrive between two pages are not of them, and none is lost', async () => {
+    const [wanted, range] = [idsOf(all), rangeQuery({ from: RANGE.from, to: NOON + 10 * HOUR })];
+    const pages = await pagesOf(system, `/dead-letters?${range}&limit=30`, async (page) => {
+      await writeBare(NOON + 9 * HOUR + page);
+    });
+    expect(idsOf(pages.flat())).toEqual(wanted);
+    all = await readAll();
+  });
+
+  test('a page holds 8 MB of payloads and the like at most', async () => {
+    const at = NOON - 10 * HOUR;
+    const large = Buffer.alloc(100_000, 0x20);
+    for (let i = 0; i < 200; i++) await writeBare(at + i, large);
+    const pages = await pagesOf(
+      system,
+      `/dead-letters?${rangeQuery({ from: at, to: at + HOUR })}&limit=1000`,
+    );
+    expect(pages.flat()).toHaveLength(200);
+    expect(pages.length).toBeGreaterThan(1);
+    expect(pages[0]?.[0]).toMatchObject({ size: 100_000 });
+    expect(Buffer.from(pages[0]?.[0].payload_base64, 'base64')).toEqual(large.subarray(0, 65_536));
+  });
+});
+
+/** @param {number} receivedAt @param {Buffer} [payload] */
+const writeBare = (receivedAt, payload) =>
+  store.deadLetters.write({
+    receivedAt,
+    device: undefined,
+    topic: 'iot/v1/x/measurements',
+    codes: { malformed: 1 },
+    content: payload
+      ? { contentType: undefined, payload, refused: [{ index: -1, code: 'malformed' }] }
+      : null,
+  });
+
+/** @param {string} query a statement's name @returns {Promise<number>} */
+async function requestsOf(query) {
+  const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+  return Number(
+    new RegExp(`^iot_db_request_seconds_count\\{query="${query}",ok="true"\\} (\\S+)$`, 'm').exec(
+      text,
+    )?.[1] ?? 0,
+  );
+}
+
+test('a letter says what was refused; by default those of the last day are shown', async () => {
+  const client = await mqtt.connectAsync(system.mqttUrl);
+  const payload = '[{"sensor_id":"t","value":"x"},{"sensor_id":"t","value":1},{"value":2}]';
+  const before = Date.now();
+  await client.publishAsync('iot/v1/Öfen & Co/measurements', payload, { qos: 1 });
+  await client.endAsync();
+  const { items, next } = await system.get('/dead-letters');
+  expect(next).toBe(null);
+  expect(items).toEqual([
+    {
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-1/),
+      ts: expect.stringMatching(/Z$/),
+      device: 'Öfen & Co',
+      topic: 'iot/v1/Öfen & Co/measurements',
+      codes: { not_numeric: 1, bad_id: 1 },
+      size: Buffer.byteLength(payload),
+      payload_base64: Buffer.from(payload).toString('base64'),
+    },
+  ]);
+  expect(Date.parse(items[0].ts)).toBeGreaterThanOrEqual(before);
+});
+
+describe('the summary', () => {
+  /** @param {{ from: number, to: number }} range */
+  function bruteForce({ from, to }) {
+    /** @type {Map<string, { hour: string, letters: number, codes: Record<string, number> }>} */
+    const hours = new Map();
+    for (const { ts, codes } of all) {
+      if (Date.parse(ts) < from || Date.parse(ts) >= to) continue;
+      const hour = new Date(Math.floor(Date.parse(ts) / HOUR) * HOUR).toISOString();
+      const count = hours.get(hour) ?? { hour, letters: 0, codes: {} };
+      hours.set(hour, count);
+      count.letters++;
+      for (const [code, n] of Object.entries(codes)) count.codes[code] = (count.codes[code] ?? 0) + n;
+    }
+    return [...hours.values()];
+  }
+
+  test.each([
+    ['of all', RANGE],
+    ['of a part of an hour', { from: NOON + 1, to: NOON + 30 * 60_000 }],
+    ['over an edge', { from: NOON + 30 * 60_000, to: NOON + HOUR + 1 }],
+    ['of nothing', { from: NOON + 2 * HOUR, to: NOON + 9 * HOUR }],
+  ])('%s equals a count of every letter', async (_, range) => {
+    expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
+      items: bruteForce(range),
+      from: new Date(range.from).toISOString(),
+      to: new Date(range.to).toISOString(),
+    });
+  });
+
+  test('of too much ends with an hour, and says where', async () => {
+    const range = { from: RANGE.from, to: NOON + 9 * HOUR };
+    const { hours, from } = await store.letters.summary(range, { mostLetters: 2 });
+    expect(from).toBe(NOON + HOUR);
+    const rest = await store.letters.summary({ from: range.from, to: from });
+    const counts = [...hours, ...rest.hours].map((one) => ({
+      ...one,
+      hour: new Date(one.hour).toISOString(),
+    }));
+    expect(counts).toEqual(bruteForce(range));
+  });
+
+  test('of an hour with thousands of letters counts each once', async () => {
+    const at = NOON - 20 * HOUR;
+    const instants = Array.from({ length: 3000 }, (_, i) => at + (i % 7));
+    await someAtOnce(50, instants, (instant) => writeBare(instant));
+    const { hours } = await store.letters.summary({ from: at, to: at + HOUR });
+    expect(hours).toEqual([{ hour: at, letters: 3000, codes: { malformed: 3000 } }]);
+    // The same, of one instant of it.
+    let heads = 0;
+    await store.letters.scanHour({ from: at + 3, to: at + 4 }, () => heads++);
+    expect(heads).toBe(instants.filter((instant) => instant === at + 3).length);
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    ['/dead-letters?limit=0', 'bad_parameter'],
+    ['/dead-letters?code=malformed', 'bad_parameter'],
+    ['/dead-letters?from=yesterday', 'bad_parameter'],
+    ['/dead-letters/summary?limit=3', 'bad_parameter'],
+    [`/dead-letters?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
+    [`/dead-letters/summary?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
+    ['/dead-letters?cursor=AAAA', 'bad_cursor'],
+  ])('%s: %s', async (path, code) => {
+    expectProblem(await send(system.httpUrl, `/api/v1${path}`), 400, code);
+  });
+
+  test('a cursor of another range', async () => {
+    const { next } = await system.get(`/dead-letters?${rangeQuery()}&limit=1`);
+    const other = withCursor(`/dead-letters?from=${NOON - 2 * HOUR}&to=${RANGE.to}&limit=1`, next);
+    expectProblem(await send(system.httpUrl, `/api/v1${other}`), 400, 'bad_cursor');
+    expect((await system.get(withCursor(`/dead-letters?${rangeQuery()}&limit=1`, next))).items).toHaveLength(
+      1,
+    );
+  });
+
+  test.each([
+    ['before retention', `from=0&to=${NOON - 400 * DAY}`],
+    ['in the future', `from=${NOON + 400 * DAY}`],
+    ['at the end of all times', 'from=8640000000000000'],
+    ['before all times', 'to=-8640000000000000'],
+  ])('a range %s has nothing in it', async (_, query) => {
+    expect(await system.get(`/dead-letters?${query}`)).toEqual({ items: [], next: null });
+    expect((await system.get(`/dead-letters/summary?${query}`)).items).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { beforeEach, expect, test } from '@jest/globals';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startCqlWire } from '../../support/cql-wire.js';
+import { sharedContactPoint } from '../../support/engine.js';
+import { expectProblem, send } from '../../support/http.js';
+import { readMetric } from '../../support/metrics.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const TS = Date.now() - 60_000;
+
+const afterwards = useCleanUps();
+/** @type {import('../../support/cql-wire.js').CqlWire} */
+let cql;
+beforeEach(async () => {
+  cql = await startCqlWire(sharedContactPoint());
+  afterwards(() => cql.stop());
+});
+
+/** @param {Partial<import('../../../api/periods.js').Periods>} [periods] */
+async function startSystem(periods) {
+  const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: cql.contactPoint }, periods });
+  afterwards(() => system.stop());
+  return system;
+}
+
+/** @param {import('../../support/system.js').TestSystem} system @param {number} value */
+const post = (system, value) =>
+  send(system.httpUrl, '/api/v1/measurements?device=d', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sensor_id: 't', ts: TS + value, value }),
+  });
+
+/**
+ * A sender who promises a body and keeps it to himself.
+ *
+ * @param {import('../../support/system.js').TestSystem} system
+ * @param {number} bytes
+ */
+async function promise(system, bytes) {
+  const { hostname, port } = new URL(system.httpUrl);
+  const socket = connect(Number(port), hostname);
+  afterwards(() => void socket.destroy());
+  socket.on('error', () => {}); // It may be closed under us: its `close` is what is looked at.
+  await once(socket, 'connect');
+  socket.write(
+    `POST /api/v1/measurements?device=slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n{`,
+  );
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text) => {
+    answer += text;
+  });
+  return { socket, answer: () => answer };
+}
+
+const isSamples = (/** @type {import('../../support/cql-wire.js').WireRequest} */ { statements }) =>
+  statements.some(({ cql: text }) => text.startsWith('INSERT INTO measurement_batch'));
+
+const unsettled = (/** @type {import('../../support/system.js').TestSystem} */ system) =>
+  readMetric(system, 'iot_ingest_unsettled_bytes');
+const held = (/** @type {import('../../support/system.js').TestSystem} */ system) =>
+  readMetric(system, 'iot_ingest_submitted_bytes');
+
+test('nothing is answered before the commit; while the database fails others are told to come back', async () => {
+  const system = await startSystem();
+  expect((await post(system, 0)).status).toBe(200);
+  cql.hold(({ kind }) => kind !== 'query');
+  /** @type {Array<Awaited<ReturnType<typeof send>>>} */
+  const answers = [];
+  const posts = [];
+  // The driver gives a request up after a while, and it is repeated; then the next ones need not wait.
+  do {
+    posts.push(post(system, posts.length + 1).then((answer) => answers.push(answer)));
+    await until(() => cql.held() >= posts.length || answers.length > 0);
+  } while (!(await until(() => answers.length > 0, { withinMs: 1000 }).catch(() => false)));
+  const [busy] = answers;
+  expectProblem(/** @type {any} */ (busy), 429, 'busy');
+  expect(busy?.headers['retry-after']).toMatch(/^\d+$/);
+  expect(answers).toHaveLength(1);
+
+  cql.release();
+  await Promise.all(posts);
+  expect(answers.slice(1).map(({ status }) => status)).toEqual(Array(posts.length - 1).fill(200));
+  await until(async () => (await post(system, 1000)).status === 200);
+  await until(async () => (await unsettled(system)) === 0);
+});
+
+test('who goes away while his measurements are committed leaves nothing behind', async () => {
+  const system = await startSystem();
+  await post(system, 0);
+  cql.hold(isSamples);
+  const gone = new AbortController();
+  const left = fetch(`${system.httpUrl}/api/v1/measurements?device=d`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sensor_id: 't', ts: TS + 1, value: 1 }),
+    signal: gone.signal,
+  });
+  await until(() => cql.held() === 1);
+  expect(await unsettled(system)).toBeGreaterThan(0);
+  gone.abort();
+  await expect(left).rejects.toThrow();
+  cql.release();
+  await until(async () => (await unsettled(system)) === 0 && (await held(system)) === 0);
+  // What was begun is finished.
+  expect((await system.get('/devices/d/sensors/t')).value).toBe(1);
+});
+
+test('slow senders hold no more than their part, and what one leaves is there for the next', async () => {
+  const system = await startSystem();
+  const most = system.config.ingest.maxMessageBytes;
+  const slow = [];
+  for (let bytes = 0; bytes + most + 2048 <= 16 * 1024 * 1024; bytes += most + 2048) {
+    slow.push(await promise(system, most));
+    await until(async () => (await held(system)) === bytes + most + 2048);
+  }
+  const turnedAway = await promise(system, most);
+  await until(() => turnedAway.answer().includes('"code":"busy"'));
+  expect(turnedAway.answer()).toMatch(/^HTTP\/1.1 429 .*\r\n(.*\r\n)*Retry-After: \d+\r\n/);
+  // MQTT and its budget do not notice.
+  expect(await unsettled(system)).toBe(0);
+
+  slow[0]?.socket.destroy();
+  await until(async () => (await held(system)) === (slow.length - 1) * (most + 2048));
+  expect((await post(system, 1)).status).toBe(200);
+  for (const { socket } of slow) socket.destroy();
+  await until(async () => (await held(system)) === 0);
+});
+
+test('a body that does not come in time is given up', async () => {
+  const system = await startSystem({ request: 300 });
+  const { socket, answer } = await promise(system, 1000);
+  const closed = once(socket, 'close');
+  await until(() => answer().includes('"code":"too_slow"'));
+  expect(answer()).toMatch(/^HTTP\/1.1 408 /);
+  await closed;
+  await until(async () => (await held(system)) === 0);
+  expect((await post(system, 1)).status).toBe(200);
+});
+
+test('of a body that breaks off nothing is stored', async () => {
+  const system = await startSystem();
+  const { socket } = await promise(system, 1000);
+  await until(async () => (await held(system)) > 0);
+  socket.destroy();
+  await until(async () => (await held(system)) === 0);
+  expect((await system.fetch('/devices/slow')).status).toBe(404);
+});
+
+test('an end in order answers what waits for the database: it is not known to be stored', async () => {
+  const system = await startSystem();
+  await post(system, 0);
+  cql.hold(isSamples);
+  const waiting = post(system, 1).then(
+    (answer) => expectProblem(answer, 503, 'unavailable'),
+    // Or the connection closes without an answer.
+    (error) => expect(error.code).toBe('ECONNRESET'),
+  );
+  await until(() => cql.held() === 1);
+  await system.halt();
+  await waiting;
+});

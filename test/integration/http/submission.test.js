@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectProblem, send } from '../../support/http.js';
+import { readLetters } from '../../support/letters.js';
+import { startTestSystem } from '../../support/system.js';
+
+const TS = Date.now() - 60_000;
+
+/** SenML as CBOR, RFC 8428, table 6: one record, n "t", v 21.5 as a half-precision float. */
+const CBOR = Buffer.from('81a200617402f94d60', 'hex');
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('cassandra-driver').Client} */
+let database;
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { MAX_MESSAGE_BYTES: '100000' } });
+  database = await system.openDatabase();
+});
+afterAll(async () => {
+  await database?.shutdown();
+  await system?.stop();
+});
+
+/**
+ * @param {string} device
+ * @param {string | Buffer | Iterable<Buffer>} body
+ * @param {Record<string, string>} [headers]
+ */
+const post = (device, body, headers = { 'content-type': 'application/json' }) =>
+  send(system.httpUrl, `/api/v1/measurements?device=${encodeURIComponent(device)}`, {
+    method: 'POST',
+    body,
+    headers,
+  });
+
+/** @param {{ status: number, text: string }} answer */
+const told = ({ status, text }) => ({ status, ...JSON.parse(text) });
+
+/** @param {string} device @param {string} sensor @returns {Promise<number>} */
+const latest = async (device, sensor) =>
+  (await system.get(`/devices/${encodeURIComponent(device)}/sensors/${sensor}`)).value;
+
+describe('the payloads of MQTT', () => {
+  test.each([
+    ['plain JSON', 'application/json', JSON.stringify({ sensor_id: 't', ts: TS, value: 21.5 }), 1],
+    [
+      'an array, with a charset',
+      'Application/JSON; charset=utf-8',
+      '[{"sensor_id":"t","value":20},{"sensor_id":"t","value":21.5}]',
+      2,
+    ],
+    ['SenML JSON', 'application/senml+json', '[{"bn":"t","bt":-1,"v":3},{"t":1,"v":21.5}]', 2],
+    ['SenML CBOR', 'application/senml+cbor', CBOR, 1],
+    ['JSON of no type', '', '{"sensor_id":"t","value":21.5}', 1],
+    ['CBOR of no type', '', CBOR, 1],
+  ])('%s', async (name, type, payload, accepted) => {
+    const answer = await post(name, payload, type ? { 'content-type': type } : {});
+    expect(told(answer)).toEqual({ status: 200, accepted });
+    expect(await latest(name, 't')).toBe(21.5);
+  });
+
+  test('in chunks, of a length that nobody told', async () => {
+    const parts = ['[{"sensor_id":"t",', '"value":1}', ']'].map((part) => Buffer.from(part));
+    expect(told(await post('chunked', parts))).toEqual({ status: 200, accepted: 1 });
+  });
+
+  test('what was posted twice is stored once, and the device was heard of', async () => {
+    const payload = JSON.stringify([1, 2, 3].map((value) => ({ sensor_id: 't', ts: TS + value, value })));
+    for (let times = 0; times < 2; times++) {
+      expect(told(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
+    }
+    const { items } = await system.get(`/devices/twice/sensors/t/measurements?from=${TS}`);
+    expect(items.map((/** @type {any} */ { value }) => value)).toEqual([3, 2, 1]);
+    expect(await system.get('/devices/twice')).toMatchObject({ online: true });
+  });
+});
+
+test('of measurements that are bad in part the good are stored, the others told, and there is no letter', async () => {
+  const answer = await post(
+    'partly',
+    JSON.stringify([
+      { sensor_id: 't', ts: TS, value: 1 },
+      { sensor_id: 't', ts: TS, value: 'x' },
+      { ts: TS, value: 2 },
+      { sensor_id: 't', ts: 5, value: 3 },
+      { sensor_id: 't', ts: TS + 1, value: 4 },
+    ]),
+  );
+  expect(expectProblem(answer, 422, 'refused')).toMatchObject({
+    accepted: 2,
+    refused: [
+      { index: 1, code: 'not_numeric' },
+      { index: 2, code: 'bad_id' },
+      { index: 3, code: 'too_old' },
+    ],
+  });
+  expect(await latest('partly', 't')).toBe(4);
+  expect(await readLetters(database, 'partly')).toEqual([]);
+});
+
+test('all of ten thousand refused measurements are told', async () => {
+  const answer = await post('all-bad', `[${'{},'.repeat(9999)}{}]`);
+  const { accepted, refused } = expectProblem(answer, 422, 'refused');
+  expect(accepted).toBe(0);
+  expect(refused).toEqual(Array.from({ length: 10_000 }, (_, index) => ({ index, code: 'bad_id' })));
+});
+
+describe('what is wrong as a whole', () => {
+  test.each([
+    ['an empty body', '', 'application/json', 400, 'malformed'],
+    ['broken JSON', '[{"sensor_id":', 'application/json', 400, 'malformed'],
+    ['broken CBOR', CBOR.subarray(0, 5), 'application/senml+cbor', 400, 'malformed'],
+    ['a form', 'sensor_id=t&value=1', 'application/x-www-form-urlencoded', 415, 'unknown_format'],
+    ['bytes of no format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
+    ['too many samples', `[${'0,'.repeat(10_000)}0]`, 'application/json', 413, 'too_large'],
+  ])('%s', async (_, payload, type, status, code) => {
+    const answer = await post('bad', payload, type ? { 'content-type': type } : {});
+    expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
+  });
+
+  test('a content coding', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    expectProblem(await post('bad', Buffer.from([0x1f, 0x8b]), headers), 415, 'unknown_format');
+  });
+
+  test.each([
+    ['', 'bad_parameter'],
+    ['?device=', 'bad_id'],
+    ['?device=a%07b', 'bad_id'],
+    [`?device=${'x'.repeat(129)}`, 'bad_id'],
+    ['?device=a&device=b', 'bad_parameter'],
+    ['?device=a&sensor=b', 'bad_parameter'],
+  ])('the query %j', async (query, code) => {
+    const answer = await send(system.httpUrl, `/api/v1/measurements${query}`, { method: 'POST', body: '{}' });
+    expectProblem(answer, 400, code);
+  });
+
+  test('another method', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const answer = await send(system.httpUrl, '/api/v1/measurements?device=d', { method });
+      expectProblem(answer, 405, 'method_not_allowed');
+      expect(answer.headers['allow']).toBe('POST');
+    }
+  });
+
+  test('nothing of it registered anybody, or left a letter', async () => {
+    expect((await system.fetch('/devices/bad')).status).toBe(404);
+    expect(await readLetters(database)).toEqual([]);
+  });
+});
+
+describe('MAX_MESSAGE_BYTES', () => {
+  const measurement = JSON.stringify({ sensor_id: 't', value: 5 });
+
+  test('the largest body is taken', async () => {
+    expect(told(await post('just-right', measurement.padEnd(100_000)))).toEqual({ status: 200, accepted: 1 });
+  });
+
+  test('one byte more is not', async () => {
+    expectProblem(await post('too-large', measurement.padEnd(100_001)), 413, 'too_large');
+  });
+
+  test('in chunks, of a length that nobody told, 10 MB are not taken either, nor kept', async () => {
+    const chunk = Buffer.alloc(10_000, 0x20);
+    expectProblem(await post('too-large', Array(1000).fill(chunk)), 413, 'too_large');
+    expect((await system.fetch('/devices/too-large')).status).toBe(404);
+  });
+});
+
+test('an unknown device, where devices do not register by themselves, is told', async () => {
+  const closed = await startTestSystem({
+    settings: { AUTO_REGISTER: 'false', API_TOKEN: 'a token of 16 or more' },
+  });
+  try {
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer a token of 16 or more' };
+    const path = '/api/v1/measurements?device=d';
+    const body = '[{"sensor_id":"t","value":1},{"sensor_id":"u","value":1}]';
+    expectProblem(await send(closed.httpUrl, path, { method: 'POST', body }), 401, 'unauthorized');
+    const answer = await send(closed.httpUrl, path, { method: 'POST', body, headers });
+    expect(expectProblem(answer, 422, 'refused')).toMatchObject({
+      accepted: 0,
+      refused: [
+        { index: 0, code: 'unknown_device' },
+        { index: 1, code: 'unknown_device' },
+      ],
+    });
+  } finally {
+    await closed.stop();
+  }
+});

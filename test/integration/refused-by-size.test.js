@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startTestEngine } from '../support/engine.js';
+import { readLetters } from '../support/letters.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { startMqttWire } from '../support/mqtt-wire.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const HOUR = 3_600_000;
+
+/** Within one hour, whenever the test runs. */
+const BASE = Math.floor(Date.now() / HOUR) * HOUR - HOUR;
+
+/** @type {Array<() => Promise<unknown>>} */
+const cleanUps = [];
+/** @type {import('../support/mqtt-wire.js').MqttWire} */
+let wire;
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('cassandra-driver').Client} */
+let database;
+/** @type {mqtt.MqttClient} */
+let client;
+let published = 0;
+
+beforeAll(async () => {
+  // What is larger in one partition of one request is refused as invalid; by default it is 16 MiB.
+  const engine = await startTestEngine({ settings: { max_mutation_size: '32KiB' } });
+  cleanUps.push(() => engine.dispose());
+  const broker = await startMosquitto();
+  cleanUps.push(() => broker.remove());
+  wire = await startMqttWire(broker.url);
+  cleanUps.push(() => wire.stop());
+  system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: engine.contactPoint, MQTT_URL: wire.url },
+  });
+  cleanUps.push(() => system.stop());
+  database = await system.openDatabase();
+  cleanUps.push(() => database.shutdown());
+  client = await mqtt.connectAsync(broker.url);
+  cleanUps.push(() => client.endAsync(true));
+});
+afterAll(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** @param {string} kind @param {unknown} content @returns {Promise<void>} when we have acknowledged it */
+async function publish(kind, content) {
+  await client.publishAsync(`iot/v1/d/${kind}`, JSON.stringify(content), { qos: 1 });
+  published++;
+  await until(() => wire.last().acknowledged.length === published);
+}
+
+test('rows that the server refuses for their size are written sample by sample, and nothing is lost', async () => {
+  const samples = Array.from({ length: 3000 }, (_, i) => ({ sensor_id: 's', ts: BASE + i, value: i / 7 }));
+  await publish('measurements', [...samples, { sensor_id: 'other', ts: BASE, value: 1 }]);
+  const items = await system.all(`/devices/d/sensors/s/measurements?from=${BASE}&order=asc&limit=1000`);
+  expect(items.map(({ value }) => value)).toEqual(samples.map(({ value }) => value));
+  expect((await system.get('/devices/d/sensors/other')).value).toBe(1);
+  const { rows } = await database.execute('SELECT samples FROM measurement_batch', [], { fetchSize: 5000 });
+  expect(rows).toHaveLength(3001);
+  expect(rows.filter((row) => row['samples'] !== null)).toEqual([]);
+  expect(await readLetters(database)).toEqual([]);
+});
+
+test('a birth that the server refuses for its size is a letter', async () => {
+  // The site stands in the row of each sensor.
+  const sensors = Array.from({ length: 250 }, (_, i) => ({ sensor_id: `s${i}` }));
+  await publish('birth', { site: 'x'.repeat(128), sensors });
+  expect((await readLetters(database)).map(({ codes, refused }) => [codes, refused])).toEqual([
+    [{ rejected: 1 }, [{ index: -1, code: 'rejected' }]],
+  ]);
+});
+
+test('of a letter that the server refuses for its size the counts are kept', async () => {
+  await publish('measurements', ['x'.repeat(40_000)]);
+  const letter = (await readLetters(database)).at(-1);
+  expect(letter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
+});
+
+test('after all of this the next message is stored, over the same connection', async () => {
+  await publish('measurements', [{ sensor_id: 'next', ts: BASE, value: 5 }]);
+  expect((await system.get('/devices/d/sensors/next')).value).toBe(5);
+  expect(wire.connections).toHaveLength(1);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+});

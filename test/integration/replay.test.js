@@ -1,0 +1,271 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectDevice } from '../support/device.js';
+import { expectProblem, send } from '../support/http.js';
+import { readLetters } from '../support/letters.js';
+import { startTestSystem } from '../support/system.js';
+
+const DAY = 86_400_000;
+const NOW = Date.now();
+
+/** A whole hour of the past: what lies in it takes a row for each sensor and message. */
+const LAST_HOUR = (Math.floor(NOW / 3_600_000) - 1) * 3_600_000;
+
+/** The system's clock runs ahead by this much, in ms. */
+let ahead = 0;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../api/store/index.js').Store} */
+let store;
+/** @type {import('cassandra-driver').Client} */
+let database;
+/** @type {import('../support/device.js').Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' }, clock: () => Date.now() + ahead });
+  store = await system.openStore();
+  database = await system.openDatabase();
+  device = await connectDevice(system);
+});
+afterEach(() => {
+  ahead = 0;
+});
+afterAll(async () => {
+  await device?.end();
+  await database?.shutdown();
+  await store?.close();
+  await system?.stop();
+});
+
+/** @param {string} id */
+const replay = (id) => send(system.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
+
+/** @param {string} name of a device @returns {Promise<string[]>} the ids of its letters, newest first */
+const letterIds = async (name) =>
+  (await system.all('/dead-letters')).filter((letter) => letter.device === name).map(({ id }) => id);
+
+/** @param {string} name @returns {Promise<string>} the id of its only letter */
+async function onlyLetter(name) {
+  const ids = await letterIds(name);
+  expect(ids).toHaveLength(1);
+  return String(ids[0]);
+}
+
+/** @param {string} name @param {string} [sensor] @returns {Promise<Array<[number, number]>>} oldest first */
+async function stored(name, sensor = 's') {
+  const path = `/devices/${name}/sensors/${sensor}/measurements?order=asc&limit=1000&from=${NOW - 2 * DAY}`;
+  const items = await system.all(path);
+  return items.map(({ ts, value }) => [Date.parse(ts), value]);
+}
+
+/** @returns {Promise<number>} rows of all devices */
+async function countRows() {
+  const { rows } = await database.execute('SELECT count(*) AS n FROM measurement_batch');
+  return Number(rows[0]?.['n']);
+}
+
+/** @param {{ status: number, text: string }} answer */
+const told = ({ status, text }) => ({ status, ...JSON.parse(text) });
+
+/**
+ * A letter as ingest would have written it.
+ *
+ * @param {object} letter
+ * @param {string} letter.device
+ * @param {string} letter.payload
+ * @param {import('../../api/store/dead-letters/writes.js').Refusals} letter.refused
+ * @param {number} [letter.receivedAt] epoch ms
+ */
+async function writeLetter({ device: name, payload, refused, receivedAt = Date.now() - 60_000 }) {
+  await store.deadLetters.write({
+    receivedAt,
+    device: name,
+    topic: `iot/v1/${name}/measurements`,
+    codes: { rejected: refused.length },
+    content: { contentType: undefined, payload: Buffer.from(payload), refused },
+  });
+}
+
+test('an unknown device, its birth, a replay: all of it is stored, and a second replay changes nothing', async () => {
+  const samples = Array.from({ length: 10 }, (_, i) => ({ sensor_id: 's', ts: NOW - i * 1000, value: i }));
+  // Too large to be remembered until the birth: what a replay stores nobody else has.
+  const filler = { sensor_id: 's', ts: NOW, value: 0, note: 'x'.repeat(20_000) };
+  await device.measure('late', [...samples, filler]);
+  const id = await onlyLetter('late');
+  expect(expectProblem(await replay(id), 422, 'refused')).toMatchObject({
+    accepted: 0,
+    refused: Array.from({ length: 11 }, (_, index) => ({ index, code: 'unknown_device' })),
+  });
+
+  await device.birth('late', { sensors: [{ sensor_id: 's' }] });
+  expect(told(await replay(id))).toEqual({ status: 200, accepted: 11 });
+  const values = samples.map(({ ts, value }) => [ts, value]).reverse();
+  expect(await stored('late')).toEqual(values);
+  expect((await system.get('/devices/late/sensors/s')).value).toBe(0);
+
+  const rows = await countRows();
+  expect(told(await replay(id))).toEqual({ status: 200, accepted: 11 });
+  expect(await stored('late')).toEqual(values);
+  expect(await countRows()).toBe(rows);
+  // It is told, and makes no second letter.
+  expect(await letterIds('late')).toEqual([id]);
+});
+
+test('of a message that was good in part the refused measurements alone are stored', async () => {
+  await device.birth('partly', { sensors: [{ sensor_id: 's' }] });
+  const samples = Array.from({ length: 400 }, (_, i) => ({
+    sensor_id: i % 2 ? 's' : 'new',
+    ts: LAST_HOUR + i * 1000,
+    value: i,
+  }));
+  const rows = await countRows();
+  await device.measure('partly', samples);
+  const ofMessage = (await countRows()) - rows;
+  // Twice as many as a letter lists.
+  expect((await readLetters(database, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
+
+  await device.birth('partly', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
+  expect(told(await replay(await onlyLetter('partly')))).toEqual({ status: 200, accepted: 200 });
+  expect((await stored('partly', 'new')).map(([, value]) => value)).toEqual(
+    Array.from({ length: 200 }, (_, i) => 2 * i),
+  );
+  // As many rows as the other half made: nothing of that was written again.
+  expect(await countRows()).toBe(rows + 2 * ofMessage);
+});
+
+test('what is refused again is told by its index in the message', async () => {
+  await device.birth('stubborn', { sensors: [{ sensor_id: 's' }] });
+  await device.measure('stubborn', [
+    { sensor_id: 's', ts: NOW, value: 1 },
+    { sensor_id: 'new', ts: NOW, value: 2 },
+    // @ts-expect-error no number
+    { sensor_id: 'new', ts: NOW, value: 'three' },
+    { sensor_id: 'other', ts: NOW, value: 4 },
+  ]);
+  await device.birth('stubborn', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
+  const { accepted, refused } = expectProblem(await replay(await onlyLetter('stubborn')), 422, 'refused');
+  expect(accepted).toBe(1);
+  expect(refused).toEqual([
+    { index: 2, code: 'not_numeric' },
+    { index: 3, code: 'unknown_sensor' },
+  ]);
+  expect(await stored('stubborn', 'new')).toEqual([[NOW, 2]]);
+});
+
+test('times relative to now count from the receipt of then', async () => {
+  await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
+  const receivedAt = NOW - 3_600_000;
+  const payload = '[{"bn":"s","t":-2,"v":1},{"t":-1,"v":2},{"v":3}]';
+  await writeLetter({ device: 'relative', payload, refused: [{ index: -1, code: 'rejected' }], receivedAt });
+  const id = await onlyLetter('relative');
+  for (let times = 0; times < 2; times++) {
+    expect(told(await replay(id))).toEqual({ status: 200, accepted: 3 });
+    expect(await stored('relative')).toEqual([
+      [receivedAt - 2000, 1],
+      [receivedAt - 1000, 2],
+      [receivedAt, 3],
+    ]);
+  }
+});
+
+describe('age counts from now', () => {
+  test('what was ahead of its time is not for ever', async () => {
+    await device.birth('early', { sensors: [{ sensor_id: 's' }] });
+    await device.measure('early', [{ sensor_id: 's', ts: NOW + 600_000, value: 1 }]);
+    const id = await onlyLetter('early');
+    expect(expectProblem(await replay(id), 422, 'refused').refused).toEqual([
+      { index: 0, code: 'in_future' },
+    ]);
+    ahead = 600_000;
+    expect(told(await replay(id))).toEqual({ status: 200, accepted: 1 });
+    expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
+  });
+
+  test('what has grown too old since is refused', async () => {
+    await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
+    const ts = NOW - 365 * DAY + 3_600_000;
+    const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });
+    await writeLetter({ device: 'aged', payload, refused: [{ index: 0, code: 'unknown_sensor' }] });
+    const id = await onlyLetter('aged');
+    ahead = 2 * 3_600_000;
+    expect(expectProblem(await replay(id), 422, 'refused').refused).toEqual([{ index: 0, code: 'too_old' }]);
+    ahead = 0;
+    expect(told(await replay(id))).toEqual({ status: 200, accepted: 1 });
+  });
+});
+
+test('too_old is stored once HISTORY_DAYS is longer', async () => {
+  await device.birth('archive', { sensors: [{ sensor_id: 's' }] });
+  const ts = NOW - 380 * DAY;
+  await device.measure('archive', [{ sensor_id: 's', ts, value: 7 }]);
+  const id = await onlyLetter('archive');
+  expectProblem(await replay(id), 422, 'refused');
+  const longer = await startTestSystem({
+    settings: { CQL_KEYSPACE: system.config.cql.keyspace, HISTORY_DAYS: '400', AUTO_REGISTER: 'false' },
+  });
+  try {
+    const answer = await send(longer.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
+    expect(told(answer)).toEqual({ status: 200, accepted: 1 });
+    const path = `/devices/archive/sensors/s/measurements?from=${ts - 1}&to=${ts + 1}`;
+    expect((await longer.get(path)).items).toEqual([{ ts: new Date(ts).toISOString(), value: 7 }]);
+  } finally {
+    await longer.halt();
+  }
+});
+
+test('births and statuses are replayed as well', async () => {
+  await device.publish('iot/v1/asleep/status', JSON.stringify({ state: 'online', session: NOW }));
+  const id = await onlyLetter('asleep');
+  expectProblem(await replay(id), 422, 'unknown_device');
+  const birth = { session: NOW, site: 'barn', sensors: [{ sensor_id: 's', type: 'Temperature' }] };
+  await store.deadLetters.write({
+    receivedAt: Date.now(),
+    device: 'asleep',
+    topic: 'iot/v1/asleep/birth',
+    codes: { rejected: 1 },
+    content: {
+      contentType: undefined,
+      payload: Buffer.from(JSON.stringify(birth)),
+      refused: [{ index: -1, code: 'rejected' }],
+    },
+  });
+  for (const letter of await letterIds('asleep')) expect(told(await replay(letter)).status).toBe(200);
+  expect(await system.get('/devices/asleep')).toMatchObject({
+    site: 'barn',
+    online: true,
+    last_seen: null,
+    sensors: [expect.objectContaining({ type: 'Temperature' })],
+  });
+});
+
+test('a letter that does not hold the whole message says so, and stores nothing', async () => {
+  await device.birth('long', { sensors: [{ sensor_id: 's' }] });
+  const payload = `${JSON.stringify({ sensor_id: 'new', ts: NOW, value: 1 })}${' '.repeat(70_000)}`;
+  await device.publish('iot/v1/long/measurements', payload);
+  await device.birth('long', { sensors: [{ sensor_id: 'new' }] });
+  const { detail } = expectProblem(await replay(await onlyLetter('long')), 409, 'not_replayable');
+  expect(detail).toContain(`Only the first 65536 bytes of its ${payload.length} were kept.`);
+  expect(await stored('long', 'new')).toEqual([]);
+
+  const counting = { receivedAt: Date.now(), topic: 'iot/v1/counted/measurements', codes: { malformed: 9 } };
+  await store.deadLetters.write({ ...counting, device: 'counted', content: null });
+  expect(expectProblem(await replay(await onlyLetter('counted')), 409, 'not_replayable').detail).toContain(
+    'no payload was kept',
+  );
+});
+
+test.each([
+  ['none of this id', '3f2a1c00-c6a1-11f0-8000-0123456789ab'],
+  ['no id of a letter', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44'],
+  ['no id', 'abc'],
+])('%s: not found', async (_, id) => {
+  expectProblem(await replay(id), 404, 'not_found');
+});
+
+test('replay is a POST without parameters', async () => {
+  const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay');
+  expectProblem(answer, 405, 'method_not_allowed');
+  expect(answer.headers['allow']).toBe('POST');
+  const extra = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay?force=1', { method: 'POST' });
+  expectProblem(extra, 400, 'bad_parameter');
+});

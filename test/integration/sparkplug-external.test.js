@@ -1,0 +1,130 @@
+import { expect, test } from '@jest/globals';
+import { connectEdgeNode } from '../support/edge-node.js';
+import { useInstallation } from '../support/installation.js';
+import { readMetric } from '../support/metrics.js';
+import { T0, vector } from '../support/sparkplug-vectors.js';
+import { until } from '../support/until.js';
+
+const STATE = 'spBv1.0/STATE/host';
+
+// The vectors are of 2025.
+const { broker, start, connectClient, afterwards } = useInstallation({ HISTORY_DAYS: '3650' });
+
+/** @param {string} id */
+async function connectNode(id) {
+  const node = await connectEdgeNode(broker().url, { id, death: vector('ndeath') });
+  afterwards(() => node.end());
+  return node;
+}
+
+/** @param {string} topic */
+async function listen(topic) {
+  const client = await connectClient();
+  /** @type {Array<{ online: boolean, timestamp: number }>} */
+  const heard = [];
+  client.on('message', (_, payload) => heard.push(JSON.parse(String(payload))));
+  await client.subscribeAsync(topic, { qos: 1 });
+  return { client, heard };
+}
+
+/** @param {{ httpUrl: string }} api @param {import('../support/edge-node.js').EdgeNode} node */
+async function temperatures({ httpUrl }, { device }) {
+  const path = `/api/v1/devices/${encodeURIComponent(device)}/sensors/Temperature/measurements`;
+  const response = await fetch(`${httpUrl}${path}?from=${T0}&to=${T0 + 600_000}&order=asc`);
+  if (response.status !== 200) return [];
+  return /** @type {any} */ (await response.json()).items.map((/** @type {any} */ item) => item.value);
+}
+
+/** @param {{ httpUrl: string }} api @param {import('../support/edge-node.js').EdgeNode} node @param {number[]} values */
+const untilStored = (api, node, values) =>
+  until(async () => (await temperatures(api, node)).length === values.length, { what: 'the data' });
+
+test('of two processes one takes it, QoS 0 as edge nodes use; a gap is answered at the broker', async () => {
+  const [host, other] = await Promise.all([
+    start({ MQTT_CLIENT_ID: 'host' }),
+    start({ MQTT_CLIENT_ID: 'other', SPARKPLUG: 'false' }),
+  ]);
+  const node = await connectNode('edge-1');
+  await node.publish('NBIRTH', vector('nbirth'), 0);
+  await node.publish('DBIRTH', vector('dbirth'), 0);
+  for (const at of [0, 1, 2]) await node.publish('DDATA', vector('ddata', at), 0);
+  await untilStored(host, node, [20.5, 22, 23, 24]);
+  expect(node.commands).toEqual([]);
+  await node.publish('DDATA', vector('ddata', 7), 0);
+  await until(() => node.commands.length === 1);
+  expect(node.commands).toEqual([true]);
+  await untilStored(host, node, [20.5, 22, 23, 24, 29]);
+  expect(await temperatures(host, node)).toEqual([20.5, 22, 23, 24, 29]);
+
+  const settled = 'iot_ingest_messages_total{result="settled"}';
+  expect(await readMetric(host, settled)).toBe(6);
+  expect(await readMetric(other, settled)).toBe(0);
+  expect(await readMetric(other, 'iot_ingest_messages_total{result="foreign"}')).toBe(0);
+
+  // The will of a node that breaks off, too, comes to the host alone.
+  node.break();
+  const isOnline = async () => {
+    const response = await fetch(`${host.httpUrl}/api/v1/devices/${encodeURIComponent(node.device)}`);
+    return /** @type {any} */ (await response.json()).online;
+  };
+  await until(async () => !(await isOnline()), { what: 'the end of the device' });
+});
+
+test('killed between births and data: the state is the will, and data with aliases alone is stored afterwards', async () => {
+  const { heard } = await listen(STATE);
+  const first = await start({ MQTT_CLIENT_ID: 'host' });
+  await until(() => heard.at(-1)?.online === true);
+  const { timestamp } = /** @type {{ timestamp: number }} */ (heard.at(-1));
+  const node = await connectNode('edge-2');
+  await node.publish('NBIRTH', vector('nbirth'));
+  await node.publish('DBIRTH', vector('dbirth'));
+  await untilStored(first, node, [20.5]);
+  await first.kill();
+  await until(() => heard.at(-1)?.online === false);
+  // The will and the birth are of one connection (tck-id-host-topic-phid-birth-payload-timestamp).
+  expect(heard.at(-1)?.timestamp).toBe(timestamp);
+  await node.publish('DDATA', vector('ddata', 0));
+
+  const second = await start({ MQTT_CLIENT_ID: 'host' });
+  await until(() => heard.at(-1)?.online === true);
+  await node.publish('DDATA', vector('ddata', 1));
+  await untilStored(second, node, [20.5, 22, 23]);
+  expect(await temperatures(second, node)).toEqual([20.5, 22, 23]);
+  expect(node.commands).toEqual([]);
+});
+
+test('the host says that it leaves, before it does; and denies that it has left while it has not', async () => {
+  const { client, heard } = await listen(STATE);
+  const api = await start({ MQTT_CLIENT_ID: 'host' });
+  await until(() => heard.at(-1)?.online === true);
+  const born = heard.at(-1);
+  await client.publishAsync(STATE, JSON.stringify({ online: false, timestamp: 1 }), { qos: 1, retain: true });
+  await until(() => heard.at(-1)?.online === true && heard.at(-2)?.timestamp === 1);
+  expect(heard.at(-1)).toEqual(born);
+  api.signal('SIGTERM');
+  expect((await api.ended).code).toBe(0);
+  await until(() => heard.at(-1)?.online === false && heard.at(-1)?.timestamp !== 1);
+  expect(heard.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
+});
+
+test('a process that takes it no more takes its subscription back', async () => {
+  const before = await start({ MQTT_CLIENT_ID: 'host' });
+  before.signal('SIGTERM');
+  await before.ended;
+  const api = await start({ MQTT_CLIENT_ID: 'host', SPARKPLUG: 'false' });
+  const client = await connectClient();
+  const count = (/** @type {string} */ result) =>
+    readMetric(api, `iot_ingest_messages_total{result="${result}"}`);
+  /** A connection keeps the order: what came before this birth has been dealt with. @param {number} births */
+  const settle = async (births) => {
+    await client.publishAsync('iot/v1/d/birth', '{"sensors":[]}', { qos: 1 });
+    await until(async () => (await count('settled')) === births);
+  };
+  await settle(1);
+  // What the session still held, such as deaths while nobody was there, is nobody's now.
+  const dropped = await count('foreign');
+  const node = await connectNode('edge-3');
+  await node.publish('NBIRTH', vector('nbirth'));
+  await settle(2);
+  expect(await count('foreign')).toBe(dropped);
+});

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { useCleanUps } from '../support/clean-ups.js';
+import { connectEdgeNode } from '../support/edge-node.js';
+import { readMetric } from '../support/metrics.js';
+import { LATER, T0, vector } from '../support/sparkplug-vectors.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const NODE = encodeURIComponent('plant/edge-1');
+const DEVICE = encodeURIComponent('plant/edge-1/press');
+
+const afterwards = useCleanUps();
+
+/** @param {{ mqttUrl: string }} system */
+async function connectNode({ mqttUrl }) {
+  const node = await connectEdgeNode(mqttUrl, { id: 'edge-1', death: vector('ndeathNext') });
+  afterwards(() => node.end());
+  return node;
+}
+
+/** @param {{ mqttUrl: string }} system @param {string} filter */
+async function listen({ mqttUrl }, filter) {
+  const client = await mqtt.connectAsync(mqttUrl);
+  afterwards(() => client.endAsync(true));
+  /** @type {Array<{ topic: string, text: string, retain: boolean }>} */
+  const heard = [];
+  client.on('message', (topic, payload, { retain }) => heard.push({ topic, text: String(payload), retain }));
+  await client.subscribeAsync(filter, { qos: 1 });
+  return heard;
+}
+
+test('what births told outlives a restart: aliases, and which death is theirs; the host says that it comes and goes', async () => {
+  let now = T0 + 2 * LATER;
+  const clock = () => now;
+  const first = await startTestSystem({ clock, settings: { MQTT_CLIENT_ID: 'host-7' } });
+  afterwards(() => first.stop());
+  const state = { topic: 'spBv1.0/STATE/host-7', retain: true };
+  const states = await listen(first, state.topic);
+  await until(() => states.length === 1);
+  expect(states[0]).toEqual({ ...state, text: JSON.stringify({ online: true, timestamp: now }) });
+  const before = await connectNode(first);
+  await before.publish('NBIRTH', vector('nbirth'));
+  await before.publish('DBIRTH', vector('dbirth'));
+  await before.publish('NBIRTH', vector('nbirthNext'));
+  await before.publish('DBIRTH', vector('dbirthSwapped'));
+  // The node goes in order, without its will; then the host.
+  await before.leave();
+  now += 1;
+  await first.halt();
+  await until(() => states.length === 2);
+  expect(states[1]).toEqual({
+    ...state,
+    text: JSON.stringify({ online: false, timestamp: now }),
+    retain: false,
+  });
+
+  const second = await startTestSystem({ clock, settings: { CQL_KEYSPACE: first.config.cql.keyspace } });
+  afterwards(() => second.halt());
+  const node = await connectNode(second);
+  await node.publish('DDATA', vector('ddataCount'));
+  await node.publish('DDATA', vector('ddataSwapped'));
+  const path = `/devices/${DEVICE}/sensors/Count/measurements?from=${T0}&order=asc`;
+  const items = await second.all(path);
+  expect(items.map(({ ts, value }) => [Date.parse(ts) - T0, value])).toEqual([
+    [1, -5],
+    [2500, -7],
+    [LATER + 1, -5],
+    [LATER + 2000, 99],
+  ]);
+
+  const online = async () =>
+    Promise.all([NODE, DEVICE].map(async (device) => (await second.get(`/devices/${device}`)).online));
+  await node.publish('NDEATH', vector('ndeath'));
+  expect(await online()).toEqual([true, true]);
+  node.break();
+  await until(async () => !(await online()).includes(true));
+});
+
+test('without SPARKPLUG it is a topic of nobody: acknowledged, dropped, counted', async () => {
+  const system = await startTestSystem({ settings: { SPARKPLUG: 'false' } });
+  afterwards(() => system.stop());
+  const heard = await listen(system, 'spBv1.0/#');
+  const node = await connectNode(system);
+  await node.publish('NBIRTH', vector('nbirth'));
+  await node.publish('DBIRTH', vector('dbirth'));
+  expect(await readMetric(system, 'iot_ingest_messages_total{result="foreign"}')).toBe(2);
+  expect((await system.fetch(`/devices/${NODE}`)).status).toBe(404);
+  expect(heard).toEqual([]);
+});

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { useCleanUps } from '../support/clean-ups.js';
+import { connectEdgeNode } from '../support/edge-node.js';
+import { readLetters } from '../support/letters.js';
+import { readMetric } from '../support/metrics.js';
+import { countOf, LATER, T0, vector } from '../support/sparkplug-vectors.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('cassandra-driver').Client} */
+let database;
+let now = T0 + 2 * LATER;
+let nodes = 0;
+const afterwards = useCleanUps();
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => now });
+  database = await system.openDatabase();
+});
+afterAll(async () => {
+  await database?.shutdown();
+  await system?.stop();
+});
+
+/** An edge node that nobody has heard of yet. */
+async function connectNode() {
+  const node = await connectEdgeNode(system.mqttUrl, { id: `edge-${nodes++}`, death: vector('ndeath') });
+  afterwards(() => node.end());
+  return node;
+}
+
+/** One that is born, and its device. */
+async function connectBorn() {
+  const node = await connectNode();
+  await node.publish('NBIRTH', vector('nbirth'));
+  await node.publish('DBIRTH', vector('dbirth'));
+  return node;
+}
+
+/** @param {string} device */
+const read = (device) => system.get(`/devices/${encodeURIComponent(device)}`);
+
+/** @param {import('../support/edge-node.js').EdgeNode} node @param {string} sensor of its device @returns {Promise<unknown[][]>} by time */
+async function samplesOf({ device }, sensor) {
+  const path = `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements`;
+  const items = await system.all(`${path}?from=${T0}&order=asc&limit=1000`);
+  return items.map(({ ts, value }) => [Date.parse(ts) - T0, value]);
+}
+
+/** @returns {Promise<number>} how often nodes were asked to be born anew */
+const requests = () => readMetric(system, 'iot_sparkplug_rebirth_requests_total');
+
+test('births register a node and its device, and what they measure is stored', async () => {
+  const node = await connectBorn();
+  const { sensors, ...device } = await read(node.name);
+  expect(device).toMatchObject({ name: node.name, online: true });
+  expect(sensors).toEqual([
+    expect.objectContaining({
+      name: 'Supply Voltage',
+      type: 'Float',
+      unit: 'V',
+      ts: new Date(T0).toISOString(),
+      value: 12.5,
+    }),
+  ]);
+  const press = await read(node.device);
+  expect(press).toMatchObject({ name: node.device, online: true });
+  const byName = new Map(press.sensors.map((/** @type {any} */ sensor) => [sensor.name, sensor]));
+  expect([...byName.keys()].sort()).toEqual(['Count', 'Running', 'Setpoint', 'Temperature']);
+  expect(byName.get('Temperature')).toMatchObject({ type: 'Double', unit: '°C', value: 20.5 });
+  expect(byName.get('Count')).toMatchObject({ type: 'Int64', unit: null, value: -5 });
+  expect(byName.get('Running')).toMatchObject({ type: 'Boolean', value: 1 });
+  expect(byName.get('Setpoint')).toMatchObject({ type: 'Int16', value: null, ts: null });
+  expect(node.commands).toEqual([]);
+  expect(await readLetters(database, node.device)).toEqual([]);
+});
+
+test('data with aliases alone is stored, and sequence numbers run over 255 without a complaint', async () => {
+  const node = await connectBorn();
+  const turns = Array.from({ length: countOf('ddata') }, (_, at) => at);
+  await Promise.all(turns.map((at) => node.publish('DDATA', vector('ddata', at))));
+  expect(await samplesOf(node, 'Temperature')).toEqual([
+    [1, 20.5],
+    ...turns.map((at) => [1000 * (at + 2), 22 + at]),
+  ]);
+  expect(node.commands).toEqual([]);
+  expect(await readLetters(database, node.device)).toEqual([]);
+});
+
+test('a gap: the data is stored, and the node asked to be born anew, at most once in 10 s, until it is', async () => {
+  const node = await connectBorn();
+  const asked = await requests();
+  const publish = (/** @type {number} */ at) => node.publish('DDATA', vector('ddata', at));
+  await publish(0);
+  await publish(3);
+  await until(() => node.commands.length === 1);
+  for (const at of [4, 9, 15]) await publish(at);
+  now += 9999;
+  await publish(20);
+  expect(node.commands).toEqual([true]);
+  now += 1;
+  await publish(21);
+  expect(node.commands).toEqual([true, true]);
+
+  now += 60_000;
+  await node.publish('NBIRTH', vector('nbirthAgain'));
+  await node.publish('DBIRTH', vector('dbirthSwapped'));
+  await node.publish('DDATA', vector('ddataSwapped'));
+  expect(node.commands).toEqual([true, true]);
+  expect((await samplesOf(node, 'Temperature')).map(([, value]) => value)).toEqual([
+    20.5, 22, 25, 26, 31, 37, 42, 43, 30.5,
+  ]);
+  expect(await requests()).toBe(asked + 2);
+});
+
+test('data is read by the newest birth that is not after it', async () => {
+  const node = await connectBorn();
+  await node.publish('NBIRTH', vector('nbirthAgain'));
+  await node.publish('DBIRTH', vector('dbirthSwapped'));
+  await node.publish('DDATA', vector('ddataSwapped'));
+  // Sent before the node was born again, when 11 was called otherwise.
+  await node.publish('DDATA', vector('ddataCount'));
+  expect(await samplesOf(node, 'Count')).toEqual([
+    [1, -5],
+    [2500, -7],
+    [LATER + 1, -5],
+    [LATER + 2000, 99],
+  ]);
+});
+
+test('an alias that nobody has told is a dead letter, and the node is asked to be born anew', async () => {
+  const node = await connectBorn();
+  await node.publish('DDATA', vector('ddataUnknown'));
+  await until(() => node.commands.length === 1);
+  expect(await readLetters(database, node.device)).toEqual([
+    expect.objectContaining({
+      topic: node.device.replace('plant/', 'spBv1.0/plant/DDATA/'),
+      codes: { unknown_sensor: 1 },
+      payload: vector('ddataUnknown'),
+    }),
+  ]);
+});
+
+test('data that came before its birth is stored by a replay, once the birth has told what it means', async () => {
+  const node = await connectNode();
+  await node.publish('DDATA', vector('ddata'));
+  const listed = await system.get(`/dead-letters?from=${now - 1}&to=${now + 1}`);
+  const letter = listed.items.find((/** @type {any} */ { device }) => device === node.device);
+  const replay = () => system.fetch(`/dead-letters/${letter.id}/replay`, { method: 'POST' });
+  expect((await replay()).status).toBe(422);
+  await node.publish('NBIRTH', vector('nbirth'));
+  await node.publish('DBIRTH', vector('dbirth'));
+  expect(await (await replay()).json()).toEqual({ accepted: 1 });
+  expect(await samplesOf(node, 'Temperature')).toEqual([
+    [1, 20.5],
+    [2000, 22],
+  ]);
+});
+
+test('data of a node of which nothing is known: a dead letter, and the question who it is', async () => {
+  const node = await connectNode();
+  await node.publish('NDATA', vector('ndata'));
+  await until(() => node.commands.length === 1);
+  expect(await readLetters(database, node.name)).toEqual([
+    expect.objectContaining({ codes: { unknown_sensor: 1 } }),
+  ]);
+});
+
+describe('deaths', () => {
+  /** @param {import('../support/edge-node.js').EdgeNode} node @returns {Promise<boolean[]>} itself and its device */
+  const online = async ({ name, device }) => [(await read(name)).online, (await read(device)).online];
+
+  test('a connection that breaks takes the node and its devices offline', async () => {
+    const node = await connectBorn();
+    expect(await online(node)).toEqual([true, true]);
+    node.break();
+    await until(async () => !(await online(node)).includes(true));
+  });
+
+  test('one that belongs to another birth changes nothing', async () => {
+    const node = await connectBorn();
+    await node.publish('NDEATH', vector('ndeathBefore'));
+    expect(await online(node)).toEqual([true, true]);
+    await node.publish('NBIRTH', vector('nbirthNext'));
+    await node.publish('DBIRTH', vector('dbirthSwapped'));
+    await node.publish('NDEATH', vector('ndeath'));
+    expect(await online(node)).toEqual([true, true]);
+    await node.publish('NDEATH', vector('ndeathNext'));
+    expect(await online(node)).toEqual([false, false]);
+  });
+
+  test('a device dies alone, and lives when it is born again', async () => {
+    const node = await connectBorn();
+    await node.publish('DDEATH', vector('ddeath'));
+    expect(await online(node)).toEqual([true, false]);
+    await node.publish('NBIRTH', vector('nbirthAgain'));
+    await node.publish('DBIRTH', vector('dbirthSwapped'));
+    expect(await online(node)).toEqual([true, true]);
+    await node.publish('DDEATH', vector('ddeath'));
+    expect(await online(node)).toEqual([true, true]);
+  });
+
+  test('a node that comes on a new connection has its devices offline until they are born', async () => {
+    const node = await connectBorn();
+    await node.publish('NBIRTH', vector('nbirthNext'));
+    expect(await online(node)).toEqual([true, false]);
+    await node.publish('DBIRTH', vector('dbirthSwapped'));
+    expect(await online(node)).toEqual([true, true]);
+  });
+
+  test('what comes after a death, before a birth, is stored and answered with a request', async () => {
+    const node = await connectBorn();
+    await node.publish('NDEATH', vector('ndeath'));
+    await node.publish('DDATA', vector('ddata'));
+    await until(() => node.commands.length === 1);
+    expect(await samplesOf(node, 'Temperature')).toHaveLength(2);
+  });
+});
+
+test('what no node should send is a dead letter, and throws nobody out', async () => {
+  const node = await connectBorn();
+  const messages = [
+    Buffer.from('no protobuf'),
+    Buffer.alloc(0),
+    vector('oddities'),
+    Buffer.concat(Array(10_001).fill(vector('ddata'))),
+  ];
+  for (const message of messages) {
+    now++;
+    await node.publish('DDATA', message);
+  }
+  await node.publish('NDEATH', Buffer.from('no protobuf'));
+  expect((await readLetters(database, node.device)).map(({ codes }) => codes)).toEqual([
+    { malformed: 1 },
+    { not_finite: 1, unknown_sensor: 1 },
+    { too_large: 1 },
+  ]);
+  expect((await readLetters(database, node.name)).map(({ codes }) => codes)).toEqual([{ malformed: 1 }]);
+  expect(node.connected()).toBe(true);
+  expect(await samplesOf(node, 'no type, a double')).toEqual([[0, 5]]);
+});
+
+test('a name that is too long to be one is refused, whatever it is that bears it', async () => {
+  const long = await connectEdgeNode(system.mqttUrl, { id: 'e'.repeat(130), death: vector('ndeath') });
+  afterwards(() => long.end());
+  await long.publish('NBIRTH', vector('nbirth'));
+  expect(await readLetters(database, long.name)).toEqual([expect.objectContaining({ codes: { bad_id: 1 } })]);
+});
+
+test('commands and states come from the host alone; what nodes publish others may hear', async () => {
+  const client = await mqtt.connectAsync(system.mqttUrl);
+  afterwards(() => client.endAsync(true));
+  /** @type {Array<[topic: string, text: string | null, retained: boolean]>} */
+  const heard = [];
+  client.on('message', (topic, payload, { retain }) =>
+    heard.push([topic, topic.includes('STATE') ? String(payload) : null, retain]),
+  );
+  const node = await connectNode();
+  const id = node.name.replace('plant/', '');
+  await client.subscribeAsync(['spBv1.0/STATE/+', `spBv1.0/+/+/${id}/#`], { qos: 1 });
+  await until(() => heard.length === 1);
+  for (const topic of [`plant/NCMD/${id}`, `plant/DCMD/${id}/press`, 'STATE/other', 'STATE/millrace-1']) {
+    await client.publishAsync(`spBv1.0/${topic}`, 'of somebody else', { qos: 1, retain: true });
+  }
+  await node.publish('NBIRTH', vector('nbirth'));
+  await node.publish('DBIRTH', vector('dbirth'));
+  await until(() => heard.length >= 3);
+  expect(heard).toEqual([
+    ['spBv1.0/STATE/millrace-1', JSON.stringify({ online: true, timestamp: T0 + 2 * LATER }), true],
+    [`spBv1.0/plant/NBIRTH/${id}`, null, false],
+    [`spBv1.0/plant/DBIRTH/${id}/press`, null, false],
+  ]);
+  expect(node.commands).toEqual([]);
+});

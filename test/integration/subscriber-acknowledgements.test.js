@@ -1,0 +1,142 @@
+import { expect, test } from '@jest/globals';
+import {
+  publishValues,
+  storedValues,
+  useExternalBroker,
+  writesSamples,
+  zeroTo,
+} from '../support/external-broker.js';
+import { until } from '../support/until.js';
+
+// Acknowledgements, as the wire shows them.
+const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
+
+/**
+ * A system whose broker and whose database are both reached over wires that are watched, when its first message is
+ * acknowledged.
+ *
+ * @param {Record<string, string>} [settings]
+ * @param {Partial<import('../../api/periods.js').Periods>} [periods] ms
+ */
+async function startBetweenWires(settings, periods) {
+  const cql = await startCql();
+  const wire = await startWire();
+  const system = await startSystem(
+    { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint, ...settings },
+    periods,
+  );
+  const client = await connectDevice();
+  await publishValues(client, 'd', [0]);
+  await until(() => wire.last().acknowledged.length === 1);
+  return { cql, wire, system, client };
+}
+
+test('none before its commit, the next message meanwhile; then all, in order of arrival', async () => {
+  const { cql, wire, system, client } = await startBetweenWires();
+
+  // Of the first the answer is kept back, those behind it are committed.
+  let first = true;
+  cql.hold((request) => {
+    const hold = writesSamples(request) && first;
+    if (hold) first = false;
+    return hold;
+  });
+  await publishValues(client, 'd', [1]);
+  await until(() => cql.held() === 1);
+  await publishValues(client, 'd', [2, 3, 4]);
+  await until(async () => (await storedValues(system, 'd')).length === 5);
+  const { delivered, acknowledged } = wire.last();
+  expect(delivered).toHaveLength(5);
+  expect(acknowledged).toHaveLength(1);
+
+  cql.release();
+  await until(() => acknowledged.length === 5);
+  expect(acknowledged).toEqual(delivered);
+});
+
+test('what a broken connection was owed comes again, and is acknowledged on the new one', async () => {
+  const { cql, wire, system, client } = await startBetweenWires();
+  cql.hold(writesSamples);
+  await publishValues(client, 'd', [1, 2, 3]);
+  await until(() => cql.held() >= 3);
+  const before = wire.last();
+  wire.cut();
+  await until(() => wire.connections.length === 2 && wire.last().delivered.length === 3);
+  expect(before.acknowledged).toHaveLength(1);
+  expect(wire.last().acknowledged).toEqual([]);
+  cql.release();
+  await until(() => wire.last().acknowledged.length === 3);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  expect(await storedValues(system, 'd')).toEqual([0, 1, 2, 3]);
+});
+
+test('past the bound nothing more is read, and memory holds; then everything is stored', async () => {
+  const { cql, wire, system, client } = await startBetweenWires();
+  cql.hold(writesSamples);
+  // 40 MB; 16 MB may be unsettled.
+  const values = zeroTo(100).map((i) => i + 1);
+  await publishValues(client, 'd', values, ' '.repeat(400_000));
+  const unsettled = async () => {
+    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    return Number(/^iot_ingest_unsettled_bytes (\S+)$/m.exec(text)?.[1]);
+  };
+  // Mosquitto keeps to its 20 in flight, or to our receive maximum.
+  await until(async () => (await unsettled()) > 4_000_000 || wire.last().delivered.length >= 41);
+  expect(await unsettled()).toBeLessThan(18_000_000);
+  expect(wire.last().acknowledged).toHaveLength(1);
+  cql.release();
+  await until(async () => (await storedValues(system, 'd')).length === 101);
+  await until(() => wire.last().acknowledged.length === 101);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+});
+
+test.each([
+  ['many messages: as many as the broker may have unacknowledged', 600, 0],
+  ['large messages: nothing more is read', 30, 1_000_000],
+])('a database that hangs for several keepalives costs no connection, %s', async (_, count, bytes) => {
+  // Few requests at a time: a driver of which dozens time out takes the database for dead, and that is another story.
+  const { cql, wire, system, client } = await startBetweenWires(
+    { INGEST_MAX_IN_FLIGHT: '8' },
+    { keepAlive: 4000 },
+  );
+  cql.hold(writesSamples);
+  const values = zeroTo(count).map((i) => i + 1);
+  await publishValues(client, 'd', values, ' '.repeat(bytes));
+  await until(() => cql.held() > 0);
+  // There is one every keepalive at least.
+  const before = wire.last().pings;
+  await until(() => wire.last().pings >= before + 4);
+  expect(wire.last().acknowledged).toHaveLength(1);
+
+  cql.release();
+  await until(() => wire.last().acknowledged.length === count + 1);
+  expect(wire.connections).toHaveLength(1);
+  expect(wire.last().delivered).toHaveLength(count + 1);
+  expect(wire.last().acknowledged).toEqual(wire.last().delivered);
+  await until(async () => (await storedValues(system, 'd')).length === count + 1);
+});
+
+test('an orderly stop takes nothing more, acknowledges what it took, and leaves the rest to the session', async () => {
+  const cql = await startCql();
+  const wire = await startWire();
+  const settings = { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint };
+  const system = await startSystem(settings);
+  const client = await connectDevice();
+  await publishValues(client, 'd', [0]);
+  await until(() => wire.last().acknowledged.length === 1);
+  cql.hold(writesSamples);
+  await publishValues(client, 'd', [1, 2]);
+  await until(() => cql.held() >= 2);
+  const before = wire.last();
+  const halted = system.halt();
+  await publishValues(client, 'd', [3, 4]);
+  await until(() => before.delivered.length === 5);
+  cql.release();
+  await halted;
+  expect(before.acknowledged).toEqual(before.delivered.slice(0, 3));
+
+  const { config } = system;
+  const again = await startSystem({ ...settings, CQL_KEYSPACE: config.cql.keyspace });
+  await until(() => wire.last().acknowledged.length === 2);
+  expect(await storedValues(again, 'd')).toEqual([0, 1, 2, 3, 4]);
+});

@@ -1,0 +1,150 @@
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import {
+  publishValues,
+  storedValues,
+  useExternalBroker,
+  writesSamples,
+  zeroTo,
+} from '../support/external-broker.js';
+import { readLetters } from '../support/letters.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { startMqttWire } from '../support/mqtt-wire.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+// Nothing that a device sends may cost us our connection: the broker would send it again, for ever.
+const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
+
+test('a message over MAX_MESSAGE_BYTES is a letter, and the next one is stored', async () => {
+  const wire = await startWire();
+  const system = await startSystem({ MQTT_URL: wire.url, MAX_MESSAGE_BYTES: '2000' });
+  const client = await connectDevice();
+  await publishValues(client, 'd', [0], ' '.repeat(100_000));
+  await publishValues(client, 'd', [1]);
+  await until(() => wire.last().acknowledged.length === 2);
+  expect(await storedValues(system, 'd')).toEqual([1]);
+  const database = await system.openDatabase();
+  afterwards(() => database.shutdown());
+  expect(await readLetters(database, 'd')).toEqual([
+    expect.objectContaining({ size: expect.any(Number), codes: { too_large: 1 } }),
+  ]);
+  expect(wire.connections).toHaveLength(1);
+});
+
+test('topics of nobody do not even come; a device without a name is a letter', async () => {
+  const wire = await startWire();
+  const system = await startSystem({ MQTT_URL: wire.url });
+  const client = await connectDevice();
+  for (const topic of [
+    'a',
+    '/',
+    'iot/v1/d',
+    'iot/v1/d/b/measurements',
+    'iot/v2/d/measurements',
+    'iot/live/x',
+  ]) {
+    await client.publishAsync(topic, '{"sensor_id":"s","value":1}', { qos: 1 });
+  }
+  await client.publishAsync('iot/v1//measurements', '{"sensor_id":"s","value":1}', { qos: 1 });
+  await publishValues(client, 'd', [1]);
+  await until(() => wire.last().acknowledged.length === 2);
+  expect(wire.last().delivered).toHaveLength(2);
+  const database = await system.openDatabase();
+  afterwards(() => database.shutdown());
+  expect((await readLetters(database)).map(({ device, codes }) => [device, codes])).toEqual([
+    ['', { bad_id: 1 }],
+  ]);
+  expect(wire.connections).toHaveLength(1);
+});
+
+test('a retained batch is stored when it is published, and does not come again with the next connection', async () => {
+  const wire = await startWire();
+  const client = await connectDevice();
+  const payload = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: Date.now(), value });
+  // Nobody has subscribed yet: shared subscriptions get no retained messages (MQTT 5, section 4.8.2).
+  await client.publishAsync('iot/v1/d/measurements', payload(1), { qos: 1, retain: true });
+  const system = await startSystem({ MQTT_URL: wire.url });
+  await client.publishAsync('iot/v1/d/measurements', payload(2), { qos: 1, retain: true });
+  await until(() => wire.last().acknowledged.length === 1);
+  expect(await storedValues(system, 'd')).toEqual([2]);
+
+  wire.cut();
+  await until(() => wire.connections.length === 2);
+  await client.publishAsync('iot/v1/d/measurements', payload(3), { qos: 1 });
+  await until(() => wire.last().acknowledged.length === 1);
+  expect(wire.last().delivered).toHaveLength(1);
+  expect(await storedValues(system, 'd')).toEqual([2, 3]);
+  expect(wire.connections).toHaveLength(2);
+});
+
+/** A broker where a device may publish under its own name alone, and we under iot/ alone. */
+async function startGuarded() {
+  const users = { ingest: 'i', pump: 'p' };
+  const acl = ['user ingest', 'topic readwrite iot/#', 'pattern write iot/v1/%u/#'];
+  const guarded = await startMosquitto({ users, acl });
+  afterwards(() => guarded.remove());
+  return { guarded, settings: { MQTT_URL: guarded.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
+}
+
+test('a host of Sparkplug that may not say that it is there ends with what to do, and does not come back for ever', async () => {
+  const { settings } = await startGuarded();
+  const fatal = new Promise((resolve) => {
+    const starting = startTestSystem({ settings, onFatal: resolve });
+    afterwards(async () => (await starting).stop());
+  });
+  expect(await fatal).toMatchObject({
+    code: 'broker_away',
+    message: expect.stringMatching(/publish on spBv1\.0\/STATE\/.*set SPARKPLUG to false/),
+  });
+});
+
+test('a device may speak for itself alone, where the broker says so; others go on', async () => {
+  const { guarded, settings } = await startGuarded();
+  const wire = await startMqttWire(guarded.url);
+  afterwards(() => wire.stop());
+  const system = await startSystem({ ...settings, MQTT_URL: wire.url, SPARKPLUG: 'false' });
+  const pump = await mqtt.connectAsync(guarded.url, { username: 'pump', password: 'p', protocolVersion: 5 });
+  afterwards(() => pump.endAsync(true));
+  await expect(publishValues(pump, 'other', [1])).rejects.toThrow(/not authorized/i);
+  await publishValues(pump, 'pump', [2]);
+  await until(() => wire.last().acknowledged.length === 1);
+  expect(await storedValues(system, 'pump')).toEqual([2]);
+  expect(await storedValues(system, 'other')).toEqual([]);
+
+  for (let times = 0; times < 5; times++) {
+    const stranger = mqtt.connectAsync(guarded.url, { username: 'pump', password: 'wrong' });
+    await expect(stranger).rejects.toThrow(/not authorized/i);
+  }
+  await publishValues(pump, 'pump', [3]);
+  await until(() => wire.last().acknowledged.length === 2);
+  expect(wire.connections).toHaveLength(1);
+});
+
+test('while messages wait and nothing is acknowledged, this process is not ready, though the database answers', async () => {
+  const cql = await startCql();
+  const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint }, { patience: 300 });
+  const client = await connectDevice();
+  await publishValues(client, 'd', [0]);
+  const ready = async () => {
+    const response = await fetch(`${system.httpUrl}/readyz`);
+    return { status: response.status, ...(await response.json()) };
+  };
+  await until(async () => (await storedValues(system, 'd')).length === 1 && (await ready()).ready);
+  cql.hold(writesSamples);
+  await publishValues(client, 'd', zeroTo(3));
+  const stuck = await until(async () => {
+    const state = await ready();
+    return state.ready ? null : state;
+  });
+  expect(stuck).toMatchObject({
+    status: 503,
+    checks: {
+      acknowledgements: { ok: false, says: expect.stringMatching(/^3 wait, the oldest for \d+ ms$/) },
+      broker: { ok: true },
+      database: { ok: true },
+    },
+  });
+  cql.release();
+  await until(async () => (await ready()).ready);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../support/clean-ups.js';
+import { startCqlWire } from '../support/cql-wire.js';
+import { connectDevice } from '../support/device.js';
+import { sharedContactPoint } from '../support/engine.js';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const HOUR_MS = 3_600_000;
+
+const afterwards = useCleanUps();
+
+/** @param {import('../support/cql-wire.js').WireRequest} request */
+const writesSamples = ({ statements }) =>
+  statements.some(({ table }) => table.endsWith('.measurement_batch'));
+
+/** A system that may have one request under way at a time, and a device that it knows. */
+async function startNarrow() {
+  const wire = await startCqlWire(sharedContactPoint());
+  afterwards(() => wire.stop());
+  const system = await startTestSystem({
+    settings: { CQL_CONTACT_POINTS: wire.contactPoint, INGEST_MAX_IN_FLIGHT: '1' },
+  });
+  afterwards(() => system.stop());
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+  return { wire, system, device };
+}
+
+test('messages of one device and hour that wait together leave in one batch, those of others in theirs', async () => {
+  const { wire, system, device } = await startNarrow();
+  // Half an hour back, so that the samples below are of one hour and those an hour older of another.
+  const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
+  const measure = (/** @type {string} */ name, /** @type {number} */ ts) =>
+    device.measure(name, [{ sensor_id: 's', ts, value: ts % 1000 }]);
+  await Promise.all([measure('one', base), measure('two', base)]);
+
+  wire.hold(() => true);
+  const began = wire.requests.length;
+  const messages = [measure('one', base + 1)];
+  await until(() => wire.requests.length > began);
+  for (let i = 2; i <= 10; i++) messages.push(measure('one', base + i));
+  for (let i = 1; i <= 5; i++) messages.push(measure('two', base + i), measure('one', base - HOUR_MS + i));
+  await until(async () => (await readMetric(system, 'iot_ingest_waiting')) >= 3);
+  const bytes = await readMetric(system, 'iot_ingest_unsettled_bytes');
+  await until(async () => {
+    const now = await readMetric(system, 'iot_ingest_unsettled_bytes');
+    return now > 19 * 2048 && now >= bytes;
+  });
+  wire.release();
+  await Promise.all(messages);
+
+  const sizes = wire.requests
+    .slice(began)
+    .filter(writesSamples)
+    .map(({ statements }) => statements.length)
+    .sort((a, b) => b - a);
+  // One was under way alone, or had not been sent yet and took the others in.
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(20);
+  expect(sizes.length).toBeLessThanOrEqual(4);
+  for (const { statements } of wire.requests.slice(began).filter(writesSamples)) {
+    expect(new Set(statements.map(({ partition }) => partition)).size).toBe(1);
+  }
+  const stored = await system.all(`/devices/one/sensors/s/measurements?from=${base - 2 * HOUR_MS}&order=asc`);
+  expect(stored).toHaveLength(16);
+});
+
+test('with one place in the window, messages that need five requests each all get through', async () => {
+  const { system, device } = await startNarrow();
+  const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const hours = [1, 2, 3, 4, 5].map((hour) => base - hour * HOUR_MS);
+  const count = 40;
+  await Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      device.measure(
+        `wide-${i % 8}`,
+        hours.map((hour) => ({ sensor_id: 's', ts: hour + i, value: i })),
+      ),
+    ),
+  );
+  for (let i = 0; i < 8; i++) {
+    const stored = await system.all(`/devices/wide-${i}/sensors/s/measurements?from=${base - 6 * HOUR_MS}`);
+    expect(stored).toHaveLength((count / 8) * hours.length);
+  }
+  expect(await readMetric(system, 'iot_ingest_in_flight')).toBe(0);
+});

@@ -1,0 +1,92 @@
+import { beforeEach } from '@jest/globals';
+import mqtt from 'mqtt';
+import { useCleanUps } from './clean-ups.js';
+import { startCqlWire } from './cql-wire.js';
+import { sharedContactPoint } from './engine.js';
+import { startMosquitto } from './mosquitto.js';
+import { startMqttWire } from './mqtt-wire.js';
+import { startTestSystem } from './system.js';
+
+/** The time of value 0, in epoch ms. */
+export const BASE = Date.now() - 600_000;
+
+/**
+ * A Mosquitto for each test of the file, and what stands around it; all of it is gone after the test.
+ */
+export function useExternalBroker() {
+  const afterwards = useCleanUps();
+  /** @type {import('./mosquitto.js').Mosquitto} */
+  let broker;
+  beforeEach(async () => {
+    broker = await startMosquitto();
+    afterwards(() => broker.remove());
+  });
+
+  return {
+    broker: () => broker,
+    /** Takes what ends something, done after the test, before what was begun earlier is taken away */
+    afterwards,
+
+    /** @param {Record<string, string>} [settings] @param {Partial<import('../../api/periods.js').Periods>} [periods] */
+    async startSystem(settings, periods) {
+      const system = await startTestSystem({ settings: { MQTT_URL: broker.url, ...settings }, periods });
+      afterwards(() => system.stop());
+      return system;
+    },
+
+    async startCql() {
+      const cql = await startCqlWire(sharedContactPoint());
+      afterwards(() => cql.stop());
+      return cql;
+    },
+
+    async startWire() {
+      const wire = await startMqttWire(broker.url);
+      afterwards(() => wire.stop());
+      return wire;
+    },
+
+    /** @param {import('mqtt').IClientOptions} [options] */
+    async connectDevice(options) {
+      const client = await mqtt.connectAsync(broker.url, { reconnectPeriod: 100, ...options });
+      client.on('error', () => {}); // The broker is stopped and started under test; the client comes back.
+      afterwards(() => client.endAsync(true));
+      return client;
+    },
+  };
+}
+
+/**
+ * A message for each value, of the sensor `s`, at BASE + value.
+ *
+ * @param {import('mqtt').MqttClient} client
+ * @param {string} device
+ * @param {number[]} values
+ * @param {string} [filler] white space behind the JSON
+ */
+export const publishValues = (client, device, values, filler = '') =>
+  Promise.all(
+    values.map((value) =>
+      client.publishAsync(
+        `iot/v1/${device}/measurements`,
+        JSON.stringify({ sensor_id: 's', ts: BASE + value, value }) + filler,
+        { qos: 1 },
+      ),
+    ),
+  );
+
+/** @param {import('./system.js').TestSystem} system @param {string} device @returns {Promise<number[]>} in order of time */
+export async function storedValues(system, device) {
+  const path = `/devices/${device}/sensors/s/measurements`;
+  const response = await system.fetch(path);
+  if (response.status === 404) return [];
+  const items = await system.all(`${path}?from=${BASE}&order=asc&limit=1000`);
+  return items.map(({ value }) => value);
+}
+
+/** @param {import('./cql-wire.js').WireRequest} request */
+export const writesSamples = ({ statements }) =>
+  statements.some(({ cql }) => cql.startsWith('INSERT INTO measurement_batch'));
+
+/** @param {number} count @returns {number[]} 0, 1, … */
+export const zeroTo = (count) => Array.from({ length: count }, (_, i) => i);

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import mqtt from 'mqtt';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startApi } from './api-process.js';
+import { useCleanUps } from './clean-ups.js';
+import { sharedContactPoint, uniqueName } from './engine.js';
+import { dropKeyspace } from './keyspace.js';
+import { startMosquitto } from './mosquitto.js';
+
+/**
+ * What the processes of one installation share, for all tests of the file: a Mosquitto, and a keyspace that is migrated.
+ *
+ * @param {Record<string, string>} [settings] as in the environment, on top of a test's own
+ */
+export function useInstallation(settings) {
+  const afterwards = useCleanUps();
+  /** @type {import('./mosquitto.js').Mosquitto} */
+  let broker;
+  /** @type {Record<string, string>} */
+  let shared;
+  const config = () => readSettings(shared, { envFile: '' });
+
+  beforeAll(async () => {
+    broker = await startMosquitto();
+    shared = {
+      CQL_CONTACT_POINTS: sharedContactPoint(),
+      CQL_KEYSPACE: uniqueName('t'),
+      MQTT_URL: broker.url,
+      HTTP_PORT: '0',
+      LATEST_GROUPS: '4',
+      LOG_LEVEL: 'info',
+      ...settings,
+    };
+    await migrateDatabase(config());
+  });
+  afterAll(async () => {
+    await broker?.remove();
+    if (shared) await dropKeyspace(config().cql);
+  });
+
+  return {
+    broker: () => broker,
+    settings: () => shared,
+    cql: () => config().cql,
+    afterwards,
+
+    /** @param {Record<string, string>} own on top of the installation's; the process is gone after the test */
+    async start(own) {
+      const api = await startApi({ ...shared, ...own });
+      afterwards(() => api.kill());
+      return api;
+    },
+
+    /** A client of the broker, gone after the test. */
+    async connectClient() {
+      const client = await mqtt.connectAsync(broker.url);
+      afterwards(() => client.endAsync(true));
+      return client;
+    },
+  };
+}

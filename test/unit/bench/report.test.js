@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import { barChart } from '../../../bench/report/chart.js';
+import { insertBetweenMarks, summary } from '../../../bench/report/readme.js';
+import { stealOf } from '../../../bench/report/steal.js';
+import { figure, markdownTable, textTable } from '../../../bench/report/table.js';
+import { targetsTable } from '../../../bench/targets.js';
+
+/** @param {number} rate */
+const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
+
+/** Two rounds of a load. @param {string} shape */
+const comparison = (shape) => ({
+  shape,
+  sweeps: {},
+  rounds: [3, 5].map((times) => ({
+    results: { packed: rated(1000 * times), rows: rated(1000), loop: rated(10_000), leanest: rated(20_000) },
+    steal: 0,
+    others: 0,
+    repeats: 0,
+  })),
+});
+
+describe('figures', () => {
+  test('have three digits that mean something', () => {
+    expect([0.123456, 1.2345, 12.345, 123.45, 1234.5, 0].map((number) => figure(number))).toEqual([
+      '0.123',
+      '1.23',
+      '12.3',
+      '123',
+      '1235',
+      '0',
+    ]);
+    expect(figure(Number.NaN)).toBe('-');
+  });
+});
+
+describe('tables', () => {
+  const head = ['load', 'rate'];
+  const rows = [
+    ['1x60', '574'],
+    ['10x100', '9'],
+  ];
+
+  test('in text line their columns up', () => {
+    expect(textTable(head, rows).split('\n')).toEqual([
+      'load    rate',
+      '------  ----',
+      '1x60     574',
+      '10x100     9',
+    ]);
+  });
+
+  test('in Markdown have figures to the right', () => {
+    expect(markdownTable(head, rows).split('\n')).toEqual([
+      '| load | rate |',
+      '| --- | ---: |',
+      '| 1x60 | 574 |',
+      '| 10x100 | 9 |',
+    ]);
+  });
+});
+
+test('a table says what the host took, and where no quieter round could be had', () => {
+  expect(stealOf([{ steal: 0.001, repeats: 0 }])).toBe('0.1 %');
+  expect(
+    stealOf([
+      { steal: 0.01, repeats: 1 },
+      { steal: 0.002, repeats: 0 },
+    ]),
+  ).toBe('1.0 %, 1 repeated');
+  expect(stealOf([{ steal: 0.17, repeats: 2 }])).toBe('17.0 %, 2 repeated, not quieter');
+});
+
+describe('the table of targets', () => {
+  test('shows the median of the ratios, and whether the target holds', () => {
+    const { rows } = targetsTable({ throughput: [comparison('1x60')] });
+    expect(rows[0]).toEqual([
+      'acknowledged samples/s against one row per sample, 1x60',
+      '3.5 or more',
+      '4.00',
+      'yes',
+    ]);
+    expect(rows[1]).toEqual([
+      'behind Mosquitto against the same without MQTT, 1x60',
+      '0.9 or more',
+      '0.400',
+      'no',
+    ]);
+  });
+
+  test('leaves away what was not measured', () => {
+    expect(targetsTable({}).rows).toEqual([]);
+    expect(targetsTable({ throughput: [comparison('2x2')] }).rows).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
+
+  test('gets what the raw file says between its marks, again and again', () => {
+    const once = insertBetweenMarks(document, 'new');
+    expect(once).toContain('before\n');
+    expect(once).toContain('\nnew\n');
+    expect(once).not.toContain('old');
+    expect(insertBetweenMarks(once, 'new')).toBe(once);
+  });
+
+  test('without marks is left alone', () => {
+    expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
+  });
+
+  test('says on what it was measured', () => {
+    const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
+    const text = summary({
+      began: '2026-11-21T16:00:00.000Z',
+      machine,
+      results: { throughput: [comparison('1x60')] },
+    });
+    expect(text).toContain('2026-11-21 on 2 cores (A processor, 24 GiB, linux 6, Node v20)');
+    expect(text).toContain('| 4.00 | yes |');
+  });
+});
+
+test('the chart has a bar for each value, as long as it is large', () => {
+  const svg = barChart({
+    title: 'rates & more',
+    series: ['ours', 'theirs'],
+    groups: [
+      { name: '1x60', values: [400, 100], note: '4 times' },
+      { name: '1x1', values: [20, 20], note: '1 time' },
+    ],
+  });
+  const widths = [...svg.matchAll(/<rect [^>]*width="([\d.]+)" height="14"/g)].map(([, width]) =>
+    Number(width),
+  );
+  expect(widths).toHaveLength(4);
+  expect(Number(widths[0]) / Number(widths[1])).toBeCloseTo(4);
+  expect(svg).toContain('rates &amp; more');
+  expect(svg).toContain('400 · 4 times');
+});

@@ -1,0 +1,127 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createBasket } from '../../../api/ingest/basket.js';
+import { readSenml } from '../../../api/ingest/formats/senml.js';
+import { readCommonSenml } from '../../../api/ingest/formats/senml-fast.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+const emptyBasket = () =>
+  createBasket({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
+
+/** @param {import('../../../api/ingest/basket.js').Basket} basket */
+const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], refused, counts });
+
+/** What the reader of objects makes of it. @param {string} text */
+function expected(text) {
+  const basket = emptyBasket();
+  readSenml(JSON.parse(text), basket);
+  return contentOf(basket);
+}
+
+/** @param {string} text @returns null: declined */
+function fast(text) {
+  const basket = emptyBasket();
+  return readCommonSenml(Buffer.from(text), basket) ? contentOf(basket) : null;
+}
+
+const number = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer({ min: -100_000, max: 100_000 }).map((cents) => cents / 100),
+  fc.integer(),
+  fc.constantFrom(0, -0, 5e-324, 1.7976931348623157e308, 2 ** 53, 2 ** 53 + 2, 0.1 + 0.2, 1e21, 1e-7),
+);
+const name = fc.oneof(fc.constantFrom('a', 'temperature', '', 'é', 'a"b', 'tab\t'), fc.string());
+const record = fc.record(
+  {
+    v: number,
+    t: number,
+    n: name,
+    u: name,
+    bn: name,
+    bt: fc.oneof(fc.constantFrom(NOW / 1000, NOW / 1000 - 7.001), number),
+    bv: number,
+    bu: name,
+    vs: name,
+    vb: fc.boolean(),
+    s: number,
+  },
+  { requiredKeys: [] },
+);
+const common = fc.record(
+  { bn: fc.constantFrom('a', 'b'), bt: fc.constant(NOW / 1000), t: number, v: number, u: fc.constant('Cel') },
+  { requiredKeys: ['v'] },
+);
+
+test('what it takes, it takes exactly as the reader of objects does: doubles bit by bit', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.array(common, { minLength: 1 }), fc.array(fc.oneof(common, record))),
+      fc.constantFrom(undefined, 1, '\t'),
+      (pack, space) => {
+        const text = JSON.stringify(pack, undefined, space);
+        const found = fast(text);
+        if (found) expect(found).toEqual(expected(text));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('what devices usually send it takes', () => {
+  fc.assert(
+    fc.property(fc.array(common, { minLength: 1 }), (pack) => {
+      expect(fast(JSON.stringify(pack))).not.toBeNull();
+    }),
+  );
+});
+
+test('numbers as people and printf write them are the doubles of JSON.parse', () => {
+  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 25 });
+  const exponent = fc.constantFrom('', 'e5', 'E-3', 'e+300', 'e-330', 'e400');
+  const literal = fc
+    .tuple(fc.constantFrom('', '-'), digits, fc.option(digits, { nil: '' }), exponent)
+    .map(([sign, whole, fraction, power]) => `${sign}${whole}${fraction && `.${fraction}`}${power}`);
+  fc.assert(
+    fc.property(literal, (text) => {
+      const pack = `[{"bn":"a","bt":${NOW / 1000},"v":${text}}]`;
+      const found = fast(pack);
+      // What JSON has no such number for is declined, and then refused by the other.
+      if (found) expect(found).toEqual(expected(pack));
+      else expect(() => JSON.parse(pack)).toThrow();
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test.each([
+  ['nothing', ''],
+  ['no pack', '{"n":"a","v":1}'],
+  ['an empty one', '[]'],
+  ['a comma too many', '[{"n":"a","v":1},]'],
+  ['an end too early', '[{"n":"a","v":1}'],
+  ['something behind it', '[{"n":"a","v":1}] x'],
+  ['a second value', '[{"n":"a","v":1,"v":2}]'],
+  ['no value', '[{"n":"a"}]'],
+  ['a text', '[{"n":"a","vs":"x"}]'],
+  ['a label that must be understood', '[{"n":"a","v":1,"x_":1}]'],
+  ['a label of two letters', '[{"nn":"a","v":1}]'],
+  ['an escape', '[{"n":"\\u0061","v":1}]'],
+  ['what is no JSON', '[{"n":"a","v":01}]'],
+  ['NaN', '[{"n":"a","v":NaN}]'],
+  ['a minus alone', '[{"n":"a","v":-}]'],
+  ['a dot without digits', '[{"n":"a","v":1.}]'],
+  ['an exponent without digits', '[{"n":"a","v":1e}]'],
+  ['a number in quotes', '[{"n":"a","v":"1"}]'],
+  ['a string that does not end', '[{"n":"a'],
+  ['more samples than a message may have', `[${Array(MAX_SAMPLES_PER_MESSAGE + 1).fill('{"n":"a","v":1}')}]`],
+])('declined: %s', (_, text) => {
+  expect(fast(text)).toBeNull();
+});
+
+test('cut off anywhere it is declined, never misread', () => {
+  const text = `[{"bn":"a","bt":${NOW / 1000},"u":"Cel","v":-12.5},{"t":-1,"v":3e2}]`;
+  for (let length = 0; length < text.length; length++) expect(fast(text.slice(0, length))).toBeNull();
+  expect(fast(text)).toEqual(expected(text));
+});

@@ -1,0 +1,203 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createBasket } from '../../../../api/ingest/basket.js';
+import { readBirthCertificate } from '../../../../api/ingest/sparkplug/birth-certificate.js';
+import { definitionsOf } from '../../../../api/ingest/sparkplug/definitions.js';
+import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
+import { encodeRebirth } from '../../../../api/ingest/sparkplug/payload/rebirth.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+import { T0, vector } from '../../../support/sparkplug-vectors.js';
+
+const DEVICE = /** @type {import('../../../../schema/ids.js').Identity} */ (
+  identifyDevice('plant/edge-1/press')
+);
+
+/** @param {Buffer} bytes @param {Buffer} [birth] */
+function read(bytes, birth) {
+  const basket = createBasket({ receivedAt: T0, oldest: 0, newest: T0 + 1e9, relative: true });
+  const definitions = birth ? definitionsOf(decodePayload(birth).metrics, T0) : null;
+  const allKnown = readMetrics(decodePayload(bytes), definitions, basket);
+  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+    times.map((ts, at) => [sensor, ts - T0, values[at]]),
+  );
+  return { found, allKnown, refused: basket.refused, skipped: basket.counts.skipped };
+}
+
+describe('births', () => {
+  test('of a node: its metrics are sensors and measurements, the protocol is none, its number is told', () => {
+    const payload = decodePayload(vector('nbirth'));
+    expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
+    expect(readBirthCertificate(payload.metrics, DEVICE, T0)).toMatchObject({
+      session: T0,
+      name: 'plant/edge-1/press',
+      sensors: [{ index: 2, name: 'Supply Voltage', type: 'Float', unit: 'V' }],
+      refused: [],
+    });
+    expect(read(vector('nbirth'), vector('nbirth'))).toEqual({
+      found: [['Supply Voltage', 0, 12.5]],
+      allKnown: true,
+      refused: [],
+      skipped: 3,
+    });
+  });
+
+  test('of a device: texts are no sensors, a sensor that is null yet is one', () => {
+    const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')).metrics, DEVICE, T0);
+    expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
+      [0, 'Temperature', 'Double', '°C'],
+      [1, 'Count', 'Int64', undefined],
+      [2, 'Running', 'Boolean', undefined],
+      [4, 'Setpoint', 'Int16', undefined],
+    ]);
+    expect(read(vector('dbirth'), vector('dbirth')).found).toEqual([
+      ['Temperature', 1, 20.5],
+      ['Count', 1, -5],
+      ['Running', 1, 1],
+    ]);
+  });
+
+  test('a death has the number of its birth', () => {
+    expect(bdSeqOf(decodePayload(vector('ndeath')).metrics)).toBe(7);
+    expect(bdSeqOf(decodePayload(vector('ddeath')).metrics)).toBeNull();
+  });
+});
+
+describe('data', () => {
+  const first = vector('ddata');
+
+  test('with an alias alone means what its birth has told', () => {
+    const { found, allKnown } = read(first, vector('dbirth'));
+    expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
+    expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
+  });
+
+  test.each([
+    ['no birth', undefined],
+    ['another birth', vector('nbirth')],
+  ])('with an alias of which %s has told is refused, and something is missing', (_, birth) => {
+    expect(read(first, birth)).toEqual({
+      found: [],
+      allKnown: false,
+      refused: [{ index: 0, code: 'unknown_sensor' }],
+      skipped: 0,
+    });
+  });
+
+  test('with a name and a type is stored without a birth, and something is missing', () => {
+    const { found, allKnown, refused } = read(vector('types'));
+    expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
+  });
+
+  test('aliases of 64 bits that one double stands for are two', () => {
+    expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
+      ['one', 1, 1],
+      ['two', 1, 2],
+    ]);
+  });
+});
+
+test('the limits of every type, negative ones out of unsigned fields; beyond 2^53 the nearest double', () => {
+  /** @type {Record<string, unknown[]>} */
+  const values = {};
+  for (const [sensor, , value] of read(vector('types')).found) {
+    const name = String(sensor);
+    values[name] = [...(values[name] ?? []), value];
+  }
+  expect(values).toEqual({
+    Int8: [-128, -1, 127],
+    Int16: [-32_768, -1, 32_767],
+    Int32: [-(2 ** 31), -1, 2 ** 31 - 1],
+    Int64: [-(2 ** 63), -(2 ** 53), -1, 2 ** 53, 2 ** 63],
+    UInt8: [0, 255],
+    UInt16: [0, 65_535],
+    UInt32: [0, 2 ** 32 - 1],
+    UInt64: [0, 2 ** 53, 2 ** 64],
+    Float: [0.5, -1.25],
+    Double: [0.1, -1e300],
+    Boolean: [0, 1],
+    DateTime: [T0],
+  });
+});
+
+test('integers as other libraries write them: in 32 bits where 8 are meant, in the field of 64 where 32 are', () => {
+  expect(read(vector('narrowIntegers')).found.map(([name, , value]) => [name, value])).toEqual([
+    ['Int8', -1],
+    ['Int16', -2],
+    ['UInt32', 2 ** 32 - 1],
+    ['Int32', -3],
+    ['Boolean', 1],
+  ]);
+});
+
+test('nulls, transient values, texts, bytes, data sets, templates and files are skipped; the rest is judged one by one', () => {
+  expect(read(vector('oddities'))).toEqual({
+    found: [
+      ['historical', -3_600_000, 2],
+      ['no time of its own', 0, 4],
+      ['no type, a double', 0, 5],
+    ],
+    allKnown: false,
+    refused: [
+      { index: 8, code: 'not_finite' },
+      { index: 11, code: 'unknown_sensor' },
+    ],
+    skipped: 7,
+  });
+});
+
+describe('what no node should send', () => {
+  const malformed = expect.objectContaining({ code: 'malformed' });
+
+  test('a message that breaks off is malformed, wherever it does', () => {
+    const whole = vector('nbirth');
+    const found = new Set();
+    for (let length = 1; length < whole.length; length++) {
+      try {
+        found.add(decodePayload(whole.subarray(0, length)).metrics.length);
+      } catch (error) {
+        expect(error).toEqual(malformed);
+      }
+    }
+    // It can break off between two fields, and only there it is a message still.
+    expect([...found]).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test.each([
+    ['text', Buffer.from('{"value": 1}')],
+    ['a length beyond the end', Buffer.from('12ffffffff07', 'hex')],
+    ['a varint that does not end', Buffer.from('08ffffffffffffffffffff', 'hex')],
+    ['a field without a number', Buffer.from('0000', 'hex')],
+    ['a metric whose field reaches beyond it', Buffer.from('12020a0561626364', 'hex')],
+    ['groups in groups', Buffer.alloc(100_000, 0x3b)],
+    ['properties that end late', Buffer.from('12034a7f0a', 'hex')],
+    ['a key that ends late', Buffer.from('12054a030a7f61', 'hex')],
+  ])('%s is malformed', (_, bytes) => {
+    expect(() => decodePayload(bytes)).toThrow(malformed);
+  });
+
+  test('any bytes are a payload or malformed, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        try {
+          read(Buffer.from(bytes));
+        } catch (error) {
+          expect(error).toEqual(malformed);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('10,000 metrics are taken, one more is too large', () => {
+    // Repeated fields of two payloads that stand behind each other add up.
+    const one = vector('ddata');
+    const times = (/** @type {number} */ count) => Buffer.concat(Array(count).fill(one));
+    expect(decodePayload(times(10_000)).metrics).toHaveLength(10_000);
+    expect(() => decodePayload(times(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
+  });
+});
+
+test('a request to be born anew is the bytes that another implementation makes of it', () => {
+  expect(encodeRebirth(T0)).toEqual(vector('rebirth'));
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals';
+import { createRebirths } from '../../../../api/ingest/sparkplug/rebirths.js';
+import { createSequence } from '../../../../api/ingest/sparkplug/sequence.js';
+
+describe('sequence numbers', () => {
+  const born = () => {
+    const sequence = createSequence();
+    sequence.begin(0);
+    return sequence;
+  };
+
+  test('run from the birth over 255 to 0 and on', () => {
+    const sequence = born();
+    for (let n = 1; n < 1000; n++) expect(sequence.follows(n % 256, false)).toBe(true);
+  });
+
+  test.each([
+    ['one is missing', 2],
+    ['many are missing', 200],
+    ['one comes again', 0],
+    ['one is none', 256],
+  ])('%s: told once, and it goes on from there', (_, seq) => {
+    const sequence = born();
+    expect(sequence.follows(seq, false)).toBe(false);
+    expect(sequence.follows((seq + 1) % 256, false)).toBe(true);
+  });
+
+  test('a birth begins anew', () => {
+    const sequence = born();
+    sequence.follows(1, false);
+    sequence.begin(0);
+    expect(sequence.follows(1, false)).toBe(true);
+  });
+
+  test('of a node that is not known yet any may come first, and the next one is known', () => {
+    const sequence = createSequence();
+    expect(sequence.follows(77, false)).toBe(true);
+    expect(sequence.follows(79, false)).toBe(false);
+  });
+
+  test('what the broker sends again changes nothing, unless it was never seen', () => {
+    const sequence = born();
+    sequence.follows(1, false);
+    sequence.follows(2, false);
+    expect([1, 2].map((seq) => sequence.follows(seq, true))).toEqual([true, true]);
+    expect(sequence.follows(3, true)).toBe(true);
+    expect(sequence.follows(4, false)).toBe(true);
+  });
+
+  test('a message without a number is no gap', () => {
+    const sequence = born();
+    expect(sequence.follows(null, false)).toBe(true);
+    expect(sequence.follows(1, false)).toBe(true);
+  });
+});
+
+describe('requests to be born anew', () => {
+  function start() {
+    let now = 1_748_736_000_000;
+    /** @type {string[]} */
+    const sent = [];
+    const rebirths = createRebirths({
+      send: (topic) => void sent.push(topic),
+      clock: () => now,
+      onRequest: () => {},
+    });
+    /** @param {number} ms */
+    const pass = (ms) => {
+      now += ms;
+    };
+    return { rebirths, sent, pass };
+  }
+
+  test('at most one a node in 10 s, and each node for itself', () => {
+    const { rebirths, sent, pass } = start();
+    for (let second = 0; second <= 20; second++) {
+      rebirths.request('a');
+      rebirths.request('a');
+      if (second === 5) rebirths.request('b');
+      pass(1000);
+    }
+    expect(sent).toEqual(['a', 'b', 'a', 'a']);
+  });
+
+  test('a clock that is set back an hour does not silence them for an hour', () => {
+    const { rebirths, sent, pass } = start();
+    rebirths.request('a');
+    pass(-3_600_000);
+    rebirths.request('a');
+    expect(sent).toHaveLength(2);
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../api/ingest/sparkplug/topic.js';
+import { parseTopic } from '../../../../api/ingest/topics.js';
+
+const edge = { node: 'plant/edge-1', command: 'spBv1.0/plant/NCMD/edge-1' };
+
+test.each([
+  ['spBv1.0/plant/NBIRTH/edge-1', { ...edge, type: 'NBIRTH', device: null }],
+  ['spBv1.0/plant/NDATA/edge-1', { ...edge, type: 'NDATA', device: null }],
+  ['spBv1.0/plant/NDEATH/edge-1', { ...edge, type: 'NDEATH', device: null }],
+  ['spBv1.0/plant/DBIRTH/edge-1/press', { ...edge, type: 'DBIRTH', device: 'press' }],
+  ['spBv1.0/plant/DDATA/edge-1/press', { ...edge, type: 'DDATA', device: 'press' }],
+  ['spBv1.0/plant/DDEATH/edge-1/press', { ...edge, type: 'DDEATH', device: 'press' }],
+  // A node has no device, and a device has a node (tck-id-topic-structure-namespace-device-id-associated-message-types).
+  ['spBv1.0/plant/NDATA/edge-1/press', null],
+  ['spBv1.0/plant/DDATA/edge-1', null],
+  // What hosts publish is none of an edge node's business.
+  ['spBv1.0/plant/NCMD/edge-1', null],
+  ['spBv1.0/plant/DCMD/edge-1/press', null],
+  ['spBv1.0/STATE/millrace-1', null],
+  ['spBv1.0/plant/DDATA/edge-1/press/more', null],
+  ['spBv1.0//NDATA/edge-1', null],
+  ['spBv1.0/plant/NDATA/', null],
+  ['spBv1.0/plant/DDATA/edge-1/', null],
+  ['spBv1.0/plant/toString/edge-1', null],
+  ['spBv1.0', null],
+  ['spAv1.0/plant/NDATA/edge-1', null],
+])('%s', (topic, expected) => {
+  expect(parseSparkplugTopic(topic)).toEqual(expected);
+});
+
+test('a device is called by its group, its node and its own name', () => {
+  expect(parseTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
+  expect(parseTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
+});
+
+test('what is subscribed to is what is understood', () => {
+  const topics = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'x'));
+  expect(topics.map((topic) => parseSparkplugTopic(topic)?.type)).toEqual([
+    'NBIRTH',
+    'NDATA',
+    'NDEATH',
+    'DBIRTH',
+    'DDATA',
+    'DDEATH',
+  ]);
+});

@@ -1,0 +1,206 @@
+import { describe, expect, test } from '@jest/globals';
+import { createBasket } from '../../../api/ingest/basket.js';
+import { decode } from '../../../api/ingest/formats/index.js';
+import { MillraceError } from '../../../common/errors.js';
+import { isName } from '../../../schema/ids.js';
+import { createDeviceFaults } from '../../../simulator/faults/device-faults.js';
+import { POISON, spoiled } from '../../../simulator/faults/poison.js';
+import { parseFaults } from '../../../simulator/faults/rates.js';
+import { encodeSenml } from '../../../simulator/payloads/senml.js';
+import { createRandom } from '../../../simulator/random.js';
+import { resolveSenml } from '../../support/senml-resolver.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const BATCHES = 400;
+const SAMPLES = 5;
+
+/** @param {number} batch its number, from 0 */
+const measured = (batch) =>
+  ['pulse', 'temperature'].map((name) => ({
+    name,
+    samples: Array.from({ length: SAMPLES }, (_, i) => ({
+      ts: NOW + 1000 * (batch * SAMPLES + i),
+      value: 38,
+    })),
+  }));
+
+/** All that a device with these faults sends for the same batches. @param {string} rates @param {number} [seed] */
+function sent(rates, seed = 1) {
+  const faults = createDeviceFaults({
+    rates: parseFaults(rates),
+    random: createRandom(seed, 'device', 'faults'),
+    encode: encodeSenml,
+  });
+  const parcels = Array.from({ length: BATCHES }, (_, batch) => faults.next(measured(batch))).flat();
+  return [...parcels, ...faults.rest()];
+}
+
+/** @param {ReturnType<typeof sent>} parcels */
+const samplesOf = (parcels) =>
+  parcels.flatMap(({ series }) =>
+    series.flatMap(({ name, samples }) => samples.map(({ ts, value }) => ({ name, ts, value }))),
+  );
+
+const ALL = samplesOf(sent('late=0'));
+
+/** @param {{ name: string, ts: number }} sample */
+const key = ({ name, ts }) => `${name} ${ts}`;
+
+/** @param {ReturnType<typeof samplesOf>} samples */
+const sorted = (samples) => samples.map(key).sort();
+
+describe('each fault does what it says, about as often as it says', () => {
+  test('none', () => {
+    expect(ALL).toHaveLength(BATCHES * SAMPLES * 2);
+    expect(sent('missing=0,poison=0')).toHaveLength(BATCHES);
+  });
+
+  test.each([
+    ['missing', 0.1],
+    ['gap', 0.2],
+  ])('%s', (fault, rate) => {
+    const left = samplesOf(sent(`${fault}=${rate}`));
+    const share = 1 - left.length / ALL.length;
+    expect(share).toBeGreaterThan(rate / 2);
+    expect(share).toBeLessThan(rate * 2);
+    const known = new Set(ALL.map(key));
+    expect(left.every((sample) => known.has(key(sample)))).toBe(true);
+  });
+
+  test('gap takes whole batches', () => {
+    const counts = sent('gap=0.2').map(({ series }) => samplesOf([{ series, payload: '' }]).length);
+    expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
+  });
+
+  test('zero', () => {
+    const zeros = samplesOf(sent('zero=0.2')).filter(({ value }) => value === 0).length / ALL.length;
+    expect(zeros).toBeGreaterThan(0.1);
+    expect(zeros).toBeLessThan(0.4);
+  });
+
+  test('late: after newer ones, and never lost', () => {
+    const samples = samplesOf(sent('late=0.1'));
+    expect(sorted(samples)).toEqual(sorted(ALL));
+    const begins = sent('late=0.1').map(({ series }) => Number(series[0]?.samples[0]?.ts));
+    const overtaken = begins.filter((ts, i) => begins.slice(0, i).some((before) => before > ts)).length;
+    expect(overtaken).toBeGreaterThan(BATCHES / 20);
+    expect(overtaken).toBeLessThan(BATCHES / 5);
+    // By three batches at most.
+    const farthest = begins.map((ts, i) => Math.max(...begins.slice(0, i + 1)) - ts);
+    expect(Math.max(...farthest)).toBeLessThanOrEqual(3 * SAMPLES * 1000);
+  });
+
+  test('disorder: within a message and across, and nothing lost', () => {
+    const parcels = sent('disorder=0.3');
+    expect(sorted(samplesOf(parcels))).toEqual(sorted(ALL));
+    const falls = (/** @type {number[]} */ times) => times.some((ts, i) => ts < Number(times[i - 1]));
+    expect(parcels.some(({ series }) => falls((series[0]?.samples ?? []).map(({ ts }) => ts)))).toBe(true);
+    const sizes = parcels.map(({ series }) => series[0]?.samples.length);
+    expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
+  });
+
+  test('duplicate: the very same payload again', () => {
+    const parcels = sent('duplicate=0.1');
+    const again = parcels.filter(({ payload }, i) => payload === parcels[i - 1]?.payload).length;
+    expect(again).toBe(parcels.length - BATCHES);
+    expect(again).toBeGreaterThan(BATCHES / 20);
+    expect(again).toBeLessThan(BATCHES / 5);
+  });
+
+  test('skew: one offset for all that a device sends, within four minutes', () => {
+    const [first] = ALL;
+    const offsets = Array.from({ length: 40 }, (_, seed) => {
+      const samples = samplesOf(sent('skew=0.5', seed));
+      const differences = new Set(samples.map(({ ts }, i) => ts - Number(ALL[i]?.ts)));
+      expect(differences.size).toBe(1);
+      return Number(samples[0]?.ts) - Number(first?.ts);
+    });
+    const skewed = offsets.filter((ms) => ms !== 0);
+    expect(skewed.length).toBeGreaterThan(8);
+    expect(skewed.length).toBeLessThan(32);
+    expect(skewed.some((ms) => ms > 0)).toBe(true);
+    expect(skewed.some((ms) => ms < 0)).toBe(true);
+    expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
+  });
+
+  test('poison: beside the good messages, or in them, and none of it is expected', () => {
+    const parcels = sent('poison=0.3');
+    expect(sorted(samplesOf(parcels))).toEqual(sorted(ALL));
+    const beside = parcels.filter(({ series }) => series.length === 0).length;
+    const within = parcels.filter(({ payload }) => String(payload).endsWith('"broken"}]')).length;
+    expect(beside).toBeGreaterThan(BATCHES / 6);
+    expect(within).toBeGreaterThan(0);
+  });
+});
+
+const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
+
+test('the same seed gives the same faults, byte by byte; another seed, others', () => {
+  expect(sent(EVERYTHING)).toEqual(sent(EVERYTHING));
+  expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
+});
+
+test('whatever goes wrong, a message says what is expected of it', () => {
+  for (const { payload, series } of sent('tsbs,duplicate=0.1,skew=1')) {
+    const said = resolveSenml(JSON.parse(String(payload))).map(({ name, ts, value }) => ({
+      name,
+      ts,
+      value,
+    }));
+    expect(said).toEqual(samplesOf([{ payload, series }]));
+  }
+});
+
+/** What the API makes of a payload. @param {string | Buffer} payload */
+function taken(payload) {
+  const basket = createBasket({
+    receivedAt: NOW,
+    oldest: NOW - 365 * 86_400_000,
+    newest: NOW + 300_000,
+    relative: true,
+  });
+  try {
+    decode(Buffer.from(payload), undefined, basket);
+  } catch (error) {
+    if (error instanceof MillraceError) return { codes: [error.code], samples: 0 };
+    throw error;
+  }
+  // Names are looked at after decoding.
+  const bad = [...basket.sensors.keys()].filter((name) => !isName(name)).map(() => 'bad_id');
+  const good = [...basket.sensors].filter(([name]) => isName(name));
+  const samples = good.reduce((sum, [, { times }]) => sum + times.length, 0);
+  return { codes: [...basket.refused.map(({ code }) => code), ...bad], samples };
+}
+
+test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(
+  'poison $number is refused as $code',
+  ({ code, make }) => {
+    expect(taken(make('pulse', NOW))).toEqual({ codes: [code], samples: 0 });
+  },
+);
+
+test('of a batch that holds something bad all else is taken', () => {
+  expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
+});
+
+describe('rates', () => {
+  test('come one by one, from a preset, or both', () => {
+    expect(parseFaults('late=0.05,poison=1e-3')).toMatchObject({ late: 0.05, poison: 0.001, missing: 0 });
+    expect(parseFaults('tsbs')).toMatchObject({ missing: 0.1, gap: 0.01, late: 0.05, zero: 0.1, poison: 0 });
+    expect(parseFaults('tsbs,late=0')).toMatchObject({ missing: 0.1, late: 0 });
+  });
+
+  test.each([
+    '',
+    'late',
+    'late=',
+    'late=x',
+    'late=1.1',
+    'late=-0.1',
+    'lost=0.1',
+    'constructor=1',
+    'toString',
+  ])('"%s" is refused', (text) => {
+    expect(() => parseFaults(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+});

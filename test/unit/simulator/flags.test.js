@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import { readFlags } from '../../../simulator/flags.js';
+
+/** @param {string} line */
+const read = (line) => readFlags(line.split(' ').filter(Boolean));
+
+/** @param {string} line @returns {string} */
+function refusal(line) {
+  try {
+    read(line);
+  } catch (error) {
+    return /** @type {Error} */ (error).message;
+  }
+  throw new Error(`${line} was taken`);
+}
+
+test('nothing said: 25 collars at the usual pace, each with a connection of its own', () => {
+  expect(read('')).toMatchObject({
+    profile: 'collar',
+    devices: 25,
+    connections: 25,
+    interval: 1000,
+    batch: 10_000,
+    format: 'senml',
+    buffer: 360,
+  });
+  expect(read('').rate).toBeUndefined();
+  expect(read('').faults).toBeUndefined();
+});
+
+test.each([
+  [1000, 1000],
+  [1001, 16],
+  [16_000, 16],
+  [16_001, 17],
+  [100_000, 100],
+])('%i devices have %i connections', (devices, connections) => {
+  expect(read(`--devices ${devices}`).connections).toBe(connections);
+  expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
+});
+
+test('faults come out as rates', () => {
+  expect(read('--faults tsbs,poison=0.01').faults).toMatchObject({ late: 0.05, poison: 0.01, skew: 0 });
+});
+
+test.each([
+  ['--profile cow', '--profile is collar or factory'],
+  ['--format xml', '--format is senml or json'],
+  ['--batch 1s --interval 2s', '--batch is at least --interval'],
+  ['--broker localhost', '--broker is mqtt://host:port or mqtts://host:port'],
+  ['--rate 0', '--rate is above 0'],
+  ['--rate 10 --replay x.csv', '--rate is for simulated devices; a replay is as fast as it is acknowledged'],
+  ['--faults late=2', '--faults late is from 0 to 1'],
+  ['--faults sunspots=1', '--faults does not know "sunspots"'],
+  ['--connections 0', '--connections is 1 or more'],
+])('%s: %s', (line, sentence) => {
+  expect(refusal(line)).toContain(sentence);
+});
+
+test('more samples a message than the API takes are refused, with what disorder leaves over', () => {
+  expect(refusal('--interval 1ms --batch 2501ms')).toContain('more than 10000 samples a message');
+  read('--interval 1ms --batch 2500ms');
+  expect(refusal('--interval 1ms --batch 2500ms --faults disorder=0.1')).toContain('more than 10000');
+  expect(refusal('--interval 1ms --batch 250ms --profile factory')).toContain('more than 10000');
+  read('--interval 1ms --batch 250ms --profile factory --sensors 10');
+});
+
+test('a rate that would need two samples of a sensor in one ms says how many devices it takes', () => {
+  expect(refusal('--rate 10000 --batch 60s --devices 100')).toContain('needs 600 --devices');
+  read('--rate 10000 --batch 60s --devices 600');
+});
+
+test('--help lists every flag', () => {
+  const help = refusal('--help');
+  for (const flag of ['profile', 'connections', 'rate', 'faults', 'ledger', 'report', 'replay']) {
+    expect(help).toContain(`--${flag} `);
+  }
+});

@@ -1,0 +1,126 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MillraceError } from '../../../common/errors.js';
+import { noteOf } from '../../../simulator/ledger/format.js';
+import { createLedger } from '../../../simulator/ledger/ledger.js';
+import { readLedger } from '../../../simulator/ledger/read.js';
+
+/** @type {string} */
+let directory;
+let files = 0;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-ledger-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const newPath = () => join(directory, `${++files}.ledger`);
+
+/** @param {Error} error */
+const onFailed = (error) => {
+  throw error;
+};
+
+/** @param {...[number, number]} samples */
+const series = (...samples) => [{ name: 'a "b"', samples: samples.map(([ts, value]) => ({ ts, value })) }];
+
+/** @param {string} path */
+async function read(path) {
+  const entries = [];
+  for await (const entry of readLedger(path)) entries.push(entry);
+  return entries;
+}
+
+test('what is written is read: devices, sensors, times, and values to the last bit', async () => {
+  const path = newPath();
+  const ledger = createLedger({ path, onFailed });
+  const first = ledger.sent(noteOf('dévice', series([1000, -0], [1001, 5e-324])));
+  const second = ledger.sent(noteOf('other', []));
+  ledger.acknowledged(Number(second));
+  ledger.close();
+  expect([first, second]).toEqual([1, 2]);
+  expect(await read(path)).toMatchObject([
+    {
+      kind: 'sent',
+      message: 1,
+      device: 'dévice',
+      series: [{ sensor: 'a "b"', times: [1000, 1001], values: [-0, 5e-324] }],
+    },
+    { kind: 'sent', message: 2, device: 'other', series: [] },
+    { kind: 'acknowledged', message: 2 },
+  ]);
+});
+
+test('a message is written down before `sent` returns, an acknowledgement by the end of the turn', async () => {
+  const path = newPath();
+  const ledger = createLedger({ path, onFailed });
+  ledger.sent(noteOf('d', series([1, 1])));
+  expect(readFileSync(path, 'utf8')).toContain('{"sent":1,"device":"d"');
+  ledger.acknowledged(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(readFileSync(path, 'utf8')).toContain('{"acknowledged":1}\n');
+  ledger.close();
+});
+
+test('a run that was killed in the middle of a line is followed by another, whose messages are others', async () => {
+  const path = newPath();
+  const killed = createLedger({ path, onFailed });
+  killed.sent(noteOf('d', series([1, 1])));
+  killed.sent(noteOf('d', series([2, 2])));
+  killed.close();
+  truncateSync(path, readFileSync(path).length - 3);
+  expect(await read(path)).toMatchObject([{ message: 1 }]);
+
+  const next = createLedger({ path, onFailed });
+  next.acknowledged(Number(next.sent(noteOf('d', series([3, 3])))));
+  next.close();
+  expect(await read(path)).toMatchObject([
+    { kind: 'sent', message: 1 },
+    { kind: 'sent', message: 2, series: [{ times: [3] }] },
+    { kind: 'acknowledged', message: 2 },
+  ]);
+});
+
+test.each([
+  ['no ledger at all', '{"hello":"world"}\n{"sent":1}\n'],
+  ['an empty file', ''],
+  ['a ledger of another version', '{"ledger":99}\n'],
+  ['a ledger torn in its middle', '{"ledger":1}\n{"sent":\n{"acknowledged":1}\n'],
+  ['a line of something else', '{"ledger":1}\n{"delivered":1}\n'],
+])('%s is refused', async (_, text) => {
+  const path = newPath();
+  writeFileSync(path, text);
+  await expect(read(path)).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining(path) });
+});
+
+test('a file that cannot be read or written is named', async () => {
+  await expect(read(join(directory, 'none'))).rejects.toBeInstanceOf(MillraceError);
+  expect(() => createLedger({ path: join(directory, 'no', 'such'), onFailed })).toThrow(
+    /The ledger .*such cannot be written/,
+  );
+});
+
+test('what cannot be written down must not be sent, and is told once', () => {
+  // A device that takes no byte, as a full disk does.
+  /** @type {MillraceError[]} */
+  const failures = [];
+  const ledger = createLedger({ path: '/dev/full', onFailed: (error) => failures.push(error) });
+  expect([ledger.sent(noteOf('d', series([1, 1]))), ledger.sent(noteOf('d', series([2, 2])))]).toEqual([
+    null,
+    null,
+  ]);
+  ledger.close();
+  expect(failures.map(({ code }) => code)).toEqual(['disk_full']);
+});
+
+test('lines that come while it is read do no harm', async () => {
+  const path = newPath();
+  const ledger = createLedger({ path, onFailed });
+  ledger.sent(noteOf('d', series([1, 1])));
+  const reading = readLedger(path);
+  expect((await reading.next()).value).toMatchObject({ message: 1 });
+  appendFileSync(path, '{"sent":2,"dev');
+  expect((await reading.next()).done).toBe(true);
+  ledger.close();
+});

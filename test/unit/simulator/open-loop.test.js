@@ -1,0 +1,85 @@
+import { performance } from 'node:perf_hooks';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createOpenSchedule, sampleIntervalMs } from '../../../simulator/fleet/open-schedule.js';
+import { createPacer } from '../../../simulator/fleet/pacer.js';
+import { until } from '../../support/until.js';
+
+const START = Date.UTC(2026, 10, 21, 10);
+
+/** What dividing and adding epoch milliseconds as doubles may be off by, in ms. */
+const ROUNDING_MS = 1e-3;
+
+test('whatever the rate, a sensor has a sample for every interval: in order, none twice, none ahead of its message', () => {
+  const sizes = fc.record({
+    devices: fc.integer({ min: 1, max: 40 }),
+    perSecond: fc.double({ min: 0.1, max: 1000, noNaN: true }),
+    samples: fc.integer({ min: 1, max: 60 }),
+  });
+  fc.assert(
+    fc.property(sizes, (size) => {
+      fc.pre(sampleIntervalMs(size) >= 1);
+      const schedule = createOpenSchedule({ ...size, startedAt: START });
+      const device = size.devices - 1;
+      const turns = [0, 1, 2, 3].map((turn) => turn * size.devices + device);
+      expect(turns.map(schedule.device)).toEqual(turns.map(() => device));
+      const sent = turns.map(schedule.times);
+      const ahead = sent.map(
+        (own, i) => Number(own.at(-1)) - START - (Number(turns[i]) * 1000) / size.perSecond,
+      );
+      expect(Math.max(...ahead)).toBeLessThanOrEqual(ROUNDING_MS);
+      const times = sent.flat();
+      expect(times).toHaveLength(4 * size.samples);
+      expect(times.every(Number.isInteger)).toBe(true);
+      const gaps = times.slice(1).map((ts, i) => ts - Number(times[i]));
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1);
+      const uneven = gaps.map((gap) => Math.abs(gap - sampleIntervalMs(size)));
+      expect(Math.max(...uneven)).toBeLessThanOrEqual(1 + ROUNDING_MS);
+    }),
+  );
+});
+
+describe('the pacer', () => {
+  /** @type {ReturnType<typeof createPacer> | undefined} */
+  let pacer;
+  afterEach(() => pacer?.stop());
+
+  /** @param {number} perSecond @param {(index: number, dueAt: number) => void} [work] */
+  function startPacer(perSecond, work = () => {}) {
+    /** @type {number[]} */
+    const due = [];
+    pacer = createPacer({
+      perSecond,
+      onDue(index, dueAt) {
+        due[index] = dueAt;
+        work(index, dueAt);
+      },
+    });
+    pacer.start();
+    return { pacer, due };
+  }
+
+  test('is never early, leaves nothing out, and stays at the intended times however late it is itself', async () => {
+    /** @type {number[]} */
+    const early = [];
+    const { pacer, due } = startPacer(1000, (index, dueAt) => {
+      const blockedUntil = index === 50 ? performance.now() + 60 : 0;
+      while (performance.now() < blockedUntil);
+      early.push(dueAt - performance.now());
+    });
+    await until(() => due.length > 200);
+    pacer.stop();
+    expect(Math.max(...early)).toBeLessThanOrEqual(0);
+    const count = due.length;
+    expect(due.map((at) => Math.round(at - Number(due[0])))).toEqual(due.map((_, index) => index));
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(due).toHaveLength(count);
+  });
+
+  test('that cannot keep its rate says so, and lets others have their turn', async () => {
+    const { pacer } = startPacer(1e9);
+    await until(() => pacer.behindMs() > 20);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(pacer.behindMs()).toBeGreaterThan(20);
+  });
+});
