@@ -60,12 +60,26 @@ export async function drainSession({ config, version, logger, end, onStatus, per
   };
   end.reached.then(stop, stop);
 
-  async function untilEmpty() {
+  async function untilQuiet() {
     while (!stopped && performance.now() - heardAt < periods.quiet) {
       await sleep(LOOK_EVERY_MS);
       if (progress.unsettled > 0 || !subscriber.check().ok) heardAt = performance.now();
       const waiting = ingest.isStuck ? ', the database does not take them' : '';
       onStatus(`${mqtt.clientId}: ${settled} messages settled, ${progress.unsettled} under way${waiting}`);
+    }
+  }
+
+  /** Silence may be the network's: so the broker has to answer, behind everything that it had to send before. */
+  async function untilEmpty() {
+    while (!stopped) {
+      await untilQuiet();
+      const heard = heardAt;
+      const answered = await Promise.race([
+        subscriber.roundTrip(),
+        sleep(periods.quiet, false, { ref: false }),
+      ]);
+      if (answered && heard === heardAt) return;
+      heardAt = performance.now();
     }
   }
 

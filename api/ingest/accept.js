@@ -1,4 +1,4 @@
-import { isBirth, isDeath } from './sparkplug/topic.js';
+import { isAwaited, laneOf } from './lanes.js';
 import { parseTopic } from './topics.js';
 
 /**
@@ -91,15 +91,3 @@ export function createAccept(parts) {
     },
   };
 }
-
-/**
- * An edge node and its devices speak in one sequence, so they share a lane.
- *
- * @param {Topic} topic
- * @param {import('../../schema/ids.js').Identity} identity
- */
-const laneOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
-
-/** Whether what comes behind it in its lane waits for it. @param {Topic} topic */
-const isAwaited = ({ kind, sparkplug }) =>
-  kind === 'birth' || (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
+import { isAwaited, laneOf } from './lanes.js';
 import { notReplayable, tellWhole } from './telling.js';
 import { parseTopic } from './topics.js';
 
@@ -37,7 +38,7 @@ export function createReplay({ budget, lanes, ways, maxMessageBytes, clock }) {
         if (size > maxMessageBytes) throw new MillraceError('too_large');
         const kept = { payload, contentType, receivedAt, now: clock(), isRefused };
         const work = () => ways.replay(kept, identity, parsed);
-        return budget.run(size, () => lanes.run(identity.id, parsed.kind === 'birth', work));
+        return budget.run(size, () => lanes.run(laneOf(parsed, identity), isAwaited(parsed), work));
       });
     },
   };

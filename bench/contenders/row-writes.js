@@ -1,10 +1,31 @@
 import { float64, int64 } from '../../api/store/cells.js';
 import { rememberPartitions } from '../../api/store/measurements/partitions.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
+import { routingKey } from '../../api/store/routing.js';
+import { DAY_MS } from '../../schema/rules.js';
 
-/** @param {string} window the options of a time-window-compacted table */
+/**
+ * The usual model: a partition for each sensor and day.
+ *
+ * @param {string} window the options of a time-window-compacted table
+ */
 export const ROW_TABLE = (window) => `
 CREATE TABLE IF NOT EXISTS measurement_row (
+  device_id uuid,
+  sensor_id uuid,
+  day timestamp,
+  ts timestamp,
+  value double,
+  PRIMARY KEY ((device_id, sensor_id, day), ts)
+) WITH CLUSTERING ORDER BY (ts DESC) AND ${window}`;
+
+/**
+ * Rows in the partitions of `measurement_batch`: what packing alone gains.
+ *
+ * @param {string} window the options of a time-window-compacted table
+ */
+export const HOUR_ROW_TABLE = (window) => `
+CREATE TABLE IF NOT EXISTS measurement_hour_row (
   device_id uuid,
   bucket timestamp,
   sensor_id uuid,
@@ -13,37 +34,109 @@ CREATE TABLE IF NOT EXISTS measurement_row (
   PRIMARY KEY ((device_id, bucket), sensor_id, ts)
 ) WITH CLUSTERING ORDER BY (sensor_id ASC, ts DESC) AND ${window}`;
 
-const INSERT = 'INSERT INTO measurement_row (device_id, bucket, sensor_id, ts, value) VALUES (?, ?, ?, ?, ?)';
+const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, value) VALUES (?, ?, ?, ?, ?)';
+const INSERT_HOUR =
+  'INSERT INTO measurement_hour_row (device_id, bucket, sensor_id, ts, value) VALUES (?, ?, ?, ?, ?)';
 
 /** What a row is reckoned with, in bytes. */
 const ROW_BYTES = 40;
 
 /**
- * One row per sample, done well: the partitions of `measurement_batch`, and a prepared, unlogged batch for each of them
- * that a message touches. It takes the place of the packed rows in our own ingest; everything else is the same.
+ * One row per sample, done well: prepared, and an unlogged batch for each partition that a message touches, all of them
+ * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
  *
  * @param {import('../../api/store/session.js').Session} session
  * @returns {import('../../api/store/measurements/writes.js').SampleWrites}
  */
 export function createRowWrites(session) {
+  const daysOf = rememberDays();
+  return {
+    ...createSampleWrites(session),
+    encode(device, { bucket, pieces }) {
+      const queries = pieces.flatMap(({ series: { sensor, times, values }, from, to }) => {
+        const { day, routing } = daysOf(device, sensor, bucket);
+        return eachRow(times, values, from, to, (ts, value) => ({
+          query: INSERT,
+          params: [device, sensor, day, ts, value],
+          routing,
+        }));
+      });
+      return { bucket, routing: device, queries, bytes: queries.length * ROW_BYTES };
+    },
+
+    async commit({ queries }, onSend) {
+      onSend?.();
+      /** @type {Map<Buffer, import('../../api/store/session.js').Query[]>} */
+      const partitions = new Map();
+      for (const query of /** @type {RoutedQuery[]} */ (queries)) {
+        const rows = partitions.get(query.routing);
+        if (rows) rows.push(query);
+        else partitions.set(query.routing, [query]);
+      }
+      const writes = [...partitions].map(([routing, rows]) =>
+        session.writeBatch('write_measurements', () => rows, routing),
+      );
+      await Promise.all(writes);
+    },
+  };
+}
+
+/** @typedef {import('../../api/store/session.js').Query & { routing: Buffer }} RoutedQuery the very same Buffer for one partition */
+
+/**
+ * The same in our own partitions, a device's hour each: one request a message, as with packed rows.
+ *
+ * @param {import('../../api/store/session.js').Session} session
+ * @returns {import('../../api/store/measurements/writes.js').SampleWrites}
+ */
+export function createHourRowWrites(session) {
   const partitionOf = rememberPartitions();
   return {
     ...createSampleWrites(session),
     encode(device, { bucket, pieces }) {
       const { cell, routing } = partitionOf(device, bucket);
       const queries = pieces.flatMap(({ series: { sensor, times, values }, from, to }) =>
-        Array.from({ length: to - from }, (_, at) => ({
-          query: INSERT,
-          params: [
-            device,
-            cell,
-            sensor,
-            int64(/** @type {number} */ (times[from + at])),
-            float64(/** @type {number} */ (values[from + at])),
-          ],
+        eachRow(times, values, from, to, (ts, value) => ({
+          query: INSERT_HOUR,
+          params: [device, cell, sensor, ts, value],
         })),
       );
       return { bucket, routing, queries, bytes: queries.length * ROW_BYTES };
     },
+  };
+}
+
+/**
+ * @template Q
+ * @param {import('../../schema/packed/series.js').Numbers} times epoch ms
+ * @param {import('../../schema/packed/series.js').Numbers} values
+ * @param {number} from
+ * @param {number} to
+ * @param {(ts: Buffer, value: Buffer) => Q} rowOf
+ * @returns {Q[]}
+ */
+function eachRow(times, values, from, to, rowOf) {
+  const rows = [];
+  for (let at = from; at < to; at++)
+    rows.push(rowOf(int64(/** @type {number} */ (times[at])), float64(/** @type {number} */ (values[at]))));
+  return rows;
+}
+
+/**
+ * The day's partition of each sensor, by the Buffer of its id, which ingest keeps: as our own store remembers hours.
+ *
+ * @returns {(device: Buffer, sensor: Buffer, at: number) => { start: number, day: Buffer, routing: Buffer }}
+ */
+function rememberDays() {
+  /** @type {WeakMap<Buffer, { start: number, day: Buffer, routing: Buffer }>} */
+  const days = new WeakMap();
+  return (device, sensor, at) => {
+    const start = at - (at % DAY_MS);
+    const known = days.get(sensor);
+    if (known?.start === start) return known;
+    const day = int64(start);
+    const partition = { start, day, routing: routingKey(device, sensor, day) };
+    days.set(sensor, partition);
+    return partition;
   };
 }

@@ -1,7 +1,7 @@
 import { connect } from '../../api/store/connect.js';
 import { connectStore } from '../../api/store/index.js';
 import { createSession } from '../../api/store/session.js';
-import { createRowWrites } from './row-writes.js';
+import { createHourRowWrites, createRowWrites } from './row-writes.js';
 import { createTutorialWrites } from './tutorial-writes.js';
 
 /** @typedef {import('../../api/store/index.js').Store} Store */
@@ -15,6 +15,8 @@ export const STORES = {
   packed: connectStore,
   'no-latest': async (parts) => ({ ...(await connectStore(parts)), latest: noLatest }),
   rows: (parts) => withOwnWrites(parts, ({ session }) => ({ measurements: createRowWrites(session) })),
+  'hour-rows': (parts) =>
+    withOwnWrites(parts, ({ session }) => ({ measurements: createHourRowWrites(session) })),
   tutorial: (parts) =>
     withOwnWrites(parts, ({ session, client }) => ({
       latest: noLatest,

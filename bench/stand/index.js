@@ -4,7 +4,7 @@ import { connect } from '../../api/store/connect.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings.js';
 import { DIALECTS, windowOptions } from '../../schema/migrate/files.js';
-import { ROW_TABLE } from '../contenders/row-writes.js';
+import { HOUR_ROW_TABLE, ROW_TABLE } from '../contenders/row-writes.js';
 import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';
 import { startAlone } from './alone.js';
 import { startBroker } from './broker.js';
@@ -54,7 +54,7 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
     const client = await connect(config.cql, { keyspace: config.cql.keyspace });
     try {
       const window = windowOptions(config.retention.batchDays, DIALECTS.cassandra);
-      for (const table of [ROW_TABLE, TUTORIAL_TABLE])
+      for (const table of [ROW_TABLE, HOUR_ROW_TABLE, TUTORIAL_TABLE])
         await client.execute(table(window), [], { prepare: false });
       return config;
     } finally {

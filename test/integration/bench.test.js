@@ -51,6 +51,7 @@ test('a line counts what the database holds, as fast as it can and at a fixed ra
 test('the baselines store every sample as well, and the loops need no broker', async () => {
   for (const contender of [
     await stand.line('rows', { store: 'rows', gate: true }),
+    await stand.line('hour-rows', { store: 'hour-rows', gate: true }),
     await stand.line('tutorial', { store: 'tutorial', gate: true }),
     await stand.loop(),
   ]) {

@@ -154,6 +154,17 @@ export function createSubscriber(parts) {
       client.stream?.destroy();
     },
 
+    /**
+     * Settles with true when the broker has answered: what it had to send before has come. False: the connection broke.
+     *
+     * @returns {Promise<boolean>}
+     */
+    roundTrip: () =>
+      arrange(client, mqtt.shareGroup, host).then(
+        () => true,
+        () => false,
+      ),
+
     /** @type {import('../intake.js').Send} */
     send(topic, payload) {
       if (client.connected) client.publish(topic, payload, { qos: 0 });

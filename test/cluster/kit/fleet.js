@@ -31,14 +31,23 @@ export function startFleet({ broker, ledger, seed }) {
     const lines = await readFile(ledger, 'utf8').catch(() => '');
     return lines.split('{"acknowledged":').length - 1;
   };
+  /** A simulator that has ended acknowledges no more: what it said is of more use than waiting in vain. */
+  const expectRunning = () => {
+    const { exitCode, signalCode } = simulator.child;
+    if (exitCode === null && signalCode === null) return;
+    throw new Error(
+      `The simulator ended with ${signalCode ?? exitCode}:\n${simulator.output().slice(-4000)}`,
+    );
+  };
   return {
     /** Settles when so many more messages are acknowledged. @param {number} messages */
     async progress(messages) {
       const before = await acknowledged();
-      await until(async () => (await acknowledged()) >= before + messages, {
-        withinMs: 120_000,
-        what: `${messages} more acknowledgements`,
-      });
+      const isThrough = async () => {
+        expectRunning();
+        return (await acknowledged()) >= before + messages;
+      };
+      await until(isThrough, { withinMs: 120_000, what: `${messages} more acknowledgements` });
     },
 
     /**
@@ -48,10 +57,11 @@ export function startFleet({ broker, ledger, seed }) {
      */
     async recovery() {
       const from = Date.now();
-      await until(async () => [...(await newestAcknowledged(ledger)).values()].every((ts) => ts >= from), {
-        withinMs: RECOVERY_MS,
-        what: 'the recovery of every device',
-      });
+      const isThrough = async () => {
+        expectRunning();
+        return [...(await newestAcknowledged(ledger)).values()].every((ts) => ts >= from);
+      };
+      await until(isThrough, { withinMs: RECOVERY_MS, what: 'the recovery of every device' });
     },
 
     /** Lets the devices finish. @returns {Promise<{ made: number, acknowledged: number }>} samples */
