@@ -29,4 +29,4 @@ USER 1000:1000
 EXPOSE 8080
 
 # The exec form: signals reach Node.js itself, which drains before it ends. Run it with --init to reap zombies.
-CMD ["node", "--max-semi-space-size=32", "api/index.js"]
+CMD ["node", "--max-semi-space-size=64", "api/index.js"]

@@ -5,7 +5,6 @@ import { createSubscriber } from './ingest/subscriber/index.js';
 import { unsubscribe } from './ingest/subscriber/subscriptions.js';
 import { PERIODS_MS } from './periods.js';
 import { connectPipeline } from './pipeline.js';
-import { createProgress } from './progress.js';
 
 /** How often it is looked whether the session is empty, in ms. */
 const LOOK_EVERY_MS = 100;
@@ -36,18 +35,18 @@ export async function drainSession({ config, version, logger, end, onStatus, per
     );
   }
   const { store, ingest } = await connectPipeline({ config, version, logger });
-  const progress = createProgress();
+  const { progress } = ingest;
   let settled = 0;
   let heardAt = performance.now();
   const subscriber = createSubscriber({
     mqtt,
     host: null,
-    accept: progress.watch(async (message) => {
+    accept: async (message) => {
       heardAt = performance.now();
       const outcome = await ingest.accept(message);
       settled++;
       return outcome;
-    }),
+    },
     clock: Date.now,
     logger,
     onFatal: end.fail,

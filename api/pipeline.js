@@ -28,7 +28,7 @@ export async function connectPipeline(parts) {
   const store = await openStore({
     cql: config.cql,
     retention: config.retention,
-    gate: permits.run,
+    gate: permits,
     observe: (query, seconds, ok) => metrics.databaseSeconds.observe({ query, ok: String(ok) }, seconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
     clock,

@@ -1,5 +1,3 @@
-import { createProgress } from './progress.js';
-
 /**
  * The half of the system that takes messages from the broker and has them settled: broker -> ingest -> store.
  *
@@ -15,10 +13,10 @@ import { createProgress } from './progress.js';
  */
 export function createReceiving(parts) {
   const { config, ingest, openIntake, clock, periods, logger, metrics, onFatal } = parts;
-  const progress = createProgress({ mostWaitMs: periods.patience });
+  const { progress } = ingest;
   const intake = openIntake({
     config,
-    accept: progress.watch(ingest.accept),
+    accept: ingest.accept,
     room: ingest.room,
     progress,
     isHopeless: () => ingest.isStuck,
@@ -30,7 +28,7 @@ export function createReceiving(parts) {
   });
 
   return {
-    checks: { broker: intake.check, acknowledgements: progress.check },
+    checks: { broker: intake.check, acknowledgements: () => progress.check(periods.patience) },
 
     start: () => intake.start(),
 

@@ -121,7 +121,7 @@ export const SETTINGS = {
   },
   INGEST_MAX_IN_FLIGHT: {
     help: 'most requests to the database in flight',
-    fallback: '256',
+    fallback: '512',
     read: integer(1, 2048),
   },
   BATCH_DAYS: { help: 'retention of measurement_batch, in days', fallback: '30', read: integer(4, 3650) },

@@ -11,7 +11,6 @@ export const openStore = ({ cql, retention }) =>
   connectStore({
     cql,
     retention,
-    gate: (request) => request(),
     observe: () => {},
     onStaleIndex: () => {},
   });

@@ -52,7 +52,29 @@ export function createBudget(most) {
       signal?.addEventListener('abort', giveUp, { once: true });
     });
 
+  /**
+   * @param {number} payloadBytes
+   * @param {AbortSignal} [signal] whoever waits for the message is gone; what was begun is finished all the same
+   * @returns {Promise<void> | undefined} settles when the message may be begun; undefined: at once
+   * @throws {MillraceError} `unavailable`: aborted before it was begun
+   */
+  function enter(payloadBytes, signal) {
+    const cost = payloadBytes + MESSAGE_OVERHEAD;
+    if (waiting.size > 0 || !fits(cost)) return untilAdmitted(cost, signal);
+    used += cost;
+    return undefined;
+  }
+
+  /** @param {number} payloadBytes of a message that was let in */
+  function leave(payloadBytes) {
+    used -= payloadBytes + MESSAGE_OVERHEAD;
+    admit();
+  }
+
   return {
+    enter,
+    leave,
+
     /**
      * @template T
      * @param {number} payloadBytes
@@ -62,16 +84,15 @@ export function createBudget(most) {
      * @throws {MillraceError} `unavailable`: aborted before it was begun
      */
     async run(payloadBytes, work, signal) {
-      const cost = payloadBytes + MESSAGE_OVERHEAD;
-      if (waiting.size === 0 && fits(cost)) used += cost;
-      else await untilAdmitted(cost, signal);
+      const room = enter(payloadBytes, signal);
+      if (room) await room;
       try {
         return await work();
       } finally {
-        used -= cost;
-        admit();
+        leave(payloadBytes);
       }
     },
+
     /** What an intake has to know, so that it reads no more than there is room for. */
     room: {
       /** Whether messages wait: what is read now only waits behind them. */

@@ -11,7 +11,7 @@ import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../schema/rules.js';
  *
  * @template U
  * @param {object} parts
- * @param {(group: number, take: () => U[]) => Promise<void>} parts.commit asks for the updates when they are sent, and
+ * @param {(group: number, take: () => U[]) => Promise<unknown>} parts.commit asks for the updates when they are sent, and
  *   repeats what passes; its errors end all that wait
  * @param {(waiting: U, arriving: U) => U} parts.merge
  */

@@ -4,6 +4,8 @@ const ROW_BYTES = 64;
 
 /** @typedef {import('../store/measurements/writes.js').HourWrite} HourWrite */
 
+const NOTHING = Promise.resolve();
+
 /**
  * Rows of one device and hour that wait at the same time leave in one batch: one partition, one request. Nothing waits
  * for company: a batch takes in what comes until the moment when it may be sent.
@@ -16,34 +18,43 @@ const ROW_BYTES = 64;
  * @param {import('./patience.js').Patience} parts.patience
  */
 export function createHourBatches({ store, patience }) {
-  /** @typedef {{ write: HourWrite, done: Promise<void> }} Batch */
-  /** Those that may still grow. @type {Map<string, Batch>} */
+  /** @typedef {{ write: HourWrite, isShared: boolean, done: Promise<void> }} Batch */
+  /** Those that may still grow, by the very Buffer of their partition, which the store keeps. @type {Map<Buffer, Batch>} */
   const open = new Map();
 
-  /** @param {string} key @param {HourWrite} first @returns {Batch} */
-  function begin(key, first) {
-    const write = { ...first, queries: [...first.queries] };
+  /** @param {HourWrite} first @returns {Batch} */
+  function begin(first) {
     /** @type {Batch} */
-    const batch = { write, done: Promise.resolve() };
-    open.set(key, batch);
-    const close = () => {
-      if (open.get(key) === batch) open.delete(key);
-    };
-    batch.done = patience.persist(() => store.commit(write, close)).finally(close);
+    const batch = { write: { ...first }, isShared: false, done: NOTHING };
+    open.set(first.routing, batch);
+    batch.done = send(batch);
     return batch;
+  }
+
+  /** @param {Batch} batch */
+  async function send(batch) {
+    const close = () => {
+      if (open.get(batch.write.routing) === batch) open.delete(batch.write.routing);
+    };
+    try {
+      await patience.persist(() => store.commit(batch.write, close));
+    } finally {
+      close();
+    }
   }
 
   return {
     /**
-     * @param {string} device id
      * @param {HourWrite} write
      * @returns {Promise<void>} settles when it is committed
      * @throws {import('../../common/errors.js').MillraceError} `rejected`: something in the batch is refused
      */
-    add(device, write) {
-      const key = `${device} ${write.bucket}`;
-      const batch = open.get(key);
-      if (!batch || !fits(batch.write, write)) return begin(key, write).done;
+    add(write) {
+      const batch = open.get(write.routing);
+      if (!batch || !fits(batch.write, write)) return begin(write).done;
+      // The rows of the first may be needed once more by themselves.
+      if (!batch.isShared) batch.write.queries = [...batch.write.queries];
+      batch.isShared = true;
       batch.write.queries.push(...write.queries);
       batch.write.bytes += write.bytes;
       return batch.done;

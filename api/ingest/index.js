@@ -10,6 +10,7 @@ import { createLatestWriter } from './latest-writer.js';
 import { createMeasurements } from './measurements.js';
 import { createPartitionWatch } from './partition-watch.js';
 import { createPatience } from './patience.js';
+import { createProgress } from './progress.js';
 import { createRefusalNotices } from './refusal-notices.js';
 import { createRegistry } from './registry/index.js';
 import { createReplay } from './replay.js';
@@ -72,7 +73,9 @@ export function createIngest({ config, store, live, send = () => {}, clock, logg
   });
   const budget = createBudget(BUDGET_BYTES);
   const lanes = createLanes();
+  const progress = createProgress();
   const { accept } = createAccept({
+    progress,
     budget,
     identities: createIdentities(),
     lanes,
@@ -92,6 +95,8 @@ export function createIngest({ config, store, live, send = () => {}, clock, logg
     accept,
     submit: submission.submit,
     replay,
+    /** Of `accept`. */
+    progress,
     /** For messages; intakes that can hold their devices back read no further while there is none. */
     room: budget.room,
     start: () => registry.start(),

@@ -40,6 +40,10 @@ export function createLatestWriter({ store, patience, logger }) {
 
   const groups = createGroupCommit({ commit, merge: newer });
 
+  /** @param {import('./registry/cache.js').Device} device @param {Newest} newest */
+  const add = (device, { sensor, ts, value }) =>
+    groups.add(device.group, sensor, { device: device.bytes, sensor: sensor.bytes, ts, value });
+
   return {
     /**
      * @param {import('./registry/cache.js').Device} device
@@ -48,13 +52,10 @@ export function createLatestWriter({ store, patience, logger }) {
      */
     async write(device, newest) {
       const news = newest.filter(isNews);
+      const [only] = news;
+      if (news.length === 1 && only) await add(device, only);
       // Updates that leave in one batch wait for one promise, however many sensors a message speaks of.
-      const commits = new Set(
-        news.map(({ sensor, ts, value }) =>
-          groups.add(device.group, sensor, { device: device.bytes, sensor: sensor.bytes, ts, value }),
-        ),
-      );
-      await Promise.all(commits);
+      else await Promise.all(new Set(news.map((one) => add(device, one))));
       const changed = [];
       for (const one of news) {
         if (!isNews(one)) continue;

@@ -1,9 +1,8 @@
 import { MillraceError } from '../../common/errors.js';
 import { sortMerge } from '../../schema/packed/series.js';
-import { createBasket } from './basket.js';
+import { Basket } from './basket.js';
 import { decode } from './formats/index.js';
 
-/** @typedef {import('./basket.js').Basket} Basket */
 /** @typedef {import('./registry/cache.js').Device} Device */
 /** @typedef {import('./registry/cache.js').Sensor} Sensor */
 
@@ -25,23 +24,46 @@ import { decode } from './formats/index.js';
 export function createMeasurements(parts) {
   const { samples, registry, latest, lastSeen, limits, publish, metrics } = parts;
 
-  /** @param {Device} device @param {Basket} basket @returns {Promise<Series[]>} */
-  async function identify(device, basket) {
-    const { known, refused } = await registry.sensors(device, basket.sensors.keys());
+  /** @param {string} ref @param {Sensor} known @param {import('./basket.js').Gathered} gathered @returns {Series} */
+  function layOut(ref, known, gathered) {
+    const { times, values, conflicts } = sortMerge(gathered.times, gathered.values);
+    if (conflicts > 0) metrics.conflicts.inc(conflicts);
+    return { ref, known, sensor: known.bytes, times, values };
+  }
+
+  /** @param {Device} device @param {Basket} basket @param {string[]} refs of sensors that nobody knows here */
+  async function layOutNew(device, basket, refs) {
+    const { known, refused } = await registry.register(device, refs);
     for (const [ref, code] of refused) basket.refuseSensor(ref, code);
+    return [...known].map(([ref, sensor]) =>
+      layOut(ref, sensor, /** @type {import('./basket.js').Gathered} */ (basket.sensors.get(ref))),
+    );
+  }
+
+  /**
+   * Sensors that are known are found at once: what registers one may take its time.
+   *
+   * @param {Device} device
+   * @param {Basket} basket
+   * @returns {Series[] | Promise<Series[]>}
+   */
+  function identify(device, basket) {
+    /** @type {Series[]} */
     const series = [];
-    for (const [ref, { times, values }] of basket.sensors) {
-      const sensor = /** @type {Sensor} */ (known.get(ref));
-      const merged = sortMerge(times, values);
-      if (merged.conflicts > 0) metrics.conflicts.inc(merged.conflicts);
-      series.push({ ref, known: sensor, sensor: sensor.bytes, times: merged.times, values: merged.values });
+    /** @type {string[] | null} */
+    let missing = null;
+    for (const [ref, gathered] of basket.sensors) {
+      const known = registry.sensor(device, ref);
+      if (known) series.push(layOut(ref, known, gathered));
+      else if (missing) missing.push(ref);
+      else missing = [ref];
     }
-    return series;
+    return missing ? layOutNew(device, basket, missing).then((others) => [...series, ...others]) : series;
   }
 
   /** @param {number} receivedAt epoch ms @param {number} [now] epoch ms */
   const newBasket = (receivedAt, now = receivedAt) =>
-    createBasket({
+    new Basket({
       receivedAt,
       oldest: now - limits.historyMs,
       newest: now + limits.maxClockSkewMs,
@@ -80,21 +102,23 @@ export function createMeasurements(parts) {
      */
     async store(identity, basket, seenAt) {
       if (basket.sensors.size === 0) return true;
-      const device = await registry.device(identity);
+      const device = registry.cache.peek(identity.id) ?? (await registry.device(identity));
       if (!device) {
         for (const ref of [...basket.sensors.keys()]) basket.refuseSensor(ref, 'unknown_device');
         return false;
       }
-      const series = await identify(device, basket);
+      const identified = identify(device, basket);
+      const series = Array.isArray(identified) ? identified : await identified;
       const [changed] = await Promise.all([
         latest.write(device, series.map(newestOf)),
         samples.write(device, series, (ref, ts) => refuseInstant(basket, ref, ts)),
         seenAt === null ? undefined : lastSeen.note(device, seenAt),
       ]);
       if (changed.length > 0) publish(device, changed);
-      metrics.samples.inc(basket.counts.samples);
-      metrics.skipped.inc(basket.counts.skipped);
-      metrics.relative.inc(basket.counts.relative);
+      const { samples: committed, skipped, relative } = basket.counts;
+      metrics.samples.inc(committed);
+      if (skipped > 0) metrics.skipped.inc(skipped);
+      if (relative > 0) metrics.relative.inc(relative);
       return true;
     },
   };

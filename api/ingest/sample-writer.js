@@ -10,6 +10,7 @@ const HOURS_AT_ONCE = 16;
 
 /** @typedef {import('./registry/cache.js').Device} Device */
 /** @typedef {import('../../schema/packed/series.js').Numbers} Numbers */
+/** @typedef {import('../store/measurements/writes.js').Hour} Hour */
 
 /**
  * The samples of one sensor in one message, ready to be written: sorted, one per instant.
@@ -48,6 +49,28 @@ export function createSampleWriter({ store, patience, partitions }) {
     }
   }
 
+  /** @param {Device} device @param {Series[]} series @param {Hour} hour @param {OnRejected} onRejected */
+  async function writeHour(device, series, hour, onRejected) {
+    const write = store.encode(device.bytes, hour);
+    partitions.note(device, write);
+    try {
+      await batches.add(write);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      // The culprit may be of another message.
+      if (!(await commitAlone(write))) await oneByOne(device, series, hour.bucket, onRejected);
+    }
+  }
+
+  /** @param {Device} device @param {Series[]} series @param {Hour[]} hours @param {OnRejected} onRejected */
+  async function writeHours(device, series, hours, onRejected) {
+    const waiting = hours.values();
+    const writeSome = async () => {
+      for (const hour of waiting) await writeHour(device, series, hour, onRejected);
+    };
+    await Promise.all(Array.from({ length: HOURS_AT_ONCE }, writeSome));
+  }
+
   return {
     /**
      * @param {Device} device
@@ -55,32 +78,27 @@ export function createSampleWriter({ store, patience, partitions }) {
      * @param {OnRejected} onRejected told of each sample that the database refuses
      * @returns {Promise<void>} settles when all others are committed
      */
-    async write(device, series, onRejected) {
+    write(device, series, onRejected) {
       const hours = store.plan(series);
-      const waiting = hours.values();
-      const writeSome = async () => {
-        for (const hour of waiting) {
-          const write = store.encode(device.bytes, hour);
-          partitions.note(device, write);
-          if (await isTaken(batches.add(device.id, write))) continue;
-          // The culprit may be of another message.
-          if (!(await commitAlone(write))) await oneByOne(device, series, hour.bucket, onRejected);
-        }
-      };
-      await Promise.all(Array.from({ length: Math.min(HOURS_AT_ONCE, hours.length) }, writeSome));
+      const [only] = hours;
+      if (hours.length === 1 && only) return writeHour(device, series, only, onRejected);
+      return writeHours(device, series, hours, onRejected);
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createSampleWriter>} SampleWriter */
 
-/** @param {Promise<void>} commit @returns {Promise<boolean>} false: the database refuses it */
+/** @param {Promise<unknown>} commit @returns {Promise<boolean>} false: the database refuses it */
 async function isTaken(commit) {
   try {
     await commit;
     return true;
   } catch (error) {
-    if (error instanceof MillraceError && error.code === 'rejected') return false;
+    if (isRefusal(error)) return false;
     throw error;
   }
 }
+
+/** @param {unknown} error */
+const isRefusal = (error) => error instanceof MillraceError && error.code === 'rejected';

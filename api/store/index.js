@@ -18,7 +18,7 @@ import { createSparkplugStore } from './sparkplug.js';
  * @param {object} parts
  * @param {import('../../common/settings.js').Config['cql']} parts.cql
  * @param {import('../../common/settings.js').Config['retention']} parts.retention
- * @param {import('./session.js').Gate} parts.gate
+ * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds them
  * @param {import('./session.js').Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
  * @param {() => number} [parts.clock] epoch ms

@@ -36,7 +36,7 @@ export function createLatest(session) {
     /**
      * @param {number} group the partition that all of these live in
      * @param {() => LatestUpdate[]} take asked for the updates at the moment of sending
-     * @returns {Promise<void>} settles when they are committed
+     * @returns {Promise<unknown>} settles when they are committed
      */
     write(group, take) {
       const { cell, routing } = partitionOf(group);

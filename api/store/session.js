@@ -17,8 +17,13 @@ const { errors } = cassandra;
 /**
  * Lets requests through, a bounded number at a time.
  *
- * @typedef {<T>(request: () => Promise<T>) => Promise<T>} Gate
+ * @typedef {object} Gate
+ * @property {() => Promise<void> | undefined} enter settles when a request may be sent; undefined: at once
+ * @property {(began: number, error?: unknown) => void} leave it was answered, or failed; `began` in ms of `performance.now()`
  */
+
+/** @type {Gate} */
+const OPEN = { enter: () => undefined, leave: () => {} };
 
 /** @callback Observe @param {string} query a statement's name @param {number} seconds @param {boolean} ok */
 
@@ -30,25 +35,29 @@ const { errors } = cassandra;
  * @param {Observe} observe
  * @param {Gate} [gate] holds each single request, from sending to answer: so nobody waits for a place while having one
  */
-export function createSession(client, observe, gate = (request) => request()) {
+export function createSession(client, observe, gate = OPEN) {
   /**
    * @template T
    * @param {string} name
    * @param {() => Promise<T>} request
    * @returns {Promise<T>}
    */
-  const timed = (name, request) =>
-    gate(async () => {
-      const began = performance.now();
-      try {
-        const answer = await request();
-        observe(name, (performance.now() - began) / 1000, true);
-        return answer;
-      } catch (error) {
-        observe(name, (performance.now() - began) / 1000, false);
-        throw translate(error, name);
-      }
-    });
+  async function timed(name, request) {
+    const room = gate.enter();
+    if (room) await room;
+    const began = performance.now();
+    /** @type {unknown} */
+    let failure;
+    try {
+      return await request();
+    } catch (error) {
+      failure = translate(error, name);
+      throw failure;
+    } finally {
+      observe(name, (performance.now() - began) / 1000, failure === undefined);
+      gate.leave(began, failure);
+    }
+  }
 
   return {
     /**
@@ -67,16 +76,15 @@ export function createSession(client, observe, gate = (request) => request()) {
      * @param {string} name
      * @param {() => Query[]} take asked for the rows at the moment of sending, so that a batch can grow until then
      * @param {Buffer} [routingKey] see `routing.js`; without it the driver finds it out
-     * @returns {Promise<void>}
+     * @returns {Promise<unknown>}
      */
-    async writeBatch(name, take, routingKey) {
-      await timed(name, () => {
+    writeBatch: (name, take, routingKey) =>
+      timed(name, () => {
         const queries = take();
         const [only] = queries;
         if (queries.length === 1 && only) return client.execute(only.query, only.params, { routingKey });
         return client.batch(queries, { logged: false, routingKey });
-      });
-    },
+      }),
 
     /** @param {Statement} statement @param {unknown[]} params @returns {Promise<Row | null>} */
     async one({ name, cql }, params) {

@@ -1,4 +1,4 @@
-import { createBasket } from '../../api/ingest/basket.js';
+import { Basket } from '../../api/ingest/basket.js';
 import { decode } from '../../api/ingest/formats/index.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
@@ -66,7 +66,7 @@ function createWork(shape) {
     devices.advance(now);
     const payload = /** @type {Buffer} */ (payloads[next++ % payloads.length]);
     writeTime(payload, timeAt, devices.time);
-    const basket = createBasket({
+    const basket = new Basket({
       receivedAt: now,
       oldest: now - DAY_MS,
       newest: now + DAY_MS,

@@ -11,8 +11,8 @@ export function createGate() {
   const permits = createPermits(bound);
 
   return {
-    /** @type {import('../../api/store/session.js').Gate} */
-    run: permits.run,
+    enter: permits.enter,
+    leave: permits.leave,
     /** @param {number} number of requests in flight from now on */
     set(number) {
       bound.size = number;

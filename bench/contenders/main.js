@@ -22,7 +22,7 @@ await runCommand(async () => {
     config,
     version: 'bench',
     logger,
-    openStore: BENCH_GATE ? (parts) => openStore({ ...parts, gate: gate.run }) : openStore,
+    openStore: BENCH_GATE ? (parts) => openStore({ ...parts, gate }) : openStore,
     openIntake(parts) {
       if (!BENCH_LOOP) return createIntake(parts);
       loop = createLoopIntake(parts);

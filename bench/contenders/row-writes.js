@@ -49,6 +49,7 @@ const ROW_BYTES = 40;
  * @returns {import('../../api/store/measurements/writes.js').SampleWrites}
  */
 export function createRowWrites(session) {
+  const partitionOf = rememberPartitions();
   const daysOf = rememberDays();
   return {
     ...createSampleWrites(session),
@@ -61,7 +62,12 @@ export function createRowWrites(session) {
           routing,
         }));
       });
-      return { bucket, routing: device, queries, bytes: queries.length * ROW_BYTES };
+      return {
+        bucket,
+        routing: partitionOf(device, bucket).routing,
+        queries,
+        bytes: queries.length * ROW_BYTES,
+      };
     },
 
     async commit({ queries }, onSend) {

@@ -20,11 +20,11 @@ export const STORES = {
   tutorial: (parts) =>
     withOwnWrites(parts, ({ session, client }) => ({
       latest: noLatest,
-      measurements: createTutorialWrites(session, client, parts.gate),
+      measurements: createTutorialWrites(session, client, gateOf(parts)),
     })),
   'tutorial-latest': (parts) =>
     withOwnWrites(parts, ({ session, client }) => ({
-      measurements: createTutorialWrites(session, client, parts.gate),
+      measurements: createTutorialWrites(session, client, gateOf(parts)),
     })),
 };
 
@@ -44,4 +44,10 @@ async function withOwnWrites(parts, create) {
       await Promise.all([store.close(), client.shutdown()]);
     },
   };
+}
+
+/** Whoever measures the tutorial's way bounds it. @param {StoreParts} parts */
+function gateOf({ gate }) {
+  if (!gate) throw new TypeError('the tutorial needs a gate');
+  return gate;
 }

@@ -44,9 +44,13 @@ export const createTutorialWrites = (session, client, gate) => ({
   },
 
   async commit({ queries, routing }, onSend) {
-    await gate(() => {
+    await gate.enter();
+    const began = performance.now();
+    try {
       onSend?.();
-      return client.batch(queries, { logged: true, routingKey: routing });
-    });
+      await client.batch(queries, { logged: true, routingKey: routing });
+    } finally {
+      gate.leave(began);
+    }
   },
 });

@@ -20,7 +20,7 @@ const permits = createPermits(createWindow({ most: config.ingest.maxInFlight }))
 const store = await connectStore({
   cql: config.cql,
   retention: config.retention,
-  gate: permits.run,
+  gate: permits,
   observe: () => {},
   onStaleIndex: () => {},
 });

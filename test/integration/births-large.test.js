@@ -29,16 +29,14 @@ let sent = 0;
 let retries = 0;
 
 /** @type {import('../../api/store/session.js').Gate} */
-async function gate(request) {
-  mostUnderWay = Math.max(mostUnderWay, ++underWay);
-  try {
+const gate = {
+  async enter() {
     await turn();
     if (failEvery > 0 && ++sent % failEvery === 0) throw new MillraceError('unavailable', 'a time-out');
-    return await request();
-  } finally {
-    underWay--;
-  }
-}
+    mostUnderWay = Math.max(mostUnderWay, ++underWay);
+  },
+  leave: () => void underWay--,
+};
 
 beforeAll(async () => {
   system = await startTestSystem();
@@ -108,7 +106,7 @@ test('a message that looked its device up before a birth does not put the old on
     refused: [],
   });
 
-  const { known } = await registry.sensors(old, ['first', 'born']);
+  const { known } = await registry.register(old, ['first', 'born']);
   expect([...known.keys()]).toEqual(['first', 'born']);
   expect(registry.cache.peek(identity.id)).toMatchObject({ name: 'New name', site: 'Here' });
   const { items } = await system.get('/latest?device=renamed');

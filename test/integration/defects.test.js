@@ -28,10 +28,13 @@ beforeAll(async () => {
   store = await connectStore({
     cql: config.cql,
     retention: config.retention,
-    gate: (request) => {
-      if (defects === 0) return request();
-      defects--;
-      return Promise.reject(new TypeError('x is not a function'));
+    gate: {
+      enter() {
+        if (defects === 0) return undefined;
+        defects--;
+        return Promise.reject(new TypeError('x is not a function'));
+      },
+      leave: () => {},
     },
     observe: () => {},
     onStaleIndex: () => {},

@@ -174,7 +174,6 @@ describe('settings that differ from those of the database', () => {
     expect(tables['measurement_batch']).toMatchObject({ ttl: 90 * 86_400, window: '3 DAYS' });
     const store = await connectStore({
       ...configOf(changed),
-      gate: (request) => request(),
       observe: () => {},
       onStaleIndex: () => {},
     });

@@ -23,7 +23,6 @@ beforeAll(async () => {
   store = await connectStore({
     cql,
     retention,
-    gate: (request) => request(),
     observe: () => {},
     onStaleIndex: () => {},
   });

@@ -88,7 +88,7 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
     openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace }),
 
     /** The store of another process, to be closed by whoever asked for it. @param {import('../../api/store/session.js').Gate} [gate] */
-    openStore: (gate = (request) => request()) =>
+    openStore: (gate) =>
       connectStore({
         cql: config.cql,
         retention: config.retention,

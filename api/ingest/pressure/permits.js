@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { MillraceError } from '../../../common/errors.js';
 import { createQueue } from '../queue.js';
 
@@ -34,30 +33,28 @@ export function createPermits(bound) {
   }
 
   return {
-    /**
-     * @template T
-     * @param {() => Promise<T>} request
-     * @returns {Promise<T>}
-     */
-    async run(request) {
-      if (inUse < bound.size && waiting.size === 0) inUse++;
-      else {
-        bound.noteWaiting?.();
-        await new Promise((resolve) => waiting.push(() => resolve(undefined)));
+    /** @returns {Promise<void> | undefined} settles when the request may be sent; undefined: at once */
+    enter() {
+      if (inUse < bound.size && waiting.size === 0) {
+        inUse++;
+        return undefined;
       }
-      const began = performance.now();
-      let failed = false;
-      try {
-        return await request();
-      } catch (error) {
-        failed = isFailure(error);
-        throw error;
-      } finally {
-        inUse--;
-        bound.note?.(began, failed);
-        goOn();
-      }
+      bound.noteWaiting?.();
+      return new Promise((resolve) => waiting.push(resolve));
     },
+
+    /**
+     * Gives the permit back, once for each that was got.
+     *
+     * @param {number} began when the request was sent, in ms of `performance.now()`
+     * @param {unknown} [error] what it failed with
+     */
+    leave(began, error) {
+      inUse--;
+      bound.note?.(began, isFailure(error));
+      goOn();
+    },
+
     goOn,
     get inUse() {
       return inUse;

@@ -16,8 +16,9 @@ const FIRST = 32;
 
 /**
  * A request may take this many times as long as with few in flight, and so many ms longer at the least: below that
- * throughput still grows, since client and server wake up once for many requests (measured on two cores: 4 in flight
- * cost ingest 25 % more CPU than 64, and 512 gained nothing more); above it requests only wait in there instead of here.
+ * throughput still grows, since client and server wake up once for many requests (measured on two cores, one sample a
+ * message: 16 in flight cost ingest 74 µs of CPU, 64 take 65, 256 take 57, 512 take 50); above it requests only wait in
+ * there instead of here.
  */
 const TOLERANCE = 8;
 const SLACK_MS = 8;

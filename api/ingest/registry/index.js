@@ -122,26 +122,21 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       devices++;
     },
 
+    /** A sensor that is known already, by what a message calls it. */
+    sensor: sensorOf,
+
     /**
-     * The sensors that a message names.
+     * The sensors that a message names and nobody knows here yet.
      *
      * @param {Device} device
-     * @param {Iterable<string>} refs
+     * @param {string[]} missing
      * @returns {Promise<{ known: Map<string, Sensor>, refused: Map<string, import('../../../common/errors.js').ErrorCode> }>}
      */
-    async sensors(device, refs) {
+    async register(device, missing) {
       /** @type {Map<string, Sensor>} */
       const known = new Map();
-      /** @type {string[]} */
-      const missing = [];
-      for (const ref of refs) {
-        const sensor = sensorOf(device, ref);
-        if (sensor) known.set(ref, sensor);
-        else missing.push(ref);
-      }
       /** @type {Map<string, import('../../../common/errors.js').ErrorCode>} */
       const refused = new Map();
-      if (missing.length === 0) return { known, refused };
       const grown = limits.autoRegister
         ? await inTurn(device.id, () => registerSensors(device, missing))
         : device;

@@ -16,7 +16,7 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *
  * @param {import('mqtt').MqttClient} client
  * @param {object} parts
- * @param {(packet: import('mqtt').IPublishPacket) => Promise<unknown>} parts.onPublish settles when the message is settled;
+ * @param {(packet: import('mqtt').IPublishPacket) => unknown} parts.onPublish settles when the message is settled;
  *   fails when it must stay unacknowledged
  * @param {(error: Error) => void} parts.onGivenUp told of a message that failed: everything behind it waits for its
  *   acknowledgement, so the connection has to be closed, and the broker sends them all again

@@ -7,8 +7,8 @@ import { createPresence } from './presence.js';
 import { subscribe } from './subscriptions.js';
 import { watchForTakeover } from './takeover.js';
 
-/** Messages that the broker may have unacknowledged here; about 256 keep the database busy at any size. */
-const RECEIVE_MAXIMUM = 256;
+/** Messages that the broker may have unacknowledged here; with one sample each, 256 leave a quarter of the rate unused. */
+const RECEIVE_MAXIMUM = 512;
 
 /**
  * What may be unsettled before nothing more is read. Brokers keep to the receive maximum more or less (Mosquitto 2.0.11:
@@ -16,7 +16,7 @@ const RECEIVE_MAXIMUM = 256;
  * 12 KB until it is settled, and 2,048 of them filled the room for young objects, so that collecting garbage took 45 %
  * of ingest's time under load.
  */
-const MOST_UNSETTLED = { messages: 2 * RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
+const MOST_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
 const RECONNECT_MS = 1000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -78,9 +78,9 @@ export function createSubscriber(parts) {
 
   const acknowledging = acknowledgeAfterCommit(client, {
     most: MOST_UNSETTLED,
-    onPublish: async (packet) => {
+    onPublish: (packet) => {
       const payload = Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload);
-      if (packet.topic === host?.topic) return presence?.hear(payload);
+      if (host && packet.topic === host.topic) return presence?.hear(payload);
       return accept({
         topic: packet.topic,
         payload,

@@ -28,7 +28,7 @@ const INSERT_SINGLE =
  *
  * @typedef {object} HourWrite
  * @property {number} bucket epoch ms
- * @property {Buffer} routing key of its partition
+ * @property {Buffer} routing key of its partition; the very same Buffer for the hour that a device was last written to
  * @property {import('../session.js').Query[]} queries
  * @property {number} bytes of packed samples
  */
@@ -46,16 +46,21 @@ export function createSampleWrites(session) {
      * @returns {Hour[]}
      */
     plan(message) {
-      /** @type {Map<number, Hour>} */
-      const hours = new Map();
+      /** @type {Hour[]} */
+      const hours = [];
+      /** Needed by a message of several hours alone. @type {Map<number, Hour> | null} */
+      let byBucket = null;
       for (const series of message) {
         for (const { bucket, from, to } of splitRows(series.times)) {
-          const hour = hours.get(bucket);
-          if (hour) hour.pieces.push({ series, from, to });
-          else hours.set(bucket, { bucket, pieces: [{ series, from, to }] });
+          let hour = hours[0]?.bucket === bucket ? hours[0] : byBucket?.get(bucket);
+          if (!hour) {
+            hour = { bucket, pieces: [] };
+            if (hours.push(hour) > 1) byBucket = (byBucket ?? new Map()).set(bucket, hour);
+          }
+          hour.pieces.push({ series, from, to });
         }
       }
-      return [...hours.values()];
+      return hours;
     },
 
     /** @param {Buffer} device 16 bytes @param {Hour} hour @returns {HourWrite} */
@@ -74,7 +79,7 @@ export function createSampleWrites(session) {
     /**
      * @param {HourWrite} hour
      * @param {() => void} [onSend] called at the moment of sending; until then rows may be added
-     * @returns {Promise<void>} settles when it is committed
+     * @returns {Promise<unknown>} settles when it is committed
      */
     commit: (hour, onSend) =>
       session.writeBatch(

@@ -24,7 +24,6 @@ beforeAll(async () => {
   system = await startTestSystem();
   store = await connectStore({
     ...system.config,
-    gate: (request) => request(),
     observe: () => {},
     onStaleIndex: () => {},
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parser } from 'mqtt-packet';
-import { createBasket } from '../../../api/ingest/basket.js';
+import { Basket } from '../../../api/ingest/basket.js';
 import { decode } from '../../../api/ingest/formats/index.js';
 import { createClocks, createDevices } from '../../../bench/load/devices.js';
 import { shapeOf } from '../../../bench/load/shapes.js';
@@ -12,7 +12,7 @@ const shape = (name) => /** @type {import('../../../bench/load/shapes.js').Shape
 
 /** @param {Buffer} payload */
 function decoded(payload) {
-  const basket = createBasket({ receivedAt: 0, oldest: 0, newest: Number.MAX_SAFE_INTEGER, relative: false });
+  const basket = new Basket({ receivedAt: 0, oldest: 0, newest: Number.MAX_SAFE_INTEGER, relative: false });
   decode(payload, undefined, basket);
   return basket;
 }

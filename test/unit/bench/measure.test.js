@@ -4,6 +4,7 @@ import { pace } from '../../../bench/load/pace.js';
 import { machineShares, parseMachineTime } from '../../../bench/measure/machine.js';
 import { slopeOf } from '../../../bench/measure/memory.js';
 import { sumOf } from '../../../bench/measure/metrics.js';
+import { withPermit } from '../../support/permit.js';
 
 describe('the machine', () => {
   test('its steal, and what is neither ours nor idle, are parts of it', () => {
@@ -46,7 +47,7 @@ describe('a gate', () => {
       await new Promise((resolve) => answers.push(() => resolve(undefined)));
       inFlight--;
     };
-    const all = Promise.all(Array.from({ length: 10 }, () => gate.run(request)));
+    const all = Promise.all(Array.from({ length: 10 }, () => withPermit(gate, request)));
     await Promise.resolve();
     expect(most).toBe(2);
     gate.set(5);
@@ -63,8 +64,8 @@ describe('a gate', () => {
   test('gives a place back when a request fails', async () => {
     const gate = createGate();
     gate.set(1);
-    await expect(gate.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await expect(gate.run(async () => 'yes')).resolves.toBe('yes');
+    await expect(withPermit(gate, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(withPermit(gate, async () => 'yes')).resolves.toBe('yes');
   });
 });
 

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createBasket } from '../../../api/ingest/basket.js';
+import { Basket } from '../../../api/ingest/basket.js';
 
 const NOW = Date.UTC(2026, 10, 21);
 const rules = { receivedAt: NOW, oldest: NOW - 1000, newest: NOW + 100, relative: true };
 
 test('the borders of time belong to what is taken', () => {
-  const basket = createBasket(rules);
+  const basket = new Basket(rules);
   for (const [index, ts] of [NOW - 1001, NOW - 1000, NOW + 100, NOW + 101].entries())
     basket.add(index, 't', ts, 1);
   expect(basket.sensors.get('t')?.indexes).toEqual([1, 2]);
@@ -17,11 +17,11 @@ test('the borders of time belong to what is taken', () => {
 });
 
 test('a time that counts from now is the receipt and that; refused where relative times are', () => {
-  const taking = createBasket(rules);
+  const taking = new Basket(rules);
   taking.addRelative(0, 't', -5, 1);
   expect(taking.sensors.get('t')?.times).toEqual([NOW - 5]);
   expect(taking.counts.relative).toBe(1);
-  const refusing = createBasket({ ...rules, relative: false });
+  const refusing = new Basket({ ...rules, relative: false });
   refusing.addRelative(0, 't', -5, 1);
   expect(refusing.refused).toEqual([{ index: 0, code: 'bad_timestamp' }]);
 });
@@ -35,7 +35,7 @@ const element = fc.record({
 test('every element is either taken or refused, once', () => {
   fc.assert(
     fc.property(fc.array(element), fc.constantFrom('a', '__proto__', 'z'), (elements, out) => {
-      const basket = createBasket(rules);
+      const basket = new Basket(rules);
       for (const [index, { sensor, ts, value }] of elements.entries()) basket.add(index, sensor, ts, value);
       basket.refuseSensor(out, 'unknown_sensor');
       const taken = [...basket.sensors.values()].flatMap(({ indexes }) => indexes);

@@ -28,7 +28,7 @@ function createBench() {
             commit.send();
             inFlight.splice(inFlight.indexOf(commit), 1);
             if (error) reject(error);
-            else resolve();
+            else resolve(undefined);
           },
         };
         inFlight.push(commit);

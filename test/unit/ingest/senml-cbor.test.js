@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { createBasket } from '../../../api/ingest/basket.js';
+import { Basket } from '../../../api/ingest/basket.js';
 import { decode } from '../../../api/ingest/formats/index.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 /** @param {string} hex @param {string} [contentType] */
 function read(hex, contentType) {
-  const basket = createBasket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
+  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
   decode(Buffer.from(hex, 'hex'), contentType, basket);
   const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
     times.map((ts, at) => [sensor, ts, values[at]]),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createBasket } from '../../../api/ingest/basket.js';
+import { Basket } from '../../../api/ingest/basket.js';
 import { readSenml } from '../../../api/ingest/formats/senml.js';
 import { readCommonSenml } from '../../../api/ingest/formats/senml-fast.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
@@ -8,7 +8,7 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 const emptyBasket = () =>
-  createBasket({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
+  new Basket({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
 
 /** @param {import('../../../api/ingest/basket.js').Basket} basket */
 const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], refused, counts });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createBasket } from '../../../api/ingest/basket.js';
+import { Basket } from '../../../api/ingest/basket.js';
 import { readSenml } from '../../../api/ingest/formats/senml.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 21, 12);
 /** Everything that the examples of 2010 hold is taken. @param {unknown[]} pack */
 function read(pack) {
   const rules = { receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true };
-  const basket = createBasket(rules);
+  const basket = new Basket(rules);
   readSenml(pack, basket);
   const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
     times.map((ts, at) => [sensor, ts, values[at]]),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createBasket } from '../../../api/ingest/basket.js';
+import { Basket } from '../../../api/ingest/basket.js';
 import { decode } from '../../../api/ingest/formats/index.js';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
@@ -153,7 +153,7 @@ test('whatever goes wrong, a message says what is expected of it', () => {
 
 /** What the API makes of a payload. @param {string | Buffer} payload */
 function taken(payload) {
-  const basket = createBasket({
+  const basket = new Basket({
     receivedAt: NOW,
     oldest: NOW - 365 * 86_400_000,
     newest: NOW + 300_000,

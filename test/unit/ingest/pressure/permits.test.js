@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createPermits } from '../../../../api/ingest/pressure/permits.js';
+import { withPermit } from '../../../support/permit.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -16,7 +17,7 @@ test('never more requests than the bound, and every job gets through, however ma
         let inFlight = 0;
         let highest = 0;
         const request = () =>
-          permits.run(async () => {
+          withPermit(permits, async () => {
             inFlight++;
             highest = Math.max(highest, inFlight);
             await turn();
@@ -39,11 +40,11 @@ test('never more requests than the bound, and every job gets through, however ma
 test('a permit comes back from a request that fails, also from one that fails before it begins', async () => {
   const permits = createPermits({ size: 1 });
   const failing = [
-    permits.run(() => Promise.reject(new Error('later'))),
-    permits.run(() => {
+    withPermit(permits, () => Promise.reject(new Error('later'))),
+    withPermit(permits, () => {
       throw new Error('at once');
     }),
-    permits.run(async () => 'fine'),
+    withPermit(permits, async () => 'fine'),
   ];
   const outcomes = await Promise.allSettled(failing);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);

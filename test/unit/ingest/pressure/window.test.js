@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createPermits } from '../../../../api/ingest/pressure/permits.js';
 import { createWindow } from '../../../../api/ingest/pressure/window.js';
+import { withPermit } from '../../../support/permit.js';
 
 /**
  * A database as queueing theory has it: it works on so many requests at once, each takes so long, the others wait in
@@ -152,7 +153,7 @@ test('requests that wait go on when the window has grown, several at once', asyn
   /** @type {Array<() => void>} */
   const ends = [];
   const all = Array.from({ length: 4 }, () =>
-    permits.run(() => new Promise((resolve) => ends.push(() => resolve(undefined)))),
+    withPermit(permits, () => new Promise((resolve) => ends.push(() => resolve(undefined)))),
   );
   expect({ inUse: permits.inUse, waiting: permits.waiting }).toEqual({ inUse: 1, waiting: 3 });
   bound.size = 3;

@@ -9,31 +9,18 @@ const LOOK_EVERY_MS = 20;
  * has to wait for.
  *
  * @param {object} [parts]
- * @param {number} [parts.mostWaitMs] a message that is unsettled for longer is a sign of trouble
  * @param {() => number} [parts.clock] ms of a clock that nobody sets
  */
-export function createProgress({
-  mostWaitMs = Number.POSITIVE_INFINITY,
-  clock = () => performance.now(),
-} = {}) {
-  /** When each unsettled message came, the oldest first. @type {Map<symbol, number>} */
+export function createProgress({ clock = () => performance.now() } = {}) {
+  /** When each unsettled message came, the oldest first. @type {Map<object, number>} */
   const unsettled = new Map();
 
   return {
-    /**
-     * @template M, R
-     * @param {(message: M) => Promise<R>} accept
-     * @returns {(message: M) => Promise<R>} does the same, and is watched
-     */
-    watch: (accept) => async (message) => {
-      const key = Symbol('message');
-      unsettled.set(key, clock());
-      try {
-        return await accept(message);
-      } finally {
-        unsettled.delete(key);
-      }
-    },
+    /** @param {object} message is being settled */
+    begin: (message) => void unsettled.set(message, clock()),
+
+    /** @param {object} message is settled, or given up */
+    end: (message) => void unsettled.delete(message),
 
     /** @returns {number} messages that are being settled */
     get unsettled() {
@@ -51,8 +38,11 @@ export function createProgress({
       while (unsettled.size > 0 && clock() < until && !isHopeless()) await sleep(LOOK_EVERY_MS);
     },
 
-    /** @returns {import('./readiness.js').Check} */
-    check() {
+    /**
+     * @param {number} mostWaitMs a message that is unsettled for longer is a sign of trouble
+     * @returns {import('../readiness.js').Check}
+     */
+    check(mostWaitMs) {
       const [oldest] = unsettled.values();
       const waited = oldest === undefined ? 0 : Math.round(clock() - oldest);
       return {
