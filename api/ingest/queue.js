@@ -26,6 +26,10 @@ export function createQueue() {
     else first = place.behind;
     if (place.behind) place.behind.before = place.before;
     else last = place.before;
+    // One that has grown old in memory would keep all behind it alive, one after the other, until the next full
+    // collection: 40 MB of them under load.
+    place.before = null;
+    place.behind = null;
   }
 
   return {
