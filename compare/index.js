@@ -23,6 +23,9 @@ await runCommand(async () => {
     });
     statusLine.clear();
     for (const line of reportLines(result)) console.log(line);
+    // A check that had nothing to check must not look like one that passed.
+    if (result.acknowledged === 0)
+      throw new MillraceError('failed', 'Nothing in this ledger is acknowledged.');
     if (!result.agree) throw new MillraceError('failed', 'The ledger and the database differ.');
   } finally {
     statusLine.clear();

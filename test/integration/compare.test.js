@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import { compareLedger } from '../../compare/compare.js';
 import { openStore } from '../../compare/database.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { createDevice } from '../../simulator/device.js';
+import { headerLine } from '../../simulator/ledger/format.js';
 import { createLedger } from '../../simulator/ledger/ledger.js';
 import { createMeter } from '../../simulator/meter.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
@@ -280,8 +281,8 @@ test('npm run compare says what is wrong, and its exit code too', async () => {
     CQL_KEYSPACE: system.config.cql.keyspace,
     LATEST_GROUPS: String(system.config.retention.latestGroups),
   };
-  const run = async () => {
-    const command = startCommand('compare/index.js', settings, ['--ledger', ledgerPath]);
+  const run = async (path = ledgerPath) => {
+    const command = startCommand('compare/index.js', settings, ['--ledger', path]);
     started.push(command);
     return command.ended;
   };
@@ -296,4 +297,11 @@ test('npm run compare says what is wrong, and its exit code too', async () => {
   expect(output).toContain(`${row['count']} missing: acknowledged, and not stored`);
   expect(output).toMatch(new RegExp(`${DEVICE}/[a-z]+ ${row['ts'].toISOString()}: .* is not stored`));
   await insert(row);
+
+  const empty = join(directory, 'empty.ledger');
+  await writeFile(empty, headerLine(Date.now()));
+  expect(await run(empty)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('Nothing in this ledger is acknowledged.'),
+  });
 });
