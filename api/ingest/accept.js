@@ -30,9 +30,9 @@ import { parseTopic } from './topics.js';
  * The one function that both intakes call. Its promise settles when the message is settled: every measurement in it
  * committed or in a dead letter. It fails only while the process ends, and then the message must stay unacknowledged.
  *
- * Every message passes through here and through what it calls, so layers count: with asynchronous functions only where
- * something is awaited, known sensors found at once and no Promise.all around one promise, a message of one sample costs
- * ingest 52 µs of CPU instead of 60.
+ * Every message passes through here and through what it calls, so layers count: asynchronous functions only where something
+ * is awaited, known sensors found at once and no Promise.all around one promise saved an eighth of ingest's CPU at one
+ * sample a message.
  *
  * @param {object} parts
  * @param {import('./progress.js').Progress} parts.progress

@@ -85,7 +85,7 @@ export function createBudget(most) {
      */
     async run(payloadBytes, work, signal) {
       const room = enter(payloadBytes, signal);
-      if (room) await room;
+      if (room !== undefined) await room;
       try {
         return await work();
       } finally {

@@ -18,45 +18,58 @@ const NOTHING = Promise.resolve();
  * @param {import('./patience.js').Patience} parts.patience
  */
 export function createHourBatches({ store, patience }) {
-  /** @typedef {{ write: HourWrite, isShared: boolean, done: Promise<void> }} Batch */
-  /** Those that may still grow, by the very Buffer of their partition, which the store keeps. @type {Map<Buffer, Batch>} */
+  /** `first`: whose rows these are, as long as they are of one message alone. @typedef {{ write: HourWrite, first: HourWrite | null, done: Promise<void> }} Batch */
+  /** Those that may still grow, by the very Buffer of the device's id, which ingest keeps, and by hour. @type {Map<Buffer, Map<number, Batch>>} */
   const open = new Map();
 
-  /** @param {HourWrite} first @returns {Batch} */
-  function begin(first) {
+  /** @param {Buffer} device @param {HourWrite} first @returns {Batch} */
+  function begin(device, first) {
     /** @type {Batch} */
-    const batch = { write: { ...first }, isShared: false, done: NOTHING };
-    open.set(first.routing, batch);
-    batch.done = send(batch);
+    const batch = { write: { ...first }, first, done: NOTHING };
+    const hours = open.get(device);
+    if (hours) hours.set(first.bucket, batch);
+    else open.set(device, new Map([[first.bucket, batch]]));
+    batch.done = send(device, batch);
     return batch;
   }
 
-  /** @param {Batch} batch */
-  async function send(batch) {
-    const close = () => {
-      if (open.get(batch.write.routing) === batch) open.delete(batch.write.routing);
-    };
+  /** @param {Buffer} device @param {Batch} batch */
+  function close(device, batch) {
+    const hours = open.get(device);
+    if (hours?.get(batch.write.bucket) !== batch) return;
+    hours.delete(batch.write.bucket);
+    if (hours.size === 0) open.delete(device);
+  }
+
+  /** @param {Buffer} device @param {Batch} batch */
+  async function send(device, batch) {
     try {
-      await patience.persist(() => store.commit(batch.write, close));
+      await patience.persist(() => store.commit(batch.write, () => close(device, batch)));
     } finally {
-      close();
+      close(device, batch);
     }
+  }
+
+  /** @param {Batch} batch @param {HourWrite} write */
+  function join(batch, write) {
+    // The rows of the first may be needed once more by themselves: the array that grows is the batch's from now on.
+    if (batch.first) batch.first.queries = [...batch.first.queries];
+    batch.first = null;
+    batch.write.queries.push(...write.queries);
+    batch.write.bytes += write.bytes;
   }
 
   return {
     /**
+     * @param {Buffer} device
      * @param {HourWrite} write
      * @returns {Promise<void>} settles when it is committed
      * @throws {import('../../common/errors.js').MillraceError} `rejected`: something in the batch is refused
      */
-    add(write) {
-      const batch = open.get(write.routing);
-      if (!batch || !fits(batch.write, write)) return begin(write).done;
-      // The rows of the first may be needed once more by themselves.
-      if (!batch.isShared) batch.write.queries = [...batch.write.queries];
-      batch.isShared = true;
-      batch.write.queries.push(...write.queries);
-      batch.write.bytes += write.bytes;
+    add(device, write) {
+      const batch = open.get(device)?.get(write.bucket);
+      if (!batch || !fits(batch.write, write)) return begin(device, write).done;
+      join(batch, write);
       return batch.done;
     },
   };

@@ -102,16 +102,16 @@ export function createMeasurements(parts) {
      */
     async store(identity, basket, seenAt) {
       if (basket.sensors.size === 0) return true;
-      const device = registry.cache.peek(identity.id) ?? (await registry.device(identity));
+      const device = registry.known(identity) ?? (await registry.device(identity));
       if (!device) {
         for (const ref of [...basket.sensors.keys()]) basket.refuseSensor(ref, 'unknown_device');
         return false;
       }
       const identified = identify(device, basket);
       const series = Array.isArray(identified) ? identified : await identified;
-      const [changed] = await Promise.all([
-        latest.write(device, series.map(newestOf)),
+      const [, changed] = await Promise.all([
         samples.write(device, series, (ref, ts) => refuseInstant(basket, ref, ts)),
+        latest.write(device, series.map(newestOf)),
         seenAt === null ? undefined : lastSeen.note(device, seenAt),
       ]);
       if (changed.length > 0) publish(device, changed);

@@ -54,7 +54,7 @@ export function createSampleWriter({ store, patience, partitions }) {
     const write = store.encode(device.bytes, hour);
     partitions.note(device, write);
     try {
-      await batches.add(write);
+      await batches.add(device.bytes, write);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // The culprit may be of another message.
@@ -68,7 +68,7 @@ export function createSampleWriter({ store, patience, partitions }) {
     const writeSome = async () => {
       for (const hour of waiting) await writeHour(device, series, hour, onRejected);
     };
-    await Promise.all(Array.from({ length: HOURS_AT_ONCE }, writeSome));
+    await Promise.all(Array.from({ length: Math.min(HOURS_AT_ONCE, hours.length) }, writeSome));
   }
 
   return {

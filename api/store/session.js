@@ -18,7 +18,7 @@ const { errors } = cassandra;
  * Lets requests through, a bounded number at a time.
  *
  * @typedef {object} Gate
- * @property {() => Promise<void> | undefined} enter settles when a request may be sent; undefined: at once
+ * @property {() => Promise<void> | undefined} enter settles when a request may be sent; undefined: at once. Where it fails there is nothing to leave
  * @property {(began: number, error?: unknown) => void} leave it was answered, or failed; `began` in ms of `performance.now()`
  */
 
@@ -54,8 +54,8 @@ export function createSession(client, observe, gate = OPEN) {
       failure = translate(error, name);
       throw failure;
     } finally {
-      observe(name, (performance.now() - began) / 1000, failure === undefined);
       gate.leave(began, failure);
+      observe(name, (performance.now() - began) / 1000, failure === undefined);
     }
   }
 

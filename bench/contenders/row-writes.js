@@ -70,24 +70,38 @@ export function createRowWrites(session) {
       };
     },
 
-    async commit({ queries }, onSend) {
-      onSend?.();
-      /** @type {Map<Buffer, import('../../api/store/session.js').Query[]>} */
-      const partitions = new Map();
-      for (const query of /** @type {RoutedQuery[]} */ (queries)) {
-        const rows = partitions.get(query.routing);
-        if (rows) rows.push(query);
-        else partitions.set(query.routing, [query]);
-      }
-      const writes = [...partitions].map(([routing, rows]) =>
-        session.writeBatch('write_measurements', () => rows, routing),
-      );
-      await Promise.all(writes);
+    async commit(hour, onSend) {
+      const name = 'write_measurements';
+      /** @type {Promise<unknown>} */
+      let others = Promise.resolve();
+      // As with our own rows, the batch takes in what comes until its first request may be sent.
+      const takeFirst = () => {
+        onSend?.();
+        const [first, ...rest] = byPartition(/** @type {RoutedQuery[]} */ (hour.queries));
+        others = Promise.all(rest.map((rows) => session.writeBatch(name, () => rows, rows[0]?.routing)));
+        others.catch(() => {}); // Awaited below, after the first.
+        return first ?? [];
+      };
+      const [oldest] = /** @type {RoutedQuery[]} */ (hour.queries);
+      await session.writeBatch(name, takeFirst, oldest?.routing);
+      await others;
     },
   };
 }
 
 /** @typedef {import('../../api/store/session.js').Query & { routing: Buffer }} RoutedQuery the very same Buffer for one partition */
+
+/** @param {RoutedQuery[]} queries @returns {RoutedQuery[][]} in order of their first */
+function byPartition(queries) {
+  /** @type {Map<Buffer, RoutedQuery[]>} */
+  const partitions = new Map();
+  for (const query of queries) {
+    const rows = partitions.get(query.routing);
+    if (rows) rows.push(query);
+    else partitions.set(query.routing, [query]);
+  }
+  return [...partitions.values()];
+}
 
 /**
  * The same in our own partitions, a device's hour each: one request a message, as with packed rows.

@@ -5,6 +5,9 @@ import { shareReads } from '../shared-reads.js';
 /** An entry is read anew after this long, in ms: that is how long another process's change may stay unseen. */
 const ENTRY_TTL_MS = 600_000;
 
+/** Its clock is read so often, in ms: at one, as by itself, it sets a timer a ms under load. */
+const TTL_RESOLUTION_MS = 1000;
+
 /** Devices and sensors kept, together: about 300 bytes each. */
 const MOST_ENTRIES = 500_000;
 
@@ -51,9 +54,8 @@ export function createDeviceCache({ store, groups }) {
   const devices = new LRUCache({
     maxSize: MOST_ENTRIES,
     sizeCalculation: (device) => 1 + device.sensors.size,
-    ttl: ENTRY_TTL_MS,
-    // Its clock is read once a second: at one ms, as by itself, it sets a timer a ms under load.
-    ttlResolution: 1000,
+    ttl: ENTRY_TTL_MS - TTL_RESOLUTION_MS,
+    ttlResolution: TTL_RESOLUTION_MS,
     noUpdateTTL: true,
   });
 

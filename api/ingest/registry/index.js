@@ -122,6 +122,9 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       devices++;
     },
 
+    /** A device that is known already. @param {import('../../../schema/ids.js').Identity} identity */
+    known: (identity) => cache.peek(identity.id),
+
     /** A sensor that is known already, by what a message calls it. */
     sensor: sensorOf,
 

@@ -28,7 +28,7 @@ const INSERT_SINGLE =
  *
  * @typedef {object} HourWrite
  * @property {number} bucket epoch ms
- * @property {Buffer} routing key of its partition; the very same Buffer for the hour that a device was last written to
+ * @property {Buffer} routing key of its partition
  * @property {import('../session.js').Query[]} queries
  * @property {number} bytes of packed samples
  */
@@ -78,7 +78,7 @@ export function createSampleWrites(session) {
 
     /**
      * @param {HourWrite} hour
-     * @param {() => void} [onSend] called at the moment of sending; until then rows may be added
+     * @param {() => void} [onSend] called at the moment of sending; until then rows may be added to `hour.queries`
      * @returns {Promise<unknown>} settles when it is committed
      */
     commit: (hour, onSend) =>
