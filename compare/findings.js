@@ -9,7 +9,7 @@ const NAMED = 10;
 export const KINDS = {
   missing: 'acknowledged, and not stored',
   differing: 'stored with a value that was not sent, or that an acknowledged one should have replaced',
-  unknown: 'stored, and never sent',
+  unknown: 'stored, and never sent by this ledger: another simulator may use the same names (--device)',
   doubled: 'in more rows than messages',
   latest: 'sensors whose latest value is not the newest of what is stored',
 };

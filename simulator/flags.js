@@ -3,6 +3,7 @@ import { parseFlags } from '../common/flags.js';
 import { isName } from '../schema/ids.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../schema/rules.js';
 import { parseFaults } from './faults/rates.js';
+import { deviceName } from './fleet/herd.js';
 import { sampleIntervalMs } from './fleet/open-schedule.js';
 import { ENCODERS } from './payloads/index.js';
 import { PROFILES } from './profiles/index.js';
@@ -44,7 +45,10 @@ const FLAGS = {
   report: { type: 'text', help: 'file for the figures at the end, as JSON' },
   replay: { type: 'text', help: 'CSV file to publish instead, as one device' },
   speed: { type: 'number', help: 'of the replay: 60 makes an hour a minute', fallback: 1 },
-  device: { type: 'text', help: "name of the replay's device; default the file's" },
+  device: {
+    type: 'text',
+    help: "name of the replay's device, default the file's; or of simulated ones, before their number",
+  },
   rows: { type: 'integer', help: 'rows of the file in one message', fallback: 60, min: 1 },
 };
 
@@ -85,11 +89,15 @@ function problemsOf(flags) {
   if (!(flags.speed > 0)) problems.push('--speed is above 0');
   if (flags.batch < flags.interval) problems.push('--batch is at least --interval');
   if (flags.rate !== undefined) problems.push(...problemsOfRate(flags, flags.rate));
-  if (flags.device !== undefined && (!isName(flags.device) || /[/+#]/.test(flags.device))) {
-    problems.push('--device is 1 to 128 bytes without / + # and control characters');
+  if (flags.device !== undefined && (!isName(longestName(flags)) || /[/+#]/.test(flags.device))) {
+    problems.push('--device is 1 to 128 bytes, the number included, without / + # and control characters');
   }
   return problems;
 }
+
+/** @param {Flags} flags */
+const longestName = ({ device, devices, replay }) =>
+  replay === undefined ? deviceName(String(device), devices) : String(device);
 
 /** @param {Flags} flags @param {number} rate messages a second */
 function problemsOfRate({ devices, replay, ...flags }, rate) {

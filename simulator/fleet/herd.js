@@ -15,21 +15,23 @@ const DEVICES_PER_SITE = 8;
  * @param {object} options
  * @param {number} options.devices
  * @param {string} [options.profile] one of `PROFILES`
+ * @param {string} [options.device] what they are called before their number; default as the profile has it
  * @param {number} [options.sensors] of each device; default as the profile has it, by the seed
  * @param {number} options.seed
  * @param {number} options.intervalMs between two measurements
  * @returns {SimulatedDevice[]}
  */
-export function describeHerd({ devices, profile = 'collar', sensors, seed, intervalMs }) {
-  const { device, sensorsOf } = /** @type {import('../profiles/index.js').Profile} */ (PROFILES[profile]);
+export function describeHerd({ devices, profile = 'collar', device, sensors, seed, intervalMs }) {
+  const described = /** @type {import('../profiles/index.js').Profile} */ (PROFILES[profile]);
+  const called = device ?? described.device;
   const sites = nameSites(Math.min(MOST_SITES, Math.ceil(devices / DEVICES_PER_SITE)), seed);
   return Array.from({ length: devices }, (_, index) => {
-    const name = `${device}-${String(index + 1).padStart(4, '0')}`;
+    const name = deviceName(called, index + 1);
     const common = () => createRandom(seed, name, 'device');
     return {
       name,
       site: /** @type {string} */ (sites[index % sites.length]),
-      sensors: sensorsOf(createRandom(seed, name), sensors).map((sensor) => ({
+      sensors: described.sensorsOf(createRandom(seed, name), sensors).map((sensor) => ({
         name: sensor.name,
         type: sensor.signal.type,
         unit: sensor.signal.unit,
@@ -39,6 +41,9 @@ export function describeHerd({ devices, profile = 'collar', sensors, seed, inter
     };
   });
 }
+
+/** @param {string} called @param {number} number */
+export const deviceName = (called, number) => `${called}-${String(number).padStart(4, '0')}`;
 
 /** @param {number} count @param {number} seed @returns {string[]} different town names */
 function nameSites(count, seed) {

@@ -22,6 +22,7 @@ test('the same seed describes the same herd and the same values; another, anothe
 test('devices have readable names, a handful of sites and 1 to 4 sensors of different types', () => {
   const herd = describeHerd(options);
   expect(herd[0]?.name).toBe('collar-0001');
+  expect(describeHerd({ ...options, device: 'load' })[39]?.name).toBe('load-0040');
   expect(new Set(herd.map(({ name }) => name)).size).toBe(40);
   expect(new Set(herd.map(({ site }) => site)).size).toBe(5);
   expect([...new Set(herd.map(({ sensors }) => sensors.length))].sort()).toEqual([1, 2, 3, 4]);
