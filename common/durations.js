@@ -10,3 +10,15 @@ export function parseDuration(text) {
   const ms = Number(match[1]) * UNIT_MS[/** @type {keyof typeof UNIT_MS} */ (match[2])];
   return Number.isFinite(ms) ? ms : null;
 }
+
+/**
+ * @param {number} ms
+ * @returns {string} as `parseDuration` takes it, in the largest unit of which it is a whole number
+ */
+export function durationText(ms) {
+  const [unit, size] = Object.entries(UNIT_MS).findLast(([, size]) => ms >= size && ms % size === 0) ?? [
+    'ms',
+    1,
+  ];
+  return `${ms / size}${unit}`;
+}

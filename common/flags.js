@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { parseDuration } from './durations.js';
+import { durationText, parseDuration } from './durations.js';
 import { MillraceError } from './errors.js';
 
 /**
@@ -84,7 +84,7 @@ function readFlag(name, flag, given, problems) {
   const value = typeof given === 'string' ? read(given) : null;
   if (value === null) problems.push(`--${name} takes ${says}`);
   else if (flag.min !== undefined && Number(value) < flag.min) {
-    problems.push(`--${name} is ${flag.min} or more${flag.type === 'duration' ? ' ms' : ''}`);
+    problems.push(`--${name} is ${flag.type === 'duration' ? durationText(flag.min) : flag.min} or more`);
   }
   return value;
 }
@@ -93,9 +93,8 @@ function readFlag(name, flag, given, problems) {
 function usage(command, flags, problems) {
   const rows = Object.entries(flags).map(([name, { type, help, fallback }]) => {
     const left = `  --${name}${type === 'switch' ? '' : ` <${type}>`}`;
-    const shown =
-      fallback === undefined || fallback === false ? '' : ` (${fallback}${type === 'duration' ? ' ms' : ''})`;
-    return `${left.padEnd(26)}${help}${shown}`;
+    const shown = type === 'duration' ? durationText(Number(fallback)) : fallback;
+    return `${left.padEnd(26)}${help}${fallback === undefined || fallback === false ? '' : ` (${shown})`}`;
   });
   return [...problems, ...(problems.length > 0 ? [''] : []), `${command} takes:`, ...rows].join('\n');
 }

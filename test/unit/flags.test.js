@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseDuration } from '../../common/durations.js';
+import { durationText, parseDuration } from '../../common/durations.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 
@@ -41,6 +41,7 @@ describe('durations', () => {
     ['0s', 0],
   ])('%s is %p ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
+    expect(parseDuration(durationText(ms))).toBe(ms);
   });
 
   test.each(['', '5', 's', '5 m', '-5m', '5M', '5m5', '1h30m', '.5s', '1e-3s', '1e999s', 'Infinitys'])(
@@ -89,7 +90,7 @@ describe('flags', () => {
       ['--interval', '5'],
       ['--interval takes a duration such as 500ms 1s 5m 1h 30d'],
     ],
-    ['a duration below the least', ['--interval', '0s'], ['--interval is 1 or more ms']],
+    ['a duration below the least', ['--interval', '0s'], ['--interval is 1ms or more']],
     ['a switch with a value', ['--fresh=yes'], ['--fresh takes no value']],
   ])('%s is refused', (_, argv, sentences) => {
     const { code, exitCode, message } = refused(...argv);
@@ -108,7 +109,7 @@ describe('flags', () => {
         'npm run dev -- takes:',
         '  --devices <integer>     how many devices (25)',
         '  --rate <number>         how many a second',
-        '  --interval <duration>   time between samples (1000 ms)',
+        '  --interval <duration>   time between samples (1s)',
         '  --broker <text>         address of the broker',
         '  --fresh                 begin anew',
         '  --no-simulator          no devices',
