@@ -57,6 +57,11 @@ export function createMetrics({ version, role }) {
       help: 'Connections closed because a message was over MAX_MESSAGE_BYTES',
       registers,
     }),
+    late: new Counter({
+      name: 'iot_ingest_late_samples_total',
+      help: 'Samples that came after their hour had closed, and went into history by themselves',
+      registers,
+    }),
     retries: new Counter({
       name: 'iot_ingest_retries_total',
       help: 'Requests repeated because the database did not take them',

@@ -4,6 +4,7 @@ import { createWindow } from './ingest/pressure/window.js';
 import { createLive } from './live.js';
 import { createMetrics } from './metrics.js';
 import { connectStore } from './store/index.js';
+import { createTrustedClock } from './trusted-clock.js';
 import { createVitals } from './vitals.js';
 
 /**
@@ -16,6 +17,7 @@ import { createVitals } from './vitals.js';
  * @param {() => number} [parts.clock] epoch ms
  * @param {import('./ingest/intake.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {typeof connectStore} [parts.openStore]
+ * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
  * @throws {import('../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
 export async function connectPipeline(parts) {
@@ -33,7 +35,9 @@ export async function connectPipeline(parts) {
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
     clock,
   });
-  const ingest = createIngest({ config, store, live, send, clock, logger, metrics, vitals });
+  const difference = parts.clockDifference ?? store.health.clockDifference;
+  const trustedClock = createTrustedClock({ clock, difference, logger });
+  const ingest = createIngest({ config, store, live, send, clock, trustedClock, logger, metrics, vitals });
   metrics.gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
   metrics.gauge('iot_ingest_unsettled_bytes', 'Bytes of messages being settled', () => ingest.unsettledBytes);
   metrics.gauge(
@@ -47,7 +51,7 @@ export async function connectPipeline(parts) {
     () => window.size,
   );
   metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
-  return { metrics, vitals, live, store, ingest };
+  return { metrics, vitals, live, store, trustedClock, ingest };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

@@ -1,8 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Farther than this from the database's clock a process does not count as ready, in ms. */
-const MOST_CLOCK_DIFFERENCE_MS = 60_000;
+import { MOST_CLOCK_DIFFERENCE_MS } from '../schema/rules.js';
 
 /** An answer of the database is believed for this long, in ms. */
 const FRESH_MS = 2000;

@@ -22,17 +22,19 @@ import { cursorSecret } from './secret.js';
  * @param {import('./periods.js').Periods} [parts.periods]
  * @param {typeof import('./store/index.js').connectStore} [parts.openStore] benchmarks compare other ways to store with ours
  * @param {typeof createIntake} [parts.openIntake] and leave the broker away
+ * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
  * @throws {import('../common/errors.js').MillraceError} what keeps it from starting
  */
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
-  const { openStore, openIntake = createIntake } = parts;
+  const { openStore, openIntake = createIntake, clockDifference } = parts;
   const pipeline = await connectPipeline({
     config,
     version,
     logger,
     clock,
     openStore,
+    clockDifference,
     send: (topic, payload) => receiving?.send(topic, payload),
   });
   const { metrics, vitals, live, store, ingest } = pipeline;

@@ -52,8 +52,41 @@ export const BIRTH_REPEAT_SHARE = 1 / 4;
 /** Fewest days that batches must be kept: a packer that is down over a weekend still finds what it has to pack. */
 export const MIN_BATCH_DAYS = 4;
 
+/**
+ * An hour closes this long after its end, in ms; then it is packed. A constant, not a setting: what one process takes for
+ * late and another packs must never disagree.
+ */
+export const PACK_DELAY_MS = HOUR_MS;
+
+/**
+ * What is committed this long before its hour closes, or later, in ms, is late for that hour. More than twice what a clock
+ * may be off (MOST_CLOCK_DIFFERENCE_MS), so that a packer whose clock is ahead still finds what another process took for timely.
+ */
+export const LATE_MARGIN_MS = 5 * 60_000;
+
+/** Farther than this from the database's clock a process neither acknowledges nor packs, in ms. */
+export const MOST_CLOCK_DIFFERENCE_MS = 60_000;
+
+/** Packing begins so long before the first migration, in ms: what was measured before is late for its hour. */
+export const PACKED_BEFORE_START_MS = 3 * HOUR_MS;
+
 /** @param {number} ts epoch ms @returns {number} epoch ms of the start of its hour: the bucket */
-export const bucketOf = (ts) => ts - (((ts % HOUR_MS) + HOUR_MS) % HOUR_MS);
+export const bucketOf = (ts) => floorTo(ts, HOUR_MS);
+
+/** @param {number} ts epoch ms @returns {number} epoch ms of the start of its UTC day */
+export const dayOf = (ts) => floorTo(ts, DAY_MS);
+
+/** @param {number} ts epoch ms @returns {number} its UTC year */
+export const yearOf = (ts) => new Date(ts).getUTCFullYear();
+
+/** @param {number} bucket epoch ms @returns {number} epoch ms at which the hour closes */
+export const closingOf = (bucket) => bucket + HOUR_MS + PACK_DELAY_MS;
+
+/** @param {number} bucket epoch ms @param {number} at epoch ms of the commit @returns {boolean} whether it came too late to be packed with its hour */
+export const isLate = (bucket, at) => at >= closingOf(bucket) - LATE_MARGIN_MS;
+
+/** @param {number} ts @param {number} step ms */
+const floorTo = (ts, step) => ts - (((ts % step) + step) % step);
 
 /**
  * Time window of a time-window-compacted table: a thirtieth of the retention, in whole days.

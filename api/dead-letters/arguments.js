@@ -2,7 +2,7 @@ import { parseDuration } from '../../common/durations.js';
 import { ERRORS, MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { parseTime } from '../../common/times.js';
-import { DAY_MS, DEAD_LETTER_DAYS } from '../../schema/rules.js';
+import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
 const COMMAND = 'npm run dead-letters --';
 
@@ -37,9 +37,6 @@ const FLAGS = {
   show: {},
   replay: FILTER,
 };
-
-/** A letter is stamped by the clock of another process, which may be ahead of ours by this, in ms. */
-const MOST_CLOCK_DIFFERENCE_MS = 60_000;
 
 /**
  * @typedef {object} Arguments
@@ -122,6 +119,7 @@ function readMoment(text, now) {
  * @param {number} now epoch ms
  */
 function rangeOf(from, to, now) {
+  // A letter is stamped by the clock of another process, which may be ahead of ours.
   const end = Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS);
   return {
     from: Math.max(from ?? Math.min(end, now) - DAY_MS, now - DEAD_LETTER_DAYS * DAY_MS),

@@ -44,12 +44,13 @@ import { parseTopic } from './topics.js';
  * @param {import('./dead-letter-box.js').DeadLetterBox} parts.deadLetters
  * @param {import('./failures.js').Failures} parts.failures
  * @param {import('./refusal-notices.js').RefusalNotices} parts.notices
+ * @param {import('../trusted-clock.js').TrustedClock} parts.trustedClock
  * @param {number} parts.maxMessageBytes
  * @param {import('../metrics.js').Metrics} parts.metrics
  */
 export function createAccept(parts) {
   const { progress, budget, identities, lanes, ways, takesSparkplug, deadLetters, failures, notices } = parts;
-  const { maxMessageBytes, metrics } = parts;
+  const { trustedClock, maxMessageBytes, metrics } = parts;
 
   /**
    * @param {Message} message
@@ -92,6 +93,8 @@ export function createAccept(parts) {
         if (room) await room;
         try {
           const outcome = await settle(message);
+          // Whoever has not stored measurements has not been kept waiting yet by a clock that is off.
+          if (!trustedClock.isTrusted) await trustedClock.now();
           result = outcome === 'foreign' ? 'foreign' : 'settled';
           return outcome;
         } finally {

@@ -6,6 +6,7 @@ import { createFailures } from './failures.js';
 import { createIdentities } from './identities.js';
 import { createLanes } from './lanes.js';
 import { createLastSeen } from './last-seen.js';
+import { createLateWriter } from './late-writer.js';
 import { createLatestWriter } from './latest-writer.js';
 import { createMeasurements } from './measurements.js';
 import { createPartitionWatch } from './partition-watch.js';
@@ -33,11 +34,13 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {import('../live.js').Live} parts.live
  * @param {import('./intake.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {() => number} parts.clock epoch ms
+ * @param {import('../trusted-clock.js').TrustedClock} parts.trustedClock the same, held against the database's
  * @param {import('pino').Logger} parts.logger
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('../vitals.js').Vitals} parts.vitals
  */
-export function createIngest({ config, store, live, send = () => {}, clock, logger, metrics, vitals }) {
+export function createIngest(parts) {
+  const { config, store, live, send = () => {}, clock, trustedClock, logger, metrics, vitals } = parts;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
   const groups = config.retention.latestGroups;
   const patience = createPatience({ logger, onRetry: () => metrics.retries.inc() });
@@ -47,7 +50,17 @@ export function createIngest({ config, store, live, send = () => {}, clock, logg
   const notices = createRefusalNotices({ logger, clock });
   const partitions = createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() });
   const measurements = createMeasurements({
-    samples: createSampleWriter({ store: store.measurements, patience, partitions }),
+    samples: createSampleWriter({
+      store: store.measurements,
+      patience,
+      partitions,
+      clock: trustedClock,
+      late: createLateWriter({
+        store: store.history,
+        patience,
+        onLate: (samples) => metrics.late.inc(samples),
+      }),
+    }),
     registry,
     latest: createLatestWriter({ store: store.latest, patience, logger }),
     lastSeen,
@@ -84,6 +97,7 @@ export function createIngest({ config, store, live, send = () => {}, clock, logg
     deadLetters,
     failures: createFailures({ patience, logger }),
     notices,
+    trustedClock,
     maxMessageBytes,
     metrics,
   });
@@ -99,7 +113,9 @@ export function createIngest({ config, store, live, send = () => {}, clock, logg
     progress,
     /** For messages; intakes that can hold their devices back read no further while there is none. */
     room: budget.room,
-    start: () => registry.start(),
+    async start() {
+      await Promise.all([trustedClock.start(), registry.start()]);
+    },
     /** Bytes of messages that are being settled. */
     get unsettledBytes() {
       return budget.used;
@@ -113,7 +129,10 @@ export function createIngest({ config, store, live, send = () => {}, clock, logg
       return isStuck();
     },
     /** What cannot be committed now stays unacknowledged. */
-    giveUp: () => patience.giveUp(),
+    giveUp() {
+      patience.giveUp();
+      trustedClock.stop();
+    },
   };
 }
 

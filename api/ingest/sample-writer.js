@@ -1,6 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
-import { bucketOf } from '../../schema/rules.js';
+import { bucketOf, isLate } from '../../schema/rules.js';
 import { createHourBatches } from './hour-batches.js';
+import { someAtOnce } from './some-at-once.js';
 
 /**
  * Requests that one message has under way at most. A message of a year's hourly samples is 8,760 of them: all at once
@@ -23,14 +24,16 @@ const HOURS_AT_ONCE = 16;
 /**
  * Commits samples: one batch for each hour that a message touches, shared with other messages that wait for the same.
  * What the database refuses is tried message by message, then sample by sample, so that one poisonous value takes
- * nothing else with it.
+ * nothing else with it. What was late for its hour goes into history, too.
  *
  * @param {object} parts
  * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
  * @param {import('./patience.js').Patience} parts.patience
  * @param {import('./partition-watch.js').PartitionWatch} parts.partitions
+ * @param {import('../trusted-clock.js').TrustedClock} parts.clock
+ * @param {import('./late-writer.js').LateWriter} parts.late
  */
-export function createSampleWriter({ store, patience, partitions }) {
+export function createSampleWriter({ store, patience, partitions, clock, late }) {
   const batches = createHourBatches({ store, patience });
 
   /** @param {import('../store/measurements/writes.js').HourWrite} hour in a request of its own */
@@ -63,12 +66,10 @@ export function createSampleWriter({ store, patience, partitions }) {
   }
 
   /** @param {Device} device @param {Series[]} series @param {Hour[]} hours @param {OnRejected} onRejected */
-  async function writeHours(device, series, hours, onRejected) {
-    const waiting = hours.values();
-    const writeSome = async () => {
-      for (const hour of waiting) await writeHour(device, series, hour, onRejected);
-    };
-    await Promise.all(Array.from({ length: Math.min(HOURS_AT_ONCE, hours.length) }, writeSome));
+  function writeHours(device, series, hours, onRejected) {
+    const [only] = hours;
+    if (hours.length === 1 && only) return writeHour(device, series, only, onRejected);
+    return someAtOnce(HOURS_AT_ONCE, hours, (hour) => writeHour(device, series, hour, onRejected));
   }
 
   return {
@@ -78,11 +79,20 @@ export function createSampleWriter({ store, patience, partitions }) {
      * @param {OnRejected} onRejected told of each sample that the database refuses
      * @returns {Promise<void>} settles when all others are committed
      */
-    write(device, series, onRejected) {
+    async write(device, series, onRejected) {
+      /** @type {Map<string, Set<number>>} */
+      const rejected = new Map();
       const hours = store.plan(series);
-      const [only] = hours;
-      if (hours.length === 1 && only) return writeHour(device, series, only, onRejected);
-      return writeHours(device, series, hours, onRejected);
+      await writeHours(device, series, hours, (ref, ts) => {
+        rejected.set(ref, (rejected.get(ref) ?? new Set()).add(ts));
+        onRejected(ref, ts);
+      });
+      // Read after the commit: a packer whose reading began before may have missed it.
+      const time = clock.now();
+      const at = typeof time === 'number' ? time : await time;
+      if (!hours.some(({ bucket }) => isLate(bucket, at))) return;
+      const kept = rejected.size > 0 ? store.plan(without(series, rejected)) : hours;
+      await late.write(device.bytes, kept, at);
     },
   };
 }
@@ -102,3 +112,13 @@ async function isTaken(commit) {
 
 /** @param {unknown} error */
 const isRefusal = (error) => error instanceof MillraceError && error.code === 'rejected';
+
+/** @param {Series[]} series @param {Map<string, Set<number>>} rejected instants by sensor @returns {Series[]} */
+const without = (series, rejected) =>
+  series.flatMap((one) => {
+    const instants = rejected.get(one.ref);
+    if (!instants) return [one];
+    const kept = [...one.times.keys()].filter((at) => !instants.has(Number(one.times[at])));
+    const pick = (/** @type {Numbers} */ numbers) => kept.map((at) => Number(numbers[at]));
+    return kept.length > 0 ? [{ ...one, times: pick(one.times), values: pick(one.values) }] : [];
+  });

@@ -4,6 +4,9 @@ import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
+import { createPackProgress } from './history/progress.js';
+import { createHistoryReads } from './history/reads.js';
+import { createHistoryWrites } from './history/writes.js';
 import { createLatest } from './latest.js';
 import { createSampleReads } from './measurements/reads.js';
 import { createSampleWrites } from './measurements/writes.js';
@@ -41,8 +44,11 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     registry: createRegistryStore(ingest),
     deadLetters: createDeadLetterWrites(ingest),
     sparkplug: createSparkplugStore(ingest),
+    history: createHistoryWrites(ingest),
     /** Reading. */
     samples: createSampleReads(reading),
+    packed: createHistoryReads(reading),
+    packProgress: createPackProgress(reading),
     devices: createRegistryStore(reading),
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),

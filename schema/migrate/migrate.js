@@ -6,7 +6,10 @@ import { currentVersion, namesOf, storedSettings } from './installation.js';
 import { withSchemaLock } from './lock.js';
 
 /** Tables whose retention `migrate` changes when its setting changes. */
-const RETAINED = { BATCH_DAYS: ['measurement_batch'], HISTORY_DAYS: [] };
+const RETAINED = {
+  BATCH_DAYS: ['measurement_batch'],
+  HISTORY_DAYS: ['history', 'history_stat', 'sparkplug_birth'],
+};
 
 /**
  * Brings the keyspace to the newest schema; does nothing when it is there already. Safe when several processes call

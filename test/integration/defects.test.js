@@ -4,6 +4,7 @@ import { createIngest } from '../../api/ingest/index.js';
 import { createLive } from '../../api/live.js';
 import { createMetrics } from '../../api/metrics.js';
 import { connectStore } from '../../api/store/index.js';
+import { createTrustedClock } from '../../api/trusted-clock.js';
 import { createVitals } from '../../api/vitals.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
@@ -40,17 +41,25 @@ beforeAll(async () => {
     onStaleIndex: () => {},
   });
   const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
+  const trustedClock = createTrustedClock({
+    clock: Date.now,
+    difference: async () => 0,
+    logger: pino({ level: 'silent' }),
+  });
+  await trustedClock.start();
   ingest = createIngest({
     config,
     store,
     live: createLive(),
     clock: Date.now,
+    trustedClock,
     logger: pino({ level: 'error' }, { write }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
     vitals: createVitals({ clock: Date.now, inFlight: () => 0 }),
   });
 });
 afterAll(async () => {
+  ingest?.giveUp();
   await store?.close();
   await database?.shutdown();
   await system?.stop();

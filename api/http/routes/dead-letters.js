@@ -1,14 +1,11 @@
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
-import { DAY_MS, DEAD_LETTER_DAYS } from '../../../schema/rules.js';
+import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { fields, readQuery } from '../parameters.js';
 import { answerTold } from '../told.js';
 
 const RANGE = { from: fields.time, to: fields.time };
-
-/** A letter is stamped by the clock of the process that took the message; others may be behind it by this, in ms. */
-const MOST_CLOCK_DIFFERENCE_MS = 60_000;
 
 /**
  * `GET /dead-letters`: what was refused, newest first.
@@ -83,6 +80,7 @@ function readRange({ from, to }, now) {
     throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
   }
   const oldest = now - DEAD_LETTER_DAYS * DAY_MS;
+  // A letter is stamped by the clock of the process that took the message, which may be ahead of ours.
   const end = Math.max(oldest, Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS));
   const begin = from ?? Math.min(end, now) - DAY_MS;
   return { from: Math.max(oldest, Math.min(begin, end)), to: end };

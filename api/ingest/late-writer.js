@@ -1,0 +1,75 @@
+import { packSamples } from '../../schema/packed/pack.js';
+import { dayOf, isLate, yearOf } from '../../schema/rules.js';
+import { someAtOnce } from './some-at-once.js';
+
+/** @typedef {import('../store/measurements/writes.js').Hour} Hour */
+/** @typedef {Hour['pieces'][number]} Piece */
+/** @typedef {import('../store/history/writes.js').PackedHour} PackedHour */
+
+/** Sensors of one message whose late samples are written at once. */
+const SENSORS_AT_ONCE = 16;
+
+/**
+ * Samples that were committed when their hour was closing, or had closed: the packer may have read the hour without them.
+ * So they are written into history as well, as rows of their own, and then the hour is marked, so that no reader takes its
+ * statistics for all there is until the packer has come again. All of it before the acknowledgement.
+ *
+ * @param {object} parts
+ * @param {import('../store/history/writes.js').HistoryWrites} parts.store
+ * @param {import('./patience.js').Patience} parts.patience
+ * @param {(samples: number) => void} parts.onLate
+ */
+export function createLateWriter({ store, patience, onLate }) {
+  /** @param {import('../store/history/keys.js').SensorBytes} key @param {PackedHour[]} hours @param {number} at */
+  async function writeSensor(key, hours, at) {
+    for (const rows of partitions(hours, dayOf)) {
+      await patience.persist(() => store.writeSamples(key, rows));
+    }
+    const starts = [...new Set(hours.map(({ hour }) => hour))].map((hour) => ({ hour }));
+    for (const rows of partitions(starts, yearOf)) {
+      const late = rows.map(({ hour }) => hour);
+      await patience.persist(() => store.writeLate(key, late, at));
+    }
+  }
+
+  return {
+    /**
+     * @param {Buffer} device 16 bytes
+     * @param {Hour[]} hours of a message, committed
+     * @param {number} at epoch ms of a clock that can be relied on, read after the commit
+     * @returns {Promise<void>} settles when what is late of them is committed to history
+     */
+    async write(device, hours, at) {
+      /** @type {Map<Buffer, PackedHour[]>} */
+      const sensors = new Map();
+      for (const { bucket, pieces } of hours) {
+        if (!isLate(bucket, at)) continue;
+        for (const { series, from, to } of pieces) {
+          onLate(to - from);
+          const samples = packSamples(bucket, series.times, series.values, from, to);
+          const packed = sensors.get(series.sensor);
+          if (packed) packed.push({ hour: bucket, samples });
+          else sensors.set(series.sensor, [{ hour: bucket, samples }]);
+        }
+      }
+      await someAtOnce(SENSORS_AT_ONCE, sensors, ([sensor, packed]) =>
+        writeSensor({ device, sensor }, packed, at),
+      );
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLateWriter>} LateWriter */
+
+/** @template {{ hour: number }} T @param {T[]} rows @param {(hour: number) => number} of the partition that an hour belongs to @returns {Iterable<T[]>} */
+function partitions(rows, of) {
+  /** @type {Map<number, T[]>} */
+  const found = new Map();
+  for (const row of rows) {
+    const at = of(row.hour);
+    const list = found.get(at);
+    if (list) list.push(row);
+    else found.set(at, [row]);
+  }
+  return found.values();
+}

@@ -1,0 +1,68 @@
+import { bucketOf, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
+import { int64, stampOf } from '../cells.js';
+
+const SELECT = {
+  name: 'read_pack_progress',
+  cql: 'SELECT packed_until, settled_until FROM pack_progress WHERE grp = ?',
+};
+const WRITE_PACKED = {
+  name: 'write_packed_until',
+  cql: 'UPDATE pack_progress USING TIMESTAMP ? SET packed_until = ? WHERE grp = ?',
+};
+const WRITE_SETTLED = {
+  name: 'write_settled_until',
+  cql: 'UPDATE pack_progress USING TIMESTAMP ? SET settled_until = ? WHERE grp = ?',
+};
+const SELECT_START = {
+  name: 'read_start',
+  cql: "SELECT applied_at FROM schema_version WHERE part = 'millrace' AND version = 1",
+};
+
+/**
+ * How far a group of devices is packed.
+ *
+ * @typedef {object} PackProgress
+ * @property {number} packedUntil epoch ms: every hour before it is packed, or has no data but late ones
+ * @property {number} settledUntil epoch ms: every hour before it has been looked at a second time
+ */
+
+/** @param {import('../session.js').Session} session */
+export function createPackProgress(session) {
+  /** @type {Promise<number> | null} */
+  let start = null;
+
+  /** What was measured before an installation existed is late for its hour, so packing begins there. */
+  async function readStart() {
+    const row = await session.one(SELECT_START, []);
+    return bucketOf(row?.['applied_at'].getTime() ?? 0) - PACKED_BEFORE_START_MS;
+  }
+
+  /** @returns {Promise<number>} epoch ms */
+  function startOf() {
+    // It never changes; a reading that failed is tried again by whoever asks next.
+    start ??= readStart().catch((error) => {
+      start = null;
+      throw error;
+    });
+    return start;
+  }
+
+  return {
+    /** @param {number} group @returns {Promise<PackProgress>} */
+    async read(group) {
+      const [row, begin] = await Promise.all([session.one(SELECT, [group]), startOf()]);
+      return {
+        packedUntil: row?.['packed_until']?.getTime() ?? begin,
+        settledUntil: row?.['settled_until']?.getTime() ?? begin,
+      };
+    },
+
+    /** Stamped with the instant itself: of two processes that pack the same group the farther one wins. @param {number} group @param {number} until epoch ms */
+    writePacked: (group, until) => session.write(WRITE_PACKED, [stampOf(until), int64(until), group]),
+
+    /** @param {number} group @param {number} until epoch ms */
+    writeSettled: (group, until) => session.write(WRITE_SETTLED, [stampOf(until), int64(until), group]),
+  };
+}
+
+/** @typedef {ReturnType<typeof createPackProgress>} PackProgressStore */

@@ -1,0 +1,83 @@
+import { unpackSamples } from '../../../schema/packed/pack.js';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { int64 } from '../cells.js';
+import { dayKey, yearKey } from './keys.js';
+
+/** @typedef {import('./keys.js').SensorBytes} SensorBytes */
+/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+
+/**
+ * What `history_stat` says of one hour of a sensor. `statistics` is null where nothing has been packed yet.
+ *
+ * @typedef {object} HourRow
+ * @property {number} hour epoch ms
+ * @property {import('./writes.js').HourStatistics | null} statistics
+ * @property {number | null} readFrom epoch ms
+ * @property {number | null} lateAt epoch ms
+ */
+
+const SELECT_SAMPLES = {
+  name: 'read_history',
+  cql: 'SELECT hour, samples FROM history WHERE device_id = ? AND sensor_id = ? AND day = ? AND hour >= ? AND hour < ?',
+};
+const SELECT_STATISTICS = {
+  name: 'read_statistics',
+  cql: 'SELECT hour, count, min, max, sum, first, last, read_from, late_at FROM history_stat WHERE device_id = ? AND sensor_id = ? AND year = ? AND hour >= ? AND hour < ?',
+};
+
+/** @param {import('../session.js').Session} session */
+export function createHistoryReads(session) {
+  return {
+    /**
+     * The rows of some hours, as they are stored: what is in two rows comes twice.
+     *
+     * @param {SensorBytes} key
+     * @param {number} from epoch ms, the start of an hour
+     * @param {number} to epoch ms, the end of an hour of the same UTC day
+     * @returns {Promise<Map<number, Series[]>>} by hour, one sorted series a row
+     */
+    async readSamples(key, from, to) {
+      const rows = await session.all(SELECT_SAMPLES, [...dayKey(key, from), int64(from), int64(to)]);
+      /** @type {Map<number, Series[]>} */
+      const hours = new Map();
+      for (const row of rows) {
+        const hour = row['hour'].getTime();
+        const series = unpackSamples(hour, row['samples']);
+        const list = hours.get(hour);
+        if (list) list.push(series);
+        else hours.set(hour, [series]);
+      }
+      return hours;
+    },
+
+    /**
+     * @param {SensorBytes} key
+     * @param {number} from epoch ms, the start of an hour
+     * @param {number} to epoch ms, the end of an hour of the same UTC year
+     * @returns {Promise<HourRow[]>} in order of time; hours without a row are not in it
+     */
+    async readStatistics(key, from, to) {
+      const rows = await session.all(SELECT_STATISTICS, [...yearKey(key, from), int64(from), int64(to)]);
+      return rows.map(hourRow);
+    },
+
+    /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<Series[]>} one sorted series a row */
+    async readHour(key, hour) {
+      return (await this.readSamples(key, hour, hour + HOUR_MS)).get(hour) ?? [];
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createHistoryReads>} HistoryReads */
+
+/** @param {import('../session.js').Row} row @returns {HourRow} */
+function hourRow(row) {
+  const { count, min, max, sum, first, last } = row;
+  const isPacked = row['read_from'] !== null;
+  return {
+    hour: row['hour'].getTime(),
+    statistics: isPacked ? { count, min, max, sum, first, last } : null,
+    readFrom: isPacked ? Number(row['read_from']) / 1000 : null,
+    lateAt: row['late_at'] === null ? null : Number(row['late_at']) / 1000,
+  };
+}

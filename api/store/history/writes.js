@@ -1,0 +1,85 @@
+import { digestOf } from '../../../schema/packed/pack.js';
+import { float64, int32, int64 } from '../cells.js';
+import { dayKey, yearKey } from './keys.js';
+
+/** @typedef {import('./keys.js').SensorBytes} SensorBytes */
+
+/**
+ * Samples of one hour, packed.
+ *
+ * @typedef {{ hour: number, samples: Buffer }} PackedHour `hour`: epoch ms of its start
+ */
+
+/**
+ * What is known of all samples of an hour.
+ *
+ * @typedef {object} HourStatistics
+ * @property {number} count
+ * @property {number} min
+ * @property {number} max
+ * @property {number} sum infinite where it overflows
+ * @property {number} first value of the oldest sample
+ * @property {number} last value of the newest sample
+ */
+
+const INSERT_SAMPLES =
+  'INSERT INTO history (device_id, sensor_id, day, hour, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
+const INSERT_STATISTICS = {
+  name: 'write_statistics',
+  cql: 'INSERT INTO history_stat (device_id, sensor_id, year, hour, count, min, max, sum, first, last, read_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+};
+const INSERT_LATE =
+  'INSERT INTO history_stat (device_id, sensor_id, year, hour, late_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
+
+/**
+ * Writes of history. Rows are only ever added: nothing here takes away what a packer or a late message has written.
+ *
+ * @param {import('../session.js').Session} session
+ */
+export function createHistoryWrites(session) {
+  return {
+    /**
+     * @param {SensorBytes} key
+     * @param {PackedHour[]} hours all of one UTC day
+     * @returns {Promise<unknown>} settles when they are committed
+     */
+    writeSamples: (key, hours) =>
+      session.writeBatch('write_history', () =>
+        hours.map(({ hour, samples }) => ({
+          query: INSERT_SAMPLES,
+          params: [...dayKey(key, hour), int64(hour), digestOf(samples), samples],
+        })),
+      ),
+
+    /**
+     * @param {SensorBytes} key
+     * @param {number} hour epoch ms
+     * @param {HourStatistics} statistics of all samples that history has of the hour
+     * @param {number} readFrom epoch ms at which the reading began that they come from; of two readings the newer wins
+     */
+    writeStatistics: (key, hour, { count, min, max, sum, first, last }, readFrom) =>
+      session.write(INSERT_STATISTICS, [
+        ...yearKey(key, hour),
+        int64(hour),
+        int32(count),
+        ...[min, max, sum, first, last].map(float64),
+        int64(readFrom * 1000),
+        int64(readFrom * 1000),
+      ]),
+
+    /**
+     * @param {SensorBytes} key
+     * @param {number[]} hours epoch ms, all of one UTC year, for which samples came late; these are in history already
+     * @param {number} lateAt epoch ms
+     */
+    writeLate: (key, hours, lateAt) =>
+      session.writeBatch('write_late', () =>
+        hours.map((hour) => ({
+          query: INSERT_LATE,
+          params: [...yearKey(key, hour), int64(hour), int64(lateAt * 1000), int64(lateAt * 1000)],
+        })),
+      ),
+  };
+}
+
+/** @typedef {ReturnType<typeof createHistoryWrites>} HistoryWrites */

@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createTrustedClock } from '../../api/trusted-clock.js';
+
+const PERIODS = { trusted: 5, distrusted: 5 };
+
+/** @param {{ difference?: () => Promise<number>, periods?: typeof PERIODS }} [parts] */
+function clockWith({ difference = async () => 0, periods } = {}) {
+  const held = { now: 1_000_000, monotonic: 0 };
+  const trusted = createTrustedClock({
+    clock: () => held.now,
+    monotonic: () => held.monotonic,
+    difference,
+    logger: pino({ level: 'silent' }),
+    periods,
+  });
+  return { held, trusted };
+}
+
+test('gives the time at once when it agrees with the database', async () => {
+  const { trusted } = clockWith({ difference: async () => -60_000 });
+  await trusted.start();
+  expect(trusted.now()).toBe(1_000_000);
+  trusted.stop();
+});
+
+test('gives no time before it was compared, and none while it is off; then the time of that moment', async () => {
+  let ahead = 60_001;
+  const { held, trusted } = clockWith({ difference: async () => ahead, periods: PERIODS });
+  const first = trusted.now();
+  await trusted.start();
+  const second = trusted.now();
+  expect(trusted.isTrusted).toBe(false);
+  expect(first).toBeInstanceOf(Promise);
+  expect(second).toBeInstanceOf(Promise);
+  held.now = 2_000_000;
+  ahead = 60_000;
+  await expect(Promise.all([first, second])).resolves.toEqual([2_000_000, 2_000_000]);
+  trusted.stop();
+});
+
+test('a clock that is set while it runs is compared before anybody gets the time', async () => {
+  let compared = 0;
+  const { held, trusted } = clockWith({ difference: async () => compared++ });
+  await trusted.start();
+  held.monotonic += 1000;
+  held.now += 1000 + 60_001;
+  const time = trusted.now();
+  expect(time).toBeInstanceOf(Promise);
+  await expect(time).resolves.toBe(held.now);
+  expect(compared).toBe(2);
+  trusted.stop();
+});
+
+test('a database that does not answer changes nothing of what is known', async () => {
+  let away = false;
+  const { trusted } = clockWith({
+    difference: async () => {
+      if (away) throw new Error('away');
+      return 0;
+    },
+    periods: PERIODS,
+  });
+  away = true;
+  await trusted.start();
+  expect(trusted.isTrusted).toBe(false);
+  away = false;
+  await expect(trusted.now()).resolves.toBe(1_000_000);
+  away = true;
+  expect(trusted.now()).toBe(1_000_000);
+  trusted.stop();
+});
+
+test('whoever waits when the process ends leaves his message unacknowledged', async () => {
+  const { trusted } = clockWith({ difference: async () => 1e9 });
+  await trusted.start();
+  const waiting = trusted.now();
+  trusted.stop();
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(trusted.now()).rejects.toMatchObject({ code: 'unavailable' });
+});
