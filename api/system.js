@@ -66,7 +66,7 @@ export async function startSystem(parts) {
   const readiness = createReadiness({ health: store.health, checks: { ...receiving?.checks } });
   const { host, port, apiToken } = config.http;
   const http = createHttpServer({
-    app: createApp({ api, readiness, host, apiToken, logger, metrics }),
+    app: createApp({ api, readiness, version, host, apiToken, logger, metrics }),
     host,
     port,
     stopStreams: () => api?.stopStreams(),

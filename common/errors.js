@@ -39,6 +39,7 @@ export const ERRORS = {
   unauthorized: { kind: 'problem', status: 401, title: 'The request needs the API token' },
   not_found: { kind: 'problem', status: 404, title: 'There is no such thing here' },
   method_not_allowed: { kind: 'problem', status: 405, title: 'The method is not served at this address' },
+  not_acceptable: { kind: 'problem', status: 406, title: 'Nothing that is served here is accepted' },
   too_slow: { kind: 'problem', status: 408, title: 'The request did not arrive in time' },
   not_replayable: { kind: 'problem', status: 409, title: 'The dead letter does not hold the whole message' },
   wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },

@@ -1,10 +1,6 @@
 import express from 'express';
-import { getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './routes/dead-letters.js';
-import { getDevice, getDevices, getSensor } from './routes/devices.js';
-import { getLatest } from './routes/latest.js';
-import { getMeasurements } from './routes/measurements.js';
-import { postMeasurements } from './routes/submission.js';
-import { get, named, post } from './serve.js';
+import { API_ROUTES } from './routes/index.js';
+import { serve } from './serve.js';
 import { createStream } from './stream/index.js';
 
 /**
@@ -34,26 +30,8 @@ import { createStream } from './stream/index.js';
 export function createApi(parts) {
   const router = express.Router();
   const stream = createStream(parts);
-  /** @typedef {Array<[string, import('express').RequestHandler]>} Routes */
-  /** @type {Routes} */
-  const readers = [
-    ['/latest', getLatest(parts)],
-    ['/devices', getDevices(parts)],
-    ['/devices/:device', getDevice(parts)],
-    ['/devices/:device/sensors/:sensor', getSensor(parts)],
-    ['/devices/:device/sensors/:sensor/measurements', getMeasurements(parts)],
-    ['/dead-letters', getDeadLetters(parts)],
-    ['/dead-letters/summary', getDeadLetterSummary(parts)],
-    ['/stream', stream.handler],
-  ];
-  /** @type {Routes} */
-  const writers = [
-    ['/measurements', postMeasurements(parts)],
-    ['/dead-letters/:id/replay', replayDeadLetter(parts)],
-  ];
-  router.use(noStore);
-  for (const [path, handler] of readers) get(router, path, named(`/api/v1${path}`), handler);
-  for (const [path, handler] of writers) post(router, path, named(`/api/v1${path}`), handler);
+  router.use('/api/v1', noStore);
+  serve(router, API_ROUTES, { ...parts, stream });
   return { router, stopStreams: stream.stop };
 }
 

@@ -9,7 +9,8 @@ const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
     .string()
     .regex(/^\d{1,9}$/, `a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((number) => number >= min && number <= max, `a whole number from ${min} to ${max}`);
+    .refine((number) => number >= min && number <= max, `a whole number from ${min} to ${max}`)
+    .meta({ means: { type: 'integer', minimum: min, maximum: max } });
 
 const time = z.string().transform((text, context) => {
   const ms = parseTime(text);
@@ -23,11 +24,26 @@ const BAD_TIME = 'ISO 8601 or integer milliseconds; the plus of an offset is wri
 
 const name = z.string().refine(isName, 'a text of 1 to 128 bytes without control characters');
 
-/** The building blocks of query strings. */
+/** What a time is to those who write one. */
+const TIME = {
+  means: {
+    oneOf: [
+      { type: 'string', format: 'date-time' },
+      { type: 'integer', minimum: -8.64e15, maximum: 8.64e15 },
+    ],
+  },
+  example: '2026-11-21T00:00:00Z',
+};
+
+/**
+ * The building blocks of query strings. What a field says of itself in the documents is in its `meta`: a `description`,
+ * an `example`, and by `means` what the text stands for.
+ */
 export const fields = {
-  limit: digits(1, 1000).default(100),
-  cursor: z.string().optional(),
-  time: time.optional(),
+  limit: digits(1, 1000).default(100).meta({ description: 'Items of one page at most.' }),
+  cursor: z.string().optional().meta({ description: 'The `next` of the page before.' }),
+  from: time.optional().meta({ ...TIME, description: 'Not before this instant; the start of retention.' }),
+  to: time.optional().meta({ ...TIME, description: 'Before this instant; now.' }),
   name: name.optional(),
   /** Told apart by `readDevice`, which has a code of its own for what is neither id nor name. */
   id: z.string().optional(),

@@ -2,36 +2,56 @@ import { MillraceError } from '../../common/errors.js';
 import { sendProblem } from './problems.js';
 
 /**
- * Serves GET, and HEAD with it, and answers every other method as it should be answered.
+ * Serves routes, HEAD with GET, and answers every other method at their addresses as it should be answered, and who
+ * takes nothing of what is served there.
  *
+ * @template P
  * @param {import('express').IRouter} router
- * @param {string} path
- * @param {import('express').RequestHandler} name gives the route its name
- * @param {import('express').RequestHandler} handler
+ * @param {Array<import('./routes/index.js').RouteOf<P>>} routes
+ * @param {P} parts what they are made of
  */
-export function get(router, path, name, handler) {
-  router.get(path, name, handler);
-  router.all(path, name, allowOnly('GET, HEAD', 'Only GET and HEAD are served here.'));
+export function serve(router, routes, parts) {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const here = routes.filter((route) => route.path === path);
+    const address = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const name = named(address);
+    for (const { method, create, operation } of here) {
+      router[method](address, name, acceptable(operation), create(parts));
+    }
+    router.all(address, name, allowOnly(here.map(({ method }) => method.toUpperCase())));
+  }
+}
+
+/** @param {string[]} served @returns {import('express').RequestHandler} */
+function allowOnly(served) {
+  const methods = served.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const says = `Only ${LIST.format(methods)} ${methods.length > 1 ? 'are' : 'is'} served here.`;
+  return (_req, res) => {
+    res.set('Allow', methods.join(', '));
+    sendProblem(res, new MillraceError('method_not_allowed', says));
+  };
 }
 
 /**
- * Serves POST, and answers every other method as it should be answered.
+ * Refuses who takes none of the media types that a route answers with, before it does anything.
  *
- * @param {import('express').IRouter} router
- * @param {string} path
- * @param {import('express').RequestHandler} name gives the route its name
- * @param {import('express').RequestHandler} handler
+ * @param {import('./contract/operation.js').Operation} operation
+ * @returns {import('express').RequestHandler}
  */
-export function post(router, path, name, handler) {
-  router.post(path, name, handler);
-  router.all(path, name, allowOnly('POST', 'Only POST is served here.'));
+function acceptable({ answers }) {
+  const types = [...new Set(Object.values(answers).flatMap((content) => Object.keys(content)))];
+  // With parameters, a type is accepted only where it has the same ones.
+  const offered = types.flatMap((type) => [type, `${type}; charset=utf-8`]);
+  return (req, _res, next) => {
+    if (req.accepts(offered)) return next();
+    throw new MillraceError(
+      'not_acceptable',
+      `Served here: ${LIST.format(types)}. The Accept header takes none of it.`,
+    );
+  };
 }
 
-/** @param {string} methods @param {string} says @returns {import('express').RequestHandler} */
-const allowOnly = (methods, says) => (_req, res) => {
-  res.set('Allow', methods);
-  sendProblem(res, new MillraceError('method_not_allowed', says));
-};
+const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
 
 /** @param {string} route @returns {import('express').RequestHandler} */
 export const named = (route) => (_req, res, next) => {

@@ -5,7 +5,9 @@ import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../sch
 import { fields, readQuery } from '../parameters.js';
 import { answerTold } from '../told.js';
 
-const RANGE = { from: fields.time, to: fields.time };
+export const RANGE = { from: fields.from, to: fields.to };
+
+export const LIST = { limit: fields.limit, cursor: fields.cursor, ...RANGE };
 
 /**
  * `GET /dead-letters`: what was refused, newest first.
@@ -16,11 +18,7 @@ const RANGE = { from: fields.time, to: fields.time };
 export const getDeadLetters =
   ({ store, cursors, clock }) =>
   async (req, res) => {
-    const { limit, cursor, ...given } = readQuery(req, {
-      limit: fields.limit,
-      cursor: fields.cursor,
-      ...RANGE,
-    });
+    const { limit, cursor, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to]);
     const place = cursor === undefined ? null : cursors.open(scope, cursor);
     // Where `from` is left to us it goes with the clock, and must not do so from page to page.

@@ -5,11 +5,14 @@ import { groupOf } from '../../../schema/ids.js';
 import { deviceItem, isOnline, sensorItem } from '../items.js';
 import { fields, readDevice, readQuery, readSensor } from '../parameters.js';
 
-const LIST = {
+export const LIST = {
   limit: fields.limit,
   cursor: fields.cursor,
-  state: z.enum(['online', 'offline'], 'online or offline').optional(),
-  site: fields.name,
+  state: z
+    .enum(['online', 'offline'], 'online or offline')
+    .optional()
+    .meta({ description: 'Those that are, or are not, there now.' }),
+  site: fields.name.meta({ description: 'Those of this site.' }),
 };
 
 /**

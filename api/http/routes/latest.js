@@ -2,13 +2,16 @@ import { groupOf } from '../../../schema/ids.js';
 import { latestItem } from '../items.js';
 import { fields, readDevice, readQuery } from '../parameters.js';
 
-const QUERY = {
+export const QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
-  type: fields.name,
-  site: fields.name,
-  name: fields.name,
-  device: fields.id,
+  type: fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' }),
+  site: fields.name.meta({ description: 'Sensors of this site.' }),
+  name: fields.name.meta({ description: 'Sensors whose name begins like this.', example: 'temp' }),
+  device: fields.id.meta({
+    description: 'Sensors of this device: a UUID in lower case, or a name.',
+    example: 'my-desk',
+  }),
 };
 
 /**

@@ -5,12 +5,15 @@ import { DAY_MS } from '../../../schema/rules.js';
 import { fields, readQuery } from '../parameters.js';
 import { findSensor } from './devices.js';
 
-const QUERY = {
+export const QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
-  from: fields.time,
-  to: fields.time,
-  order: z.enum(['asc', 'desc'], 'asc or desc').default('desc'),
+  from: fields.from,
+  to: fields.to,
+  order: z
+    .enum(['asc', 'desc'], 'asc or desc')
+    .default('desc')
+    .meta({ description: 'By time: oldest first, or newest first.' }),
 };
 
 /**

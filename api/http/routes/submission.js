@@ -3,7 +3,11 @@ import { bodyOf } from '../body.js';
 import { readDevice, readQuery } from '../parameters.js';
 import { answerTold } from '../told.js';
 
-const QUERY = { device: z.string('the device that measured') };
+export const QUERY = {
+  device: z
+    .string('the device that measured')
+    .meta({ description: 'The device that measured: a UUID in lower case, or a name.', example: 'my-desk' }),
+};
 
 /**
  * `POST /measurements?device=`: a message of measurements as MQTT takes it, answered after the commit.

@@ -52,6 +52,46 @@ test('what is too long for headers, or no HTTP, is a problem as well', async () 
   expectProblem(long, 431, 'headers_too_large');
 });
 
+test('the document of the interface is served', async () => {
+  const document = JSON.parse((await send(system.httpUrl, '/openapi.json')).text);
+  expect(document).toMatchObject({ openapi: '3.1.0', info: { version: 'test' } });
+  expect(document.paths['/api/v1/latest'].get).toMatchObject({ operationId: 'listLatest', security: [] });
+  const headers = { authorization: 'Bearer a token of at least 16 characters' };
+  const other = JSON.parse((await send(guarded.httpUrl, '/openapi.json', { headers })).text);
+  expect(other.paths['/api/v1/latest'].get.security).toEqual([{ token: [] }, { password: [] }]);
+});
+
+describe('what is accepted', () => {
+  test.each(['*/*', 'application/*', 'text/html, application/json;q=0.1', 'application/json; charset=utf-8'])(
+    '%s gets JSON',
+    async (accept) => {
+      expect((await send(system.httpUrl, '/api/v1/latest', { headers: { accept } })).status).toBe(200);
+    },
+  );
+
+  test.each(['text/plain; version=0.0.4', 'text/plain', 'application/openmetrics-text, text/plain;q=0.5'])(
+    '%s gets metrics',
+    async (accept) => {
+      expect((await send(system.httpUrl, '/metrics', { headers: { accept } })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ['/api/v1/latest', 'image/png'],
+    ['/api/v1/devices', 'application/json;q=0'],
+    ['/api/v1/stream', 'application/json'],
+    ['/healthz', 'nonsense'],
+    ['/metrics', 'application/json'],
+  ])('%s has nothing for %s', async (path, accept) => {
+    const { detail } = expectProblem(
+      await send(system.httpUrl, path, { headers: { accept } }),
+      406,
+      'not_acceptable',
+    );
+    expect(detail).toMatch(/^Served here: \S+\/\S+/);
+  });
+});
+
 describe('on loopback', () => {
   test.each(['localhost', 'localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST'])(
     'the host %s is served',

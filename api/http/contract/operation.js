@@ -1,0 +1,38 @@
+/**
+ * What a stranger has to know of a route. The document at `/openapi.json` is made of it, requests are held to its media
+ * types, and the tests hold every answer to it.
+ *
+ * @typedef {object} Operation
+ * @property {string} id unique, in camel case
+ * @property {keyof typeof TAGS} tag
+ * @property {string} summary a few words
+ * @property {string} [description] what the summary leaves open, in Markdown
+ * @property {import('zod').ZodRawShape} [query] the shape that the handler gives to `readQuery`
+ * @property {Content} [body] what it takes
+ * @property {Record<number, Content>} answers by status; all but problems
+ * @property {Code[]} problems of its own, beside those of every route
+ * @property {boolean} [open] true: needs no token, whatever the settings say
+ *
+ * @typedef {import('../../../common/errors.js').ErrorCode} Code
+ *
+ * @typedef {Record<string, Body>} Content by media type
+ *
+ * @typedef {import('zod').ZodType | { text: string, example?: string }} Body one of `SCHEMAS` (or of `PAYLOADS`) as JSON;
+ *   or what a text, or bytes, are
+ */
+
+/** Groups of routes, in the order in which they are read. */
+export const TAGS = {
+  latest: 'The latest value of every sensor, or of some, also followed live.',
+  devices: 'Devices and their sensors.',
+  measurements: 'The samples of one sensor, and a way in for those who have no MQTT.',
+  'dead-letters': 'What was refused, and why.',
+  operation: 'How this process is.',
+  contract: 'What you read here, for programs.',
+};
+
+/** @param {import('zod').ZodType} schema @returns {Content} */
+export const json = (schema) => ({ 'application/json': schema });
+
+/** Of every listing that comes in pages. @type {Code[]} */
+export const PAGED = ['bad_parameter', 'bad_cursor', 'unavailable'];

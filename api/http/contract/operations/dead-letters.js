@@ -1,0 +1,39 @@
+import { LIST, RANGE } from '../../routes/dead-letters.js';
+import { json, PAGED } from '../operation.js';
+import { REFUSAL_CODES } from '../problems.js';
+import { SCHEMAS } from '../schemas.js';
+
+/** @typedef {import('../operation.js').Operation} Operation */
+
+/** @type {Operation} */
+export const listDeadLetters = {
+  id: 'listDeadLetters',
+  tag: 'dead-letters',
+  summary: 'What was refused, newest first, page by page',
+  description: 'Those of the last 24 hours, unless a range is given. They are kept for 14 days.',
+  query: LIST,
+  answers: { 200: json(SCHEMAS.DeadLetterPage) },
+  problems: [...PAGED, 'bad_range'],
+};
+
+/** @type {Operation} */
+export const summarizeDeadLetters = {
+  id: 'summarizeDeadLetters',
+  tag: 'dead-letters',
+  summary: 'How much was refused, by code and hour',
+  description:
+    '`from` is where the counts begin. Where that is later than asked for, there was too much for one answer: it is the `to` of the next request.',
+  query: RANGE,
+  answers: { 200: json(SCHEMAS.DeadLetterSummary) },
+  problems: ['bad_parameter', 'bad_range', 'unavailable'],
+};
+
+/** @type {Operation} */
+export const replayDeadLetter = {
+  id: 'replayDeadLetter',
+  tag: 'dead-letters',
+  summary: 'Stores what was refused, after its reason was mended',
+  description: 'Only what was refused is stored. Doing it twice is harmless.',
+  answers: { 200: json(SCHEMAS.Accepted) },
+  problems: [...REFUSAL_CODES, 'bad_parameter', 'not_found', 'not_replayable', 'refused', 'unavailable'],
+};

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { QUERY } from '../../routes/latest.js';
+import { json, PAGED } from '../operation.js';
+import { SCHEMAS } from '../schemas.js';
+
+/** @typedef {import('../operation.js').Operation} Operation */
+
+/** @type {Operation} */
+export const listLatest = {
+  id: 'listLatest',
+  tag: 'latest',
+  summary: 'The latest value of every sensor, page by page',
+  description: 'Filters hold together. A page may be short, even empty, before the last one.',
+  query: QUERY,
+  answers: { 200: json(SCHEMAS.LatestPage) },
+  problems: [...PAGED, 'bad_id'],
+};
+
+/** Read by `readSubscription`, since a name may hold a slash. */
+const SUBSCRIPTION = {
+  device: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Follow all sensors of this device; any number of times.' }),
+  sensor: z
+    .array(z.string().regex(/^[^/]+\/.+$/))
+    .optional()
+    .meta({
+      description: 'Follow this sensor, `DEVICE/SENSOR`, each part percent-encoded; any number of times.',
+    }),
+};
+
+/** @type {Operation} */
+export const followLatest = {
+  id: 'followLatest',
+  tag: 'latest',
+  summary: 'Latest values as they change',
+  description: `Server-sent events, for a browser's \`EventSource\`. With neither \`device\` nor \`sensor\`: the whole fleet.
+
+| event | data |
+| --- | --- |
+| \`snapshot\` | \`Changes\`: what is so now; a large one comes in several |
+| \`delta\` | \`Changes\`: what is new since, each sensor at most once |
+| \`stats\` | \`Stats\`, every second |
+
+Whoever reads too slowly is dropped, comes back, and begins with a snapshot again.`,
+  query: SUBSCRIPTION,
+  answers: {
+    200: {
+      'text/event-stream': {
+        text: 'Events; the schemas `Changes` and `Stats` are those of their data.',
+        example: 'id: J8sK2-1\nevent: delta\ndata: {"items":[]}\n\n',
+      },
+    },
+  },
+  problems: ['bad_parameter', 'bad_id'],
+};

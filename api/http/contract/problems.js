@@ -1,0 +1,80 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { ERRORS } from '../../../common/errors.js';
+
+/** @typedef {import('../../../common/errors.js').ErrorCode} Code */
+
+/** Every error that can be the problem of a request. */
+export const PROBLEM_CODES = /** @type {Code[]} */ (
+  Object.entries(ERRORS)
+    .filter(([, { kind }]) => kind !== 'stop')
+    .map(([code]) => code)
+);
+
+/** What a message can be refused for as a whole. */
+export const REFUSAL_CODES = PROBLEM_CODES.filter((code) => ERRORS[code].kind === 'refusal');
+
+/** What any route can answer, and what is answered before it is known which route it is. @type {Code[]} */
+export const ANYWHERE = [
+  'bad_request',
+  'unauthorized',
+  'not_acceptable',
+  'too_slow',
+  'wrong_host',
+  'headers_too_large',
+  'internal',
+];
+
+/** What keeps nobody out cannot be refused for want of a token. @type {Code[]} */
+export const ANYWHERE_OPEN = ANYWHERE.filter((code) => code !== 'unauthorized');
+
+/** @param {Code} code @returns {number} */
+export const statusOf = (code) => /** @type {{ status?: number }} */ (ERRORS[code]).status ?? 500;
+
+const told = {
+  accepted: z.int().min(0),
+  refused: z.array(z.strictObject({ index: z.int().min(-1), code: z.string() })),
+};
+
+/** Members beside those of every problem. @type {Partial<Record<Code, import('zod').ZodRawShape>>} */
+const MEMBERS = {
+  bad_parameter: {
+    parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
+  },
+  refused: told,
+};
+
+/** Refused with a message as a whole, one of these says what became of its measurements: nothing. */
+const optionallyTold = z.strictObject(told).partial().shape;
+
+/** @param {Code} code */
+const problemOf = (code) =>
+  z
+    .strictObject({
+      type: z.literal('about:blank'),
+      title: z.literal(STATUS_CODES[statusOf(code)] ?? ''),
+      status: z.literal(statusOf(code)),
+      code: z.literal(code),
+      detail: z.string().min(1).meta({ description: 'What is wrong with this request, for a person.' }),
+      ...(MEMBERS[code] ?? (ERRORS[code].kind === 'refusal' ? optionallyTold : {})),
+    })
+    .meta({ description: `${ERRORS[code].title}.` });
+
+/** The problem documents (RFC 9457), by code. */
+export const PROBLEMS = /** @type {Record<string, import('zod').ZodType>} */ (
+  Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)]))
+);
+
+/** @param {Code} code @returns {string} `bad_id`: `BadIdProblem`, its name in the documents */
+export const problemName = (code) =>
+  `${code.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase())}Problem`;
+
+/**
+ * @param {import('./operation.js').Operation} operation
+ * @returns {Map<number, Code[]>} the problems that it can give, by status
+ */
+export function problemsOf({ problems, open }) {
+  const codes = [...new Set([...problems, ...(open ? ANYWHERE_OPEN : ANYWHERE)])];
+  const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b);
+  return new Map(statuses.map((status) => [status, codes.filter((code) => statusOf(code) === status)]));
+}

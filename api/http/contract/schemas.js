@@ -1,0 +1,146 @@
+import { z } from 'zod';
+
+/**
+ * The shapes of all answers, each under the name that it has in the documents. What makes them is in `../items.js` and
+ * in the routes; the tests hold every answer to them, to the last member.
+ */
+
+const Id = z
+  .string()
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  .meta({
+    description: 'A UUID in lower case.',
+    format: 'uuid',
+    examples: ['0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11'],
+  });
+
+const Name = z.string().min(1).max(128).meta({
+  description: 'A text of 1 to 128 bytes of UTF-8 without control characters, as it was given.',
+});
+
+const Time = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  .meta({
+    description: 'An instant in UTC, to the millisecond.',
+    format: 'date-time',
+    examples: ['2026-11-21T00:00:00.000Z'],
+  });
+
+const Cursor = z.string().min(1).meta({
+  description:
+    'Where the page ended: pass it as `cursor`, all other parameters the same, to go on. Good for a day.',
+});
+
+const name = Name.nullable();
+const time = Time.nullable();
+const value = z.number().nullable();
+
+const LatestItem = z
+  .strictObject({
+    device_id: Id,
+    sensor_id: Id,
+    device: name,
+    name,
+    type: name,
+    unit: name,
+    site: name,
+    ts: time,
+    value,
+  })
+  .meta({ description: 'A sensor with its newest value; `ts` and `value` are null before the first one.' });
+
+const Sensor = z
+  .strictObject({
+    sensor_id: Id,
+    name,
+    type: name,
+    unit: name,
+    interval_ms: z.int32().positive().nullable(),
+    ts: time,
+    value,
+  })
+  .meta({ description: 'A sensor of a device that is known from elsewhere, with its newest value.' });
+
+const SensorOfDevice = z.strictObject({ device_id: Id, ...Sensor.shape });
+
+const Device = z
+  .strictObject({ device_id: Id, name, site: name, online: z.boolean(), last_seen: time })
+  .meta({ description: '`last_seen` is when something last came from it, to the minute.' });
+
+const DeviceWithSensors = z.strictObject({ ...Device.shape, registered_at: Time, sensors: z.array(Sensor) });
+
+const Measurement = z.strictObject({ ts: Time, value: z.number() });
+
+const Codes = z.record(z.string(), z.int().positive()).meta({
+  description: 'How many measurements were refused, by code.',
+  examples: [{ bad_timestamp: 2 }],
+});
+
+const DeadLetter = z
+  .strictObject({
+    id: Id,
+    ts: Time,
+    device: z.string().nullable(),
+    topic: z.string(),
+    codes: Codes,
+    size: z.int().min(0).nullable(),
+    payload_base64: z.base64().nullable(),
+  })
+  .meta({
+    description:
+      'A message of which something was refused. `size` is that of the whole payload in bytes, of which the first 64 KiB are kept; both are null where only counts were kept.',
+  });
+
+const RefusedHour = z.strictObject({ hour: Time, letters: z.int().positive(), codes: Codes });
+
+const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
+  description: 'How many measurements are committed.',
+});
+
+const Stats = z
+  .strictObject({
+    samples_per_s: z.number().min(0),
+    commit_ms: z.strictObject({ p50: z.number().min(0).nullable(), p99: z.number().min(0).nullable() }),
+    in_flight: z.int().min(0),
+    refused_per_s: z.number().min(0),
+  })
+  .meta({ description: 'What the pipeline of this process does, over the last five seconds.' });
+
+const Alive = z.strictObject({ status: z.literal('alive') });
+
+const Readiness = z.strictObject({
+  ready: z.boolean(),
+  checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), says: z.string() })),
+});
+
+const Document = z.looseObject({}).meta({ description: 'The document itself.' });
+
+/** @template {z.ZodType} T @param {T} item */
+const pageOf = (item) => z.strictObject({ items: z.array(item), next: Cursor.nullable() });
+
+/** By their names in the documents. */
+export const SCHEMAS = {
+  Id,
+  Name,
+  Time,
+  Cursor,
+  LatestItem,
+  LatestPage: pageOf(LatestItem),
+  Changes: z.strictObject({ items: z.array(LatestItem) }),
+  Stats,
+  Device,
+  DevicePage: pageOf(Device),
+  DeviceWithSensors,
+  Sensor,
+  SensorOfDevice,
+  Measurement,
+  MeasurementPage: pageOf(Measurement),
+  DeadLetter,
+  DeadLetterPage: pageOf(DeadLetter),
+  DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),
+  Accepted,
+  Alive,
+  Readiness,
+  Document,
+};

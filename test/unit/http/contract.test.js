@@ -1,0 +1,59 @@
+import { describe, expect, test } from '@jest/globals';
+import { openApiDocument } from '../../../api/http/contract/openapi.js';
+import { API_ROUTES, ROUTES } from '../../../api/http/routes/index.js';
+
+const document = openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true });
+
+/** @type {Array<[string, any]>} */
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(
+    ([method, operation]) => /** @type {[string, any]} */ ([`${method} ${path}`, operation]),
+  ),
+);
+
+test('every route is in the document, once, in full', () => {
+  const routes = ROUTES.map(({ method, path }) => `${method} ${path}`);
+  expect(new Set(routes).size).toBe(routes.length);
+  expect(operations.map(([route]) => route).sort()).toEqual([...routes].sort());
+  for (const { path } of API_ROUTES) expect(path).toMatch(/^\/api\/v1\/[a-z]/);
+  const ids = operations.map(([, { operationId }]) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe.each(operations)('%s', (route, operation) => {
+  test('says what it is, what it takes and what it answers', () => {
+    expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
+    expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
+    for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);
+    expect(operation.responses['200']).toBeDefined();
+    expect(operation.responses['500']).toBeDefined();
+  });
+
+  test('names its query as it reads it', () => {
+    const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
+    const query = operation.parameters.filter((/** @type {any} */ one) => one.in === 'query');
+    expect(query.map((/** @type {any} */ one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
+    for (const { name, required, schema } of query) {
+      const field = /** @type {import('zod').ZodType} */ (described?.query?.[name]);
+      const absent = field.safeParse(undefined);
+      expect({ name, required, without: schema.default }).toEqual({
+        name,
+        required: !absent.success,
+        without: absent.data,
+      });
+    }
+  });
+});
+
+test('whatever is referred to is there, and whatever is there is referred to', () => {
+  const text = JSON.stringify(document);
+  const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
+  // What streams tell of by name alone, and what is answered where no operation is.
+  for (const name of ['Changes', 'Stats', 'MethodNotAllowedProblem']) referred.add(name);
+  expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
+});
+
+test('the only addresses that need no token are those of health', () => {
+  const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
+  expect(open.sort()).toEqual(['get /healthz', 'get /readyz']);
+});
