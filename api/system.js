@@ -6,6 +6,7 @@ import { createIntake } from './ingest/intake.js';
 import { PERIODS_MS } from './periods.js';
 import { connectPipeline } from './pipeline.js';
 import { createReadiness } from './readiness.js';
+import { createReading } from './reading/index.js';
 import { createReceiving } from './receiving.js';
 import { cursorSecret } from './secret.js';
 
@@ -47,6 +48,7 @@ export async function startSystem(parts) {
       ? null
       : createApi({
           store,
+          reading: createReading(store),
           cursors: createCursors({
             secret: config.http.cursorSecret ?? (await cursorSecret(config.dataDir)),
             clock,

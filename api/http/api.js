@@ -8,6 +8,7 @@ import { createStream } from './stream/index.js';
  *
  * @typedef {object} RouteParts
  * @property {import('../store/index.js').Store} store
+ * @property {import('../reading/index.js').Reading} reading
  * @property {import('./cursor.js').Cursors} cursors
  * @property {import('../ingest/submission.js').Submit} submit
  * @property {import('../ingest/replay.js').Replay} replay

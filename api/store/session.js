@@ -5,9 +5,10 @@ import { MillraceError } from '../../common/errors.js';
 const { errors } = cassandra;
 
 /**
- * One statement of ours: its CQL, and the name under which its latency is reported.
+ * One statement of ours: its CQL, the name under which its latency is reported, and how many rows of its answer make a
+ * page where they are small ones.
  *
- * @typedef {{ name: string, cql: string }} Statement
+ * @typedef {{ name: string, cql: string, fetchSize?: number }} Statement
  */
 
 /** @typedef {import('cassandra-driver').types.Row} Row */
@@ -100,14 +101,14 @@ export function createSession(client, observe, gate = OPEN) {
      * @param {number} [most] stop after this many rows
      * @returns {Promise<Row[]>}
      */
-    async all({ name, cql }, params, most = Number.POSITIVE_INFINITY) {
+    async all({ name, cql, fetchSize }, params, most = Number.POSITIVE_INFINITY) {
       /** @type {Row[]} */
       const rows = [];
       /** @type {string | undefined} */
       let pageState;
       do {
         /** @type {import('cassandra-driver').types.ResultSet} */
-        const page = await timed(name, () => client.execute(cql, params, { pageState }));
+        const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
         rows.push(...page.rows);
         pageState = page.pageState;
       } while (pageState && rows.length < most);

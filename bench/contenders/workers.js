@@ -1,8 +1,9 @@
 import { createPermits } from '../../api/ingest/pressure/permits.js';
 import { createWindow } from '../../api/ingest/pressure/window.js';
+import { createReading } from '../../api/reading/index.js';
 import { connectStore } from '../../api/store/index.js';
 import { readSettings } from '../../common/settings.js';
-import { identifyDevice, identifySensor } from '../../schema/ids.js';
+import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 import { createLatencies } from '../measure/latencies.js';
@@ -25,11 +26,14 @@ const store = await connectStore({
   onStaleIndex: () => {},
 });
 
+const reading = createReading(store);
+
 const targets = Array.from({ length: DEVICES }, (_, number) => {
   const { id, bytes } = /** @type {import('../../schema/ids.js').Identity} */ (
     identifyDevice(deviceName(number))
   );
-  return { device: bytes, sensor: /** @type {Buffer} */ (identifySensor(id, 'sensor-00')?.bytes), last: 0 };
+  const sensor = /** @type {Buffer} */ (identifySensor(id, 'sensor-00')?.bytes);
+  return { group: groupOf(bytes, config.retention.latestGroups), device: bytes, sensor, last: 0 };
 });
 
 /** @typedef {typeof targets[number]} Target */
@@ -44,10 +48,10 @@ async function insert(target) {
 }
 
 /** @param {Target} target */
-async function select({ device, sensor }) {
+async function select(target) {
   const to = Date.now() + HOUR_MS;
   const page = { order: /** @type {const} */ ('desc'), limit: PAGE };
-  await store.samples.readPage(device, sensor, { from: to - 2 * HOUR_MS, to }, page);
+  await reading.page(target, { from: to - 2 * HOUR_MS, to }, page);
 }
 
 /**

@@ -24,7 +24,7 @@ export const QUERY = {
  * @returns {import('express').RequestHandler}
  */
 export const getMeasurements = (parts) => async (req, res) => {
-  const { store, cursors, clock, historyDays, maxClockSkewMs } = parts;
+  const { reading, cursors, clock, historyDays, maxClockSkewMs } = parts;
   const { limit, cursor, from, to, order } = readQuery(req, QUERY);
   const now = clock();
   const range = {
@@ -34,7 +34,7 @@ export const getMeasurements = (parts) => async (req, res) => {
   if (from !== undefined && to !== undefined && from > to) {
     throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
   }
-  const { deviceId, device, sensor, row } = await findSensor(parts, req.params);
+  const { deviceId, device, sensor, group, row } = await findSensor(parts, req.params);
   const scope = JSON.stringify(['measurements', deviceId, sensor.id, from, to, order]);
   const reached = cursor === undefined ? null : cursors.open(scope, cursor);
   // Nothing is stored that is newer than the newest: a sensor that is silent for long costs no more than a busy one.
@@ -44,7 +44,7 @@ export const getMeasurements = (parts) => async (req, res) => {
   const nothing = row.ts === null || range.from >= range.to;
   const page = nothing
     ? { times: [], values: [], reached: null }
-    : await store.samples.readPage(device.bytes, sensor.bytes, range, { order, limit });
+    : await reading.page({ group, device: device.bytes, sensor: sensor.bytes }, range, { order, limit });
   res.json({
     items: page.times.map((ts, at) => ({ ts: formatTime(ts), value: page.values[at] })),
     next: page.reached === null ? null : cursors.seal(scope, page.reached),

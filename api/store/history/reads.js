@@ -23,6 +23,8 @@ const SELECT_SAMPLES = {
 const SELECT_STATISTICS = {
   name: 'read_statistics',
   cql: 'SELECT hour, count, min, max, sum, first, last, read_from, late_at FROM history_stat WHERE device_id = ? AND sensor_id = ? AND year = ? AND hour >= ? AND hour < ?',
+  // Rows of about 100 bytes: a year is two pages.
+  fetchSize: 5000,
 };
 
 /** @param {import('../session.js').Session} session */
@@ -77,7 +79,7 @@ function hourRow(row) {
   return {
     hour: row['hour'].getTime(),
     statistics: isPacked ? { count, min, max, sum, first, last } : null,
-    readFrom: isPacked ? Number(row['read_from']) / 1000 : null,
-    lateAt: row['late_at'] === null ? null : Number(row['late_at']) / 1000,
+    readFrom: isPacked ? row['read_from'].toNumber() / 1000 : null,
+    lateAt: row['late_at'] === null ? null : row['late_at'].toNumber() / 1000,
   };
 }

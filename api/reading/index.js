@@ -1,0 +1,25 @@
+import { createLookUp } from './hours.js';
+import { readPage } from './pages.js';
+import { rememberPackedUntil } from './progress.js';
+
+/**
+ * Reads what a sensor has measured, from history and from batches alike: nobody outside sees which of them answered.
+ *
+ * @param {Pick<import('../store/index.js').Store, 'samples' | 'packed' | 'packProgress'>} store
+ */
+export function createReading(store) {
+  const packedUntil = rememberPackedUntil(store.packProgress);
+  const lookUp = createLookUp({ packedUntil, readStatistics: store.packed.readStatistics });
+  return {
+    lookUp,
+
+    /**
+     * @param {import('./hours.js').Sensor} sensor
+     * @param {import('./chunks.js').Range} range within retention
+     * @param {{ order: import('./chunks.js').Order, limit: number }} page
+     */
+    page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
+  };
+}
+
+/** @typedef {ReturnType<typeof createReading>} Reading */
