@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { connectDevice } from '../../support/device.js';
+import { layDown, openHistory, unionOf } from '../../support/history.js';
+import { pagesOf } from '../../support/pages.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @typedef {import('../../support/history.js').Sample} Sample */
+/** @typedef {import('../../support/history.js').Fate} Fate */
+
+/** Some weeks back, so that a whole day can go by. */
+const BEGIN = bucketOf(Date.now() - 30 * DAY_MS);
+
+const clock = { now: BEGIN };
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+/** @type {import('../../support/history.js').History} */
+let history;
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => clock.now });
+  device = await connectDevice(system);
+  history = await openHistory(system);
+});
+afterAll(async () => {
+  await history?.close();
+  await device?.end();
+  await system?.stop();
+});
+
+/** @param {string} name of a device @param {Sample[]} samples one message */
+const send = (name, samples) =>
+  device.measure(
+    name,
+    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
+  );
+
+/** @param {string} name @param {string} query */
+const path = (name, query) => `/devices/${name}/sensors/s/measurements?${query}`;
+
+/** @param {any[]} items @returns {Sample[]} */
+const read = (items) => items.map(({ ts, value }) => [Date.parse(ts), value]);
+
+/** @param {number} hour epoch ms @param {number} count @param {number} value @returns {Sample[]} spread over the hour, its first and its last millisecond among them */
+const spread = (hour, count, value) =>
+  Array.from({ length: count }, (_, i) => [
+    hour + Math.floor((i * (HOUR_MS - 1)) / Math.max(1, count - 1)),
+    value + i / 100,
+  ]);
+
+/** @param {any[][]} pages @param {string} order @param {Sample[]} expected in order of time */
+function expectAll(pages, order, expected) {
+  expect(read(pages.flat())).toEqual(order === 'asc' ? expected : expected.toReversed());
+}
+
+const ORDERS = ['asc', 'desc'];
+
+describe('hours that have been through everything', () => {
+  /** @type {Fate[]} */
+  const fates = [
+    ...Array(7).fill('packed'),
+    ...Array(30).fill('nothing'),
+    'packed, then late',
+    'late alone',
+    'nothing',
+    'packed',
+    'packed, then late',
+    'late alone',
+    'batches',
+    'batches',
+  ];
+  const hours = fates.map((fate, at) => {
+    const hour = BEGIN + at * HOUR_MS;
+    return { hour, fate, samples: fate === 'nothing' ? [] : spread(hour, 1 + ((at * 7) % 20), at) };
+  });
+  const expected = unionOf(hours.flatMap(({ samples }) => samples));
+  beforeAll(() =>
+    layDown({
+      history,
+      clock,
+      hours,
+      sensor: history.sensorOf('mixed', 's'),
+      send: (samples) => send('mixed', samples),
+    }),
+  );
+
+  test.each([1, 7, 100, 1000])('limit %i, in both orders: each sample once', async (limit) => {
+    for (const order of ORDERS) {
+      const pages = await pagesOf(system, path('mixed', `order=${order}&limit=${limit}`));
+      expectAll(pages, order, expected);
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+    }
+  });
+
+  test('a range is cut exactly, wherever its hours are read from', async () => {
+    for (const { samples } of hours.filter((_, at) => at % 3 === 0)) {
+      const [ts] = samples[Math.floor(samples.length / 2)] ?? [];
+      if (ts === undefined) continue;
+      for (const [from, to] of [
+        [ts, ts + 1],
+        [ts + 1, ts + 2 * HOUR_MS],
+        [ts - 2 * HOUR_MS, ts],
+      ]) {
+        const inRange = expected.filter(([time]) => time >= Number(from) && time < Number(to));
+        const pages = await pagesOf(system, path('mixed', `order=asc&from=${from}&to=${to}`));
+        expect(read(pages.flat())).toEqual(inRange);
+      }
+    }
+  });
+});
+
+test.each(ORDERS)('an hour goes from batches to history between two pages, %s', async (order) => {
+  const name = `passing-${order}`;
+  const sensor = history.sensorOf(name, 's');
+  const start = BEGIN + 100 * HOUR_MS;
+  const hours = Array.from({ length: 5 }, (_, at) => start + at * HOUR_MS);
+  const samples = hours.flatMap((hour, at) => spread(hour, 12, at));
+  await history.packedUntil(start);
+  for (const hour of hours) {
+    clock.now = hour + HOUR_MS;
+    await send(
+      name,
+      samples.filter(([ts]) => bucketOf(ts) === hour),
+    );
+  }
+  clock.now = start + 10 * HOUR_MS;
+  const pages = await pagesOf(system, path(name, `order=${order}&limit=7`), async (page) => {
+    const hour = hours[page - 1];
+    if (hour === undefined) return;
+    await history.pack(sensor, hour);
+    await history.dropBatches(sensor, [hour]);
+  });
+  expectAll(pages, order, unionOf(samples));
+});
+
+test.each(ORDERS)('late samples join packed hours between two pages, %s', async (order) => {
+  const name = `joined-${order}`;
+  const sensor = history.sensorOf(name, 's');
+  const hours = [0, 1, 2, 3].map((at) => BEGIN + (200 + at) * HOUR_MS);
+  const samples = hours.flatMap((hour, at) => spread(hour, 10, at));
+  await layDown({
+    history,
+    clock,
+    sensor,
+    send: (some) => send(name, some),
+    hours: hours.map((hour) => ({
+      hour,
+      fate: 'packed',
+      samples: samples.filter(([ts]) => bucketOf(ts) === hour),
+    })),
+  });
+  const pages = await pagesOf(system, path(name, `order=${order}&limit=6`), (page) =>
+    send(
+      name,
+      hours.map((hour) => [hour + page * 1000 + 7, -page]),
+    ),
+  );
+  const seen = read(pages.flat());
+  const times = seen.map(([ts]) => ts);
+  expect(times).toEqual([...new Set(times)].sort((a, b) => (order === 'asc' ? a - b : b - a)));
+  expect(seen).toEqual(expect.arrayContaining(samples));
+});
+
+test('over a gap of most of a year, in both orders, with few requests', async () => {
+  const old = BEGIN - 300 * DAY_MS;
+  const samples = [...spread(old, 3, 1), ...spread(old + 299 * DAY_MS, 3, 2)];
+  await history.packedUntil(BEGIN + 300 * HOUR_MS);
+  clock.now = BEGIN + 300 * HOUR_MS;
+  for (const hour of new Set(samples.map(([ts]) => bucketOf(ts)))) {
+    await send(
+      'sleepy',
+      samples.filter(([ts]) => bucketOf(ts) === hour),
+    );
+    await history.pack(history.sensorOf('sleepy', 's'), hour);
+  }
+  for (const order of ORDERS) {
+    const requests = await requestsOf(async () => {
+      const pages = await pagesOf(system, path('sleepy', `order=${order}&limit=2`));
+      expectAll(pages, order, samples);
+      expect(pages.length).toBe(3);
+    });
+    // For each page: the sensor itself, six stretches of a year of which one touches two of them, and the hours.
+    expect(requests).toBeLessThan(3 * 14);
+  }
+});
+
+test('what was measured before retention is not there, to the millisecond', async () => {
+  const hour = BEGIN - 350 * DAY_MS;
+  clock.now = hour + 2 * DAY_MS;
+  const samples = spread(hour, 5, 0);
+  await send('oldest', samples);
+  await history.pack(history.sensorOf('oldest', 's'), hour, clock.now + HOUR_MS);
+  const [, second] = samples[1] ? [0, samples[1][0]] : [];
+  clock.now = Number(second) + 365 * DAY_MS;
+  expectAll(await pagesOf(system, path('oldest', 'from=0')), 'desc', samples.slice(1));
+  clock.now += 1;
+  expectAll(await pagesOf(system, path('oldest', 'from=0')), 'desc', samples.slice(2));
+});
+
+/** @param {() => Promise<void>} work @returns {Promise<number>} requests to the database meanwhile */
+async function requestsOf(work) {
+  const count = async () => {
+    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    return [...text.matchAll(/^iot_db_request_seconds_count\{query="read_[^}]*\} (\d+)/gm)].reduce(
+      (sum, [, number]) => sum + Number(number),
+      0,
+    );
+  };
+  const before = await count();
+  await work();
+  return (await count()) - before;
+}
