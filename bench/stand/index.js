@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect } from '../../api/store/connect.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings.js';
-import { DIALECTS, windowOptions } from '../../schema/migrate/files.js';
 import { HOUR_ROW_TABLE, ROW_TABLE } from '../contenders/row-writes.js';
+import { createTables } from '../contenders/tables.js';
 import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';
 import { startAlone } from './alone.js';
 import { startBroker } from './broker.js';
@@ -51,15 +50,8 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
   async function migrate(env) {
     const config = readSettings(env, { envFile: '' });
     await migrateDatabase(config);
-    const client = await connect(config.cql, { keyspace: config.cql.keyspace });
-    try {
-      const window = windowOptions(config.retention.batchDays, DIALECTS.cassandra);
-      for (const table of [ROW_TABLE, HOUR_ROW_TABLE, TUTORIAL_TABLE])
-        await client.execute(table(window), [], { prepare: false });
-      return config;
-    } finally {
-      await client.shutdown();
-    }
+    await createTables(config, [ROW_TABLE, HOUR_ROW_TABLE, TUTORIAL_TABLE]);
+    return config;
   }
 
   /**

@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import { readFlags } from '../../../bench/loader/flags.js';
+import { fleetOf } from '../../../bench/loader/fleet.js';
+import { checkCluster } from '../../../bench/loader/guard.js';
+import { samplesIn } from '../../../bench/loader/load.js';
+import { samplesOfHour } from '../../../bench/loader/samples.js';
+import { identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+
+const HOUR = Date.UTC(2026, 4, 4, 5);
+const NOW = Date.UTC(2026, 10, 21, 12, 34);
+const recipe = { seed: 1, signal: /** @type {const} */ ('decimals'), intervalMs: 1000, jitterMs: 20 };
+const names = { device: 'load-1-000000', sensor: 'sensor-000' };
+
+describe('the samples of an hour', () => {
+  test('are the same for the same seed, sensor and hour, and no others are', () => {
+    const once = samplesOfHour(recipe, names, HOUR);
+    samplesOfHour(recipe, names, HOUR + HOUR_MS);
+    expect(samplesOfHour(recipe, names, HOUR)).toEqual(once);
+    for (const other of [
+      samplesOfHour({ ...recipe, seed: 2 }, names, HOUR),
+      samplesOfHour(recipe, { ...names, sensor: 'sensor-001' }, HOUR),
+      samplesOfHour(recipe, { ...names, device: 'load-1-000001' }, HOUR),
+      samplesOfHour(recipe, names, HOUR + HOUR_MS),
+    ]) {
+      expect(other.values).not.toEqual(once.values);
+    }
+  });
+
+  test.each([
+    [1000, 20],
+    [1000, 0],
+    [70, 34],
+    [50, 0],
+    [HOUR_MS, 20],
+  ])('every %i ms, off by up to %i, are sorted and of that hour', (intervalMs, jitterMs) => {
+    const { times } = samplesOfHour({ ...recipe, intervalMs, jitterMs }, names, HOUR);
+    expect(times.length).toBe(Math.floor(HOUR_MS / intervalMs));
+    expect(times.every((time, at) => Number.isInteger(time) && time > (times[at - 1] ?? HOUR - 1))).toBe(
+      true,
+    );
+    expect(Number(times.at(-1))).toBeLessThan(HOUR + HOUR_MS);
+  });
+
+  test('have two digits behind the point, or all that a double has', () => {
+    const isDecimal = (/** @type {number} */ value) => Number(value.toFixed(2)) === value;
+    expect(samplesOfHour(recipe, names, HOUR).values.every(isDecimal)).toBe(true);
+    expect(samplesOfHour({ ...recipe, signal: 'full' }, names, HOUR).values.some(isDecimal)).toBe(false);
+  });
+});
+
+test('a fleet is named after its seed, and found by its names', () => {
+  const [device] = fleetOf({ seed: 7, devices: 1, sensors: 2, groups: 16 });
+  expect(device?.name).toBe('load-7-000000');
+  expect(device?.id).toBe(identifyDevice('load-7-000000')?.id);
+  expect(device?.sensors.map(({ name, bytes }) => [name, bytes])).toEqual(
+    ['sensor-000', 'sensor-001'].map((name) => [name, identifySensor(String(device?.id), name)?.bytes]),
+  );
+});
+
+describe('npm run load', () => {
+  test('ends with the last closed hour where no beginning is given', () => {
+    const { set, fleet, into } = readFlags(['--days', '30', '--sensors', '3'], NOW);
+    expect(new Date(set.to).toISOString()).toBe('2026-11-21T11:00:00.000Z');
+    expect(set.to - set.from).toBe(30 * DAY_MS);
+    expect(into).toBe('history');
+    expect(samplesIn(fleet, set)).toBe(3 * 30 * 86_400);
+  });
+
+  test('says all that is wrong with its flags', () => {
+    const wrong = [
+      '--from',
+      '2026-11-20T00:30',
+      '--days',
+      '3',
+      '--signal',
+      'loud',
+      '--into',
+      'air',
+      '--jitter',
+      '1s',
+    ];
+    expect(() => readFlags(wrong, NOW)).toThrow(
+      /start of an hour.*last closed hour.*half of --interval.*--signal.*--into/s,
+    );
+  });
+
+  test('loads into clusters elsewhere only when it has to', () => {
+    const cql = (/** @type {string[] | null} */ contactPoints) =>
+      /** @type {import('../../../common/settings.js').Config['cql']} */ ({ contactPoints });
+    for (const here of [null, ['127.0.0.1'], ['localhost:9142', '[::1]:9042', '::1']]) {
+      expect(() => checkCluster(cql(here), false)).not.toThrow();
+    }
+    for (const away of ['10.1.2.3', 'node-0.example.com:9042', '127.0.0.1.example.com', '[fd00::1]:9042']) {
+      expect(() => checkCluster(cql(['127.0.0.1', away]), false)).toThrow(/not this machine/);
+      expect(() => checkCluster(cql([away]), true)).not.toThrow();
+    }
+  });
+});
