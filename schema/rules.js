@@ -6,6 +6,9 @@ export const DAY_MS = 24 * HOUR_MS;
 /** Samples in one row of `measurement_batch`: with 12 bytes each, the largest blob is 12 KiB. */
 export const MAX_SAMPLES_PER_ROW = 1024;
 
+/** Samples in one row of `history`, a packed hour; a sensor of more than 18 a second has several rows. */
+export const MAX_SAMPLES_PER_HISTORY_ROW = 65_536;
+
 /** Samples in one message; more is a dead letter `too_large`. */
 export const MAX_SAMPLES_PER_MESSAGE = 10_000;
 

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { digestOf, packSamples, unpackSamples } from '../../schema/packed/pack.js';
+import { FORMS } from '../../schema/packed/hour/forms.js';
+import { digestOf, packSamples } from '../../schema/packed/pack.js';
 import { sortMerge } from '../../schema/packed/series.js';
+import { unpackSamples } from '../../schema/packed/unpack.js';
 
 const PAGE = readFileSync(new URL('../../docs/packed-form.md', import.meta.url), 'utf8');
 
@@ -16,10 +18,15 @@ function readVector(body) {
   const parts = lines.map((line) => /** @type {[string, ...string[]]} */ (line.split(/\s+/)));
   /** @param {string} key */
   const all = (key) => parts.filter(([name]) => name === key).map(([, ...rest]) => rest);
-  const samples = all('sample');
+  const samples = [...all('sample').map(([time, value]) => [Date.parse(String(time)), Number(value)])];
+  for (const [from, every, ...values] of all('series')) {
+    for (const [i, value] of values.entries()) {
+      samples.push([Date.parse(String(from)) + i * Number(every), Number(value)]);
+    }
+  }
   return {
     bucket: Date.parse(String(all('hour')[0])),
-    times: samples.map(([time]) => Date.parse(String(time))),
+    times: samples.map(([time]) => Number(time)),
     values: samples.map(([, value]) => Number(value)),
     blob: Buffer.from(all('blob').flat().join(''), 'hex'),
     digest: all('digest').flat().join(''),
@@ -35,15 +42,21 @@ function bigEndianHex(value) {
   return bytes.toString('hex');
 }
 
-test('the page has vectors to check', () => {
-  expect(vectors.length).toBeGreaterThanOrEqual(4);
+const inVersion = (/** @type {number} */ version) => vectors.filter(({ blob }) => blob[0] === version);
+
+test('the page has vectors of both versions, and of each form of values', () => {
+  expect(inVersion(1).length).toBeGreaterThanOrEqual(4);
+  expect(new Set(inVersion(2).map(({ blob }) => blob[1]))).toEqual(new Set(Object.values(FORMS)));
 });
 
-test.each(vectors)('vector $digest packs to the bytes of the page', (vector) => {
+test.each(vectors)('vector $digest has the digest of its bytes', ({ blob, digest }) => {
+  expect(digestOf(blob).toString('hex')).toBe(digest);
+});
+
+test.each(inVersion(1))('vector $digest packs to the bytes of the page', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const blob = packSamples(vector.bucket, times, values, 0, times.length);
   expect(blob.toString('hex')).toBe(vector.blob.toString('hex'));
-  expect(digestOf(blob).toString('hex')).toBe(vector.digest);
 });
 
 test.each(vectors)('vector $digest unpacks to the samples of the page', (vector) => {
@@ -54,7 +67,17 @@ test.each(vectors)('vector $digest unpacks to the samples of the page', (vector)
 });
 
 test("the page's reader in Python reads the vectors and refuses what is broken", () => {
-  const broken = ['', '02e20400000000000000803540', '01e2040000', '01ffffffff0000000000803540'];
+  const deflated = String(inVersion(2).at(-1)?.blob.toString('hex'));
+  const broken = [
+    '',
+    '03e20400000000000000803540',
+    '01e2040000',
+    '01ffffffff0000000000803540',
+    '02e20400000000000000803540',
+    `${deflated}00`,
+    deflated.slice(0, -2),
+    deflated.replace('023c', '023d'),
+  ];
   const script = `${fences('python').join('\n')}
 import json, sys
 asked = json.load(sys.stdin)

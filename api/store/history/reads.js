@@ -1,4 +1,4 @@
-import { unpackSamples } from '../../../schema/packed/pack.js';
+import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { int64 } from '../cells.js';
 import { dayKey, yearKey } from './keys.js';

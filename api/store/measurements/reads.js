@@ -1,6 +1,6 @@
 import { uuidText } from '../../../schema/ids.js';
-import { unpackSamples } from '../../../schema/packed/pack.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
+import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { int64 } from '../cells.js';
 
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */

@@ -1,0 +1,90 @@
+import { at, fromNumbers } from './integers.js';
+
+/** @typedef {import('./integers.js').Wide} Wide */
+
+/** @param {Wide} code 64 bits without a sign @returns {Buffer} 7 bits a byte, the lowest first, the top bit set in all but the last */
+function wideVarint([high, low]) {
+  const bytes = [];
+  let [hi, lo] = [high, low];
+  while (hi !== 0 || lo >>> 0 > 0x7f) {
+    bytes.push((lo & 0x7f) | 0x80);
+    lo = (lo >>> 7) | (hi << 25);
+    hi >>>= 7;
+  }
+  bytes.push(lo);
+  return Buffer.from(bytes);
+}
+
+/** @param {number} count 0 to 2^53 @returns {Buffer} */
+export const varint = (count) => wideVarint(at(fromNumbers([count]), 0));
+
+/** @param {Wide} integer @returns {Buffer} small ones of both signs are short */
+export const signedVarint = ([high, low]) => {
+  const sign = high >> 31;
+  return wideVarint([((high << 1) | (low >>> 31)) ^ sign, (low << 1) ^ sign]);
+};
+
+/** Reads a blob from its beginning, and refuses to read beyond its end. */
+export class Reader {
+  #blob;
+  #at = 0;
+
+  /** @param {Uint8Array} blob */
+  constructor(blob) {
+    this.#blob = blob;
+  }
+
+  /** @throws {RangeError} */
+  byte() {
+    const byte = this.#blob[this.#at++];
+    if (byte === undefined)
+      throw new RangeError(`packed samples of ${this.#blob.length} bytes: more are needed`);
+    return byte;
+  }
+
+  /** @param {number} length @returns {Uint8Array} a view, no copy @throws {RangeError} */
+  bytes(length) {
+    const end = this.#at + length;
+    if (end > this.#blob.length) {
+      throw new RangeError(`packed samples of ${this.#blob.length} bytes: ${end} are needed`);
+    }
+    const bytes = this.#blob.subarray(this.#at, end);
+    this.#at = end;
+    return bytes;
+  }
+
+  /** @returns {Wide} without a sign @throws {RangeError} */
+  #varint() {
+    let [high, low] = [0, 0];
+    for (let shift = 0; shift < 64; shift += 7) {
+      const byte = this.byte();
+      const bits = byte & 0x7f;
+      if (shift < 32) low |= bits << shift;
+      if (shift === 28) high |= bits >>> 4;
+      if (shift > 32) high |= bits << (shift - 32);
+      if (byte < 0x80) return [high, low];
+    }
+    throw new RangeError('packed samples hold a number of more than 64 bits');
+  }
+
+  /** @returns {Wide} @throws {RangeError} */
+  signedVarint() {
+    const [high, low] = this.#varint();
+    const sign = -(low & 1);
+    return [(high >>> 1) ^ sign, ((low >>> 1) | (high << 31)) ^ sign];
+  }
+
+  /** @param {number} most up to 2^53 @returns {number} @throws {RangeError} when it is greater */
+  count(most) {
+    const [high, low] = this.#varint();
+    const count = (high >>> 0) * 2 ** 32 + (low >>> 0);
+    if (count > most) throw new RangeError(`packed samples say ${count}; ${most} is the most`);
+    return count;
+  }
+
+  /** @throws {RangeError} when something is left */
+  end() {
+    const left = this.#blob.length - this.#at;
+    if (left > 0) throw new RangeError(`packed samples are followed by ${left} bytes of something else`);
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * A clock that strikes at even intervals. Each sample belongs to a strike, strikes may have no sample, and what a time adds
+ * to its strike is the jitter alone, where differences of times would hold it twice.
+ *
+ * @typedef {{ origin: number, interval: number }} Clock in 2^-24 ms: the first strike since the hour began, and from
+ *   strike to strike
+ */
+
+/** Fine enough that 65,536 intervals are right to a hundredth of a millisecond. */
+const FRACTION = 2 ** 24;
+
+/** Years from the hour, and exact in a double. */
+export const MOST = 2 ** 53;
+
+/** Of so many differences the median is taken. */
+const LOOKED_AT = 63;
+
+/**
+ * The straight line with the least squares.
+ *
+ * @param {Float64Array} offsets ms since the hour began, ascending
+ * @param {Float64Array} strikes of each
+ * @returns {Clock}
+ */
+export function fitClock(offsets, strikes) {
+  const [meanStrike, meanOffset] = [meanOf(strikes), meanOf(offsets)];
+  let [together, alone] = [0, 0];
+  for (let i = 0; i < offsets.length; i++) {
+    const strike = /** @type {number} */ (strikes[i]) - meanStrike;
+    const offset = /** @type {number} */ (offsets[i]) - meanOffset;
+    together += strike * offset;
+    alone += strike * strike;
+  }
+  const slope = alone > 0 ? Math.max(0, together / alone) : 0;
+  // Half a millisecond more, since strikes are cut to whole ones.
+  const first = Math.max(0, meanOffset - slope * meanStrike + 0.5);
+  return { origin: Math.round(first * FRACTION), interval: Math.round(slope * FRACTION) };
+}
+
+/**
+ * @param {Clock} clock
+ * @param {number} strike
+ * @returns {number} ms since the hour began
+ * @throws {RangeError} when that is no number that a clock of ours can have
+ */
+export function strikeAt({ origin, interval }, strike) {
+  const position = origin + interval * strike;
+  if (Math.abs(position) > MOST) throw new RangeError('a packed time is far beyond its hour');
+  return Math.floor(position / FRACTION);
+}
+
+/**
+ * @param {Int32Array | Float64Array} missed strikes without a sample, before each sample
+ * @returns {Float64Array} the strike of each sample; 0 1 2 3 where none are missed
+ */
+export function strikesOf(missed) {
+  const strikes = new Float64Array(missed.length);
+  let strike = -1;
+  for (let i = 0; i < missed.length; i++) {
+    strike += 1 + /** @type {number} */ (missed[i]);
+    strikes[i] = strike;
+  }
+  return strikes;
+}
+
+/**
+ * @param {Float64Array} offsets
+ * @returns {Int32Array} strikes without a sample, before each sample, if the clock strikes at the usual interval
+ */
+export function missedIn(offsets) {
+  const missed = new Int32Array(offsets.length);
+  const usual = usualInterval(offsets);
+  for (let i = 1; i < offsets.length; i++) {
+    const step = /** @type {number} */ (offsets[i]) - /** @type {number} */ (offsets[i - 1]);
+    missed[i] = Math.round(step / usual) - 1;
+  }
+  return missed;
+}
+
+/** @param {Float64Array} offsets @returns {number} the mean of all differences that are near the median */
+function usualInterval(offsets) {
+  const steps = offsets.length - 1;
+  const few = Math.min(LOOKED_AT, steps);
+  const step = (/** @type {number} */ i) =>
+    /** @type {number} */ (offsets[i + 1]) - /** @type {number} */ (offsets[i]);
+  const picked = Float64Array.from({ length: few }, (_, i) => step(Math.floor((i * steps) / few))).sort();
+  const median = Number(picked[few >> 1]);
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < steps; i++) {
+    const own = step(i);
+    if (own < median / 2 || own > median * 1.5) continue;
+    sum += own;
+    count += 1;
+  }
+  return sum / count;
+}
+
+/** @param {Float64Array} numbers */
+function meanOf(numbers) {
+  let sum = 0;
+  for (const number of numbers) sum += number;
+  return sum / numbers.length;
+}

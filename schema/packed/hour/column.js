@@ -1,0 +1,111 @@
+import { signedVarint } from './bytes.js';
+import { addUp, at, byWidth, differences, distances, minus, unzigzag, zeros, zigzag } from './integers.js';
+import { packPlane, planeOf, unpackPlane } from './plane.js';
+
+/**
+ * @typedef {import('./integers.js').Integers} Integers
+ * @typedef {import('./integers.js').Wide} Wide
+ * @typedef {import('./plane.js').Plane} Plane
+ */
+
+/**
+ * Numbers of 64 bits in the form that takes the fewest bytes, by the look of it.
+ *
+ * @typedef {object} Column
+ * @property {Wide[]} seeds what the numbers are told by: one reference for all; what stands before the first, each
+ *   number being told by the one before it; or that and the first difference, each difference by the one before it
+ * @property {number} order 0, 1, 2: which of these
+ * @property {Plane[]} planes of what is left, the lowest first; those above are zero
+ * @property {number} estimate bytes that it will take, about
+ */
+
+const MOST_PLANES = 8;
+
+/** The order stands in the lowest bits of a column's first byte, the number of its planes above. */
+const ORDER_BITS = 2;
+
+/** @param {Integers} integers one at least @returns {Column} */
+export function columnOf(integers) {
+  const first = at(integers, 0);
+  const reference = middleOf(integers);
+  let best = column(0, [reference], distances(integers, reference));
+  if (best.planes.length === 0) return best;
+  const steps = differences(integers, first);
+  const smooth = integers.hi.length > 2 ? smoothColumn(integers, first) : best;
+  for (const tried of [column(1, [first], steps), smooth]) if (tried.estimate < best.estimate) best = tried;
+  return best;
+}
+
+/** @param {Integers} integers @param {Wide} first */
+function smoothColumn(integers, first) {
+  const slope = minus(at(integers, 1), first);
+  // As if it had always gone on like this, so that the first two are foretold as well.
+  const before = minus(first, slope);
+  return column(2, [before, slope], differences(differences(integers, before), slope));
+}
+
+/** @param {number} order @param {Wide[]} seeds @param {Integers} rest @returns {Column} */
+function column(order, seeds, rest) {
+  zigzag(rest);
+  const planes = Array.from({ length: planesOf(rest) }, (_, rank) =>
+    rank < 4 ? planeOf(rest.lo, 8 * rank) : planeOf(rest.hi, 8 * (rank - 4)),
+  );
+  return { order, seeds, planes, estimate: planes.reduce((sum, { estimate }) => sum + estimate, 0) };
+}
+
+/** @param {Integers} integers @returns {number} bytes that the greatest of them needs */
+function planesOf({ hi, lo }) {
+  let [high, low] = [0, 0];
+  for (let i = 0; i < hi.length; i++) {
+    high |= /** @type {number} */ (hi[i]);
+    low |= /** @type {number} */ (lo[i]);
+  }
+  const bits = high === 0 ? 32 - Math.clz32(low) : 64 - Math.clz32(high);
+  return Math.ceil(bits / 8);
+}
+
+/** The median of a few of them: noise around it needs the fewest bits. @param {Integers} integers */
+function middleOf(integers) {
+  const length = integers.hi.length;
+  const few = Math.min(length, 9);
+  const picked = Array.from({ length: few }, (_, i) => at(integers, Math.floor((i * length) / few)));
+  return /** @type {Wide} */ (picked.sort(byWidth)[few >> 1]);
+}
+
+/** @param {Column} column @returns {Uint8Array[]} */
+export const packColumn = ({ order, seeds, planes }) => [
+  Buffer.from([order | (planes.length << ORDER_BITS)]),
+  ...seeds.map(signedVarint),
+  ...planes.flatMap(packPlane),
+];
+
+/**
+ * @param {import('./bytes.js').Reader} reader
+ * @param {number} count
+ * @returns {Integers}
+ * @throws {RangeError}
+ */
+export function unpackColumn(reader, count) {
+  const head = reader.byte();
+  const order = head & 3;
+  const planes = head >> ORDER_BITS;
+  if (order > 2 || planes > MOST_PLANES) throw new RangeError(`packed samples hold a column ${head}`);
+  const start = reader.signedVarint();
+  const slope = order === 2 ? reader.signedVarint() : undefined;
+  const integers = zeros(count);
+  for (let rank = 0; rank < planes; rank++) {
+    spread(unpackPlane(reader, count), rank < 4 ? integers.lo : integers.hi, 8 * (rank % 4));
+  }
+  unzigzag(integers);
+  if (slope) addUp(integers, slope, true);
+  addUp(integers, start, order > 0);
+  return integers;
+}
+
+/** @param {Uint8Array} plane @param {Int32Array} words @param {number} shift */
+function spread(plane, words, shift) {
+  for (let i = 0; i < plane.length; i++) {
+    const byte = /** @type {number} */ (plane[i]);
+    words[i] = /** @type {number} */ (words[i]) | (byte << shift);
+  }
+}

@@ -1,0 +1,120 @@
+import { varint } from './bytes.js';
+import { columnOf, packColumn, unpackColumn } from './column.js';
+import { asDecimals, fromDecimals, MOST_DIGITS } from './decimals.js';
+import { fromNumbers, toNumbers } from './integers.js';
+import { bitsOf, fromBits, fromSingleBits, singleBitsOf } from './patterns.js';
+import { tableOf } from './table.js';
+
+/** What a blob's second byte says of its values. */
+export const FORMS = /** @type {const} */ ({
+  bits: 0,
+  singleBits: 1,
+  decimals: 2,
+  singleDecimals: 3,
+  table: 4,
+});
+
+/** @typedef {{ form: number, parts: () => Uint8Array[], estimate: number }} Tried */
+
+/**
+ * The values in the form that takes the fewest bytes, by the look of it.
+ *
+ * @param {Float64Array} values one at least
+ * @returns {{ form: number, parts: Uint8Array[] }}
+ */
+export function packValues(values) {
+  // Decimals are what nearly all sensors send, and nothing else comes near them.
+  const { form, parts } = decimals(values, false) ?? smallest(values);
+  return { form, parts: parts() };
+}
+
+/** @param {Float64Array} values @returns {Tried} */
+function smallest(values) {
+  const singles = singleBitsOf(values);
+  let best = singles
+    ? tried(FORMS.singleBits, columnOf(singles))
+    : tried(FORMS.bits, columnOf(bitsOf(values)));
+  for (const other of [singles && decimals(values, true), table(values)]) {
+    if (other && other.estimate < best.estimate) best = other;
+  }
+  return best;
+}
+
+/** @param {Float64Array} values @param {boolean} single @returns {Tried | undefined} */
+function decimals(values, single) {
+  const found = asDecimals(values, single);
+  if (!found) return undefined;
+  const { digits, minusZeros, integers } = found;
+  const zeros = minusZeros.length > 0 ? [columnOf(fromNumbers(minusZeros))] : [];
+  const form = single ? FORMS.singleDecimals : FORMS.decimals;
+  const { estimate, parts } = tried(form, ...zeros, columnOf(integers));
+  return { form, estimate, parts: () => [varint(digits), varint(minusZeros.length), ...parts()] };
+}
+
+/** @param {Float64Array} values @returns {Tried | undefined} */
+function table(values) {
+  const found = tableOf(values);
+  if (!found) return undefined;
+  const columns = [columnOf(bitsOf(found.table)), columnOf(fromNumbers(found.indexes))];
+  const { form, estimate, parts } = tried(FORMS.table, ...columns);
+  return { form, estimate, parts: () => [varint(found.table.length), ...parts()] };
+}
+
+/** @param {number} form @param {...import('./column.js').Column} columns @returns {Tried} */
+const tried = (form, ...columns) => ({
+  form,
+  estimate: columns.reduce((sum, { estimate }) => sum + estimate, 0),
+  parts: () => columns.flatMap(packColumn),
+});
+
+/**
+ * @param {import('./bytes.js').Reader} reader
+ * @param {number} form
+ * @param {number} count
+ * @returns {Float64Array}
+ * @throws {RangeError}
+ */
+export function unpackValues(reader, form, count) {
+  switch (form) {
+    case FORMS.bits:
+      return fromBits(unpackColumn(reader, count));
+    case FORMS.singleBits:
+      return fromSingleBits(unpackColumn(reader, count));
+    case FORMS.decimals:
+    case FORMS.singleDecimals:
+      return readDecimals(reader, count, form === FORMS.singleDecimals);
+    case FORMS.table:
+      return readTable(reader, count);
+    default:
+      throw new RangeError(`packed samples are of form ${form}; this process knows 0 to ${FORMS.table}`);
+  }
+}
+
+/** @param {import('./bytes.js').Reader} reader @param {number} count @param {boolean} single */
+function readDecimals(reader, count, single) {
+  const digits = reader.count(MOST_DIGITS);
+  const zeros = reader.count(count);
+  const minusZeros = zeros > 0 ? readIndexes(reader, zeros, count) : [];
+  return fromDecimals({ digits, minusZeros, integers: unpackColumn(reader, count) }, single);
+}
+
+/** @param {import('./bytes.js').Reader} reader @param {number} count */
+function readTable(reader, count) {
+  const size = reader.count(count);
+  const table = fromBits(unpackColumn(reader, size));
+  return readIndexes(reader, count, size).map((index) => /** @type {number} */ (table[index]));
+}
+
+/**
+ * @param {import('./bytes.js').Reader} reader
+ * @param {number} count
+ * @param {number} size of what they point into
+ */
+function readIndexes(reader, count, size) {
+  const indexes = toNumbers(unpackColumn(reader, count));
+  for (const index of indexes) {
+    if (!(index >= 0 && index < size))
+      throw new RangeError(`packed samples ask for item ${index} of ${size}`);
+  }
+  return indexes;
+}

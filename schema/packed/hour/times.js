@@ -1,0 +1,45 @@
+import { varint } from './bytes.js';
+import { fitClock, MOST, missedIn, strikeAt, strikesOf } from './clock.js';
+import { columnOf, packColumn, unpackColumn } from './column.js';
+import { fromNumbers, toNumbers } from './integers.js';
+
+/**
+ * @param {Float64Array} offsets ms since the hour began, ascending
+ * @returns {Uint8Array[]} the clock, the strikes missed before each sample, and how far each is from its strike
+ */
+export function packTimes(offsets) {
+  const even = clockColumns(offsets, new Int32Array(offsets.length));
+  const missed = missedIn(offsets);
+  const gappy = missed.some((strikes) => strikes !== 0) ? clockColumns(offsets, missed) : even;
+  const { clock, columns } = gappy.estimate < even.estimate ? gappy : even;
+  return [varint(clock.origin), varint(clock.interval), ...columns.flatMap(packColumn)];
+}
+
+/** @param {Float64Array} offsets @param {Int32Array} missed */
+function clockColumns(offsets, missed) {
+  const strikes = strikesOf(missed);
+  const clock = fitClock(offsets, strikes);
+  const deviations = new Float64Array(offsets.length);
+  for (let i = 0; i < offsets.length; i++) {
+    deviations[i] = /** @type {number} */ (offsets[i]) - strikeAt(clock, /** @type {number} */ (strikes[i]));
+  }
+  const columns = [columnOf(fromNumbers(missed)), columnOf(fromNumbers(deviations))];
+  return { clock, columns, estimate: columns.reduce((sum, { estimate }) => sum + estimate, 0) };
+}
+
+/**
+ * @param {import('./bytes.js').Reader} reader
+ * @param {number} count
+ * @returns {Float64Array} ms since the hour began, as the blob has them: in any order, anywhere
+ * @throws {RangeError}
+ */
+export function unpackTimes(reader, count) {
+  const clock = { origin: reader.count(MOST), interval: reader.count(MOST) };
+  const strikes = strikesOf(toNumbers(unpackColumn(reader, count)));
+  const offsets = toNumbers(unpackColumn(reader, count));
+  for (let i = 0; i < count; i++) {
+    const strike = strikeAt(clock, /** @type {number} */ (strikes[i]));
+    offsets[i] = /** @type {number} */ (offsets[i]) + strike;
+  }
+  return offsets;
+}
