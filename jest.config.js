@@ -4,6 +4,9 @@ const common = { testEnvironment: 'node', transform: {} };
 /** @param {string} folder */
 const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.js`];
 
+/** Answers of HTTP are held to the contract. */
+const watched = { ...common, setupFilesAfterEnv: ['<rootDir>/test/support/contract/hook.js'] };
+
 /**
  * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own; those of
  * `cluster` start three nodes, and break everything. All others run against the real parts and share one local database,
@@ -16,9 +19,9 @@ export default {
   projects: [
     { ...common, displayName: 'unit', testMatch: testsIn('unit') },
     { ...common, displayName: 'infra', testMatch: testsIn('infra') },
-    { ...common, displayName: 'cluster', testMatch: testsIn('cluster') },
+    { ...watched, displayName: 'cluster', testMatch: testsIn('cluster') },
     {
-      ...common,
+      ...watched,
       displayName: 'integration',
       testMatch: [...testsIn('integration'), ...testsIn('browser')],
       globalSetup: '<rootDir>/test/support/global-setup.js',

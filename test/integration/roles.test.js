@@ -71,7 +71,7 @@ test('one that takes messages tells how it is, and serves nothing else', async (
   expect((await send(api.httpUrl, '/healthz')).status).toBe(200);
   expect((await send(api.httpUrl, '/metrics')).text).toContain('role="ingest"');
   for (const path of ['/', '/index.html', '/api/v1/latest', '/api/v1/measurements', '/api/v1/stream']) {
-    expect((await send(api.httpUrl, path)).status).toBe(404);
+    expect((await send(api.httpUrl, path, { isReader: false })).status).toBe(404);
   }
 });
 

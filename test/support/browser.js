@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core';
 import { findTools } from '../../infra/bootstrap/index.js';
+import { watchAnswer, watchLater } from './contract/watch.js';
 
 /** A browser for tests: no sandbox (tests may run as root), no graphics card, and no word to anybody but the page's own server. */
 const ARGUMENTS = [
@@ -31,10 +32,25 @@ export async function startBrowser() {
         if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
       });
       page.on('pageerror', (error) => complaints.push(String(error.stack)));
+      page.on('response', (response) => watchLater(() => watch(response)));
       return { page, complaints, close: () => context.close() };
     },
     stop: () => browser.close(),
   };
+}
+
+/** @param {import('playwright-core').Response} response */
+async function watch(response) {
+  const { pathname, search } = new URL(response.url());
+  const headers = response.headers();
+  const isJson = /^application\/(problem\+)?json/.test(headers['content-type'] ?? '');
+  watchAnswer({
+    method: response.request().method(),
+    path: pathname + search,
+    status: response.status(),
+    header: (name) => headers[name],
+    text: isJson ? await response.text() : null,
+  });
 }
 
 /**

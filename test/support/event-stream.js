@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { watchEvent } from './contract/watch.js';
 import { until } from './until.js';
 
 /**
@@ -30,13 +31,19 @@ export async function openStream(url, { headers = {} } = {}) {
     rest = String(blocks.pop());
     for (const block of blocks) {
       if (block.startsWith(':')) comments++;
-      else events.push(parse(block));
+      else take(parse(block));
     }
   });
   for (const event of ['close', 'error']) {
     response.on(event, () => {
       ended = true;
     });
+  }
+
+  /** @param {StreamEvent} event */
+  function take(event) {
+    watchEvent(event);
+    events.push(event);
   }
 
   /** @param {string[]} kinds @returns {any[]} the items of all events of these kinds */

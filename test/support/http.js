@@ -1,27 +1,43 @@
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect } from '@jest/globals';
+import { watchAnswer } from './contract/watch.js';
 
 /**
  * One request exactly as given: `fetch` would tidy up its path and its headers.
  *
  * @param {string} origin
  * @param {string} path as it goes over the wire
- * @param {{ method?: string, headers?: Record<string, string>, body?: string | Buffer | Iterable<Buffer> }} [options] a
- *   body of several parts is sent in chunks, its length untold
+ * @param {{ method?: string, headers?: Record<string, string>, body?: string | Buffer | Iterable<Buffer>, isReader?: boolean }} [options]
+ *   a body of several parts is sent in chunks, its length untold; `isReader`: whether readers are served there at all, to
+ *   whom the contract speaks
  * @returns {Promise<{ status: number, headers: import('node:http').IncomingHttpHeaders, text: string }>}
  */
-export function send(origin, path, { method = 'GET', headers = {}, body } = {}) {
+export function send(
+  origin,
+  path,
+  { method = 'GET', headers: sentHeaders = {}, body, isReader = true } = {},
+) {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, path, method, headers }, (response) => {
+    const sent = request({ hostname, port, path, method, headers: sentHeaders }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
       });
-      response.once('end', () =>
-        resolve({ status: Number(response.statusCode), headers: response.headers, text }),
-      );
+      response.once('end', () => {
+        const { headers } = response;
+        const status = Number(response.statusCode);
+        const answer = {
+          method,
+          path,
+          status,
+          header: (/** @type {string} */ name) => headers[name]?.toString(),
+          text,
+        };
+        if (isReader) watchAnswer(answer);
+        resolve({ status, headers, text });
+      });
     });
     sent.once('error', reject);
     if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) sent.end(body);

@@ -45,7 +45,7 @@ beforeAll(async () => {
       receivedAt,
       device: `d${at % 3}`,
       topic: `iot/v1/d${at % 3}/measurements`,
-      codes: at % 2 ? { malformed: 1 } : { too_old: at, not_numeric: 2 },
+      codes: at % 2 ? { malformed: 1 } : { too_old: at + 1, not_numeric: 2 },
       content: {
         contentType: undefined,
         payload: Buffer.from(`{${at}`),

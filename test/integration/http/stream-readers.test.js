@@ -67,7 +67,7 @@ function publishAll(value) {
   live.publish(
     Array.from({ length: SENSORS }, (_, at) => ({
       device_id: ID,
-      sensor_id: `sensor-${at}`,
+      sensor_id: `${ID.slice(0, -4)}${String(at).padStart(4, '0')}`,
       device: 'd',
       name: `n${at}`,
       type: null,

@@ -30,6 +30,9 @@ const SUBSCRIPTION = {
     }),
 };
 
+/** The data of events, by their names. @type {Record<string, z.ZodType>} */
+export const EVENTS = { snapshot: SCHEMAS.Changes, delta: SCHEMAS.Changes, stats: SCHEMAS.Stats };
+
 /** @type {Operation} */
 export const followLatest = {
   id: 'followLatest',

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/problems.js';
+import { ROUTES } from '../../../api/http/routes/index.js';
+
+/**
+ * An answer as it came over the wire.
+ *
+ * @typedef {object} Answer
+ * @property {string} method
+ * @property {string} path with its query
+ * @property {number} status
+ * @property {(name: string) => string | undefined} header
+ * @property {string | null} text null: not read
+ */
+
+const TABLE = ROUTES.map((route) => ({
+  ...route,
+  pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
+}));
+
+/** What is answered where no route is, or before it is known which one. */
+const NOWHERE = /** @type {const} */ (['not_found', 'bad_parameter', 'unauthorized', 'wrong_host']);
+
+/** Characters of anything that are shown. */
+const SHOWN = 500;
+
+/** Headers without which an answer of that status helps nobody. @type {Record<number, string>} */
+const OWED = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' };
+
+/**
+ * Holds an answer to the contract.
+ *
+ * @param {Answer} answer
+ * @returns {string | null} what of it is not in the document; null: nothing
+ */
+export function objectionTo(answer) {
+  const objection = findObjection(answer);
+  if (!objection) return null;
+  const { method, path, status, text } = answer;
+  return `${method} ${path.slice(0, SHOWN)} answered ${status}: ${objection.slice(0, SHOWN)}\n${text?.slice(0, SHOWN)}`;
+}
+
+/** @param {Answer} answer @returns {string | null} */
+function findObjection(answer) {
+  const path = String(answer.path.split('?', 1)[0]);
+  const here = TABLE.filter(({ pattern }) => pattern.test(path));
+  const owed = OWED[answer.status];
+  if (owed && !answer.header(owed)) return `no header ${owed}`;
+  if (here.length === 0) return ofNoRoute(path, answer);
+  const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
+  const route = here.find((one) => one.method === method);
+  if (!route) return problemObjection(answer, ['method_not_allowed', ...NOWHERE]);
+  const content = route.operation.answers[answer.status];
+  if (content) return bodyObjection(answer, content);
+  return problemObjection(answer, problemsOf(route.operation).get(answer.status) ?? []);
+}
+
+/** The dashboard and its files are no part of the contract; problems are. @param {string} path @param {Answer} answer */
+function ofNoRoute(path, answer) {
+  const isOurs = /^\/api(\/|$)/.test(path) || mediaType(answer) === 'application/problem+json';
+  return isOurs ? problemObjection(answer, ['method_not_allowed', 'headers_too_large', ...NOWHERE]) : null;
+}
+
+/** @param {Answer} answer @param {import('../../../api/http/contract/operation.js').Content} content */
+function bodyObjection(answer, content) {
+  const type = mediaType(answer);
+  const [, body] = Object.entries(content).find(([one]) => one.split(';', 1)[0] === type) ?? [];
+  if (!body) return `the media type ${type} is not described`;
+  return body instanceof z.ZodType ? jsonObjection(answer, body) : null;
+}
+
+/** @param {Answer} answer @param {readonly import('../../../common/errors.js').ErrorCode[]} codes */
+function problemObjection(answer, codes) {
+  if (mediaType(answer) !== 'application/problem+json') return `${mediaType(answer)} is no problem document`;
+  if (answer.text === null || answer.method === 'HEAD') {
+    return codes.some((code) => statusOf(code) === answer.status) ? null : 'the status is not described';
+  }
+  const { code } = JSON.parse(answer.text);
+  const schema = PROBLEMS[code];
+  return schema && codes.includes(code) ? jsonObjection(answer, schema) : `the code ${code} is not described`;
+}
+
+/** @param {Answer} answer @param {z.ZodType} schema */
+function jsonObjection({ method, text }, schema) {
+  if (text === null || method === 'HEAD') return null;
+  const { error } = schema.safeParse(JSON.parse(text));
+  return error ? z.prettifyError(error) : null;
+}
+
+/** @param {Answer} answer */
+const mediaType = ({ header }) => header('content-type')?.split(';', 1)[0];

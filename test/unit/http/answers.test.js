@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { objectionTo } from '../../support/contract/answers.js';
+
+const PAGE = { items: [], next: null };
+const PROBLEM = { type: 'about:blank', title: 'Not Found', status: 404, code: 'not_found', detail: 'No.' };
+
+/** @param {{ method?: string, path?: string, status?: number, type?: string, body?: unknown, headers?: Record<string, string> }} answer */
+const objection = ({ method = 'GET', path = '/api/v1/latest', status = 200, headers = {}, ...rest }) => {
+  const { type = 'application/json; charset=utf-8', body = PAGE } = rest;
+  /** @type {Record<string, string>} */
+  const all = { 'content-type': type, ...headers };
+  return objectionTo({ method, path, status, header: (name) => all[name], text: JSON.stringify(body) });
+};
+
+/** @param {Partial<typeof PROBLEM>} [other] */
+const problem = (other) => {
+  const body = { ...PROBLEM, ...other };
+  return { status: body.status, type: 'application/problem+json', body };
+};
+
+describe('what is in the contract', () => {
+  test.each([
+    ['a page', {}],
+    ['the same with a query', { path: '/api/v1/latest?limit=1' }],
+    ['a thing that is not there', { path: '/api/v1/devices/a', ...problem() }],
+    ['an address where nothing is', { path: '/api/v1/nothing', ...problem() }],
+    ['a file of the dashboard', { path: '/assets/main.js', type: 'text/javascript' }],
+    [
+      'a method that is not served',
+      {
+        method: 'PUT',
+        headers: { allow: 'GET, HEAD' },
+        ...problem({ status: 405, title: 'Method Not Allowed', code: 'method_not_allowed' }),
+      },
+    ],
+  ])('%s', (_, answer) => expect(objection(answer)).toBeNull());
+});
+
+describe('what is not', () => {
+  test.each([
+    ['a status', { status: 204 }, 'no problem document'],
+    ['a media type', { type: 'text/html' }, 'text/html is not described'],
+    ['a member more', { body: { ...PAGE, total: 0 } }, 'total'],
+    ['a member less', { body: { items: [] } }, 'next'],
+    ['a member of another type', { body: { items: {}, next: null } }, 'items'],
+    ['a problem of another route', problem(), 'not_found is not described'],
+    ['a problem without its sentence', { path: '/api/v1/devices/a', ...problem({ detail: '' }) }, 'detail'],
+    [
+      'a refusal of a method that does not say which are served',
+      { method: 'PUT', ...problem({ status: 405, title: 'Method Not Allowed', code: 'method_not_allowed' }) },
+      'no header allow',
+    ],
+    ['an answer to a method that is not served', { method: 'DELETE' }, 'no problem document'],
+    ['an answer where nothing is', { path: '/api/v1/nothing' }, 'no problem document'],
+  ])('%s', (_, answer, says) => expect(objection(answer)).toContain(says));
+});
