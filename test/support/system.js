@@ -91,7 +91,7 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
     },
 
     /** A client of the driver's in the system's keyspace, to be shut down by whoever asked for it. */
-    openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace }),
+    openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
 
     /** The store of another process, to be closed by whoever asked for it. @param {import('../../api/store/session.js').Gate} [gate] */
     openStore: (gate) =>
