@@ -51,8 +51,7 @@ export async function connectPipeline(parts) {
     () => window.size,
   );
   metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
-  const isPressed = () => permits.waiting > 0;
-  return { metrics, vitals, live, store, trustedClock, ingest, isPressed };
+  return { metrics, vitals, live, store, trustedClock, ingest };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

@@ -44,6 +44,7 @@ export const fields = {
   cursor: z.string().optional().meta({ description: 'The `next` of the page before.' }),
   from: time.optional().meta({ ...TIME, description: 'Not before this instant; the start of retention.' }),
   to: time.optional().meta({ ...TIME, description: 'Before this instant; now.' }),
+  points: digits(1, 2000).default(500).meta({ description: 'Points of the answer at most.' }),
   name: name.optional(),
   /** Told apart by `readDevice`, which has a code of its own for what is neither id nor name. */
   id: z.string().optional(),

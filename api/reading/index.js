@@ -1,11 +1,12 @@
 import { createLookUp } from './hours.js';
 import { readPage } from './pages.js';
 import { rememberPackedUntil } from './progress.js';
+import { readSeries } from './series/index.js';
 
 /**
  * Reads what a sensor has measured, from history and from batches alike: nobody outside sees which of them answered.
  *
- * @param {Pick<import('../store/index.js').Store, 'samples' | 'packed' | 'packProgress'>} store
+ * @param {Pick<import('../store/index.js').Store, 'samples' | 'packed' | 'scans' | 'packProgress'>} store
  */
 export function createReading(store) {
   const packedUntil = rememberPackedUntil(store.packProgress);
@@ -19,6 +20,13 @@ export function createReading(store) {
      * @param {{ order: import('./chunks.js').Order, limit: number }} page
      */
     page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
+
+    /**
+     * @param {import('./hours.js').Sensor} sensor
+     * @param {import('./chunks.js').Range} range within retention
+     * @param {Parameters<typeof readSeries>[3]} options
+     */
+    series: (sensor, range, options) => readSeries({ lookUp, source: store }, sensor, range, options),
   };
 }
 

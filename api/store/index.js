@@ -1,18 +1,18 @@
+import { dialectOf } from '../../schema/migrate/cluster.js';
 import { checkSchema } from '../../schema/migrate/installation.js';
 import { connect } from './connect.js';
 import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
-import { createPackLeases } from './history/leases.js';
 import { createPackProgress } from './history/progress.js';
 import { createHistoryReads } from './history/reads.js';
-import { createUnpackedReads } from './history/unpacked.js';
 import { createHistoryWrites } from './history/writes.js';
 import { createLatest } from './latest.js';
 import { createSampleReads } from './measurements/reads.js';
 import { createSampleWrites } from './measurements/writes.js';
 import { createRegistryStore } from './registry/index.js';
+import { createScans } from './scans.js';
 import { createSession } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
@@ -31,15 +31,17 @@ import { createSparkplugStore } from './sparkplug.js';
  */
 export async function connectStore({ cql, retention, gate, observe, onStaleIndex, clock = Date.now }) {
   const client = await connect(cql, { keyspace: cql.keyspace });
+  /** @type {import('../../schema/migrate/files.js').Dialect} */
+  let dialect;
   try {
     await checkSchema(client, retention);
+    dialect = await dialectOf(client);
   } catch (error) {
     await client.shutdown();
     throw error;
   }
   const ingest = createSession(client, observe, gate);
   const reading = createSession(client, observe);
-  const packed = createHistoryReads(reading);
   return {
     /** Writing, through the gate. */
     measurements: createSampleWrites(ingest),
@@ -50,15 +52,9 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     history: createHistoryWrites(ingest),
     /** Reading. */
     samples: createSampleReads(reading),
-    packed,
+    packed: createHistoryReads(reading),
+    scans: createScans(reading, dialect),
     packProgress: createPackProgress(reading),
-    /** Packing, which gives way to ingest by itself and so needs no gate. */
-    packing: {
-      ...createUnpackedReads(reading),
-      ...createHistoryWrites(reading),
-      readStatistics: packed.readStatistics,
-    },
-    packLeases: createPackLeases(reading),
     devices: createRegistryStore(reading),
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),

@@ -7,8 +7,6 @@ export const DDL = { prepare: false, isIdempotent: false };
 export async function dialectOf(client) {
   const { rows } = await client.execute(
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system' AND table_name = 'scylla_local'",
-    [],
-    { prepare: false },
   );
   return rows.length > 0 ? DIALECTS.scylla : DIALECTS.cassandra;
 }

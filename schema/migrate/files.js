@@ -15,13 +15,14 @@ const FOLDER = new URL('../migrations/', import.meta.url);
  *
  * @typedef {object} Dialect
  * @property {string} dropTombstones the option that lets expired data go at once
+ * @property {string} pastCache what stands at the end of a SELECT that reads so much that it would push out what others need
  */
 
 /** @type {Record<'scylla' | 'cassandra', Dialect>} */
 export const DIALECTS = {
-  scylla: { dropTombstones: "tombstone_gc = {'mode': 'immediate'}" },
+  scylla: { dropTombstones: "tombstone_gc = {'mode': 'immediate'}", pastCache: ' BYPASS CACHE' },
   // gc_grace_seconds also bounds how long hints are kept, so a day rather than nothing.
-  cassandra: { dropTombstones: 'gc_grace_seconds = 86400' },
+  cassandra: { dropTombstones: 'gc_grace_seconds = 86400', pastCache: '' },
 };
 
 /** @returns {Promise<Migration[]>} in order */

@@ -1,9 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { readMigrations } from './files.js';
 
-/** The partition of both tables. Bound, as all values are: the driver finds the replicas of what is bound alone. */
-export const PART = 'millrace';
-
 /**
  * Stops a process whose schema or fixed settings are not those of the database.
  *
@@ -47,7 +44,7 @@ export const namesOf = ({ latestGroups, batchDays, historyDays }) => ({
 
 /** @param {import('cassandra-driver').Client} client @returns {Promise<Record<string, number | undefined>>} */
 export async function storedSettings(client) {
-  const row = (await client.execute('SELECT * FROM installation WHERE part = ?', [PART])).first();
+  const row = (await client.execute("SELECT * FROM installation WHERE part = 'millrace'")).first();
   return {
     LATEST_GROUPS: row?.['latest_groups'] ?? undefined,
     BATCH_DAYS: row?.['batch_days'] ?? undefined,
@@ -57,6 +54,6 @@ export async function storedSettings(client) {
 
 /** @param {import('cassandra-driver').Client} client @returns {Promise<number>} 0 before the first migration */
 export async function currentVersion(client) {
-  const { rows } = await client.execute('SELECT version FROM schema_version WHERE part = ?', [PART]);
+  const { rows } = await client.execute("SELECT version FROM schema_version WHERE part = 'millrace'");
   return Math.max(0, ...rows.map((row) => row['version']));
 }

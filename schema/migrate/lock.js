@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PART } from './installation.js';
 
 /** A lock nobody renews is free after this long, in s: longer than any one statement of ours takes. */
 const TTL_SECONDS = 60;
@@ -18,7 +17,7 @@ const TTL_SECONDS = 60;
  */
 export async function withSchemaLock(client, work, onStatus) {
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
-  await client.execute('INSERT INTO installation (part) VALUES (?) IF NOT EXISTS', [PART]);
+  await client.execute("INSERT INTO installation (part) VALUES ('millrace') IF NOT EXISTS");
   await take(client, owner, onStatus);
   const renewal = setInterval(
     () => renew(client, owner).catch((error) => onStatus(`the schema lock could not be renewed: ${error}`)),
@@ -28,10 +27,10 @@ export async function withSchemaLock(client, work, onStatus) {
     return await work();
   } finally {
     clearInterval(renewal);
-    await client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [
-      PART,
-      owner,
-    ]);
+    await client.execute(
+      "UPDATE installation SET lock_owner = null WHERE part = 'millrace' IF lock_owner = ?",
+      [owner],
+    );
   }
 }
 
@@ -39,8 +38,8 @@ export async function withSchemaLock(client, work, onStatus) {
 async function take(client, owner, onStatus) {
   for (;;) {
     const result = await client.execute(
-      `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = null`,
-      [owner, PART],
+      `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = 'millrace' IF lock_owner = null`,
+      [owner],
     );
     if (result.wasApplied()) return;
     // A repeated attempt of ours may have been applied although its answer was lost.
@@ -54,6 +53,6 @@ async function take(client, owner, onStatus) {
 /** @param {import('cassandra-driver').Client} client @param {string} owner */
 const renew = (client, owner) =>
   client.execute(
-    `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = ?`,
-    [owner, PART, owner],
+    `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = 'millrace' IF lock_owner = ?`,
+    [owner, owner],
   );

@@ -16,8 +16,7 @@ import { until } from '../support/until.js';
 let admin;
 const afterwards = useCleanUps();
 beforeAll(async () => {
-  const { cql } = readSettings({ CQL_CONTACT_POINTS: sharedContactPoint() }, { envFile: '' });
-  admin = await connect(cql, { applicationName: 'test' });
+  admin = await connect(readSettings({ CQL_CONTACT_POINTS: sharedContactPoint() }, { envFile: '' }).cql);
 });
 afterAll(() => admin?.shutdown());
 

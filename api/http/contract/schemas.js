@@ -72,6 +72,30 @@ const DeviceWithSensors = z.strictObject({ ...Device.shape, registered_at: Time,
 
 const Measurement = z.strictObject({ ts: Time, value: z.number() });
 
+const Point = z
+  .strictObject({
+    ts: Time,
+    min: z.number(),
+    max: z.number(),
+    avg: z.number().nullable(),
+    count: z.int().positive(),
+  })
+  .meta({
+    description:
+      'The samples of one bin. `ts` is where the bin begins, for the first one also where the range begins later; `avg` is null where their sum is beyond a double.',
+  });
+
+const Series = z
+  .strictObject({
+    points: z.array(Point).max(2000),
+    step_ms: z.int().positive().meta({ description: 'The width of a bin, in milliseconds.' }),
+    source: z.enum(['statistics', 'samples']),
+  })
+  .meta({
+    description:
+      'In order of time; bins without samples are not listed. `source`: `statistics` where those of whole hours were taken, else `samples`.',
+  });
+
 const Codes = z.record(z.string(), z.int().positive()).meta({
   description: 'How many measurements were refused, by code.',
   examples: [{ bad_timestamp: 2 }],
@@ -136,6 +160,8 @@ export const SCHEMAS = {
   SensorOfDevice,
   Measurement,
   MeasurementPage: pageOf(Measurement),
+  Point,
+  Series,
   DeadLetter,
   DeadLetterPage: pageOf(DeadLetter),
   DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),

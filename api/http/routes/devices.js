@@ -86,5 +86,6 @@ export async function findSensor({ store, groups }, params) {
   const group = groupOf(device.bytes, groups);
   const [row] = await store.fleet.latestOfSensors(group, [{ device: device.bytes, sensor: sensor.bytes }]);
   if (!row) throw new MillraceError('not_found', 'There is no such sensor.');
-  return { deviceId: device.id, device, sensor, group, row };
+  const key = { group, device: device.bytes, sensor: sensor.bytes };
+  return { deviceId: device.id, sensorId: sensor.id, key, row };
 }

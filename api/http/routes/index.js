@@ -8,6 +8,7 @@ import { getDevice, getDevices, getSensor } from './devices.js';
 import { getOpenApi } from './documents.js';
 import { getLatest } from './latest.js';
 import { getMeasurements } from './measurements.js';
+import { getSeries } from './series.js';
 import { getHealth, getMetrics, getReadiness } from './service.js';
 import { postMeasurements } from './submission.js';
 
@@ -59,6 +60,12 @@ export const API_ROUTES = [
     path: '/api/v1/devices/{device}/sensors/{sensor}/measurements',
     create: getMeasurements,
     operation: measurements.listMeasurements,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/sensors/{sensor}/series',
+    create: getSeries,
+    operation: measurements.readSeries,
   },
   {
     method: 'post',

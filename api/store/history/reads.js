@@ -23,8 +23,8 @@ const SELECT_SAMPLES = {
 const SELECT_STATISTICS = {
   name: 'read_statistics',
   cql: 'SELECT hour, count, min, max, sum, first, last, read_from, late_at FROM history_stat WHERE device_id = ? AND sensor_id = ? AND year = ? AND hour >= ? AND hour < ?',
-  // Rows of about 100 bytes: a year is two pages.
-  fetchSize: 5000,
+  // Rows of about 100 bytes; of a page of 2,000 the driver makes rows in about 5 ms.
+  fetchSize: 2000,
 };
 
 /** @param {import('../session.js').Session} session */
