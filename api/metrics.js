@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 const COMMIT_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
+const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
 
 /**
  * What this process counts, for Prometheus. No label grows with the fleet.
@@ -60,6 +61,27 @@ export function createMetrics({ version, role }) {
     late: new Counter({
       name: 'iot_ingest_late_samples_total',
       help: 'Samples that came after their hour had closed, and went into history by themselves',
+      registers,
+    }),
+    packedHours: new Counter({
+      name: 'iot_pack_hours_total',
+      help: 'Hours of sensors packed into history',
+      registers,
+    }),
+    packedSamples: new Counter({
+      name: 'iot_pack_samples_total',
+      help: 'Samples packed into history',
+      registers,
+    }),
+    packSeconds: new Histogram({
+      name: 'iot_pack_seconds',
+      help: 'Packing one hour of one group of devices, giving way to ingest included',
+      buckets: PACK_BUCKETS,
+      registers,
+    }),
+    unreadableRows: new Counter({
+      name: 'iot_pack_unreadable_rows_total',
+      help: 'Rows that this process could not read when it packed their hour',
       registers,
     }),
     retries: new Counter({

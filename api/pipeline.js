@@ -51,7 +51,8 @@ export async function connectPipeline(parts) {
     () => window.size,
   );
   metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
-  return { metrics, vitals, live, store, trustedClock, ingest };
+  const isPressed = () => permits.waiting > 0;
+  return { metrics, vitals, live, store, trustedClock, ingest, isPressed };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

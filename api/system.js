@@ -3,6 +3,7 @@ import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
 import { createIntake } from './ingest/intake.js';
+import { createPacking } from './packing/index.js';
 import { PERIODS_MS } from './periods.js';
 import { connectPipeline } from './pipeline.js';
 import { createReadiness } from './readiness.js';
@@ -11,7 +12,7 @@ import { createReceiving } from './receiving.js';
 import { cursorSecret } from './secret.js';
 
 /**
- * The whole system, in the order in which data flows: broker -> ingest -> store -> http. A process whose ROLE is `http`
+ * The whole system, in the order in which data flows: broker -> ingest -> store -> http; beside it, packing. A process whose ROLE is `http`
  * has no broker, and ingests what is posted to it; one whose ROLE is `ingest` serves nobody, and only tells how it is.
  *
  * @param {object} parts
@@ -38,11 +39,24 @@ export async function startSystem(parts) {
     clockDifference,
     send: (topic, payload) => receiving?.send(topic, payload),
   });
-  const { metrics, vitals, live, store, ingest } = pipeline;
+  const { metrics, vitals, live, store, trustedClock, ingest, isPressed } = pipeline;
   const receiving =
     config.role === 'http'
       ? null
       : createReceiving({ config, ingest, openIntake, clock, periods, logger, metrics, onFatal });
+  const packing =
+    config.role === 'http'
+      ? null
+      : createPacking({
+          config,
+          store,
+          clock,
+          trustedClock,
+          isPressed,
+          pauseMs: periods.pack,
+          logger,
+          metrics,
+        });
   const api =
     config.role === 'ingest'
       ? null
@@ -77,7 +91,7 @@ export async function startSystem(parts) {
 
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
-    await Promise.all([receiving?.stop(), http.stop()]);
+    await Promise.all([receiving?.stop(), packing?.stop(), http.stop()]);
     ingest.giveUp();
     await store.close();
   }
@@ -85,6 +99,7 @@ export async function startSystem(parts) {
   try {
     await ingest.start();
     await receiving?.start();
+    packing?.start();
     await http.start();
   } catch (error) {
     await stop();

@@ -85,8 +85,18 @@ export const yearOf = (ts) => new Date(ts).getUTCFullYear();
 /** @param {number} bucket epoch ms @returns {number} epoch ms at which the hour closes */
 export const closingOf = (bucket) => bucket + HOUR_MS + PACK_DELAY_MS;
 
+/** @param {number} day epoch ms of its start @returns {number} epoch ms from which its hours are looked at a second time: a day after the last of them closed */
+export const settlingOf = (day) => closingOf(day + DAY_MS - HOUR_MS) + DAY_MS;
+
 /** @param {number} bucket epoch ms @param {number} at epoch ms of the commit @returns {boolean} whether it came too late to be packed with its hour */
 export const isLate = (bucket, at) => at >= closingOf(bucket) - LATE_MARGIN_MS;
+
+/**
+ * @param {{ readFrom: number | null, lateAt: number | null }} row of `history_stat`, epoch ms
+ * @returns {boolean} whether its statistics are of all samples of the hour: none came so late that they may be missing
+ */
+export const isExact = ({ readFrom, lateAt }) =>
+  readFrom !== null && (lateAt === null || lateAt < readFrom - LATE_MARGIN_MS);
 
 /** @param {number} ts @param {number} step ms */
 const floorTo = (ts, step) => ts - (((ts % step) + step) % step);

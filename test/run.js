@@ -1,13 +1,18 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
  * `npm run test:infra`: the same for what deploys the system. `npm run test:cluster`: that nothing is lost, whatever is
- * killed; `-- --seed N` repeats a run.
+ * killed; `-- --seed N` repeats a run. In each run, what the processes sent to their databases is written down and held
+ * against the rules of `support/habits`.
  */
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../common/command.js';
 import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
+import { recordingInto } from './support/habits/recording.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -29,6 +34,9 @@ const SUITES = {
   },
 };
 
+/** Arguments that leave no test out. */
+const SELECTS_NOTHING = /^--(ci|json|verbose|outputFile=.*|seed=.*)$/;
+
 await runCommand(async () => {
   process.chdir(root);
   const line = createStatusLine(process.stderr);
@@ -41,19 +49,45 @@ await runCommand(async () => {
   const { projects, tools } = SUITES[isNamed ? /** @type {Suite} */ (asked) : 'main'];
   await ensureTools([...tools], { onStatus });
   line.clear();
-  // Last, since this flag takes every word that follows it.
-  process.exitCode = await jest([...(isNamed ? args.slice(1) : args), '--selectProjects', ...projects]);
+  const own = isNamed ? args.slice(1) : args;
+  const records = await mkdtemp(join(tmpdir(), 'millrace-cql-'));
+  try {
+    // Last, since this flag takes every word that follows it.
+    const code = await jest([...own, '--selectProjects', ...projects], recordingInto(records));
+    const complete = projects.includes('integration') && own.every((arg) => SELECTS_NOTHING.test(arg));
+    process.exitCode = (await reportHabits(records, complete)) ? code : code || 1;
+  } finally {
+    await rm(records, { recursive: true, force: true });
+  }
 });
 
-/** @param {string[]} args @returns {Promise<number>} exit code */
-function jest(args) {
+/**
+ * @param {string} records
+ * @param {boolean} complete whether all tests ran
+ * @returns {Promise<boolean>} whether the rules were kept
+ */
+async function reportHabits(records, complete) {
+  // Only now: it needs the packages.
+  const { checkHabits } = await import('./support/habits/check.js');
+  const { found, problems } = await checkHabits(records, { complete });
+  for (const problem of problems) console.error(`CQL: ${problem}`);
+  console.error(`CQL: ${found}; ${problems.length} problems.`);
+  return problems.length === 0;
+}
+
+/**
+ * @param {string[]} args
+ * @param {Record<string, string>} recording
+ * @returns {Promise<number>} exit code
+ */
+function jest(args, { NODE_OPTIONS: recorder, ...recording }) {
   // Jest loads ES modules by an interface of Node's that is still behind a flag; its workers need it as well.
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const known = flags.filter((flag) => process.allowedNodeEnvironmentFlags.has(String(flag.split('=')[0])));
-  const options = [process.env.NODE_OPTIONS, ...known].filter(Boolean).join(' ');
+  const options = [process.env.NODE_OPTIONS, ...known, recorder].filter(Boolean).join(' ');
   const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...args], {
     stdio: 'inherit',
-    env: { ...process.env, NODE_OPTIONS: options },
+    env: { ...process.env, ...recording, NODE_OPTIONS: options },
   });
   // Jest is in our process group: a terminal's Ctrl-C reaches it without us. What npm or a CI sends reaches only us.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {

@@ -1,4 +1,4 @@
-import { HOUR_MS, LATE_MARGIN_MS, yearOf } from '../../schema/rules.js';
+import { HOUR_MS, isExact, yearOf } from '../../schema/rules.js';
 
 /** @typedef {import('../store/history/reads.js').HourRow} HourRow */
 
@@ -58,15 +58,6 @@ const known = (row) => ({
   exact: isExact(row) ? row.statistics : null,
   count: row.statistics?.count ?? null,
 });
-
-/**
- * What came late is in the statistics where their reading began more than the margin after it: as much as two clocks may
- * differ, and more.
- *
- * @param {HourRow} row
- */
-const isExact = ({ readFrom, lateAt }) =>
-  readFrom !== null && (lateAt === null || lateAt < readFrom - LATE_MARGIN_MS);
 
 /**
  * @param {number} from epoch ms

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import cassandra from 'cassandra-driver';
 import { RememberedReplicasPolicy } from './routing.js';
+import { createTracker } from './tracker.js';
 
 const { types, policies } = cassandra;
 
@@ -52,6 +53,7 @@ export function createClient(cql, { keyspace, applicationName = 'millrace' } = {
       reconnection: new policies.reconnection.ExponentialReconnectionPolicy(200, RECONNECT_MAX_MS, false),
     },
     encoding: { useUndefinedAsUnset: true },
+    requestTracker: createTracker({ application: applicationName, intended: cql.consistency }),
     monitorReporting: { enabled: false },
   });
 }

@@ -5,8 +5,10 @@ import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
+import { createPackLeases } from './history/leases.js';
 import { createPackProgress } from './history/progress.js';
 import { createHistoryReads } from './history/reads.js';
+import { createUnpackedReads } from './history/unpacked.js';
 import { createHistoryWrites } from './history/writes.js';
 import { createLatest } from './latest.js';
 import { createSampleReads } from './measurements/reads.js';
@@ -42,6 +44,7 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
   }
   const ingest = createSession(client, observe, gate);
   const reading = createSession(client, observe);
+  const packed = createHistoryReads(reading);
   return {
     /** Writing, through the gate. */
     measurements: createSampleWrites(ingest),
@@ -52,9 +55,16 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     history: createHistoryWrites(ingest),
     /** Reading. */
     samples: createSampleReads(reading),
-    packed: createHistoryReads(reading),
+    packed,
     scans: createScans(reading, dialect),
     packProgress: createPackProgress(reading),
+    /** Packing, which gives way to ingest by itself and so needs no gate. */
+    packing: {
+      ...createUnpackedReads(reading),
+      ...createHistoryWrites(reading),
+      readStatistics: packed.readStatistics,
+    },
+    packLeases: createPackLeases(reading),
     devices: createRegistryStore(reading),
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),

@@ -2,6 +2,9 @@ import { migrate } from '../../schema/migrate/migrate.js';
 import { createClient } from './client.js';
 import { connect } from './connect.js';
 
+/** What the database is told of who changes its schema. */
+const MIGRATION = 'millrace-migrate';
+
 /**
  * @param {import('../../common/settings.js').Config} config
  * @param {(line: string) => void} [onStatus]
@@ -9,11 +12,11 @@ import { connect } from './connect.js';
  * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
 export async function migrateDatabase({ cql, retention }, onStatus) {
-  const admin = await connect(cql);
+  const admin = await connect(cql, { applicationName: MIGRATION });
   try {
     return await migrate({
       admin,
-      open: (keyspace) => createClient(cql, { keyspace }),
+      open: (keyspace) => createClient(cql, { keyspace, applicationName: MIGRATION }),
       keyspace: cql.keyspace,
       retention,
       onStatus,

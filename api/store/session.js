@@ -93,6 +93,19 @@ export function createSession(client, observe, gate = OPEN) {
     },
 
     /**
+     * One page of the driver's, for whoever reads an answer that is not bounded, in between doing something else.
+     *
+     * @param {Statement} statement
+     * @param {unknown[]} params
+     * @param {string} [pageState] of the page before
+     * @returns {Promise<{ rows: Row[], next: string | undefined }>} `next` is undefined at the end
+     */
+    async page({ name, cql }, params, pageState) {
+      const page = await timed(name, () => client.execute(cql, params, { pageState }));
+      return { rows: page.rows, next: page.pageState };
+    },
+
+    /**
      * All rows of an answer that is bounded by its statement. A page of the driver may be short, even empty, and is
      * the last one only when it has no page state.
      *

@@ -35,7 +35,7 @@ export const STORES = {
  */
 async function withOwnWrites(parts, create) {
   const store = await connectStore(parts);
-  const client = await connect(parts.cql, { keyspace: parts.cql.keyspace });
+  const client = await connect(parts.cql, { keyspace: parts.cql.keyspace, applicationName: 'bench' });
   const session = createSession(client, parts.observe, parts.gate);
   return {
     ...store,

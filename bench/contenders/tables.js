@@ -9,7 +9,7 @@ import { windowOptions } from '../../schema/migrate/files.js';
  * @param {Array<(window: string) => string>} tables CQL of each, given the options of a time-window-compacted table
  */
 export async function createTables({ cql, retention }, tables) {
-  const client = await connect(cql, { keyspace: cql.keyspace });
+  const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
   try {
     const window = windowOptions(retention.batchDays, await dialectOf(client));
     for (const table of tables) await client.execute(table(window), [], DDL);

@@ -16,7 +16,7 @@ const AT_ONCE = 16;
  * @returns {Promise<number>} samples; what a load publishes has no instant twice
  */
 export async function storedSamples(cql, { devices, from, to }) {
-  const client = await connect(cql, { keyspace: cql.keyspace });
+  const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
   /** @param {number} number @param {number} bucket */
   async function samplesIn(number, bucket) {
     const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];

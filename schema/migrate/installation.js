@@ -1,6 +1,9 @@
 import { MillraceError } from '../../common/errors.js';
 import { readMigrations } from './files.js';
 
+/** The partition of both tables. Bound, as all values are: the driver finds the replicas of what is bound alone. */
+export const PART = 'millrace';
+
 /**
  * Stops a process whose schema or fixed settings are not those of the database.
  *
@@ -44,7 +47,7 @@ export const namesOf = ({ latestGroups, batchDays, historyDays }) => ({
 
 /** @param {import('cassandra-driver').Client} client @returns {Promise<Record<string, number | undefined>>} */
 export async function storedSettings(client) {
-  const row = (await client.execute("SELECT * FROM installation WHERE part = 'millrace'")).first();
+  const row = (await client.execute('SELECT * FROM installation WHERE part = ?', [PART])).first();
   return {
     LATEST_GROUPS: row?.['latest_groups'] ?? undefined,
     BATCH_DAYS: row?.['batch_days'] ?? undefined,
@@ -54,6 +57,6 @@ export async function storedSettings(client) {
 
 /** @param {import('cassandra-driver').Client} client @returns {Promise<number>} 0 before the first migration */
 export async function currentVersion(client) {
-  const { rows } = await client.execute("SELECT version FROM schema_version WHERE part = 'millrace'");
+  const { rows } = await client.execute('SELECT version FROM schema_version WHERE part = ?', [PART]);
   return Math.max(0, ...rows.map((row) => row['version']));
 }

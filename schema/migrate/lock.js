@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PART } from './installation.js';
 
 /** A lock nobody renews is free after this long, in s: longer than any one statement of ours takes. */
 const TTL_SECONDS = 60;
@@ -17,7 +18,7 @@ const TTL_SECONDS = 60;
  */
 export async function withSchemaLock(client, work, onStatus) {
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
-  await client.execute("INSERT INTO installation (part) VALUES ('millrace') IF NOT EXISTS");
+  await client.execute('INSERT INTO installation (part) VALUES (?) IF NOT EXISTS', [PART]);
   await take(client, owner, onStatus);
   const renewal = setInterval(
     () => renew(client, owner).catch((error) => onStatus(`the schema lock could not be renewed: ${error}`)),
@@ -27,10 +28,10 @@ export async function withSchemaLock(client, work, onStatus) {
     return await work();
   } finally {
     clearInterval(renewal);
-    await client.execute(
-      "UPDATE installation SET lock_owner = null WHERE part = 'millrace' IF lock_owner = ?",
-      [owner],
-    );
+    await client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [
+      PART,
+      owner,
+    ]);
   }
 }
 
@@ -38,8 +39,8 @@ export async function withSchemaLock(client, work, onStatus) {
 async function take(client, owner, onStatus) {
   for (;;) {
     const result = await client.execute(
-      `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = 'millrace' IF lock_owner = null`,
-      [owner],
+      `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = null`,
+      [owner, PART],
     );
     if (result.wasApplied()) return;
     // A repeated attempt of ours may have been applied although its answer was lost.
@@ -53,6 +54,6 @@ async function take(client, owner, onStatus) {
 /** @param {import('cassandra-driver').Client} client @param {string} owner */
 const renew = (client, owner) =>
   client.execute(
-    `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = 'millrace' IF lock_owner = ?`,
-    [owner, owner],
+    `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = ?`,
+    [owner, PART, owner],
   );

@@ -2,7 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { DEAD_LETTER_DAYS } from '../rules.js';
 import { createKeyspace, DDL, dialectOf } from './cluster.js';
 import { readMigrations, statementsOf, windowOptions } from './files.js';
-import { currentVersion, namesOf, storedSettings } from './installation.js';
+import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
 import { withSchemaLock } from './lock.js';
 
 /** Tables whose retention `migrate` changes when its setting changes. */
@@ -46,8 +46,8 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
           onStatus(`schema ${migration.name}`);
           await runStatements(client, statementsOf(migration, days, dialect));
           await client.execute(
-            "INSERT INTO schema_version (part, version, name, applied_at) VALUES ('millrace', ?, ?, ?)",
-            [migration.version, migration.name, new Date()],
+            'INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, ?)',
+            [PART, migration.version, migration.name, new Date()],
           );
         }
         await settle(client, retention, dialect, onStatus);
@@ -87,8 +87,8 @@ async function settle(client, retention, dialect, onStatus) {
   }
   // The row is changed by lightweight transactions only: plain writes beside them are ordered by another clock.
   await client.execute(
-    "UPDATE installation SET latest_groups = ?, batch_days = ?, history_days = ? WHERE part = 'millrace' IF EXISTS",
-    [retention.latestGroups, retention.batchDays, retention.historyDays],
+    'UPDATE installation SET latest_groups = ?, batch_days = ?, history_days = ? WHERE part = ? IF EXISTS',
+    [retention.latestGroups, retention.batchDays, retention.historyDays, PART],
   );
 }
 

@@ -124,7 +124,7 @@ test(
       { ...installation, CQL_CONTACT_POINTS: String(cluster.contactPoints[2]) },
       { envFile: '' },
     );
-    const client = await connect(cql);
+    const client = await connect(cql, { applicationName: 'test' });
     afterwards(() => client.shutdown());
     const addresses = () =>
       client

@@ -1,8 +1,12 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { SENT_REQUESTS } from '../../api/store/sent-request.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/cql-wire.js';
 import { sharedContactPoint, startTestEngine } from '../support/engine.js';
+import { recordOf } from '../support/habits/record.js';
+import { violations } from '../support/habits/rules.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
@@ -22,12 +26,12 @@ async function startSystem(contactPoint) {
   return { system, publish };
 }
 
-test('every request is prepared, at LOCAL_QUORUM, of one partition of one table, and filters nothing', async () => {
-  const wire = await startCqlWire(sharedContactPoint());
-  afterwards(() => wire.stop());
-  const { system, publish } = await startSystem(wire.contactPoint);
-  const began = wire.requests.length;
-
+/**
+ * Births, statuses, measurements timely and late, one that is refused, and every way to read.
+ *
+ * @param {Awaited<ReturnType<typeof startSystem>>} parts
+ */
+async function exercise({ system, publish }) {
   const now = Date.now();
   const sensors = ['a', 'b', 'c'].map((name) => ({
     sensor_id: name,
@@ -57,31 +61,63 @@ test('every request is prepared, at LOCAL_QUORUM, of one partition of one table,
     '/latest?name=a',
     '/devices?limit=1',
     '/devices?state=online',
+    '/devices/d1/sensors/a/measurements?limit=7',
   ]) {
     await system.all(path);
   }
   await system.get('/devices/d1');
   await system.get('/devices/d1/sensors/a');
-  await system.all('/devices/d1/sensors/a/measurements?limit=7');
+}
 
-  const requests = wire.requests.slice(began);
-  // What the driver asks for by itself is of the system's own tables.
-  const ours = requests.filter(
-    ({ kind, statements }) => kind !== 'query' || !/\bFROM system/i.test(String(statements[0]?.cql)),
-  );
+/** Each request of this process, as its driver tells of it, until the test ends. */
+function hearRequests() {
+  /** @type {import('../support/habits/record.js').SentRecord[]} */
+  const records = [];
+  const hear = (/** @type {any} */ request) => void records.push(recordOf(request));
+  subscribe(SENT_REQUESTS, hear);
+  afterwards(() => unsubscribe(SENT_REQUESTS, hear));
+  return records;
+}
+
+/** What the driver asks for by itself is of the server's own tables, and has no part in this. */
+const ofTheServer = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
+
+test('every request keeps the rules, by what the driver says of it and by what the database gets', async () => {
+  const wire = await startCqlWire(sharedContactPoint());
+  afterwards(() => wire.stop());
+  const told = hearRequests();
+  const parts = await startSystem(wire.contactPoint);
+  const began = wire.requests.length;
+  await exercise(parts);
+  await parts.system.halt();
+
+  expect(violations(told)).toEqual([]);
+
+  const ours = wire.requests
+    .slice(began)
+    .filter(({ statements }) => !statements.some(({ cql }) => ofTheServer(cql)));
   expect(ours.filter(({ kind }) => kind === 'query')).toEqual([]);
   expect(ours.filter(({ consistency }) => consistency !== LOCAL_QUORUM)).toEqual([]);
-  expect(ours.filter(({ statements }) => statements.some(({ cql }) => /ALLOW FILTERING/i.test(cql)))).toEqual(
+  expect(ours.filter(({ logged }) => logged)).toEqual([]);
+  // The server says which values make the partition key; a scan would have none, and a batch has but one.
+  expect(ours.flatMap(({ statements }) => statements).filter(({ partition }) => partition === '')).toEqual(
     [],
   );
+  const scattered = ours.filter(
+    ({ statements }) => new Set(statements.map(({ table, partition }) => `${table} ${partition}`)).size > 1,
+  );
+  expect(scattered).toEqual([]);
 
-  const batches = ours.filter(({ kind }) => kind === 'batch');
-  expect(batches.length).toBeGreaterThan(0);
-  for (const { logged, statements } of batches) {
-    expect(logged).toBe(false);
-    expect(new Set(statements.map(({ table, partition }) => `${table} ${partition}`)).size).toBe(1);
-    expect(statements[0]?.partition).not.toBe('');
-  }
+  // Nothing goes past the hook by which all other tests of the run are watched.
+  const texts = (/** @type {string[][]} */ requests) =>
+    requests
+      .filter((statements) => !statements.some(ofTheServer))
+      .map((statements) => [...new Set(statements)].sort().join('; '))
+      .sort();
+  expect(texts(told.map(({ statements }) => statements))).toEqual(
+    texts(wire.requests.map(({ statements }) => statements.map(({ cql }) => cql))),
+  );
+
   // Each table that holds something was spoken to, so nothing above is true for want of requests.
   const written = new Set(
     ours
@@ -89,35 +125,47 @@ test('every request is prepared, at LOCAL_QUORUM, of one partition of one table,
       .filter(({ cql }) => /^(INSERT|UPDATE)/.test(cql))
       .map(({ table }) => table.split('.')[1]),
   );
-  expect([...written].sort()).toEqual([
-    'dead_letter',
-    'device',
-    'latest',
-    'measurement_batch',
-    'sensor_by_name',
-    'sensor_by_site',
-    'sensor_by_type',
-  ]);
+  expect([...written]).toEqual(
+    expect.arrayContaining([
+      'dead_letter',
+      'device',
+      'history',
+      'history_stat',
+      'latest',
+      'measurement_batch',
+      'sensor_by_name',
+      'sensor_by_site',
+      'sensor_by_type',
+    ]),
+  );
 });
 
-test('single statements of one read name a whole partition', async () => {
-  const wire = await startCqlWire(sharedContactPoint());
-  afterwards(() => wire.stop());
-  const { system, publish } = await startSystem(wire.contactPoint);
-  await publish('d', 'measurements', { sensor_id: 's', ts: Date.now(), value: 1 });
-  const began = wire.requests.length;
-  await system.all('/latest');
-  await system.all('/devices');
-  await system.all('/devices/d/sensors/s/measurements');
-  const statements = wire.requests
-    .slice(began)
-    .filter(({ kind }) => kind === 'execute')
-    .flatMap((request) => request.statements)
-    .filter(({ table }) => !table.startsWith('system.'));
-  expect(statements.length).toBeGreaterThan(0);
-  // The server says which values make the partition key; a scan would have none.
-  expect(statements.filter(({ partition }) => partition === '')).toEqual([]);
-});
+test('the database counts no statement that was not prepared, and no batch of several partitions', async () => {
+  const engine = await startTestEngine();
+  afterwards(() => engine.dispose());
+  const parts = await startSystem(engine.contactPoint);
+  const database = await parts.system.openDatabase();
+  afterwards(() => database.shutdown());
+  /** @param {string} column @param {string} table @param {string} name */
+  const count = async (column, table, name) => {
+    const cql = `SELECT ${column} FROM system_views.${table} WHERE name = ?`;
+    return Number((await database.execute(cql, [name])).first()?.[column]);
+  };
+  const executed = async () => ({
+    unprepared: await count('value', 'cql_metrics', 'regular_statements_executed'),
+    prepared: await count('value', 'cql_metrics', 'prepared_statements_executed'),
+  });
+
+  const before = await executed();
+  await exercise(parts);
+  const after = await executed();
+
+  expect(before.unprepared).toBeGreaterThan(0);
+  expect(after.unprepared - before.unprepared).toBe(0);
+  expect(after.prepared - before.prepared).toBeGreaterThan(20);
+  expect(await count('max', 'batch_metrics', 'partitions_per_unlogged_batch')).toBe(1);
+  expect(await count('max', 'batch_metrics', 'partitions_per_logged_batch')).toBe(0);
+}, 180_000);
 
 test('connections are closed when the system stops', async () => {
   const wire = await startCqlWire(sharedContactPoint());

@@ -16,7 +16,8 @@ import { until } from '../support/until.js';
 let admin;
 const afterwards = useCleanUps();
 beforeAll(async () => {
-  admin = await connect(readSettings({ CQL_CONTACT_POINTS: sharedContactPoint() }, { envFile: '' }).cql);
+  const { cql } = readSettings({ CQL_CONTACT_POINTS: sharedContactPoint() }, { envFile: '' });
+  admin = await connect(cql, { applicationName: 'test' });
 });
 afterAll(() => admin?.shutdown());
 

@@ -189,7 +189,7 @@ describe('a process that ends under load', () => {
   /** Redelivered messages are the same rows. @param {Record<string, string>} settings */
   async function countRows(settings) {
     const { cql } = readSettings(settings, { envFile: '' });
-    const database = await connect(cql, { keyspace: cql.keyspace });
+    const database = await connect(cql, { keyspace: cql.keyspace, applicationName: 'test' });
     try {
       const { rows } = await database.execute('SELECT count(*) AS n FROM measurement_batch');
       return Number(rows[0]?.['n']);

@@ -56,7 +56,7 @@ test('one that serves and two that take messages share the load; no row is lost 
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(DEVICES * MESSAGES);
   for (const count of counts) expect(count).toBeGreaterThan(0);
 
-  const database = await connect(cql(), { keyspace: cql().keyspace });
+  const database = await connect(cql(), { keyspace: cql().keyspace, applicationName: 'test' });
   afterwards(() => database.shutdown());
   const { rows } = await database.execute('SELECT count(*) AS n FROM measurement_batch');
   expect(Number(rows[0]?.['n'])).toBe(DEVICES * MESSAGES);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { recordingToo } from './habits/recording.js';
 import { until } from './until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,7 +23,12 @@ export function startCommand(script, settings, args = []) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-command-'));
   const child = spawn(process.execPath, [join(ROOT, script), ...args], {
     cwd: directory,
-    env: { PATH: process.env['PATH'], DATA_DIR: join(directory, 'data'), ...settings },
+    env: {
+      PATH: process.env['PATH'],
+      DATA_DIR: join(directory, 'data'),
+      ...recordingToo(),
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SETTINGS } from '../../common/settings-table.js';
 import { freePort } from '../../infra/engine/ports.js';
+import { recordingToo } from './habits/recording.js';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,7 +58,7 @@ export function startDev(folder, settings, flags = []) {
   const child = spawn('npm', ['run', 'dev', '--', ...flags], {
     cwd: folder,
     detached: true,
-    env: { ...plainEnvironment(), ...settings },
+    env: { ...plainEnvironment(), ...recordingToo(), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const pid = Number(child.pid);

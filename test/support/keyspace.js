@@ -5,7 +5,7 @@ const WITHIN_MS = 60_000;
 
 /** @param {import('../../common/settings.js').Config['cql']} cql whose keyspace goes, if it is there */
 export async function dropKeyspace(cql) {
-  const admin = await connect(cql);
+  const admin = await connect(cql, { applicationName: 'test' });
   try {
     const patient = { prepare: false, readTimeout: WITHIN_MS };
     await admin.execute(`DROP KEYSPACE IF EXISTS ${cql.keyspace}`, [], patient);

@@ -11,6 +11,9 @@ import { readSettings } from '../../common/settings.js';
 import { sharedContactPoint, uniqueName } from './engine.js';
 import { dropKeyspace } from './keyspace.js';
 
+/** Longer than any test, in ms. */
+const NEVER_MS = 86_400_000;
+
 /**
  * The whole system in this process, on free ports, in a keyspace of its own on the shared database: embedded broker,
  * ingest, HTTP. To be stopped in `afterAll`.
@@ -46,7 +49,8 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
     clock,
     // A clock that the test holds is right by definition.
     clockDifference: clock && (async () => 0),
-    periods: { ...PERIODS_MS, ...periods },
+    // Packing by itself would come between what a test does: who wants it says so.
+    periods: { ...PERIODS_MS, pack: NEVER_MS, ...periods },
   });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
 
@@ -87,7 +91,7 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
     },
 
     /** A client of the driver's in the system's keyspace, to be shut down by whoever asked for it. */
-    openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace }),
+    openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
 
     /** The store of another process, to be closed by whoever asked for it. @param {import('../../api/store/session.js').Gate} [gate] */
     openStore: (gate) =>

@@ -1,3 +1,4 @@
+import { PART } from '../../../schema/migrate/installation.js';
 import { bucketOf, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
 import { int64, stampOf } from '../cells.js';
 
@@ -15,7 +16,7 @@ const WRITE_SETTLED = {
 };
 const SELECT_START = {
   name: 'read_start',
-  cql: "SELECT applied_at FROM schema_version WHERE part = 'millrace' AND version = 1",
+  cql: 'SELECT applied_at FROM schema_version WHERE part = ? AND version = 1',
 };
 
 /**
@@ -33,7 +34,7 @@ export function createPackProgress(session) {
 
   /** What was measured before an installation existed is late for its hour, so packing begins there. */
   async function readStart() {
-    const row = await session.one(SELECT_START, []);
+    const row = await session.one(SELECT_START, [PART]);
     return bucketOf(row?.['applied_at'].getTime() ?? 0) - PACKED_BEFORE_START_MS;
   }
 

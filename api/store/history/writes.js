@@ -10,17 +10,7 @@ import { dayKey, yearKey } from './keys.js';
  * @typedef {{ hour: number, samples: Buffer }} PackedHour `hour`: epoch ms of its start
  */
 
-/**
- * What is known of all samples of an hour.
- *
- * @typedef {object} HourStatistics
- * @property {number} count
- * @property {number} min
- * @property {number} max
- * @property {number} sum infinite where it overflows
- * @property {number} first value of the oldest sample
- * @property {number} last value of the newest sample
- */
+/** @typedef {import('../../../schema/packed/hour-statistics.js').HourStatistics} HourStatistics */
 
 const INSERT_SAMPLES =
   'INSERT INTO history (device_id, sensor_id, day, hour, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';

@@ -1,0 +1,90 @@
+import cassandra from 'cassandra-driver';
+
+const { consistencies } = cassandra.types;
+
+/** @typedef {import('./record.js').SentRecord} SentRecord */
+
+/** Who keeps to the rules. Tests ask the database as they like, and benchmarks compare with other ways on purpose. */
+const APPLICATIONS = ['millrace', 'millrace-migrate'];
+
+/** More rows than this in one answer are too many for one page, whatever they hold. */
+const MOST_ROWS_A_PAGE = 10_000;
+
+const DDL = /^\s*(CREATE|ALTER|DROP)\s/i;
+const OF_THE_SERVER = /\b(FROM|INTO|UPDATE)\s+system(_\w+)?\./i;
+const LIGHTWEIGHT_TRANSACTION = /\bIF\s+(NOT\s+EXISTS|EXISTS|\w+\s*=)/i;
+
+/** The schema is changed by `migrate` alone, statement by statement, each as text. @param {SentRecord} record */
+const migrates = ({ application, statements: [cql = ''] }) =>
+  application === 'millrace-migrate' && (DDL.test(cql) || OF_THE_SERVER.test(cql));
+
+/** @param {SentRecord} record @param {RegExp} pattern */
+const some = ({ statements }, pattern) => statements.some((cql) => pattern.test(cql));
+
+/**
+ * The habits that every request of ours has. Each rule says what it forbids, and what breaks it.
+ *
+ * @type {Record<string, (record: SentRecord) => boolean>}
+ */
+const RULES = {
+  'not prepared': (record) => !record.prepared && !migrates(record),
+  'not paged': (record) => !(record.page > 0 && record.page <= MOST_ROWS_A_PAGE),
+  'ALLOW FILTERING': (record) => some(record, /\bALLOW\s+FILTERING\b/i),
+  'not at the consistency level of CQL_CONSISTENCY': (record) =>
+    record.consistency !== consistencies[camelCase(record.intended)],
+  'a lightweight transaction beyond the data centre': (record) =>
+    some(record, LIGHTWEIGHT_TRANSACTION) && record.serial !== consistencies.localSerial,
+  'not idempotent': (record) =>
+    !record.idempotent && !some(record, LIGHTWEIGHT_TRANSACTION) && !migrates(record),
+  'sent to any node instead of a replica': (record) =>
+    !record.routed && !some(record, OF_THE_SERVER) && !migrates(record),
+  'a logged batch': (record) => record.logged,
+  'a batch of several partitions': (record) => record.partitions > 1,
+  'a null, which is a tombstone': (record) => record.nulls,
+  'a change of the schema': (record) => some(record, DDL) && !migrates(record),
+};
+
+/**
+ * @param {SentRecord[]} records
+ * @returns {string[]} a sentence for each rule that a request of the application breaks
+ */
+export const violations = (records) =>
+  records
+    .filter(({ application }) => APPLICATIONS.includes(application))
+    .flatMap((record) =>
+      Object.entries(RULES)
+        .filter(([, breaks]) => breaks(record))
+        .map(([rule]) => `${rule}: ${record.statements.join('; ')}`),
+    );
+
+/**
+ * @param {SentRecord[]} records
+ * @param {import('./statements.js').WrittenStatement[]} written
+ * @returns {string[]} what the application sent and nobody has written down: text put together while it runs
+ */
+export const unwritten = (records, written) =>
+  [...sentBy(records)].filter((cql) => !DDL.test(cql) && !written.some(({ isSent }) => isSent(cql)));
+
+/**
+ * @param {SentRecord[]} records
+ * @param {import('./statements.js').WrittenStatement[]} written
+ * @returns {string[]} what no process has sent: no rule was held against it
+ */
+export function unsent(records, written) {
+  const sent = [...sentBy(records)];
+  return written.filter(({ isSent }) => !sent.some(isSent)).map(({ file, cql }) => `${file}: ${cql}`);
+}
+
+/** @param {SentRecord[]} records @returns {Set<string>} */
+const sentBy = (records) =>
+  new Set(
+    records
+      .filter(({ application }) => APPLICATIONS.includes(application))
+      .flatMap(({ statements }) => statements),
+  );
+
+/** @param {string} name as CQL has it: LOCAL_QUORUM @returns {keyof typeof consistencies} as the driver has it: localQuorum */
+const camelCase = (name) =>
+  /** @type {keyof typeof consistencies} */ (
+    name.toLowerCase().replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+  );

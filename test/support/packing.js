@@ -1,0 +1,52 @@
+import pino from 'pino';
+import { createPatience } from '../../api/ingest/patience.js';
+import { createBehind } from '../../api/packing/behind.js';
+import { createPacker } from '../../api/packing/packer.js';
+import { createSteps } from '../../api/packing/steps.js';
+
+/** Nobody else packs. @type {import('../../api/packing/leases.js').Leases} */
+const ALONE = {
+  async hold(_group, work) {
+    await work();
+    return true;
+  },
+};
+
+/**
+ * A packer of a test's own, which packs when it is told to.
+ *
+ * @param {object} parts
+ * @param {Pick<import('../../api/store/index.js').Store, 'packing' | 'packProgress'>} parts.store
+ * @param {number} parts.groups
+ * @param {() => number} parts.clock epoch ms, held by the test
+ * @param {import('../../api/packing/leases.js').Leases} [parts.leases] default: nobody else packs
+ * @param {() => boolean} [parts.isPressed]
+ */
+export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {
+  const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
+  const behind = createBehind({ clock, batchDays: 30, logger });
+  const patience = createPatience({ logger, onRetry: () => {} });
+  const steps = createSteps({ patience, isPressed, overdueMs: behind.overdueMs });
+  const counts = { hours: 0, samples: 0, groupHours: 0, unreadable: 0 };
+  const packer = createPacker({
+    store,
+    groups,
+    clock: { now: clock },
+    steps,
+    leases,
+    behind,
+    observer: {
+      onPacked(samples) {
+        counts.hours++;
+        counts.samples += samples;
+      },
+      onHour() {
+        counts.groupHours++;
+      },
+      onUnreadable(_of, rows) {
+        counts.unreadable += rows;
+      },
+    },
+  });
+  return { packDue: packer.packDue, behind, steps, counts };
+}

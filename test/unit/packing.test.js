@@ -1,0 +1,152 @@
+import { expect, jest, test } from '@jest/globals';
+import pino from 'pino';
+import { createPatience } from '../../api/ingest/patience.js';
+import { createBehind } from '../../api/packing/behind.js';
+import { isSame } from '../../api/packing/history-rows.js';
+import { createSteps, shareOf } from '../../api/packing/steps.js';
+import { bySensor, someAtOnce, walkPages } from '../../api/packing/walk.js';
+import { MillraceError } from '../../common/errors.js';
+import { DAY_MS, HOUR_MS, isExact, LATE_MARGIN_MS, settlingOf } from '../../schema/rules.js';
+
+const logger = pino({ level: 'silent' });
+
+/** @template T @param {AsyncIterable<T>} source */
+async function listOf(source) {
+  const list = [];
+  for await (const item of source) list.push(item);
+  return list;
+}
+
+test('statistics are exact when nothing came as late as five minutes before their reading began', () => {
+  const readFrom = 10 * HOUR_MS;
+  expect(isExact({ readFrom: null, lateAt: null })).toBe(false);
+  expect(isExact({ readFrom: null, lateAt: 1 })).toBe(false);
+  expect(isExact({ readFrom, lateAt: null })).toBe(true);
+  expect(isExact({ readFrom, lateAt: readFrom - LATE_MARGIN_MS - 1 })).toBe(true);
+  expect(isExact({ readFrom, lateAt: readFrom - LATE_MARGIN_MS })).toBe(false);
+  expect(isExact({ readFrom, lateAt: readFrom + 1 })).toBe(false);
+});
+
+test('a day is looked at again a day after its last hour has closed', () => {
+  expect(settlingOf(0)).toBe(DAY_MS + HOUR_MS + DAY_MS);
+});
+
+test('pages are read one after the other, empty ones too, and only as far as they are used', async () => {
+  const pages = [
+    { items: [1, 2], next: 'a' },
+    { items: [], next: 'b' },
+    { items: [3], next: undefined },
+  ];
+  const read = jest.fn(async (/** @type {string | undefined} */ after) => {
+    const page = pages[after === undefined ? 0 : after === 'a' ? 1 : 2];
+    return /** @type {import('../../api/packing/walk.js').Page<number>} */ (page);
+  });
+  expect(await listOf(walkPages(read))).toEqual([1, 2, 3]);
+  read.mockClear();
+  for await (const item of walkPages(read)) if (item === 2) break;
+  expect(read).toHaveBeenCalledTimes(1);
+});
+
+test('rows of one sensor come together, across pages', async () => {
+  const [a, b] = [Buffer.from('a'), Buffer.from('b')];
+  async function* rows() {
+    yield { sensor: a, at: 1 };
+    yield { sensor: Buffer.from(a), at: 2 };
+    yield { sensor: b, at: 3 };
+  }
+  const sensors = await listOf(bySensor(rows()));
+  expect(sensors.map(({ sensor, rows }) => [sensor, rows.map(({ at }) => at)])).toEqual([
+    [a, [1, 2]],
+    [b, [3]],
+  ]);
+  expect(await listOf(bySensor(walkPages(async () => ({ items: [], next: undefined }))))).toEqual([]);
+});
+
+test('some are worked on at once; after a failure none is begun any more, and all that was has ended', async () => {
+  let atOnce = 0;
+  let most = 0;
+  /** @type {number[]} */
+  const done = [];
+  const work = async (/** @type {number} */ item) => {
+    most = Math.max(most, ++atOnce);
+    await new Promise((resolve) => setImmediate(resolve));
+    atOnce--;
+    if (item === 5) throw new Error('five');
+    done.push(item);
+  };
+  async function* numbers() {
+    for (let i = 1; i <= 100; i++) yield i;
+  }
+  await expect(someAtOnce(3, numbers(), work)).rejects.toThrow('five');
+  expect(most).toBe(3);
+  expect(atOnce).toBe(0);
+  expect(done.length).toBeLessThan(10);
+});
+
+test('series are the same only bit by bit', () => {
+  const one = { times: [1, 2], values: [0, 5] };
+  expect(isSame(one, { times: new Float64Array([1, 2]), values: new Float64Array([0, 5]) })).toBe(true);
+  expect(isSame(one, { times: [1, 2], values: [-0, 5] })).toBe(false);
+  expect(isSame(one, { times: [1, 3], values: [0, 5] })).toBe(false);
+  expect(isSame(one, { times: [1], values: [0] })).toBe(false);
+});
+
+test('while ingest waits a step is followed by a rest, and the share grows with what is behind', async () => {
+  expect(shareOf(0)).toBeCloseTo(0.1);
+  expect(shareOf(2 * HOUR_MS)).toBeCloseTo(0.3);
+  expect(shareOf(30 * DAY_MS)).toBe(0.5);
+  let pressed = true;
+  const patience = createPatience({ logger, onRetry: () => {} });
+  const steps = createSteps({ patience, isPressed: () => pressed, overdueMs: () => 0 });
+  const work = () => new Promise((resolve) => setTimeout(() => resolve('done'), 20));
+  /** @param {() => Promise<unknown>} run @returns {Promise<number>} ms */
+  const timed = async (run) => {
+    const began = performance.now();
+    await run();
+    return performance.now() - began;
+  };
+  // A step of 20 ms is followed by nine times as much; timers never fire early by more than one.
+  expect(await timed(() => steps.run(work))).toBeGreaterThan(180);
+  pressed = false;
+  expect(await steps.run(work)).toBe('done');
+});
+
+test('a step is repeated until the database takes it; when packing ends none is begun and no rest goes on', async () => {
+  const patience = createPatience({ logger, onRetry: () => {} });
+  const steps = createSteps({ patience, isPressed: () => true, overdueMs: () => 0 });
+  let failures = 2;
+  const flaky = async () => {
+    if (failures-- > 0) throw new MillraceError('unavailable', 'busy');
+    return 'taken';
+  };
+  expect(await steps.run(flaky)).toBe('taken');
+  const resting = steps.run(async () => 'last');
+  steps.stop();
+  expect(await resting).toBe('last');
+  const never = jest.fn(async () => {});
+  await expect(steps.run(never)).rejects.toThrow('packing ends');
+  expect(never).not.toHaveBeenCalled();
+});
+
+test('who is the farthest back counts, and is told of beyond a quarter of BATCH_DAYS', () => {
+  const warn = jest.fn();
+  let now = 100 * DAY_MS;
+  const behind = createBehind({
+    clock: () => now,
+    batchDays: 8,
+    logger: /** @type {any} */ ({ warn }),
+  });
+  expect([behind.behindMs(), behind.overdueMs()]).toEqual([0, 0]);
+  behind.note(0, now - 2 * HOUR_MS);
+  behind.note(1, now - 5 * HOUR_MS);
+  expect([behind.behindMs(), behind.overdueMs()]).toEqual([5 * HOUR_MS, 3 * HOUR_MS]);
+  behind.warn();
+  expect(warn).not.toHaveBeenCalled();
+  now += 2 * DAY_MS;
+  behind.warn();
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(1);
+  behind.note(1, now);
+  behind.note(0, now);
+  expect(behind.behindMs()).toBe(0);
+});
