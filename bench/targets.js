@@ -22,6 +22,7 @@ import { figure } from './report/table.js';
  * @property {Awaited<ReturnType<typeof import('./parts/overload.js').overload.run>>} [overload]
  * @property {Awaited<ReturnType<typeof import('./parts/cost.js').cost.run>>} [cost]
  * @property {Awaited<ReturnType<typeof import('./parts/fleet.js').fleet.run>>} [fleet]
+ * @property {Awaited<ReturnType<typeof import('./parts/history-size.js').historySize.run>>} [history-size]
  */
 
 /** What the bench is for, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
@@ -95,6 +96,8 @@ export const TARGETS = [
     read: ({ fleet }) =>
       medianOf(fleet, (results) => cpuOfBoth(results['100,000 sensors']) / cpuOfBoth(results['100 sensors'])),
   },
+  ...inHistory('decimals of two digits', { bytes: 1.5, ofRows: 0.1 }),
+  ...inHistory('full doubles', { bytes: 7.1, ofRows: 0.5 }),
 ];
 
 /** @param {string} load @param {number} atLeast */
@@ -117,6 +120,27 @@ function withoutMqtt(load) {
     read: (/** @type {Required<Results>} */ { throughput }) =>
       atLoad(throughput, load, ({ packed, loop }) => packed.rate / loop.rate),
   };
+}
+
+/**
+ * @param {string} signal
+ * @param {{ bytes: number, ofRows: number }} most bytes a sample, and these against one row per sample
+ */
+function inHistory(signal, most) {
+  const part = /** @type {const} */ ('history-size');
+  const clock = '20 ms of jitter';
+  const bytesOf = (/** @type {Required<Results>} */ { 'history-size': { sizes } }) =>
+    sizes.find((size) => size.signal === signal && size.clock === clock)?.hour.bytes ?? Number.NaN;
+  return [
+    { figure: `bytes a sample in history, ${signal}, ${clock}`, part, atMost: most.bytes, read: bytesOf },
+    {
+      figure: `the same against one row per sample on disk`,
+      part,
+      atMost: most.ofRows,
+      read: (/** @type {Required<Results>} */ results) =>
+        bytesOf(results) / (results['history-size'].rowBytes ?? Number.NaN),
+    },
+  ];
 }
 
 /**

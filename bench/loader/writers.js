@@ -1,5 +1,5 @@
 import { createLateWriter } from '../../api/ingest/late-writer.js';
-import { packSamples } from '../../schema/packed/pack.js';
+import { packHour } from '../../schema/packed/hour/pack-hour.js';
 import { statisticsOf } from '../../schema/packed/statistics.js';
 
 /** @typedef {import('../../api/store/index.js').Store} Store */
@@ -27,7 +27,7 @@ import { statisticsOf } from '../../schema/packed/statistics.js';
 export const createHistoryWriter = (store, readFrom) => async (device, hour, sensors) => {
   for (const { sensor, series } of sensors) {
     const { times, values } = series;
-    const samples = packSamples(hour, times, values, 0, times.length);
+    const samples = packHour(hour, times, values, 0, times.length);
     await store.history.writeSamples({ device, sensor }, [{ hour, samples }]);
     const statistics = { ...statisticsOf(values, 0, values.length), first: Number(values[0]) };
     await store.history.writeStatistics({ device, sensor }, hour, statistics, readFrom);

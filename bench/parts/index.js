@@ -1,5 +1,6 @@
 import { cost } from './cost.js';
 import { fleet } from './fleet.js';
+import { historySize } from './history-size.js';
 import { latency } from './latency.js';
 import { overload } from './overload.js';
 import { pressure } from './pressure.js';
@@ -29,4 +30,4 @@ import { workers } from './workers.js';
  */
 
 /** All parts, in the order in which they are run and shown. @type {Part<any>[]} */
-export const PARTS = [throughput, tutorial, latency, overload, cost, fleet, workers, pressure];
+export const PARTS = [throughput, tutorial, latency, overload, cost, fleet, workers, pressure, historySize];

@@ -1,5 +1,5 @@
 import { signedVarint } from './bytes.js';
-import { addUp, at, byWidth, differences, distances, minus, unzigzag, zeros, zigzag } from './integers.js';
+import { addUp, at, byWidth, codesOf, minus, unzigzag, zeros } from './integers.js';
 import { packPlane, planeOf, unpackPlane } from './plane.js';
 
 /**
@@ -26,42 +26,27 @@ const ORDER_BITS = 2;
 
 /** @param {Integers} integers one at least @returns {Column} */
 export function columnOf(integers) {
-  const first = at(integers, 0);
-  const reference = middleOf(integers);
-  let best = column(0, [reference], distances(integers, reference));
+  let best = column(integers, 0, [middleOf(integers)]);
   if (best.planes.length === 0) return best;
-  const steps = differences(integers, first);
-  const smooth = integers.hi.length > 2 ? smoothColumn(integers, first) : best;
-  for (const tried of [column(1, [first], steps), smooth]) if (tried.estimate < best.estimate) best = tried;
+  const first = at(integers, 0);
+  const tried = [column(integers, 1, [first])];
+  if (integers.hi.length > 2) {
+    const slope = minus(at(integers, 1), first);
+    // As if it had always gone on like this, so that the first two are foretold as well.
+    tried.push(column(integers, 2, [minus(first, slope), slope]));
+  }
+  for (const other of tried) if (other.estimate < best.estimate) best = other;
   return best;
 }
 
-/** @param {Integers} integers @param {Wide} first */
-function smoothColumn(integers, first) {
-  const slope = minus(at(integers, 1), first);
-  // As if it had always gone on like this, so that the first two are foretold as well.
-  const before = minus(first, slope);
-  return column(2, [before, slope], differences(differences(integers, before), slope));
-}
-
-/** @param {number} order @param {Wide[]} seeds @param {Integers} rest @returns {Column} */
-function column(order, seeds, rest) {
-  zigzag(rest);
-  const planes = Array.from({ length: planesOf(rest) }, (_, rank) =>
-    rank < 4 ? planeOf(rest.lo, 8 * rank) : planeOf(rest.hi, 8 * (rank - 4)),
+/** @param {Integers} integers @param {number} order @param {[Wide, Wide?]} seeds @returns {Column} */
+function column(integers, order, seeds) {
+  const { codes, bits } = codesOf(integers, order, ...seeds);
+  const planes = Array.from({ length: Math.ceil(bits / 8) }, (_, rank) =>
+    planeOf(rank < 4 ? codes.lo : codes.hi, 8 * (rank % 4)),
   );
-  return { order, seeds, planes, estimate: planes.reduce((sum, { estimate }) => sum + estimate, 0) };
-}
-
-/** @param {Integers} integers @returns {number} bytes that the greatest of them needs */
-function planesOf({ hi, lo }) {
-  let [high, low] = [0, 0];
-  for (let i = 0; i < hi.length; i++) {
-    high |= /** @type {number} */ (hi[i]);
-    low |= /** @type {number} */ (lo[i]);
-  }
-  const bits = high === 0 ? 32 - Math.clz32(low) : 64 - Math.clz32(high);
-  return Math.ceil(bits / 8);
+  const estimate = planes.reduce((sum, plane) => sum + plane.estimate, 0);
+  return { order, seeds: /** @type {Wide[]} */ (seeds), planes, estimate };
 }
 
 /** The median of a few of them: noise around it needs the fewest bits. @param {Integers} integers */

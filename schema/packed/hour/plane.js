@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { varint } from './bytes.js';
 
 /**
@@ -10,6 +10,12 @@ import { varint } from './bytes.js';
 
 /** Deflate gains nothing over so many bits a byte, and noise is what takes it longest. */
 const NOISE = 7.9;
+
+/**
+ * Ways to deflate, of which the shorter result is taken: noise does best with runs alone (a tenth less for small differences,
+ * and a third of the time), what repeats needs matches, of which the filtered strategy makes none that are too short.
+ */
+const STRATEGIES = [constants.Z_RLE, constants.Z_FILTERED];
 
 /** What the table of a deflated plane takes for each byte that occurs. */
 const TABLE_BYTES = 0.5;
@@ -48,11 +54,17 @@ export function packPlane({ bytes, estimate }) {
   const [first] = bytes;
   if (bytes.every((byte) => byte === first)) return [Buffer.from([0, Number(first)])];
   if (estimate * 8 < bytes.length * NOISE) {
-    const deflated = deflateRawSync(bytes);
+    const deflated = deflate(bytes);
     if (deflated.length < bytes.length) return [varint(deflated.length), deflated];
   }
   return [varint(bytes.length), bytes];
 }
+
+/** @param {Uint8Array} bytes */
+const deflate = (bytes) =>
+  STRATEGIES.map((strategy) => deflateRawSync(bytes, { strategy })).reduce((best, tried) =>
+    tried.length < best.length ? tried : best,
+  );
 
 /**
  * @param {import('./bytes.js').Reader} reader
