@@ -21,15 +21,15 @@ const LONGEST_REST_MS = 2000;
  * @param {import('../ingest/patience.js').Patience} parts.patience its own: it ends with packing
  * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
  * @param {() => number} parts.overdueMs how long the oldest hour that is not packed could have been
+ * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [parts.rest]
  */
-export function createSteps({ patience, isPressed, overdueMs }) {
+export function createSteps({ patience, isPressed, overdueMs, rest = sleepUnless }) {
   const ending = new AbortController();
 
   /** @param {number} workedMs */
   async function giveWay(workedMs) {
     if (!isPressed()) return;
-    const rest = Math.min(LONGEST_REST_MS, workedMs * (1 / shareOf(overdueMs()) - 1));
-    await sleep(rest, undefined, { signal: ending.signal }).catch(() => {});
+    await rest(Math.min(LONGEST_REST_MS, workedMs * (1 / shareOf(overdueMs()) - 1)), ending.signal);
   }
 
   return {
@@ -60,6 +60,9 @@ export function createSteps({ patience, isPressed, overdueMs }) {
 }
 
 /** @typedef {ReturnType<typeof createSteps>} Steps */
+
+/** @param {number} ms @param {AbortSignal} signal ends it */
+const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
 
 /** @param {number} overdueMs @returns {number} of its full speed */
 export const shareOf = (overdueMs) =>

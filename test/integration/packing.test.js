@@ -1,101 +1,130 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { mergeSeries } from '../../schema/packed/series.js';
-import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
-import { createTestPacker } from '../support/packing.js';
-import { startTestSystem } from '../support/system.js';
+import { expect, test } from '@jest/globals';
+import { closingOf, HOUR_MS } from '../../schema/rules.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
 
-const GROUPS = 4;
-const MINUTE_MS = 60_000;
+const packed = usePackedSystem();
+const { clock, send, read, historyOf, statisticsOf, packedUntil } = packed;
 
-/** The hour that everything here is measured in, and the test's own clock. */
-const HOUR = bucketOf(Date.now());
-let now = HOUR + 30 * MINUTE_MS;
-
-/** @type {import('../support/system.js').TestSystem} */
-let system;
-/** @type {import('../../api/store/index.js').Store} */
-let store;
-/** @type {import('cassandra-driver').Client} */
-let database;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => now, settings: { MAX_CLOCK_SKEW: '1d' } });
-  store = await system.openStore();
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await store?.close();
-  await database?.shutdown();
-  await system?.stop();
-});
-
-const createPacker = (parts = {}) => createTestPacker({ store, groups: GROUPS, clock: () => now, ...parts });
-
-/** @param {string} device @param {Array<{ ts: number, value: number }>} samples @param {string} [sensor] */
-async function send(device, samples, sensor = 's') {
-  const body = JSON.stringify(samples.map((sample) => ({ sensor_id: sensor, ...sample })));
-  const response = await system.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    body,
-    headers: { 'Content-Type': 'application/json' },
-  });
-  expect(response.status).toBe(200);
-}
-
-/** @param {string} device @param {string} [sensor] */
-function keyOf(device, sensor = 's') {
-  const { id, bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device));
-  const { bytes: sensorBytes } = /** @type {import('../../schema/ids.js').Identity} */ (
-    identifySensor(id, sensor)
-  );
-  return { device: bytes, sensor: sensorBytes };
-}
-
-/** @param {string} device @param {string} [sensor] @param {number} [hour] */
-async function statisticsOf(device, sensor = 's', hour = HOUR) {
-  const rows = await store.packed.readStatistics(keyOf(device, sensor), hour, hour + HOUR_MS);
-  return rows[0] ?? null;
-}
-
-/** @param {string} device @param {string} [sensor] @param {number} [hour] @returns {Promise<Array<{ ts: number, value: number }>>} */
-async function historyOf(device, sensor = 's', hour = HOUR) {
-  const { times, values } = mergeSeries(await store.packed.readHour(keyOf(device, sensor), hour));
-  return [...times].map((ts, at) => ({ ts, value: Number(values[at]) }));
-}
-
-/** @param {number} count @param {number} [from] minutes into the hour @param {number} [hour] */
-const samplesOf = (count, from = 0, hour = HOUR) =>
-  Array.from({ length: count }, (_, at) => ({ ts: hour + from * MINUTE_MS + at * 1000, value: at - 3.5 }));
-
-const untilOf = async () =>
-  Promise.all(
-    Array.from({ length: GROUPS }, async (_, group) => (await store.packProgress.read(group)).packedUntil),
-  );
+const allUntil = (/** @type {number} */ until) => Array(GROUPS).fill(until);
 
 test('an hour is packed once it has closed, and not before', async () => {
-  const samples = samplesOf(100);
+  const hour = packed.newHour();
+  const samples = samplesOf(hour, 100);
   await send('early', samples.slice(0, 60));
   await send('early', samples.slice(40));
-  now = closingOf(HOUR) - 1;
-  await createPacker().packDue();
-  expect(await statisticsOf('early')).toBeNull();
-  expect(await untilOf()).toEqual([HOUR, HOUR, HOUR, HOUR]);
+  clock.now = closingOf(hour) - 1;
+  await packed.packer().packDue();
+  expect(await statisticsOf('early', hour)).toBeNull();
+  expect(await packedUntil()).toEqual(allUntil(hour));
 
-  now = closingOf(HOUR);
-  const packer = createPacker();
+  clock.now = closingOf(hour);
+  const packer = packed.packer();
   await packer.packDue();
-  expect(await untilOf()).toEqual(Array(GROUPS).fill(HOUR + HOUR_MS));
-  expect(await historyOf('early')).toEqual(samples);
-  expect(await store.packed.readHour(keyOf('early'), HOUR)).toHaveLength(1);
-  expect(await statisticsOf('early')).toEqual({
-    hour: HOUR,
+  expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
+  expect(await historyOf('early', hour)).toEqual(samples);
+  expect(await statisticsOf('early', hour)).toEqual({
+    hour,
     statistics: { count: 100, min: -3.5, max: 95.5, sum: 4600, first: -3.5, last: 95.5 },
-    readFrom: now,
+    readFrom: clock.now,
     lateAt: null,
   });
   expect(packer.counts).toEqual({ hours: 1, samples: 100, groupHours: GROUPS, unreadable: 0 });
   expect(packer.behind.overdueMs()).toBe(0);
-  // Nothing is due any more.
   await packer.packDue();
   expect(packer.counts.groupHours).toBe(GROUPS);
 });
+
+test('a device with many sensors is packed sensor by sensor, whatever pages they come in', async () => {
+  const hour = packed.newHour();
+  const sensors = Array.from({ length: 150 }, (_, at) => `s${at}`);
+  const body = sensors.flatMap((sensor_id) => samplesOf(hour, 3).map((sample) => ({ sensor_id, ...sample })));
+  for (const minute of [0, 10]) {
+    const moved = body.map((sample) => ({ ...sample, ts: sample.ts + minute * 60_000 }));
+    const response = await packed.system().fetch('/measurements?device=wide', {
+      method: 'POST',
+      body: JSON.stringify(moved),
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(response.status).toBe(200);
+  }
+  clock.now = closingOf(hour);
+  const packer = packed.packer();
+  await packer.packDue();
+  expect(packer.counts).toMatchObject({ hours: 150, samples: 900 });
+  for (const sensor of ['s0', 's77', 's149']) {
+    const expected = [0, 10].flatMap((minute) =>
+      samplesOf(hour, 3).map(({ ts, value }) => ({ ts: ts + minute * 60_000, value })),
+    );
+    expect(await historyOf('wide', hour, sensor)).toEqual(expected);
+  }
+});
+
+test('a packer that is killed after any of its writes does no harm, and neither does the one that comes after it', async () => {
+  const hour = packed.newHour();
+  const samples = samplesOf(hour, 50);
+  for (const sensor of ['a', 'b']) await send('killed', samples, sensor);
+  await packed.packBefore(hour);
+  clock.now = closingOf(hour);
+  for (const write of ['writeSamples', 'writeStatistics', 'writePacked', 'none']) {
+    const packing = packed.packer({ store: mortal(packed.store(), write) }).packDue();
+    await (write === 'none' ? packing : expect(packing).rejects.toThrow('killed'));
+    for (const sensor of ['a', 'b']) {
+      expect(await read('killed', hour, sensor)).toEqual(samples);
+      const row = await statisticsOf('killed', hour, sensor);
+      if (row?.statistics) expect(await historyOf('killed', hour, sensor)).toEqual(samples);
+    }
+    clock.now += 1000;
+  }
+  expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
+  // What was packed before had nothing to add, so there is one row still.
+  expect(await packed.store().packed.readHour(packed.keyOf('killed', 'a'), hour)).toHaveLength(1);
+});
+
+test('a row that nobody can read stops no group; the hour is not exact, and the others of it are packed', async () => {
+  const hour = packed.newHour();
+  const samples = samplesOf(hour, 10);
+  await send('broken', samples);
+  const { device, sensor } = packed.keyOf('broken');
+  await packed
+    .database()
+    .execute(
+      'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+      [device, new Date(hour), sensor, new Date(hour), Buffer.from('00'), Buffer.from([255, 1, 2])],
+      { prepare: true },
+    );
+  clock.now = closingOf(hour);
+  const packer = packed.packer();
+  await packer.packDue();
+  expect(packer.counts).toMatchObject({ hours: 1, samples: 10, unreadable: 1 });
+  expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
+  expect(await read('broken', hour)).toEqual(samples);
+  const row = await statisticsOf('broken', hour);
+  expect(row).toMatchObject({ statistics: { count: 10 }, readFrom: clock.now, lateAt: clock.now });
+});
+
+/**
+ * A store whose user dies right after the first write of a kind: it neither hears of it nor does anything after it.
+ *
+ * @param {import('../../api/store/index.js').Store} store
+ * @param {string} write
+ */
+function mortal(store, write) {
+  let isDead = false;
+  /** @template {object} T @param {T} part @returns {T} */
+  const wrap = (part) =>
+    /** @type {T} */ (
+      Object.fromEntries(
+        Object.entries(part).map(([name, member]) => [
+          name,
+          async (/** @type {unknown[]} */ ...args) => {
+            if (isDead) throw new Error('killed');
+            const answer = await member(...args);
+            isDead ||= name === write;
+            if (isDead) throw new Error('killed');
+            return answer;
+          },
+        ]),
+      )
+    );
+  return { packing: wrap(store.packing), packProgress: wrap(store.packProgress) };
+}

@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals';
+import { groupOf } from '../../schema/ids.js';
+import { closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
+
+const packed = usePackedSystem();
+const { clock, send, read, historyOf, statisticsOf } = packed;
+
+test('what comes late is read at once, and is in the statistics a day later, without packing anything else again', async () => {
+  const hour = packed.newHour();
+  await send('tardy', samplesOf(hour, 20));
+  await send('timely', samplesOf(hour, 20));
+  clock.now = closingOf(hour);
+  await packed.packer().packDue();
+  const packedAt = clock.now;
+  clock.now += 60_000;
+  await send('tardy', samplesOf(hour, 10, 20));
+  await send('new', samplesOf(hour, 5));
+  const lateAt = clock.now;
+  expect(await read('tardy', hour)).toEqual(samplesOf(hour, 30));
+  expect(await read('new', hour)).toEqual(samplesOf(hour, 5));
+  expect(await statisticsOf('tardy', hour)).toMatchObject({
+    statistics: { count: 20 },
+    readFrom: packedAt,
+    lateAt,
+  });
+  expect(await statisticsOf('new', hour)).toMatchObject({ statistics: null, readFrom: null, lateAt });
+
+  const day = dayOf(hour);
+  clock.now = settlingOf(day) - 1;
+  await packed.packer().packDue();
+  expect(await statisticsOf('tardy', hour)).toMatchObject({ statistics: { count: 20 } });
+  clock.now = settlingOf(day);
+  const packer = packed.packer();
+  await packer.packDue();
+  expect(packer.counts).toMatchObject({ hours: 2, samples: 35 });
+  for (const [device, count] of /** @type {const} */ ([
+    ['tardy', 30],
+    ['new', 5],
+  ])) {
+    const row = await statisticsOf(device, hour);
+    expect(row).toMatchObject({ statistics: { count }, readFrom: clock.now, lateAt });
+    expect(row && isExact(row)).toBe(true);
+    expect(await historyOf(device, hour)).toEqual(samplesOf(hour, count));
+    expect(await read(device, hour)).toEqual(samplesOf(hour, count));
+  }
+  expect(await statisticsOf('timely', hour)).toMatchObject({ readFrom: packedAt });
+  for (let group = 0; group < GROUPS; group++) {
+    expect(await packed.store().packProgress.read(group)).toMatchObject({ settledUntil: day + DAY_MS });
+  }
+});
+
+test('a device that has no more than a bare row is packed like any other', async () => {
+  const hour = packed.newHour();
+  const { device, sensor } = packed.keyOf('bare');
+  await send('bare', samplesOf(hour, 7));
+  await packed
+    .database()
+    .execute(
+      'DELETE name, site, registered_at FROM device WHERE grp = ? AND device_id = ?',
+      [groupOf(device, GROUPS), device],
+      { prepare: true },
+    );
+  clock.now = closingOf(hour);
+  await packed.packer().packDue();
+  const rows = await packed.store().packed.readStatistics({ device, sensor }, hour, hour + HOUR_MS);
+  expect(rows).toMatchObject([{ statistics: { count: 7 } }]);
+});
+
+test('what a packer that died has left in history is packed even when the batches have expired', async () => {
+  const hour = packed.newHour();
+  const samples = samplesOf(hour, 30);
+  await send('expired', samples);
+  clock.now = closingOf(hour);
+  const { packing, packProgress } = packed.store();
+  const dying = {
+    packProgress,
+    packing: { ...packing, writeStatistics: () => Promise.reject(new Error('killed')) },
+  };
+  await expect(packed.packer({ store: dying }).packDue()).rejects.toThrow('killed');
+  expect(await statisticsOf('expired', hour)).toBeNull();
+  const { device } = packed.keyOf('expired');
+  await packed
+    .database()
+    .execute('DELETE FROM measurement_batch WHERE device_id = ? AND bucket = ?', [device, new Date(hour)], {
+      prepare: true,
+    });
+  clock.now = hour + 4 * DAY_MS;
+  await packed.packer().packDue();
+  expect(await statisticsOf('expired', hour)).toMatchObject({ statistics: { count: 30 } });
+  expect(await read('expired', hour)).toEqual(samples);
+});

@@ -1,0 +1,85 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createLeases } from '../../api/packing/leases.js';
+import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const packed = usePackedSystem();
+const { clock, send, statisticsOf, packedUntil } = packed;
+const afterwards = useCleanUps();
+
+/** @param {string} owner */
+const leasesOf = (owner) =>
+  createLeases({ store: packed.store().packLeases, owner, logger: pino({ level: 'silent' }) });
+
+test('two packers share the groups, and pack nothing twice', async () => {
+  const hour = packed.newHour();
+  for (const device of ['a', 'b', 'c', 'd']) await send(device, samplesOf(hour, 10));
+  await packed.packBefore(hour);
+  clock.now = closingOf(hour);
+  const packers = ['one', 'two'].map((owner) => packed.packer({ leases: leasesOf(owner) }));
+  await Promise.all(packers.map((packer) => packer.packDue()));
+  expect(await packedUntil()).toEqual(Array(GROUPS).fill(hour + HOUR_MS));
+  expect(packers.reduce((sum, { counts }) => sum + counts.groupHours, 0)).toBe(GROUPS);
+  expect(packers.reduce((sum, { counts }) => sum + counts.hours, 0)).toBe(4);
+});
+
+test('a group that another process is packing is left to it, and taken when that is done', async () => {
+  const hour = packed.newHour();
+  await send('a', samplesOf(hour, 10));
+  await packed.packBefore(hour);
+  clock.now = closingOf(hour);
+  const { packLeases } = packed.store();
+  expect(await packLeases.take(0, 'other')).toBe(true);
+  expect(await packLeases.take(0, 'third')).toBe(false);
+  expect(await packLeases.take(0, 'other')).toBe(true);
+  expect(await packLeases.renew(0, 'other')).toBe(true);
+  expect(await packLeases.renew(0, 'third')).toBe(false);
+  const packer = packed.packer({ leases: leasesOf('third') });
+  await packer.packDue();
+  expect(await packedUntil()).toEqual([hour, hour + HOUR_MS]);
+  // Nobody gives back what is another's.
+  await packLeases.release(0, 'third');
+  expect(await packLeases.renew(0, 'other')).toBe(true);
+  await packLeases.release(0, 'other');
+  await packer.packDue();
+  expect(await packedUntil()).toEqual([hour + HOUR_MS, hour + HOUR_MS]);
+  expect(await statisticsOf('a', hour)).toMatchObject({ statistics: { count: 10 } });
+  // Given back after the work.
+  expect(await packLeases.take(1, 'anybody')).toBe(true);
+  await packLeases.release(1, 'anybody');
+});
+
+test('a process packs by itself, says how far behind it is, and gives its leases back when it stops', async () => {
+  let now = Date.now();
+  const system = await startTestSystem({
+    clock: () => now,
+    settings: { LATEST_GROUPS: '2' },
+    periods: { pack: 20 },
+  });
+  afterwards(() => system.stop());
+  const store = await system.openStore();
+  afterwards(() => store.close());
+  const database = await system.openDatabase();
+  afterwards(() => database.shutdown());
+  const hour = bucketOf(now);
+  const reached = async (/** @type {number} */ at) => {
+    const progress = await Promise.all([0, 1].map((group) => store.packProgress.read(group)));
+    return progress.every(({ packedUntil }) => packedUntil === at);
+  };
+  // Every hour that has closed, whenever in its hour this test runs.
+  await until(() => reached(hour - HOUR_MS));
+  now = closingOf(hour);
+  await until(() => reached(hour + HOUR_MS));
+  const metric = async (/** @type {string} */ name) => {
+    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  expect(await metric('iot_pack_behind_seconds')).toBe(HOUR_MS / 1000);
+  expect(await metric('iot_pack_seconds_count')).toBeGreaterThanOrEqual(4);
+  await system.halt();
+  expect((await database.execute('SELECT grp FROM pack_lease')).rows).toEqual([]);
+});
