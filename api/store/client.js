@@ -32,6 +32,8 @@ export function createClient(cql, { keyspace, applicationName = 'millrace' } = {
     contactPoints,
     protocolOptions: { port: portOf(contactPoints) },
     localDataCenter: cql.localDc,
+    // Cassandra warns of USE with prepared statements, since names mean something else after the next USE. A client of
+    // ours has one keyspace for life, which is what a statement without one then means.
     keyspace,
     applicationName,
     credentials: cql.username ? { username: cql.username, password: cql.password ?? '' } : undefined,

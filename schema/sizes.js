@@ -1,0 +1,127 @@
+/**
+ * What a fleet takes: the arithmetic behind the tables at the end of docs/data-model.md, which a test holds to it. All of one
+ * copy and before the servers' own compression; a cluster keeps as many copies as its keyspace says.
+ */
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.js';
+
+const DAY_HOURS = 24;
+const YEAR_HOURS = 366 * DAY_HOURS;
+
+/**
+ * Bytes of a row on disk, without compression and blob: what Cassandra 5.0 was seen to write, rounded up. Names of 10 to
+ * 15 characters.
+ */
+export const ROW_BYTES = { history: 35, historyStat: 80, latest: 125, device: 80, index: 47 };
+
+/** Bytes of a packed sample, decimals of two digits by a clock that jitters by 20 ms: the fewer in an hour, the more each. */
+export const PACKED_BYTES = [
+  { atLeastAnHour: 3600, bytes: 1.3 },
+  { atLeastAnHour: 60, bytes: 2.3 },
+  { atLeastAnHour: 0, bytes: 13 },
+];
+
+/** Sensors whose hours one process is to pack beside its ingest, whatever their rate. */
+export const PACKED_BY_ONE = 10_000;
+
+/** Where a group of `latest` should stay: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
+export const ROWS_PER_GROUP = 62_500;
+
+/** LATEST_GROUPS goes no further. */
+export const MOST_GROUPS = 65_536;
+
+/**
+ * @typedef {object} Fleet
+ * @property {number} sensors
+ * @property {number} sensorsPerDevice
+ * @property {number} intervalMs between two samples of a sensor
+ * @property {number} batchMs between two messages of a device
+ * @property {number} batchDays `BATCH_DAYS`
+ * @property {number} historyDays `HISTORY_DAYS`
+ */
+
+/**
+ * What comes in, in each second.
+ *
+ * @param {Fleet} fleet
+ * @returns {{ samples: number, messages: number, rows: number, packedHours: number }} `packedHours`: hours of single
+ *   sensors that the packer has to keep up with
+ */
+export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
+  const messages = sensors / sensorsPerDevice / (Math.max(intervalMs, batchMs) / 1000);
+  return {
+    samples: sensors / (intervalMs / 1000),
+    messages,
+    rows: messages * sensorsPerDevice,
+    packedHours: sensors / (HOUR_MS / 1000),
+  };
+}
+
+/** Rows, bytes and partitions of one table. @typedef {{ rows: number, bytes: number, partitions: number }} TableSize */
+
+/**
+ * What each table holds when the first of its rows expires.
+ *
+ * @param {Fleet} fleet
+ * @returns {Record<'measurement_batch' | 'history' | 'history_stat' | 'latest' | 'device' | 'indexes', TableSize>}
+ */
+export function tablesOf(fleet) {
+  const { sensors, sensorsPerDevice, intervalMs, batchMs, batchDays, historyDays } = fleet;
+  const devices = sensors / sensorsPerDevice;
+  const groups = groupsFor(sensors);
+  const hour = partitionPerHour({ sensors: sensorsPerDevice, intervalMs, batchMs });
+  const batchHours = devices * batchDays * DAY_HOURS;
+  const historyHours = sensors * historyDays * DAY_HOURS;
+  /** @param {number} rows @param {number} rowBytes @param {number} partitions */
+  const size = (rows, rowBytes, partitions) => ({ rows, bytes: rows * rowBytes, partitions });
+  return {
+    measurement_batch: {
+      rows: batchHours * hour.rows,
+      bytes: batchHours * hour.bytes,
+      partitions: batchHours,
+    },
+    history: size(historyHours, historyRowBytes(intervalMs), sensors * historyDays),
+    history_stat: size(historyHours, ROW_BYTES.historyStat, sensors * Math.ceil(historyDays / 365)),
+    latest: size(sensors, ROW_BYTES.latest, groups),
+    device: size(devices, ROW_BYTES.device, groups),
+    // By type, by site, by name; of a few dozen types and sites each.
+    indexes: size(3 * sensors, ROW_BYTES.index, 3 * groups),
+  };
+}
+
+/**
+ * The largest partitions, each to be held against PARTITION_AIM.
+ *
+ * @param {Fleet} fleet
+ * @returns {Record<'measurement_batch' | 'history' | 'history_stat' | 'latest', { rows: number, bytes: number }>}
+ */
+export function partitionsOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
+  const latestRows = Math.ceil(sensors / groupsFor(sensors));
+  return {
+    measurement_batch: partitionPerHour({ sensors: sensorsPerDevice, intervalMs, batchMs }),
+    history: { rows: DAY_HOURS, bytes: DAY_HOURS * historyRowBytes(intervalMs) },
+    history_stat: { rows: YEAR_HOURS, bytes: YEAR_HOURS * ROW_BYTES.historyStat },
+    latest: { rows: latestRows, bytes: latestRows * ROW_BYTES.latest },
+  };
+}
+
+/**
+ * The LATEST_GROUPS that a fleet needs: a power of two, so that groups stay small and every process that packs gets one,
+ * since a group is what a lease is for.
+ *
+ * @param {number} sensors
+ */
+export function groupsFor(sensors) {
+  const needed = Math.max(16, sensors / ROWS_PER_GROUP, packersFor(sensors));
+  return Math.min(MOST_GROUPS, 2 ** Math.ceil(Math.log2(needed)));
+}
+
+/** @param {number} sensors @returns {number} processes that pack them */
+export const packersFor = (sensors) => Math.ceil(sensors / PACKED_BY_ONE);
+
+/** @param {number} intervalMs @returns {number} bytes of one hour of a sensor in `history` */
+export function historyRowBytes(intervalMs) {
+  const samples = Math.max(1, HOUR_MS / intervalMs);
+  const rows = Math.ceil(samples / MAX_SAMPLES_PER_HISTORY_ROW);
+  const { bytes = 0 } = PACKED_BYTES.find(({ atLeastAnHour }) => samples >= atLeastAnHour) ?? {};
+  return rows * ROW_BYTES.history + samples * bytes;
+}

@@ -1,0 +1,112 @@
+import { markdownTable } from '../../bench/report/table.js';
+import { groupsFor, packersFor, partitionsOf, ratesOf, tablesOf } from '../../schema/sizes.js';
+
+const FLEETS = { '1 thousand': 1e3, '1 million': 1e6, '1 billion': 1e9 };
+
+/** Ten sensors a device, a message a minute, the defaults of retention. */
+const USUAL = { sensorsPerDevice: 10, batchMs: 60_000, batchDays: 30, historyDays: 365 };
+
+const LOADS = { 'at 1 Hz': 1000, 'a sample a minute': 60_000 };
+
+const STEPS = [
+  { from: 1e18, prefix: 'E' },
+  { from: 1e15, prefix: 'P' },
+  { from: 1e12, prefix: 'T' },
+  { from: 1e9, prefix: 'G' },
+  { from: 1e6, prefix: 'M' },
+  { from: 1e3, prefix: 'k' },
+];
+
+/** @param {number} bytes @returns {string} `48 kB`, `1.7 TB` */
+export function bytesText(bytes) {
+  const { from, prefix } = STEPS.find((step) => bytes >= step.from) ?? { from: 1, prefix: '' };
+  return `${short(bytes / from)} ${prefix}B`;
+}
+
+/** @param {number} count @returns {string} `960`, `17 thousand`, `2.6 billion` */
+export function countText(count) {
+  const words = /** @type {const} */ ([
+    [1e12, ' trillion'],
+    [1e9, ' billion'],
+    [1e6, ' million'],
+    [1e4, ' thousand'],
+  ]);
+  const [from, word] = words.find(([least]) => count >= least) ?? [1, ''];
+  return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
+}
+
+/** @param {number} number @returns {string} of two digits, or whole */
+const short = (number) =>
+  number >= 1000
+    ? Math.round(number).toLocaleString('en')
+    : String(Number(number.toPrecision(number < 100 ? 2 : 3)));
+
+/** @param {number} sensors @param {number} intervalMs @returns {import('../../schema/sizes.js').Fleet} */
+const fleet = (sensors, intervalMs) => ({ ...USUAL, sensors, intervalMs });
+
+/** @param {(sensors: number) => string} figure */
+const each = (figure) => Object.values(FLEETS).map(figure);
+
+/** @returns {string} what comes in each second, and how it is shared out, in Markdown */
+export const ratesTable = () =>
+  markdownTable(
+    ['sensors', ...Object.keys(FLEETS)],
+    [
+      ...Object.entries(LOADS).map(([load, intervalMs]) => [
+        `samples/s, ${load}`,
+        ...each((sensors) => countText(ratesOf(fleet(sensors, intervalMs)).samples)),
+      ]),
+      ['messages/s', ...each((sensors) => countText(ratesOf(fleet(sensors, 1000)).messages))],
+      ['hours to pack a second', ...each((sensors) => countText(ratesOf(fleet(sensors, 1000)).packedHours))],
+      ['processes that pack', ...each((sensors) => countText(packersFor(sensors)))],
+      ['`LATEST_GROUPS`', ...each((sensors) => groupsFor(sensors).toLocaleString('en'))],
+      [
+        'rows, bytes of a group of `latest`',
+        ...each((sensors) => {
+          const { rows, bytes } = partitionsOf(fleet(sensors, 1000)).latest;
+          return `${countText(rows)}, ${bytesText(bytes)}`;
+        }),
+      ],
+    ],
+  );
+
+/** @returns {string} what is kept, in Markdown */
+export function tablesTable() {
+  const lines = Object.entries(LOADS).flatMap(([load, intervalMs]) =>
+    /** @type {const} */ (['measurement_batch', 'history']).map((table) =>
+      line(table, `, ${load}`, intervalMs),
+    ),
+  );
+  const others = /** @type {const} */ (['history_stat', 'latest', 'device', 'indexes']);
+  return markdownTable(
+    ['rows, bytes', ...Object.keys(FLEETS)],
+    [...lines, ...others.map((table) => line(table, '', 1000))],
+  );
+}
+
+/** @param {keyof ReturnType<typeof tablesOf>} table @param {string} load @param {number} intervalMs */
+const line = (table, load, intervalMs) => [
+  `${table === 'indexes' ? 'the three indexes' : `\`${table}\``}${load}`,
+  ...each((sensors) => {
+    const { rows, bytes } = tablesOf(fleet(sensors, intervalMs))[table];
+    return `${countText(rows)}, ${bytesText(bytes)}`;
+  }),
+];
+
+/** @returns {string} one partition of each, in Markdown */
+export const partitionsTable = () =>
+  markdownTable(
+    ['a partition', 'rows', 'bytes'],
+    Object.entries(LOADS).flatMap(([load, intervalMs]) => {
+      const { measurement_batch, history, history_stat } = partitionsOf(fleet(1e6, intervalMs));
+      const row = (
+        /** @type {string} */ what,
+        /** @type {{ rows: number, bytes: number }} */ { rows, bytes },
+      ) => [what, rows.toLocaleString('en'), bytesText(bytes)];
+      return [
+        row(`\`measurement_batch\`: an hour of a device, ${load}`, measurement_batch),
+        row(`\`history\`: a day of a sensor, ${load}`, history),
+        ...(intervalMs === 1000 ? [row('`history_stat`: a year of a sensor', history_stat)] : []),
+      ];
+    }),
+  );

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { SETTINGS } from '../../common/settings-table.js';
+import { packHour } from '../../schema/packed/hour/pack-hour.js';
+import { HOUR_MS, PARTITION_AIM } from '../../schema/rules.js';
+import { groupsFor, MOST_GROUPS, PACKED_BYTES, partitionsOf, ratesOf, tablesOf } from '../../schema/sizes.js';
+import { createRandom } from '../../simulator/random.js';
+import { bytesText, countText, partitionsTable, ratesTable, tablesTable } from '../support/size-tables.js';
+
+const PAGE = readFileSync(new URL('../../docs/data-model.md', import.meta.url), 'utf8');
+
+/** @param {number} sensors @param {number} intervalMs */
+const fleet = (sensors, intervalMs) => ({
+  sensors,
+  sensorsPerDevice: 10,
+  intervalMs,
+  batchMs: 60_000,
+  batchDays: 30,
+  historyDays: 365,
+});
+
+test.each([
+  ['what comes in', ratesTable()],
+  ['what is kept', tablesTable()],
+  ['the partitions', partitionsTable()],
+])('the page on the data model has this table of %s', (_, table) => {
+  expect(PAGE).toContain(table);
+});
+
+describe('a thousand sensors at 1 Hz', () => {
+  const thousand = fleet(1000, 1000);
+
+  test('send 1,000 samples in 1,000 / 60 rows and 100 / 60 messages a second', () => {
+    const { samples, rows, messages, packedHours } = ratesOf(thousand);
+    expect(samples).toBe(1000);
+    expect(rows).toBeCloseTo(1000 / 60);
+    expect(messages).toBeCloseTo(100 / 60);
+    expect(packedHours).toBeCloseTo(1000 / 3600);
+  });
+
+  test('have a row a minute and sensor in batches, and one an hour in history', () => {
+    const { measurement_batch, history, history_stat, latest, device } = tablesOf(thousand);
+    expect(measurement_batch).toEqual({
+      rows: 1000 * 30 * 24 * 60,
+      bytes: 1000 * 30 * 24 * 60 * (101 + 12 * 60),
+      partitions: 100 * 30 * 24,
+    });
+    expect([history.rows, history.partitions]).toEqual([1000 * 365 * 24, 1000 * 365]);
+    expect([history_stat.rows, history_stat.partitions]).toEqual([history.rows, 1000]);
+    expect([latest.rows, latest.partitions, device.rows]).toEqual([1000, 16, 100]);
+  });
+});
+
+test('a year of history weighs less a sample than a tenth of one row per sample', () => {
+  const { history } = tablesOf(fleet(1, 1000));
+  expect(history.bytes / (365 * 86_400)).toBeLessThan(60 / 10);
+});
+
+test.each([1e3, 1e6, 1e9])('no partition of %p sensors is beyond the aim', (sensors) => {
+  for (const intervalMs of [1000, 60_000]) {
+    for (const { rows, bytes } of Object.values(partitionsOf(fleet(sensors, intervalMs)))) {
+      expect(rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
+      expect(bytes).toBeLessThanOrEqual(PARTITION_AIM.bytes);
+    }
+  }
+});
+
+test('groups are as many as can be set, at most, and the default suits a small fleet', () => {
+  expect(groupsFor(1000)).toBe(Number(SETTINGS['LATEST_GROUPS']?.fallback));
+  expect(groupsFor(1e12)).toBe(MOST_GROUPS);
+  expect(() => SETTINGS['LATEST_GROUPS']?.read(String(MOST_GROUPS))).not.toThrow();
+  expect(() => SETTINGS['LATEST_GROUPS']?.read(String(MOST_GROUPS + 1))).toThrow();
+});
+
+test.each([
+  [1000, 3600],
+  [60_000, 60],
+])('a sample every %p ms takes what the code that packs makes of it, rounded up', (intervalMs, count) => {
+  const random = createRandom(1);
+  let value = 2100;
+  const times = Array.from({ length: count }, (_, at) => at * intervalMs + Math.floor(random.between(0, 41)));
+  const values = times.map(() => {
+    value += Math.round(random.between(-10, 10));
+    return value / 100;
+  });
+  const bytes =
+    packHour(
+      10 * HOUR_MS,
+      times.map((ms) => 10 * HOUR_MS + ms),
+      values,
+      0,
+      count,
+    ).length / count;
+  const figure = PACKED_BYTES.find(({ atLeastAnHour }) => count >= atLeastAnHour)?.bytes ?? 0;
+  expect(bytes).toBeLessThanOrEqual(figure);
+  expect(bytes).toBeGreaterThan(figure * 0.8);
+});
+
+test('figures are told in two or three digits', () => {
+  expect([0, 12, 1440, 36_000, 1e6, 2.59e9].map(countText)).toEqual([
+    '0',
+    '12',
+    '1,440',
+    '36 thousand',
+    '1 million',
+    '2.6 billion',
+  ]);
+  expect([12, 49_260, 35.4e12].map(bytesText)).toEqual(['12 B', '49 kB', '35 TB']);
+});
