@@ -99,6 +99,17 @@ export function createMetrics({ version, role }) {
       help: 'Hours of a device that grew past what a partition should hold',
       registers,
     }),
+    live: new Counter({
+      name: 'iot_live_messages_total',
+      help: 'Messages on iot/live: published, dropped (the broker is away or slow), ignored (heard, and not ours)',
+      labelNames: ['result'],
+      registers,
+    }),
+    healed: new Counter({
+      name: 'iot_live_healed_total',
+      help: 'Values that readers were told because reading them again found them changed',
+      registers,
+    }),
     commitSeconds: new Histogram({
       name: 'iot_ingest_commit_seconds',
       help: 'From the receipt of a message to its last commit',

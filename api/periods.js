@@ -4,9 +4,17 @@
  * - `keepAlive`: a quiet connection to an external broker says that it is there
  * - `quiet`: a session from which nothing has come for this long holds nothing any more
  * - `patience`: a message that is unsettled for this long is a sign of trouble
+ * - `heal`: what readers follow is read again so often; a change that was lost on the way is theirs within 30 s
  * - `request`: an HTTP request that has not arrived whole is given up
  * - `pack`: looks whether an hour is to be packed
  */
-export const PERIODS_MS = { keepAlive: 60_000, quiet: 5000, patience: 30_000, request: 30_000, pack: 10_000 };
+export const PERIODS_MS = {
+  keepAlive: 60_000,
+  quiet: 5000,
+  patience: 30_000,
+  heal: 25_000,
+  request: 30_000,
+  pack: 10_000,
+};
 
 /** @typedef {typeof PERIODS_MS} Periods */

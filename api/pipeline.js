@@ -1,7 +1,6 @@
 import { createIngest } from './ingest/index.js';
 import { createPermits } from './ingest/pressure/permits.js';
 import { createWindow } from './ingest/pressure/window.js';
-import { createLive } from './live.js';
 import { createMetrics } from './metrics.js';
 import { connectStore } from './store/index.js';
 import { createTrustedClock } from './trusted-clock.js';
@@ -16,17 +15,17 @@ import { createVitals } from './vitals.js';
  * @param {import('pino').Logger} parts.logger
  * @param {() => number} [parts.clock] epoch ms
  * @param {import('./ingest/intake.js').Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {import('./ingest/index.js').Publish} [parts.publish] tells readers; default: nobody listens
  * @param {typeof connectStore} [parts.openStore]
  * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
  * @throws {import('../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
 export async function connectPipeline(parts) {
-  const { config, version, logger, clock = Date.now, openStore = connectStore, send } = parts;
+  const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = parts;
   const metrics = createMetrics({ version, role: config.role });
   const window = createWindow({ most: config.ingest.maxInFlight });
   const permits = createPermits(window);
   const vitals = createVitals({ clock, inFlight: () => permits.inUse });
-  const live = createLive();
   const store = await openStore({
     cql: config.cql,
     retention: config.retention,
@@ -37,7 +36,17 @@ export async function connectPipeline(parts) {
   });
   const difference = parts.clockDifference ?? store.health.clockDifference;
   const trustedClock = createTrustedClock({ clock, difference, logger });
-  const ingest = createIngest({ config, store, live, send, clock, trustedClock, logger, metrics, vitals });
+  const ingest = createIngest({
+    config,
+    store,
+    send,
+    publish,
+    clock,
+    trustedClock,
+    logger,
+    metrics,
+    vitals,
+  });
   metrics.gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
   metrics.gauge('iot_ingest_unsettled_bytes', 'Bytes of messages being settled', () => ingest.unsettledBytes);
   metrics.gauge(
@@ -52,7 +61,7 @@ export async function connectPipeline(parts) {
   );
   metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
   const isPressed = () => permits.waiting > 0;
-  return { metrics, vitals, live, store, trustedClock, ingest, isPressed };
+  return { metrics, vitals, store, trustedClock, ingest, isPressed };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

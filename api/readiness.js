@@ -24,8 +24,10 @@ const MOST_WAIT_MS = 2000;
  * @param {object} parts
  * @param {import('./store/health.js').Health} parts.health
  * @param {Record<string, () => Check>} parts.checks of the intakes
+ * @param {Record<string, () => Check>} [parts.notes] told like checks; without them a process can do its work all the
+ *   same, less well, and to take it away would help nobody
  */
-export function createReadiness({ health, checks }) {
+export function createReadiness({ health, checks, notes = {} }) {
   let askedAt = Number.NEGATIVE_INFINITY;
   /** @type {Promise<Record<string, Check>>} */
   let answer = Promise.resolve({});
@@ -59,7 +61,9 @@ export function createReadiness({ health, checks }) {
       }
       const all = { ...(await answer) };
       for (const [name, check] of Object.entries(checks)) all[name] = check();
-      return { ready: Object.values(all).every(({ ok }) => ok), checks: all };
+      const ready = Object.values(all).every(({ ok }) => ok);
+      for (const [name, note] of Object.entries(notes)) all[name] = note();
+      return { ready, checks: all };
     },
   };
 }

@@ -42,6 +42,11 @@ export function createReceiving(parts) {
       await intake.stop();
     },
 
+    /** Whether clients of the embedded broker follow `iot/live/...`; never behind an external one. */
+    get hasFollowers() {
+      return intake.hasFollowers;
+    },
+
     /** @returns {number} port of the embedded broker; 0 behind an external one */
     get mqttPort() {
       return intake.port;

@@ -3,6 +3,7 @@ import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
 import { createIntake } from './ingest/intake.js';
+import { createLive } from './live/index.js';
 import { createPacking } from './packing/index.js';
 import { PERIODS_MS } from './periods.js';
 import { connectPipeline } from './pipeline.js';
@@ -38,8 +39,9 @@ export async function startSystem(parts) {
     openStore,
     clockDifference,
     send: (topic, payload) => receiving?.send(topic, payload),
+    publish: (device, changed) => live.note(device, changed),
   });
-  const { metrics, vitals, live, store, trustedClock, ingest, isPressed } = pipeline;
+  const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
   const receiving =
     config.role === 'http'
       ? null
@@ -57,6 +59,16 @@ export async function startSystem(parts) {
           logger,
           metrics,
         });
+  const live = createLive({
+    config,
+    outside: {
+      isWanted: () => receiving?.hasFollowers ?? false,
+      send: (topic, payload) => receiving?.send(topic, payload),
+    },
+    keepAliveMs: periods.keepAlive,
+    logger,
+    metrics,
+  });
   const api =
     config.role === 'ingest'
       ? null
@@ -71,6 +83,7 @@ export async function startSystem(parts) {
           replay: ingest.replay,
           live,
           vitals,
+          healMs: periods.heal,
           groups: config.retention.latestGroups,
           historyDays: config.retention.historyDays,
           maxClockSkewMs: config.ingest.maxClockSkewMs,
@@ -79,7 +92,11 @@ export async function startSystem(parts) {
           logger,
           metrics,
         });
-  const readiness = createReadiness({ health: store.health, checks: { ...receiving?.checks } });
+  const readiness = createReadiness({
+    health: store.health,
+    checks: { ...receiving?.checks },
+    notes: api ? live.checks : {},
+  });
   const { host, port, apiToken } = config.http;
   const http = createHttpServer({
     app: createApp({ api, readiness, version, host, apiToken, logger, metrics }),
@@ -93,11 +110,13 @@ export async function startSystem(parts) {
   async function stop() {
     await Promise.all([receiving?.stop(), packing?.stop(), http.stop()]);
     ingest.giveUp();
+    await live.stop();
     await store.close();
   }
 
   try {
     await ingest.start();
+    await live.start();
     await receiving?.start();
     packing?.start();
     await http.start();

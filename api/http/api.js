@@ -12,7 +12,8 @@ import { createStream } from './stream/index.js';
  * @property {import('./cursor.js').Cursors} cursors
  * @property {import('../ingest/submission.js').Submit} submit
  * @property {import('../ingest/replay.js').Replay} replay
- * @property {import('../live.js').Live} live
+ * @property {import('../live/index.js').Live} live
+ * @property {number} healMs what readers follow is read again so often
  * @property {import('../vitals.js').Vitals} vitals
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays

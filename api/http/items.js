@@ -6,7 +6,7 @@ const HEARD_WITHIN_MS = 300_000;
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
-/** @param {import('../store/fleet/index.js').LatestRow} row */
+/** @param {import('../store/fleet/index.js').LatestRow} row @returns {import('../live/item.js').LiveItem} */
 export const latestItem = (row) => ({
   device_id: row.deviceId,
   sensor_id: row.id,
@@ -18,9 +18,6 @@ export const latestItem = (row) => ({
   ts: optionalTime(row.ts),
   value: row.value,
 });
-
-/** @param {import('../live.js').Change} change */
-export const changeItem = (change) => ({ ...change, ts: optionalTime(change.ts) });
 
 /** @param {import('../store/registry/rows.js').SensorRow} row */
 export const sensorItem = (row) => ({

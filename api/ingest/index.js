@@ -26,13 +26,21 @@ const STUCK_AFTER_MS = 1000;
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 /**
+ * Told of committed newer values.
+ *
+ * @callback Publish
+ * @param {import('./registry/cache.js').Device} device
+ * @param {import('./registry/cache.js').Sensor[]} changed
+ */
+
+/**
  * The way from a message to its acknowledgement.
  *
  * @param {object} parts
  * @param {import('../../common/settings.js').Config} parts.config
  * @param {import('../store/index.js').Store} parts.store
- * @param {import('../live.js').Live} parts.live
  * @param {import('./intake.js').Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {Publish} [parts.publish] tells readers; default: nobody listens
  * @param {() => number} parts.clock epoch ms
  * @param {import('../trusted-clock.js').TrustedClock} parts.trustedClock the same, held against the database's
  * @param {import('pino').Logger} parts.logger
@@ -40,7 +48,8 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {import('../vitals.js').Vitals} parts.vitals
  */
 export function createIngest(parts) {
-  const { config, store, live, send = () => {}, clock, trustedClock, logger, metrics, vitals } = parts;
+  const { config, store, send = () => {}, publish = () => {}, clock, trustedClock } = parts;
+  const { logger, metrics, vitals } = parts;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
   const groups = config.retention.latestGroups;
   const patience = createPatience({ logger, onRetry: () => metrics.retries.inc() });
@@ -65,9 +74,7 @@ export function createIngest(parts) {
     latest: createLatestWriter({ store: store.latest, patience, logger }),
     lastSeen,
     limits: { historyMs: config.retention.historyDays * DAY_MS, maxClockSkewMs, relativeTimes },
-    publish: (device, sensors) => {
-      if (live.listening) live.publish(sensors.map((sensor) => changeOf(device, sensor)));
-    },
+    publish,
     metrics,
   });
   const deadLetters = createDeadLetterBox({ store: store.deadLetters, registry, patience, notices, metrics });
@@ -137,16 +144,3 @@ export function createIngest(parts) {
 }
 
 /** @typedef {ReturnType<typeof createIngest>} Ingest */
-
-/** @param {import('./registry/cache.js').Device} device @param {import('./registry/cache.js').Sensor} sensor */
-const changeOf = (device, { id, name, type, unit, site, ts, value }) => ({
-  device_id: device.id,
-  sensor_id: id,
-  device: device.name,
-  name,
-  type,
-  unit,
-  site,
-  ts,
-  value,
-});

@@ -60,6 +60,11 @@ export function createIntake(parts) {
     /** @type {Send} */
     send: (topic, payload) => source.send(topic, payload),
 
+    /** Whether clients of the embedded broker follow `iot/live/...`; never behind an external one. */
+    get hasFollowers() {
+      return source.hasFollowers;
+    },
+
     /** @returns {number} port of the embedded broker; 0 behind an external one */
     get port() {
       return source.port;

@@ -18,7 +18,7 @@ import { decode } from './formats/index.js';
  * @param {import('./latest-writer.js').LatestWriter} parts.latest
  * @param {import('./last-seen.js').LastSeen} parts.lastSeen
  * @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean }} parts.limits
- * @param {(device: Device, changed: Sensor[]) => void} parts.publish told of committed newer values
+ * @param {import('./index.js').Publish} parts.publish
  * @param {import('../metrics.js').Metrics} parts.metrics
  */
 export function createMeasurements(parts) {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
-import { createLive } from '../../api/live.js';
 import { createMetrics } from '../../api/metrics.js';
 import { connectStore } from '../../api/store/index.js';
 import { createTrustedClock } from '../../api/trusted-clock.js';
@@ -50,7 +49,6 @@ beforeAll(async () => {
   ingest = createIngest({
     config,
     store,
-    live: createLive(),
     clock: Date.now,
     trustedClock,
     logger: pino({ level: 'error' }, { write }),

@@ -3,9 +3,9 @@ import { watchEvent } from './contract/watch.js';
 import { until } from './until.js';
 
 /**
- * One server-sent event.
+ * One server-sent event; some have no id.
  *
- * @typedef {{ id: string, event: string, data: any }} StreamEvent
+ * @typedef {{ id: string | undefined, event: string, data: any }} StreamEvent
  */
 
 /**
@@ -61,6 +61,9 @@ export async function openStream(url, { headers = {} } = {}) {
     hasEnded: () => ended,
     /** @param {string} kind @returns {Promise<StreamEvent>} the first of its kind */
     first: (kind) => until(() => events.find(({ event }) => event === kind), { what: `an event ${kind}` }),
+    /** Reads no further, so that the connection fills. */
+    pause: () => response.pause(),
+    resume: () => response.resume(),
     close: () => response.destroy(),
   };
 }

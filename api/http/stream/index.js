@@ -1,33 +1,58 @@
-import { randomBytes } from 'node:crypto';
-import { changeItem, latestItem } from '../items.js';
-import { createPending } from './pending.js';
+import { createChannels } from './channels.js';
+import { createLimit } from './limit.js';
 import { createReader } from './reader.js';
-import { snapshotOf } from './snapshot.js';
-import { follows, readSubscription } from './subscription.js';
+import { readSubscription } from './subscription.js';
 
 /**
  * - `coalesce`: changes of one sensor within this time become one
  * - `stats`: what the pipeline does is told this often
  * - `heartbeat`: a quiet stream carries a comment this often; who reads nothing between two of them is dropped
+ * - `rest`: who comes back within this time goes on where it was
  */
-const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000 };
+const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000 };
 
-/** Items of one `delta`. */
-const MOST_ITEMS = 1000;
+/** Pages of `latest` that are read at once, for all readers together. */
+const READINGS_AT_ONCE = 4;
 
 /**
  * `GET /stream`: server-sent events. A snapshot of what the reader follows, then its changes, and what the pipeline
- * does. The changes are listened to before the snapshot is read, so that nothing falls between the two. Every
- * connection begins with a snapshot, whatever id it asks to go on from: so there is never a gap.
+ * does. A reader that was here before, and says by Last-Event-ID how far it got, is told what has changed since; where
+ * that is not known any more, it gets a snapshot again. So there is never a gap.
  *
- * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'vitals' | 'groups' | 'logger' | 'metrics'>} parts
+ * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'vitals' | 'groups' | 'healMs' | 'logger' | 'metrics'>} parts
  * @param {typeof PERIODS_MS} [periods]
  */
-export function createStream({ store, live, vitals, groups, logger, metrics }, periods = PERIODS_MS) {
-  const instance = randomBytes(6).toString('base64url');
-  /** @type {Set<() => void>} */
-  const open = new Set();
-  metrics.gauge('iot_http_streams', 'Readers that follow live values', () => open.size);
+export function createStream(parts, periods = PERIODS_MS) {
+  const { vitals, healMs, logger, metrics } = parts;
+  const limit = createLimit(READINGS_AT_ONCE);
+  const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
+  /** @type {Set<import('./reader.js').Reader>} */
+  const readers = new Set();
+  metrics.gauge('iot_http_streams', 'Readers that follow live values', () => readers.size);
+  /** @type {NodeJS.Timeout[]} run while anybody reads */
+  let timers = [];
+
+  const statsFrame = () => Buffer.from(`event: stats\ndata: ${JSON.stringify(vitals.read())}\n\n`);
+
+  /** @param {import('./reader.js').Reader} reader */
+  function enter(reader) {
+    readers.add(reader);
+    if (readers.size > 1) return;
+    const sendStats = () => {
+      const frame = statsFrame();
+      for (const each of readers) each.mention(frame);
+    };
+    const beat = () => {
+      for (const each of readers) each.beat();
+    };
+    timers = [setInterval(sendStats, periods.stats), setInterval(beat, periods.heartbeat)];
+  }
+
+  /** @param {import('./reader.js').Reader} reader */
+  function leave(reader) {
+    readers.delete(reader);
+    if (readers.size === 0) for (const timer of timers.splice(0)) clearInterval(timer);
+  }
 
   /** @type {import('express').RequestHandler} */
   async function handler(req, res) {
@@ -36,70 +61,31 @@ export function createStream({ store, live, vitals, groups, logger, metrics }, p
     if (req.method === 'HEAD') return void res.end();
     res.flushHeaders();
 
-    const reader = createReader(res, instance);
-    const pending = createPending();
-    let complete = false;
-    const sendChanges = () => {
-      // A reader that is behind is told less often, and then of the newest alone.
-      while (complete && pending.size > 0 && reader.isOpen() && !reader.isBehind()) {
-        reader.send('delta', { items: pending.take(MOST_ITEMS).map(changeItem) });
-      }
-    };
-    const sendStats = () => {
-      if (!reader.isBehind()) reader.send('stats', vitals.read());
-    };
-    const unsubscribe = live.subscribe((changes) => {
-      for (const change of changes) if (follows(subscription, change)) pending.add(change);
+    const reader = createReader(res);
+    const { channel, release } = channels.hold(subscription);
+    enter(reader);
+    res.on('close', () => {
+      leave(reader);
+      channel.leave(reader);
+      release();
     });
-    const timers = [
-      setInterval(sendChanges, periods.coalesce),
-      setInterval(sendStats, periods.stats),
-      setInterval(reader.beat, periods.heartbeat),
-    ];
-    const close = () => {
-      open.delete(close);
-      unsubscribe();
-      for (const timer of timers) clearInterval(timer);
-      reader.end();
-    };
-    open.add(close);
-    res.on('close', close);
-
-    sendStats();
+    reader.mention(statsFrame());
     try {
-      await sendSnapshot(reader, pending, subscription);
-      complete = true;
+      await channel.loading;
+      if (reader.isOpen()) channel.join(reader, req.get('Last-Event-ID') ?? '');
     } catch (error) {
       // The reader's EventSource comes back by itself and asks for the snapshot again.
       logger.warn({ reason: String(error) }, 'a snapshot could not be read; the reader will ask again');
-      close();
+      reader.end();
     }
-  }
-
-  /**
-   * @param {import('./reader.js').Reader} reader
-   * @param {import('./pending.js').Pending} pending
-   * @param {import('./subscription.js').Subscription} subscription
-   */
-  async function sendSnapshot(reader, pending, subscription) {
-    let sent = false;
-    for await (const rows of snapshotOf(store.fleet, groups, subscription)) {
-      if (rows.length === 0) continue;
-      pending.forget(rows);
-      reader.send('snapshot', { items: rows.map(latestItem) });
-      sent = true;
-      await reader.caughtUp();
-      if (!reader.isOpen()) return;
-    }
-    // Who follows what does not exist yet is told so, and hears of it as soon as it does.
-    if (!sent) reader.send('snapshot', { items: [] });
   }
 
   return {
     handler,
     /** Ends all streams. */
     stop() {
-      for (const close of open) close();
+      for (const reader of readers) reader.end();
+      channels.stop();
     },
   };
 }

@@ -5,6 +5,7 @@ import { Aedes } from 'aedes';
 import { MillraceError } from '../../../common/errors.js';
 import { mayConnect } from './authentication.js';
 import { openConnection } from './connection.js';
+import { createFollowers } from './followers.js';
 import { keepAlive } from './keepalive.js';
 import { createPersistence } from './persistence.js';
 import { DROPPED } from './restriction.js';
@@ -91,6 +92,7 @@ export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock,
   const publish = (message) =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
+  const followers = createFollowers(aedes);
   const server = createServer(onConnection);
   aedes.on('clientError', (client, error) =>
     logger.debug({ client: client.id, reason: error.message }, 'client'),
@@ -134,6 +136,11 @@ export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock,
 
     /** @type {import('../intake.js').Send} */
     send: (topic, payload) => void publish({ topic, payload, qos: 0, retain: false }),
+
+    /** Whether any client follows `iot/live/...`. */
+    get hasFollowers() {
+      return followers.any;
+    },
 
     /** @returns {number} the port that it listens on */
     get port() {

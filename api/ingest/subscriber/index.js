@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
+import { brokerOptions } from '../../broker-options.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
 import { createPresence } from './presence.js';
 import { subscribe } from './subscriptions.js';
@@ -16,9 +16,6 @@ const RECEIVE_MAXIMUM = 512;
  * and cost: each message weighs 12 to 22 KB until it is settled, all of it moved whenever young garbage is collected.
  */
 const MOST_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
-
-const RECONNECT_MS = 1000;
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** How long an orderly goodbye to the broker may take, in ms. */
 const GOODBYE_MS = 1000;
@@ -40,20 +37,11 @@ const GOODBYE_MS = 1000;
 export function createSubscriber(parts) {
   const { mqtt, host, accept, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = parts;
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
-    manualConnect: true,
-    protocolVersion: 5,
+    ...brokerOptions(mqtt, keepAliveMs),
     clientId: mqtt.clientId,
     // MQTT.js' defaults, version 4 and a clean session, lose what comes while we are away.
     clean: false,
     properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: RECEIVE_MAXIMUM },
-    username: mqtt.username,
-    password: mqtt.password,
-    ca: mqtt.tlsCa ? [readFileSync(mqtt.tlsCa)] : undefined,
-    rejectUnauthorized: true,
-    keepalive: keepAliveMs / 1000,
-    reconnectPeriod: RECONNECT_MS,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    resubscribe: false,
   });
   const presence =
     host &&
@@ -173,6 +161,8 @@ export function createSubscriber(parts) {
     },
 
     port: 0,
+
+    hasFollowers: false,
 
     check: () =>
       client.connected

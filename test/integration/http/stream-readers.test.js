@@ -5,79 +5,123 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import express from 'express';
 import pino from 'pino';
 import { createStream } from '../../../api/http/stream/index.js';
-import { createLive } from '../../../api/live.js';
+import { createLocalLink } from '../../../api/live/local-link.js';
 import { createMetrics } from '../../../api/metrics.js';
-import { connectStore } from '../../../api/store/index.js';
 import { createVitals } from '../../../api/vitals.js';
+import { identifySensor } from '../../../schema/ids.js';
+import { connectDevice } from '../../support/device.js';
 import { openStream } from '../../support/event-stream.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const SENSORS = 2000;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const BASE = Date.now() - 3_600_000;
+
+/** With its clockwork quickened: no reader waits for a second. */
+const PERIODS = { coalesce: 5, stats: 20, heartbeat: 50, rest: 60_000 };
 
 /** @type {import('../../support/system.js').TestSystem} whose keyspace is read here */
 let system;
-/** @type {import('../../../api/store/index.js').Store} */
+/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openStore']>>} */
 let store;
+/** @type {import('../../support/device.js').Device} what it measures the streams of this file are not told of */
+let device;
 beforeAll(async () => {
   system = await startTestSystem();
-  store = await connectStore({
-    ...system.config,
-    observe: () => {},
-    onStaleIndex: () => {},
-  });
+  store = await system.openStore();
+  device = await connectDevice(system);
 });
 afterAll(async () => {
+  await device?.end();
   await store?.close();
   await system?.stop();
 });
 
-/** @type {import('../../../api/live.js').Live} */
+/** @type {ReturnType<typeof createLocalLink>} */
 let live;
+/** @type {Set<() => void>} */
+let missed;
 /** @type {ReturnType<typeof createStream>} */
 let stream;
 /** @type {import('node:http').Server} */
 let server;
 /** @type {string} */
 let url;
-beforeEach(async () => {
-  live = createLive();
-  const metrics = createMetrics({ version: 'test', role: 'http' });
-  const vitals = createVitals({ clock: Date.now, inFlight: () => 0 });
-  const { latestGroups: groups } = system.config.retention;
-  const logger = pino({ level: 'silent' });
-  // The stream alone, with its clockwork quickened.
-  const periods = { coalesce: 5, stats: 20, heartbeat: 50 };
-  stream = createStream({ store, live, vitals, groups, logger, metrics }, periods);
+/** @type {import('../../support/event-stream.js').EventStream[]} */
+let opened;
+
+/** The stream alone. @param {{ heal?: number, periods?: Partial<typeof PERIODS> }} [options] ms */
+async function serve({ heal = 60_000, periods } = {}) {
+  missed = new Set();
+  live = createLocalLink({ isWanted: () => false, send: () => {} });
+  live.onMissed = (listener) => {
+    missed.add(listener);
+    return () => void missed.delete(listener);
+  };
+  stream = createStream(
+    {
+      store,
+      live: Object.assign(live, { note: () => {} }),
+      vitals: createVitals({ clock: Date.now, inFlight: () => 0 }),
+      healMs: heal,
+      groups: system.config.retention.latestGroups,
+      logger: pino({ level: 'silent' }),
+      metrics: createMetrics({ version: 'test', role: 'http' }),
+    },
+    { ...PERIODS, ...periods },
+  );
   server = createServer(express().get('/stream', stream.handler)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   url = `http://127.0.0.1:${port}/stream`;
+}
+
+beforeEach(() => {
+  opened = [];
 });
 afterEach(async () => {
+  for (const reader of opened) reader.close();
   stream.stop();
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
 });
 
-/** Every sensor of a fleet gets a new value. @param {number} value */
-function publishAll(value) {
-  live.publish(
-    Array.from({ length: SENSORS }, (_, at) => ({
-      device_id: ID,
-      sensor_id: `${ID.slice(0, -4)}${String(at).padStart(4, '0')}`,
-      device: 'd',
-      name: `n${at}`,
-      type: null,
-      unit: null,
-      site: null,
-      ts: value,
-      value,
-    })),
-  );
+/** @param {string} [query] @param {string} [lastId] */
+async function open(query = '', lastId) {
+  /** @type {Record<string, string>} */
+  const headers = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
+  const reader = await openStream(url + query, { headers });
+  opened.push(reader);
+  return reader;
 }
+
+/** @param {number} value @param {string} [name] */
+const item = (value, name = 's') => ({
+  device_id: ID,
+  sensor_id: /** @type {import('../../../schema/ids.js').Identity} */ (identifySensor(ID, name)).id,
+  device: 'd',
+  name,
+  type: null,
+  unit: null,
+  site: null,
+  ts: new Date(BASE + value).toISOString(),
+  value,
+});
+
+/** Every sensor of a fleet gets a new value. @param {number} value */
+const publishAll = (value) =>
+  live.publish(
+    ID,
+    Array.from({ length: SENSORS }, (_, at) => item(value, `sensor-${at}`)),
+  );
+
+/** @param {import('../../support/event-stream.js').EventStream} reader */
+const values = (reader) => reader.items('delta').map(({ value }) => value);
+
+/** @param {import('../../support/event-stream.js').EventStream} reader @returns {string} as an EventSource keeps it */
+const lastId = (reader) => String(reader.events.findLast(({ id }) => id !== undefined)?.id);
 
 const connections = async () =>
   new Promise((resolve, reject) =>
@@ -85,13 +129,14 @@ const connections = async () =>
   );
 
 test('a quiet stream carries comments', async () => {
-  const reader = await openStream(url);
+  await serve();
+  const reader = await open();
   await until(() => reader.comments() >= 3);
-  reader.close();
 });
 
 test('a reader that does not read is dropped; the others go on', async () => {
-  const reader = await openStream(url);
+  await serve();
+  const reader = await open();
   const idle = connect(Number(new URL(url).port), '127.0.0.1');
   idle.on('error', () => {}); // That it is dropped is what is waited for.
   idle.pause();
@@ -109,25 +154,172 @@ test('a reader that does not read is dropped; the others go on', async () => {
   );
   const last = ++value;
   publishAll(last);
-  await until(() => [...reader.state().values()].filter((item) => item.value === last).length === SENSORS);
+  await until(() => [...reader.state().values()].filter((one) => one.value === last).length === SENSORS);
   expect(reader.hasEnded()).toBe(false);
   idle.destroy();
-  reader.close();
+});
+
+test('a reader that was slow for a while is told the newest of all that it missed', async () => {
+  await serve({ periods: { heartbeat: 60_000 } });
+  const slow = await open();
+  const witness = await open();
+  await Promise.all([slow, witness].map((reader) => reader.first('snapshot')));
+  slow.pause();
+  // More than the connection takes, some 10 MB.
+  const rounds = 60;
+  for (let value = 1; value <= rounds; value++) {
+    publishAll(value);
+    await until(
+      () => witness.events.findLast(({ event }) => event === 'delta')?.data.items.at(-1).value === value,
+    );
+  }
+  slow.resume();
+  await until(() => [...slow.state().values()].filter((one) => one.value === rounds).length === SENSORS);
+  // What it did not read in time it was not told at all.
+  expect(values(slow).length).toBeLessThan(rounds * SENSORS);
+});
+
+test('who comes back goes on where it was, without a gap and without a repetition', async () => {
+  await serve();
+  const before = await open(`?device=${ID}`);
+  await before.first('snapshot');
+  live.publish(ID, [item(1, 'a'), item(1, 'b')]);
+  await until(() => before.items('delta').length === 2);
+  before.close();
+
+  // While nobody reads: one sensor changes twice, one not, and one is new.
+  live.publish(ID, [item(2, 'a'), item(2, 'c')]);
+  live.publish(ID, [item(3, 'a')]);
+  const after = await open(`?device=${ID}`, lastId(before));
+  await until(() => after.items('delta').length > 0);
+  live.publish(ID, [item(4, 'b')]);
+  await until(() => values(after).includes(4));
+  expect(after.items('snapshot')).toEqual([]);
+  expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
+});
+
+test('who comes back when nothing has changed is told nothing again', async () => {
+  await serve();
+  const before = await open(`?device=${ID}`);
+  await before.first('snapshot');
+  live.publish(ID, [item(1)]);
+  await until(() => values(before).length === 1);
+  const again = await open(`?device=${ID}`, lastId(before));
+  await until(() => again.events.filter(({ event }) => event === 'stats').length >= 3);
+  live.publish(ID, [item(2)]);
+  await until(() => values(again).length > 0);
+  expect([again.items('snapshot'), values(again)]).toEqual([[], [2]]);
+});
+
+test('a broken-off event of several parts is told again from its beginning', async () => {
+  await serve();
+  const reader = await open(`?device=${ID}`);
+  const { id } = await reader.first('snapshot');
+  publishAll(1);
+  await until(() => reader.items('delta').length === SENSORS);
+  const deltas = reader.events.filter(({ event }) => event === 'delta');
+  // Whoever got the first part alone has the snapshot's id still.
+  expect(deltas.map((delta) => delta.id)).toEqual([undefined, lastId(reader)]);
+  const again = await open(`?device=${ID}`, id);
+  await until(() => again.items('delta').length === SENSORS);
+  expect(again.items('snapshot')).toEqual([]);
+});
+
+test('an id of something else followed, or of a channel that has ended, gets a snapshot', async () => {
+  await serve({ periods: { rest: 20 } });
+  const other = await open('?device=other');
+  const reader = await open(`?device=${ID}`);
+  await Promise.all([other, reader].map((one) => one.first('snapshot')));
+  const mixed = await open(`?device=${ID}`, lastId(other));
+  await mixed.first('snapshot');
+  for (const one of [other, reader, mixed]) one.close();
+  await until(() => !live.listening);
+  const late = await open(`?device=${ID}`, lastId(reader));
+  await late.first('snapshot');
 });
 
 test('what a reader has left is released', async () => {
-  const readers = await Promise.all(Array.from({ length: 20 }, () => openStream(url)));
+  await serve({ periods: { rest: 20 } });
+  const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
   await Promise.all(readers.map((reader) => reader.first('snapshot')));
   expect(live.listening).toBe(true);
   for (const reader of readers) reader.close();
   await until(() => !live.listening);
+  expect(missed.size).toBe(0);
 });
 
 test('a stop ends every stream, also those that still read their snapshot', async () => {
-  const ready = await openStream(url);
+  await serve();
+  const ready = await open();
   await ready.first('snapshot');
-  const early = await openStream(url);
+  const early = await open('?device=early');
   stream.stop();
   await until(() => ready.hasEnded() && early.hasEnded());
-  expect(live.listening).toBe(false);
+  await until(() => !live.listening);
+});
+
+test.each([
+  ['the whole fleet', ''],
+  ['a device', '?device=healed'],
+  ['a sensor', '?sensor=healed/s'],
+])('%s: a change that was lost is found by reading again, and told once', async (_, query) => {
+  await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
+  await serve({ heal: 40 });
+  const reader = await open(query);
+  await reader.first('snapshot');
+  const { value: before } = (await system.get('/latest?device=healed')).items[0];
+  await device.measure('healed', [{ sensor_id: 's', ts: BASE + before + 1, value: before + 1 }]);
+  await until(() => values(reader).includes(before + 1));
+  const told = reader.events.length;
+  await until(() => reader.events.length > told + 10);
+  expect(values(reader)).toEqual([before + 1]);
+});
+
+test('what a birth says of a sensor is found by reading again', async () => {
+  await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
+  await serve({ heal: 40 });
+  const reader = await open('?device=named');
+  await reader.first('snapshot');
+  await device.birth('named', {
+    site: 'plant',
+    sensors: [{ sensor_id: 's', name: 'Pulse' }, { sensor_id: 'new' }],
+  });
+  await until(() => reader.state().size === 2 && reader.items('delta').some(({ name }) => name === 'Pulse'));
+});
+
+test('when changes may have been missed all is read at once', async () => {
+  await serve({ heal: 3_600_000 });
+  const reader = await open('?device=missed');
+  await reader.first('snapshot');
+  await device.measure('missed', [{ sensor_id: 's', ts: BASE, value: 5 }]);
+  for (const listener of missed) listener();
+  await until(() => values(reader).includes(5));
+});
+
+test('a value that nobody committed is put right by reading', async () => {
+  await device.measure('forged', [{ sensor_id: 's', ts: BASE, value: 1 }]);
+  const [known] = (await system.get('/latest?device=forged')).items;
+  await serve({ heal: 40 });
+  const reader = await open('?device=forged');
+  await reader.first('snapshot');
+  live.publish(known.device_id, [{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }]);
+  await until(() => values(reader).length === 2);
+  expect(values(reader)).toEqual([666, 1]);
+});
+
+test('readers of the same things read the database once', async () => {
+  await serve();
+  const { latestPage } = store.fleet;
+  let reads = 0;
+  store.fleet.latestPage = (page) => {
+    reads++;
+    return latestPage(page);
+  };
+  try {
+    const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
+    await Promise.all(readers.map((reader) => reader.first('snapshot')));
+    expect(reads).toBe(1);
+  } finally {
+    store.fleet.latestPage = latestPage;
+  }
 });

@@ -1,0 +1,119 @@
+/** @typedef {import('../../live/item.js').LiveItem} LiveItem */
+
+/**
+ * What is known of one sensor.
+ *
+ * @typedef {object} Entry
+ * @property {LiveItem} item a copy of our own, changed in place
+ * @property {number} position of its last change
+ * @property {number} reading in which it was last met
+ */
+
+const LABELS = /** @type {const} */ (['device', 'name', 'type', 'unit', 'site']);
+
+/** @param {LiveItem} a @param {LiveItem} b */
+const sameLabels = (a, b) => LABELS.every((label) => a[label] === b[label]);
+
+/**
+ * The newest values of what a channel follows, each with the position of its last change: changes are counted, and
+ * whoever was told all up to a position is owed what changed after it. So of each sensor only the newest is kept, and
+ * nobody can fall so far behind that anything is missing.
+ *
+ * Of a lost change, readings of `latest` tell. What was committed before a reading began is in it; so it has the last
+ * word on all that has not changed since, and only adds newer values to the rest.
+ */
+export function createKnown() {
+  /** @type {Map<string, Entry>} */
+  const entries = new Map();
+  /** @type {Set<Entry>} changed after `told` */
+  let fresh = new Set();
+  let position = 0;
+  let told = 0;
+  let reading = 0;
+
+  /** @param {Entry} entry */
+  function changed(entry) {
+    entry.position = ++position;
+    fresh.add(entry);
+    return true;
+  }
+
+  /** @param {string} key @param {LiveItem} item */
+  function meet(key, item) {
+    const entry = { item: { ...item }, position, reading };
+    entries.set(key, entry);
+    return changed(entry);
+  }
+
+  /** @param {Entry} entry @param {LiveItem} item */
+  function replace(entry, item) {
+    const { item: own } = entry;
+    own.ts = item.ts;
+    own.value = item.value;
+    // The texts that are there already have grown old; new ones would be garbage to be moved.
+    if (!sameLabels(own, item)) for (const label of LABELS) own[label] = item[label];
+    return changed(entry);
+  }
+
+  return {
+    /** @param {LiveItem} item that was published @returns {boolean} whether it is news */
+    hear(item) {
+      const key = keyOf(item);
+      const entry = entries.get(key);
+      if (!entry) return meet(key, item);
+      return isNewer(item, entry.item) && replace(entry, item);
+    },
+
+    /** Begins a reading of all that is followed. */
+    begin: () => ++reading,
+
+    /**
+     * @param {LiveItem} item as `latest` has it
+     * @param {number} since the position when reading it began
+     * @returns {boolean} whether it is news
+     */
+    read(item, since) {
+      const key = keyOf(item);
+      const entry = entries.get(key);
+      if (!entry) return meet(key, item);
+      entry.reading = reading;
+      const { item: own } = entry;
+      if (entry.position > since) return isNewer(item, own) && replace(entry, item);
+      return (
+        (item.ts !== own.ts || item.value !== own.value || !sameLabels(item, own)) && replace(entry, item)
+      );
+    },
+
+    /** Ends a reading of all that is followed: what it has not met, and is not newer than it, is gone. @param {number} since the position when it began */
+    end(since) {
+      for (const [key, entry] of entries) {
+        if (entry.reading < reading && entry.position <= since) entries.delete(key);
+      }
+    },
+
+    /** @param {number} after a position @returns {Entry[]} what changed after it */
+    since: (after) =>
+      [...(after >= told ? fresh : entries.values())].filter((entry) => entry.position > after),
+
+    all: () => [...entries.values()],
+
+    /** All changes until now have been told. */
+    settle() {
+      told = position;
+      fresh = new Set();
+    },
+
+    /** @returns {number} how many changes there were */
+    get position() {
+      return position;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createKnown>} Known */
+
+/** @param {LiveItem} item */
+const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
+
+/** Of two values of one instant the database keeps one, which the next reading tells. @param {LiveItem} item @param {LiveItem} known */
+const isNewer = (item, known) => item.ts !== null && (known.ts === null || item.ts > known.ts);

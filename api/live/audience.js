@@ -1,0 +1,41 @@
+import { EVERY_DEVICE } from './topics.js';
+
+/** @typedef {(items: import('./item.js').LiveItem[]) => void} Listener told of changes of one device */
+
+/** Who listens to which devices, in this process. */
+export function createAudience() {
+  /** @type {Map<string, Set<Listener>>} by device id, or `EVERY_DEVICE` */
+  const listeners = new Map();
+
+  return {
+    /** @param {string[]} devices ids, or `EVERY_DEVICE` @param {Listener} listener @returns {string[]} those that nobody listened to before */
+    add(devices, listener) {
+      const opened = devices.filter((device) => !listeners.has(device));
+      for (const device of opened) listeners.set(device, new Set());
+      for (const device of devices) listeners.get(device)?.add(listener);
+      return opened;
+    },
+
+    /** @param {string[]} devices @param {Listener} listener @returns {string[]} those that nobody listens to any more */
+    remove(devices, listener) {
+      for (const device of devices) listeners.get(device)?.delete(listener);
+      const closed = devices.filter((device) => listeners.get(device)?.size === 0);
+      for (const device of closed) listeners.delete(device);
+      return closed;
+    },
+
+    /** @param {string} device */
+    hears: (device) => listeners.has(EVERY_DEVICE) || listeners.has(device),
+
+    /** @param {string} device @param {import('./item.js').LiveItem[]} items */
+    tell(device, items) {
+      for (const listener of listeners.get(device) ?? []) listener(items);
+      for (const listener of listeners.get(EVERY_DEVICE) ?? []) listener(items);
+    },
+
+    /** Devices that somebody listens to, `EVERY_DEVICE` maybe among them. */
+    get devices() {
+      return [...listeners.keys()];
+    },
+  };
+}

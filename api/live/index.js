@@ -1,0 +1,61 @@
+import { createBrokerLink } from './broker-link.js';
+import { createLocalLink } from './local-link.js';
+import { createPublisher } from './publisher.js';
+
+/**
+ * Clients of the embedded broker.
+ *
+ * @typedef {object} Outside
+ * @property {() => boolean} isWanted whether any of them follows `iot/live/...`
+ * @property {import('../ingest/intake.js').Send} send
+ */
+
+/**
+ * The way from whoever commits to whoever reads.
+ *
+ * @typedef {object} Link
+ * @property {(device: string) => boolean} isWanted whether anybody may be listening to a device
+ * @property {(device: string, items: import('./item.js').LiveItem[]) => void} publish
+ * @property {(devices: string[], listener: import('./audience.js').Listener) => Promise<() => void>} listen ids, or
+ *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away
+ * @property {(listener: () => void) => () => void} onMissed told when changes may have been missed, and come again now;
+ *   returns what ends it
+ * @property {Record<string, () => import('../readiness.js').Check>} checks
+ * @property {() => Promise<void>} start
+ * @property {() => Promise<void>} stop
+ * @property {boolean} listening whether anybody of this process listens
+ */
+
+/**
+ * Committed changes on their way to readers: through the broker of MQTT_URL, on a connection of their own, or within
+ * this process where the broker is the embedded one. They are QoS 0: what is lost is read again by those who follow it.
+ *
+ * @param {object} parts
+ * @param {import('../../common/settings.js').Config} parts.config
+ * @param {Outside} parts.outside
+ * @param {number} parts.keepAliveMs
+ * @param {import('pino').Logger} parts.logger
+ * @param {import('../metrics.js').Metrics} parts.metrics
+ */
+export function createLive({ config, outside, keepAliveMs, logger, metrics }) {
+  const { mqtt } = config;
+  const link = mqtt.url ? createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) : createLocalLink(outside);
+  const publisher = createPublisher(link);
+
+  return {
+    note: publisher.note,
+    listen: link.listen,
+    onMissed: link.onMissed,
+    checks: link.checks,
+    start: () => link.start(),
+    async stop() {
+      publisher.stop();
+      await link.stop();
+    },
+    get listening() {
+      return link.listening;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLive>} Live */

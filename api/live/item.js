@@ -1,0 +1,60 @@
+import { formatTime } from '../../common/times.js';
+
+/**
+ * A sensor with its newest committed value, as `/latest`, `/stream` and `iot/live` have it.
+ *
+ * @typedef {object} LiveItem
+ * @property {string} device_id
+ * @property {string} sensor_id
+ * @property {string | null} device the device's name
+ * @property {string | null} name
+ * @property {string | null} type
+ * @property {string | null} unit
+ * @property {string | null} site
+ * @property {string | null} ts ISO 8601 in UTC, with milliseconds: such texts sort as their times do
+ * @property {number | null} value
+ */
+
+/**
+ * @param {import('../ingest/registry/cache.js').Device} device
+ * @param {import('../ingest/registry/cache.js').Sensor} sensor
+ * @returns {LiveItem}
+ */
+export const liveItem = (device, sensor) => ({
+  device_id: device.id,
+  sensor_id: sensor.id,
+  device: device.name,
+  name: sensor.name,
+  type: sensor.type,
+  unit: sensor.unit,
+  site: sensor.site,
+  ts: sensor.ts === null ? null : formatTime(sensor.ts),
+  value: sensor.value,
+});
+
+/**
+ * Reads what came from the broker. Nobody else may publish there, but a broker without rights lets everybody.
+ *
+ * @param {string} device its id, by the topic
+ * @param {Buffer} payload
+ * @returns {LiveItem[] | null} null: not ours
+ */
+export function readItems(device, payload) {
+  try {
+    const items = JSON.parse(payload.toString());
+    return Array.isArray(items) && items.every((item) => isItemOf(device, item)) ? items : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {unknown} text */
+const isText = (text) => text === null || typeof text === 'string';
+
+/** @param {string} device @param {any} item */
+const isItemOf = (device, item) =>
+  item?.device_id === device &&
+  typeof item.sensor_id === 'string' &&
+  typeof item.ts === 'string' &&
+  typeof item.value === 'number' &&
+  [item.device, item.name, item.type, item.unit, item.site].every(isText);

@@ -1,0 +1,20 @@
+const PREFIX = 'iot/live/';
+
+/** What readers of the whole fleet subscribe to. */
+export const EVERY_DEVICE = '+';
+
+/** @param {string} device its id, or `EVERY_DEVICE` */
+export const liveTopic = (device) => PREFIX + device;
+
+/** @param {string} topic below `iot/live/` @returns {string} the device's id */
+export const liveDevice = (topic) => topic.slice(PREFIX.length);
+
+/**
+ * Whether a filter may match what is published here: by its first two levels, which is enough for nobody to be missed.
+ *
+ * @param {string} filter
+ */
+export function reachesLive(filter) {
+  const [first = '', second = '#'] = filter.split('/', 2);
+  return first === '#' || (['+', 'iot'].includes(first) && ['+', '#', 'live'].includes(second));
+}

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { connectDevice } from '../support/device.js';
+import { openStream } from '../support/event-stream.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+let now = Date.now() - 600_000;
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../support/device.js').Device} */
+let device;
+/** @type {import('mqtt').MqttClient} somebody else, who may speak MQTT 3.1.1 only */
+let outside;
+/** @type {Array<{ topic: string, payload: string }>} */
+const messages = [];
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  device = await connectDevice(system);
+  outside = await mqtt.connectAsync(system.mqttUrl);
+  outside.on('message', (topic, payload) => messages.push({ topic, payload: String(payload) }));
+});
+beforeEach(() => {
+  messages.length = 0;
+});
+afterAll(async () => {
+  await outside?.endAsync(true);
+  await device?.end();
+  await system?.stop();
+});
+
+const measure = () => device.measure('a', [{ sensor_id: 's', ts: now++, value: now }]);
+
+test('clients of the embedded broker may follow live changes, for as long as they like', async () => {
+  await outside.subscribeAsync('iot/live/+');
+  await measure();
+  await until(() => messages.length === 1);
+  const { items } = await system.get('/latest?device=a');
+  expect(messages).toEqual([{ topic: `iot/live/${items[0].device_id}`, payload: JSON.stringify(items) }]);
+
+  await outside.unsubscribeAsync('iot/live/+');
+  await measure();
+  // Nothing is on its way any more when the broker has answered after a commit.
+  await outside.subscribeAsync('elsewhere');
+  expect(messages).toHaveLength(1);
+});
+
+test('nobody else publishes there: neither clients nor readers hear of it', async () => {
+  await measure();
+  const [item] = (await system.get('/latest?device=a')).items;
+  const reader = await openStream(`${system.httpUrl}/api/v1/stream`);
+  try {
+    await reader.first('snapshot');
+    await outside.subscribeAsync('iot/live/#');
+    const forged = JSON.stringify([{ ...item, ts: '2026-01-01T00:00:00.000Z', value: 666 }]);
+    for (const qos of /** @type {const} */ ([0, 1])) {
+      await outside.publishAsync(`iot/live/${item.device_id}`, forged, { qos, retain: true });
+    }
+    await measure();
+    await until(() => messages.length > 0 && reader.items('delta').length > 0);
+    expect(messages.some(({ payload }) => payload.includes('666'))).toBe(false);
+    expect(reader.items('delta').some(({ value }) => value === 666)).toBe(false);
+  } finally {
+    reader.close();
+  }
+});

@@ -1,0 +1,144 @@
+import { expect, test } from '@jest/globals';
+import { identifyDevice } from '../../schema/ids.js';
+import { openStream } from '../support/event-stream.js';
+import { send } from '../support/http.js';
+import { useInstallation } from '../support/installation.js';
+import { readMetric } from '../support/metrics.js';
+import { startGate } from '../support/tcp-gate.js';
+import { until } from '../support/until.js';
+
+/** A change that was lost is told within this time, in ms; half as much again for a busy machine. */
+const HEALED_WITHIN_MS = 45_000;
+
+const { start, broker, connectClient, afterwards } = useInstallation({ CURSOR_SECRET: 'one secret for all' });
+
+const BASE = Date.now() - 600_000;
+
+/** @param {import('../support/api-process.js').ApiProcess} api @param {string} [query] */
+async function follow({ httpUrl }, query = '') {
+  const stream = await openStream(`${httpUrl}/api/v1/stream${query}`);
+  afterwards(() => stream.close());
+  await stream.first('snapshot');
+  return stream;
+}
+
+/** @param {import('mqtt').MqttClient} client @param {string} device @param {number} value */
+const measure = (client, device, value) =>
+  client.publishAsync(
+    `iot/v1/${device}/measurements`,
+    JSON.stringify({ sensor_id: 's', ts: BASE + value, value }),
+    { qos: 1 },
+  );
+
+/** @param {import('../support/event-stream.js').EventStream} stream @returns {Set<string>} */
+const heard = (stream) => new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
+
+/** @param {import('../support/api-process.js').ApiProcess} api */
+async function readiness({ httpUrl }) {
+  const { status, text } = await send(httpUrl, '/readyz');
+  return { status, ...JSON.parse(text) };
+}
+
+/** @param {string} device */
+const idOf = (device) => /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device)).id;
+
+test('every process that serves gives every reader every change of what it follows', async () => {
+  const [left, right] = await Promise.all([
+    start({ ROLE: 'http' }),
+    start({ ROLE: 'http' }),
+    start({ ROLE: 'ingest', MQTT_CLIENT_ID: 'ingest-1' }),
+  ]);
+  const client = await connectClient();
+  await Promise.all(['a', 'b'].map((device) => measure(client, device, 0)));
+  const fleets = await Promise.all([follow(left), follow(right)]);
+  const readers = await Promise.all([follow(left, '?device=a'), follow(right, '?sensor=a/s')]);
+  await until(() => fleets.every((fleet) => fleet.state().size === 2));
+
+  for (let value = 1; value <= 20; value++) {
+    await Promise.all(['a', 'b'].map((device) => measure(client, device, value)));
+    const all = ['a', 'b'].map((device) => `${device} ${value}`);
+    await until(() => fleets.every((fleet) => all.every((one) => heard(fleet).has(one))));
+    await until(() => readers.every((reader) => heard(reader).has(`a ${value}`)));
+  }
+  for (const reader of readers) expect([...heard(reader)].filter((one) => !one.startsWith('a '))).toEqual([]);
+
+  // What one of them stores itself is heard at the other, too.
+  const body = JSON.stringify({ sensor_id: 's', ts: BASE + 21, value: 21 });
+  await send(left.httpUrl, '/api/v1/measurements?device=a', { method: 'POST', body });
+  await until(() => [...fleets, ...readers].every((stream) => heard(stream).has('a 21')));
+});
+
+test('while a process has no connection for live changes its readers hear of them by reading, and it is ready', async () => {
+  const gate = await startGate(broker().url);
+  afterwards(() => gate.stop());
+  const [http] = await Promise.all([
+    start({ ROLE: 'http', MQTT_URL: gate.url }),
+    start({ ROLE: 'ingest', MQTT_CLIENT_ID: 'ingest-1' }),
+  ]);
+  const client = await connectClient();
+  await measure(client, 'cut', 1);
+  const reader = await follow(http, '?device=cut');
+  expect((await readiness(http)).checks.live).toEqual({ ok: true, says: 'connected' });
+
+  gate.cut('refuse');
+  await until(async () => (await readiness(http)).checks.live.ok === false);
+  expect(await readiness(http)).toMatchObject({ status: 200, ready: true });
+  await measure(client, 'cut', 2);
+  await until(() => heard(reader).has('cut 2'), { withinMs: HEALED_WITHIN_MS });
+  expect(await readMetric(http, 'iot_live_healed_total')).toBe(1);
+
+  await measure(client, 'cut', 3);
+  await gate.open();
+  await until(() => heard(reader).has('cut 3'));
+  expect((await readiness(http)).checks.live.ok).toBe(true);
+  await measure(client, 'cut', 4);
+  await until(() => heard(reader).has('cut 4'));
+  expect(reader.hasEnded()).toBe(false);
+});
+
+test('on the wire: a message for each device, an array of its items as /latest has them', async () => {
+  const [http] = await Promise.all([
+    start({ ROLE: 'http' }),
+    start({ ROLE: 'ingest', MQTT_CLIENT_ID: 'ingest-1' }),
+  ]);
+  const client = await connectClient();
+  /** @type {Array<{ topic: string, payload: any, retain: boolean, qos: number }>} */
+  const messages = [];
+  client.on('message', (topic, payload, { retain, qos }) =>
+    messages.push({ topic, payload: JSON.parse(String(payload)), retain, qos }),
+  );
+  await client.subscribeAsync('iot/live/+', { qos: 1 });
+  await client.publishAsync(
+    'iot/v1/wired/measurements',
+    JSON.stringify(['s', 't'].map((sensor_id) => ({ sensor_id, ts: BASE, value: 0.5 }))),
+    { qos: 1 },
+  );
+  await until(() => messages.length > 0);
+  const { text } = await send(http.httpUrl, '/api/v1/latest?device=wired');
+  expect(messages).toEqual([
+    { topic: `iot/live/${idOf('wired')}`, payload: JSON.parse(text).items, retain: false, qos: 0 },
+  ]);
+});
+
+test('what is no change of ours is ignored and counted', async () => {
+  const [http] = await Promise.all([
+    start({ ROLE: 'http' }),
+    start({ ROLE: 'ingest', MQTT_CLIENT_ID: 'ingest-1' }),
+  ]);
+  const client = await connectClient();
+  await measure(client, 'quiet', 1);
+  const reader = await follow(http);
+  const item = await until(() => [...reader.state().values()].find(({ device }) => device === 'quiet'));
+  const foreign = ['', '{', '{}', '[1]', '[null]', '[{}]', JSON.stringify([{ ...item, value: '1' }])];
+  for (const payload of foreign) await client.publishAsync(`iot/live/${idOf('quiet')}`, payload);
+  // One device's topic carries nobody else's changes.
+  await client.publishAsync(`iot/live/${idOf('other')}`, JSON.stringify([item]));
+  await until(async () => (await ignored(http)) === foreign.length + 1);
+  await measure(client, 'quiet', 2);
+  await until(() => heard(reader).has('quiet 2'));
+  // The first may have come before the snapshot, or after it.
+  expect([...heard(reader)].filter((one) => one !== 'quiet 1')).toEqual(['quiet 2']);
+});
+
+/** @param {import('../support/api-process.js').ApiProcess} api */
+const ignored = (api) => readMetric(api, 'iot_live_messages_total{result="ignored"}');

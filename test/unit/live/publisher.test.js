@@ -1,0 +1,88 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createPublisher } from '../../../api/live/publisher.js';
+import { until } from '../../support/until.js';
+
+/** @type {Array<{ device: string, items: import('../../../api/live/item.js').LiveItem[] }>} */
+let published;
+let wanted = true;
+/** @type {ReturnType<typeof createPublisher>} */
+let publisher;
+beforeEach(() => {
+  published = [];
+  wanted = true;
+  publisher = createPublisher({
+    isWanted: () => wanted,
+    publish: (device, items) => void published.push({ device, items }),
+  });
+});
+afterEach(() => publisher.stop());
+
+/** @param {string} id */
+const newDevice = (id) =>
+  /** @type {import('../../../api/ingest/registry/cache.js').Device} */ ({ id, name: id });
+/** @param {string} id @param {number} value */
+const newSensor = (id, value) =>
+  /** @type {import('../../../api/ingest/registry/cache.js').Sensor} */ ({
+    id,
+    name: null,
+    ts: value,
+    value,
+  });
+
+/** @param {number} at */
+const told = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
+
+test('a quiet device is told of in the same turn, with all that changed in it', async () => {
+  const [a, b] = [newDevice('a'), newDevice('b')];
+  publisher.note(a, [newSensor('s', 1)]);
+  publisher.note(b, [newSensor('s', 2)]);
+  publisher.note(a, [newSensor('t', 3)]);
+  await nextTurn();
+  expect(published.map(({ device }) => device)).toEqual(['a', 'b']);
+  expect([told(0), told(1)]).toEqual([['s 1', 't 3'], ['s 2']]);
+});
+
+test('a device that goes on is told of once an interval, of each sensor the newest', async () => {
+  const device = newDevice('a');
+  const [s, t] = [newSensor('s', 0), newSensor('t', 0)];
+  publisher.note(device, [s]);
+  await nextTurn();
+  for (let value = 1; value <= 100; value++) {
+    s.value = value;
+    publisher.note(device, value === 50 ? [s, t] : [s]);
+    await nextTurn();
+  }
+  await until(() => published.length >= 2);
+  expect(published.length).toBeLessThan(100);
+  await until(() => published.some(({ items }) => items.some(({ value }) => value === 100)));
+  expect(published.flatMap(({ items }) => items).filter(({ sensor_id }) => sensor_id === 't')).toHaveLength(
+    1,
+  );
+});
+
+test('after a while it is quiet again', async () => {
+  const device = newDevice('a');
+  const sensor = newSensor('s', 1);
+  for (const round of [1, 2, 3]) {
+    publisher.note(device, [sensor]);
+    await until(() => published.length === round);
+  }
+});
+
+test('what nobody wants is not published, not even later', async () => {
+  wanted = false;
+  publisher.note(newDevice('a'), [newSensor('s', 1)]);
+  wanted = true;
+  publisher.stop();
+  expect(published).toEqual([]);
+});
+
+test('many sensors are several messages; a stop tells what waits', () => {
+  publisher.note(
+    newDevice('a'),
+    Array.from({ length: 250 }, (_, at) => newSensor(`s${at}`, at)),
+  );
+  publisher.stop();
+  expect(published.map(({ items }) => items.length)).toEqual([100, 100, 50]);
+});
