@@ -13,7 +13,8 @@ const PATIENCE_MS = 1000;
 /**
  * The connection of a process to the broker for live changes alone: back-pressure on ingest's own never freezes
  * readers, and what they do not read never holds up an acknowledgement. It has no session: what comes while it is away
- * is read again.
+ * is read again. Where somebody follows the whole fleet and somebody one device of it, the broker may send that
+ * device's changes twice; the second time they are no news.
  *
  * @param {object} parts
  * @param {import('../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set

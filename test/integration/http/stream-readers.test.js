@@ -303,8 +303,9 @@ test('a value that nobody committed is put right by reading', async () => {
   const reader = await open('?device=forged');
   await reader.first('snapshot');
   live.publish(known.device_id, [{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }]);
-  await until(() => values(reader).length === 2);
-  expect(values(reader)).toEqual([666, 1]);
+  // Where it is put right within the interval nobody hears of it.
+  await until(() => values(reader).at(-1) === 1);
+  expect([[1], [666, 1]]).toContainEqual(values(reader));
 });
 
 test('readers of the same things read the database once', async () => {

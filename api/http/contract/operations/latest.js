@@ -46,13 +46,15 @@ export const followLatest = {
 | \`delta\` | \`Changes\`: what is new since, each sensor at most once |
 | \`stats\` | \`Stats\`, every second |
 
-Whoever reads too slowly is dropped, comes back, and begins with a snapshot again.`,
+An \`EventSource\` that comes back says with \`Last-Event-ID\` how far it got, and is told what has changed since; where that is not
+known any more, it begins with a snapshot again, so there is never a gap. The last event of several that belong together has the id.
+Whoever reads too slowly is dropped, and comes back. A change that is lost on its way to this process is told within 30 s.`,
   query: SUBSCRIPTION,
   answers: {
     200: {
       'text/event-stream': {
         text: 'Events; the schemas `Changes` and `Stats` are those of their data.',
-        example: 'id: J8sK2-1\nevent: delta\ndata: {"items":[]}\n\n',
+        example: 'id: 3f2a9c01d4b87e65-1\nevent: delta\ndata: {"items":[]}\n\n',
       },
     },
   },
