@@ -1,6 +1,8 @@
+import { chunksOf } from './chunks.js';
 import { createLookUp } from './hours.js';
 import { readPage } from './pages.js';
 import { rememberPackedUntil } from './progress.js';
+import { readAhead } from './read-ahead.js';
 import { readSeries } from './series/index.js';
 
 /**
@@ -20,6 +22,17 @@ export function createReading(store) {
      * @param {{ order: import('./chunks.js').Order, limit: number }} page
      */
     page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
+
+    /**
+     * All samples of the hours that a range touches, as many in memory as a few reads bring.
+     *
+     * @param {import('./hours.js').Sensor} sensor
+     * @param {import('./chunks.js').Range} range within retention
+     * @param {import('./chunks.js').Order} order of the hours; the samples of each are in order of time
+     * @param {AbortSignal} signal whoever reads has gone
+     */
+    all: (sensor, range, order, signal) =>
+      readAhead(store.scans, sensor, chunksOf(lookUp, sensor, range, order), signal),
 
     /**
      * @param {import('./hours.js').Sensor} sensor

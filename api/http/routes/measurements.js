@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.js';
+import { exportType, sendExport } from '../export/index.js';
 import { fields, readQuery } from '../parameters.js';
 import { cutRange } from '../range.js';
 import { findSensor } from './devices.js';
@@ -17,7 +18,7 @@ export const QUERY = {
 
 /**
  * `GET /devices/{device}/sensors/{sensor}/measurements`: raw samples in [from, to), newest first unless told otherwise.
- * The cursor holds the instant that was reached.
+ * The cursor holds the instant that was reached. As CSV or NDJSON: all of the range, streamed.
  *
  * @param {import('../api.js').RouteParts} parts
  * @returns {import('express').RequestHandler}
@@ -27,16 +28,19 @@ export const getMeasurements = (parts) => async (req, res) => {
   const { limit, cursor, order, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, parts);
   const { deviceId, sensorId, key, row } = await findSensor(parts, req.params);
+  // Nothing is stored that is newer than the newest: a sensor that is silent for long costs no more than a busy one.
+  range.to = row.ts === null ? range.from : Math.min(range.to, row.ts + 1);
+  const type = exportType(req);
+  res.vary('Accept');
+  if (type !== null) {
+    const name = `${deviceId}_${sensorId}`;
+    return sendExport(req, res, { reading, type, key, name, range, order });
+  }
   const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
   const reached = cursor === undefined ? null : cursors.open(scope, cursor);
-  // Nothing is stored that is newer than the newest: a sensor that is silent for long costs no more than a busy one.
-  if (row.ts !== null) range.to = Math.min(range.to, row.ts + 1);
   if (reached !== null && order === 'asc') range.from = Math.max(range.from, reached);
   if (reached !== null && order === 'desc') range.to = Math.min(range.to, reached);
-  const nothing = row.ts === null || range.from >= range.to;
-  const page = nothing
-    ? { times: [], values: [], reached: null }
-    : await reading.page(key, range, { order, limit });
+  const page = await reading.page(key, range, { order, limit });
   res.json({
     items: page.times.map((ts, at) => ({ ts: formatTime(ts), value: page.values[at] })),
     next: page.reached === null ? null : cursors.seal(scope, page.reached),

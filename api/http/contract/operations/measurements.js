@@ -13,8 +13,22 @@ export const listMeasurements = {
   id: 'listMeasurements',
   tag: 'measurements',
   summary: 'The samples of a sensor, newest first unless told otherwise, page by page',
+  description: `As \`text/csv\` or \`application/x-ndjson\` it is the whole range, streamed, and takes neither \`limit\` nor \`cursor\`.
+An export that fails half-way breaks off: what ends as it should is complete.`,
   query: QUERY,
-  answers: { 200: json(SCHEMAS.MeasurementPage) },
+  answers: {
+    200: {
+      ...json(SCHEMAS.MeasurementPage),
+      'text/csv': {
+        text: 'A line `ts,value`, then a line for each sample, all ended by a line feed.',
+        example: 'ts,value\n2026-11-21T00:00:00.000Z,21.5\n',
+      },
+      'application/x-ndjson': {
+        text: 'A line of JSON for each sample.',
+        example: '{"ts":"2026-11-21T00:00:00.000Z","value":21.5}\n',
+      },
+    },
+  },
   problems: [...PAGED, 'bad_range', 'bad_id', 'not_found'],
 };
 

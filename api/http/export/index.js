@@ -1,0 +1,60 @@
+import { MillraceError } from '../../../common/errors.js';
+import { whileThere } from '../gone.js';
+import { FORMATS } from './formats.js';
+import { sendSamples } from './send.js';
+
+/** @typedef {keyof typeof FORMATS} ExportType */
+
+const TYPES = /** @type {ExportType[]} */ (Object.keys(FORMATS));
+
+/** What is served, pages first; with their charset too, since who asks for that takes nothing else. */
+const SERVED = ['application/json', ...TYPES].flatMap((type) => [type, `${type}; charset=utf-8`]);
+
+/**
+ * @param {import('express').Request} req
+ * @returns {ExportType | null} what whoever asks would rather have than a page; null: a page
+ */
+export function exportType(req) {
+  const wanted = String(req.accepts(SERVED));
+  return TYPES.find((type) => wanted.startsWith(type)) ?? null;
+}
+
+/**
+ * The whole range, streamed.
+ *
+ * @param {import('express').Request} req
+ * @param {import('express').Response} res
+ * @param {object} of
+ * @param {import('../../reading/index.js').Reading} of.reading
+ * @param {ExportType} of.type
+ * @param {import('../../reading/hours.js').Sensor} of.key
+ * @param {string} of.name of the file
+ * @param {{ from: number, to: number }} of.range
+ * @param {'asc' | 'desc'} of.order
+ * @throws {MillraceError} `bad_parameter`, `unavailable`
+ */
+export async function sendExport(req, res, { reading, type, key, name, range, order }) {
+  const paged = ['limit', 'cursor'].filter((parameter) => parameter in req.query);
+  if (paged.length > 0) {
+    throw new MillraceError('bad_parameter', 'An export is the whole range: it has no pages.', {
+      details: {
+        parameters: paged.map((parameter) => ({ name: parameter, reason: `not known to ${type}` })),
+      },
+    });
+  }
+  const format = FORMATS[type];
+  res.set({
+    'Content-Type': `${type}; charset=utf-8`,
+    'Content-Disposition': `attachment; filename="${name}.${format.extension}"`,
+  });
+  if (req.method === 'HEAD') return void res.end();
+  try {
+    await whileThere(res, (signal) =>
+      sendSamples(res, format, reading.all(key, range, order, signal), { ...range, order, signal }),
+    );
+  } catch (error) {
+    // What is answered now is a problem, and no file.
+    if (!res.headersSent) res.removeHeader('Content-Disposition');
+    throw error;
+  }
+}

@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { packSamples } from '../../../schema/packed/pack.js';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { connectDevice } from '../../support/device.js';
+import { FATES, layDown, openHistory, unionOf } from '../../support/history.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** @typedef {import('../../support/history.js').Sample} Sample */
+
+const NDJSON = 'application/x-ndjson';
+const CSV = 'text/csv';
+const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
+
+const clock = { now: BEGIN };
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+/** @type {import('../../support/history.js').History} */
+let history;
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => clock.now });
+  device = await connectDevice(system);
+  history = await openHistory(system);
+});
+afterAll(async () => {
+  await history?.close();
+  await device?.end();
+  await system?.stop();
+});
+
+/** @param {string} name @param {Sample[]} samples one message */
+const measure = (name, samples) =>
+  device.measure(
+    name,
+    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
+  );
+
+/** @param {string} name @param {string} accept @param {string} [query] @param {string} [method] */
+const ask = (name, accept, query = '', method = 'GET') =>
+  send(system.httpUrl, `/api/v1/devices/${name}/sensors/s/measurements?${query}`, {
+    method,
+    headers: { Accept: accept },
+  });
+
+/** @param {string} text @returns {Sample[]} */
+const ofNdjson = (text) =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+    .map(({ ts, value }) => [Date.parse(ts), value]);
+
+/** @param {string} text @returns {Sample[]} */
+function ofCsv(text) {
+  const [head, ...lines] = text.split('\n').slice(0, -1);
+  expect(head).toBe('ts,value');
+  return lines.map((line) => {
+    const [ts = '', value] = line.split(',');
+    return [Date.parse(ts), Number(value)];
+  });
+}
+
+describe('hours that have been through everything', () => {
+  /** @type {Sample[]} */
+  let expected;
+  beforeAll(async () => {
+    const fates = [...FATES, ...FATES].filter((fate) => fate !== 'batches');
+    const hours = [...fates, /** @type {const} */ ('batches')].map((fate, at) => {
+      const hour = BEGIN + at * 5 * HOUR_MS;
+      const count = fate === 'nothing' ? 0 : 30;
+      /** @type {Sample[]} */
+      const samples = Array.from({ length: count }, (_, i) => [
+        hour + i * 119_999 + at,
+        [i / 7, -0, 1e300, -5e-324, 12][i % 5] ?? 0,
+      ]);
+      return { hour, fate, samples };
+    });
+    const sensor = history.sensorOf('mixed', 's');
+    await layDown({ history, clock, hours, sensor, send: (samples) => measure('mixed', samples) });
+    // Texts know no zero with a sign.
+    expected = unionOf(hours.flatMap(({ samples }) => samples)).map(([ts, value]) => [ts, value + 0]);
+  });
+
+  test.each([
+    [NDJSON, 'ndjson', ofNdjson],
+    [CSV, 'csv', ofCsv],
+  ])('as %s: all of the range, in both orders', async (type, extension, read) => {
+    for (const order of ['asc', 'desc']) {
+      const { status, headers, text } = await ask('mixed', type, `order=${order}`);
+      expect(status).toBe(200);
+      expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
+      expect(headers['content-disposition']).toMatch(
+        new RegExp(`^attachment; filename="[0-9a-f_-]{73}\\.${extension}"$`),
+      );
+      expect(headers.vary).toMatch(/Accept/);
+      expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
+      expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
+        new Date(Number(expected.at(order === 'asc' ? 0 : -1)?.[0])).toISOString(),
+      );
+    }
+    const [from, to] = [Number(expected[7]?.[0]), Number(expected[90]?.[0])];
+    const { text } = await ask('mixed', type, `order=asc&from=${from}&to=${to}`);
+    expect(read(text)).toEqual(expected.slice(7, 90));
+  });
+
+  test.each([
+    ['*/*', 'application/json'],
+    ['text/csv;q=0.5, application/x-ndjson', NDJSON],
+    ['text/csv, application/json;q=0.9, */*;q=0.1', CSV],
+    ['text/csv; charset=utf-8', CSV],
+    ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
+    ['text/*', CSV],
+  ])('%s: %s', async (accept, type) => {
+    const { headers } = await ask('mixed', accept);
+    expect(headers['content-type']).toMatch(type);
+  });
+
+  test('what nobody serves, and pages of an export, are problems', async () => {
+    expectProblem(await ask('mixed', 'application/xml'), 406, 'not_acceptable');
+    for (const query of ['limit=5', 'cursor=abc']) {
+      const answer = await ask('mixed', CSV, query);
+      expectProblem(answer, 400, 'bad_parameter');
+      expect(answer.headers['content-disposition']).toBeUndefined();
+    }
+    expectProblem(await ask('mixed', CSV, 'from=2&to=1'), 400, 'bad_range');
+    expectProblem(await ask('nobody', CSV), 404, 'not_found');
+  });
+
+  test('nothing in the range: a file without samples; HEAD reads none', async () => {
+    expect((await ask('mixed', CSV, `to=${BEGIN}`)).text).toBe('ts,value\n');
+    expect((await ask('mixed', NDJSON, `to=${BEGIN}`)).text).toBe('');
+    const before = await historyReads();
+    const { status, headers, text } = await ask('mixed', CSV, '', 'HEAD');
+    expect([status, headers['content-type'], text]).toEqual([200, `${CSV}; charset=utf-8`, '']);
+    expect(await historyReads()).toBe(before);
+  });
+});
+
+describe('nearly two million samples', () => {
+  const DAYS = 20;
+  const FROM = BEGIN + 10 * DAY_MS;
+  beforeAll(async () => {
+    const end = FROM + DAYS * DAY_MS;
+    const sensor = history.sensorOf('large', 's');
+    const times = Array.from({ length: 3600 }, (_, at) => at * 1000);
+    const values = times.map((at) => Math.sin(at));
+    const statistics = { count: 3600, min: -1, max: 1, sum: 0, first: 0, last: 0 };
+    for (let day = FROM; day < end; day += DAY_MS) {
+      await Promise.all(
+        Array.from({ length: 24 }, async (_, at) => {
+          const hour = day + at * HOUR_MS;
+          const samples = packSamples(
+            hour,
+            times.map((time) => hour + time),
+            values,
+            0,
+            3600,
+          );
+          await history.store.history.writeSamples(sensor, [{ hour, samples }]);
+          await history.store.history.writeStatistics(sensor, hour, statistics, hour + 2 * HOUR_MS);
+        }),
+      );
+    }
+    await history.packedUntil(bucketOf(end));
+    clock.now = end;
+    await measure('large', [[end, 7]]);
+  });
+
+  /** @param {string} query @returns {Promise<import('node:http').IncomingMessage>} an answer of which nothing is read yet */
+  async function begin(query) {
+    const sent = request(`${system.httpUrl}/api/v1/devices/large/sensors/s/measurements?${query}`, {
+      headers: { Accept: NDJSON },
+    }).end();
+    const [response] = await once(sent, 'response');
+    return response;
+  }
+
+  test('a client who reads nothing is read nothing for, and one who goes away no more', async () => {
+    const before = await historyReads();
+    const response = await begin('order=asc');
+    const stalled = (await settled(historyReads)) - before;
+    expect(stalled).toBeGreaterThan(0);
+    expect(stalled).toBeLessThan(DAYS - 4);
+    response.destroy();
+    expect((await settled(historyReads)) - before).toBeLessThanOrEqual(stalled + 1);
+  });
+
+  test('who reads on gets all of it', async () => {
+    const response = await begin('order=desc');
+    await settled(historyReads);
+    let [lines, bytes] = [0, 0];
+    for await (const chunk of response) {
+      bytes += chunk.length;
+      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
+    }
+    expect(lines).toBe(DAYS * 86_400 + 1);
+    expect(bytes).toBeGreaterThan(50e6);
+  });
+
+  test('an error in the middle breaks the connection off: nobody takes half of it for the whole', async () => {
+    const sensor = history.sensorOf('large', 's');
+    const hour = FROM + (DAYS - 1) * DAY_MS + 5 * HOUR_MS;
+    await history.dropPacked(sensor, hour);
+    await history.store.history.writeSamples(sensor, [{ hour, samples: Buffer.from([1, 2, 3]) }]);
+    const response = await begin('order=asc');
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    const [error] = await once(response, 'error');
+    expect(error.code).toBe('ECONNRESET');
+    expectProblem(await ask('large', NDJSON, `from=${hour}`), 500, 'internal');
+  });
+});
+
+/** @returns {Promise<number>} how often the process has read history so far */
+async function historyReads() {
+  const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+  return Number(/^iot_db_request_seconds_count\{query="read_history"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
+}
+
+/** What a number comes to when it no longer changes from one look to many others. @param {() => Promise<number>} look */
+async function settled(look) {
+  let [last, same] = [await look(), 0];
+  await until(async () => {
+    const now = await look();
+    same = now === last ? same + 1 : 0;
+    last = now;
+    return same === 20;
+  });
+  return last;
+}
