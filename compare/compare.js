@@ -31,7 +31,7 @@ const DEVICES_AT_ONCE = 16;
  *
  * @param {object} options
  * @param {string} options.ledgerPath
- * @param {Pick<import('../api/store/index.js').Store, 'samples' | 'fleet'>} options.store
+ * @param {import('./stored.js').Stored} options.store
  * @param {number} options.groups `LATEST_GROUPS`
  * @param {{ from?: number, to?: number }} [options.range] epoch ms; default from the ledger's first sample to after its last
  * @param {(progress: Progress) => void} [options.onProgress]
@@ -81,15 +81,18 @@ export async function compareLedger({
   }
 }
 
-/**
- * @param {Pick<import('../api/store/index.js').Store, 'samples' | 'fleet'>} store
- * @returns {Pick<import('../api/store/index.js').Store, 'samples' | 'fleet'>}
- */
-const patientStore = ({ samples, fleet }) => ({
+/** @param {import('./stored.js').Stored} store @returns {import('./stored.js').Stored} */
+const patientStore = ({ samples, packed, packProgress, fleet }) => ({
   samples: {
     ...samples,
     readDeviceHour: (device, bucket) => patiently(() => samples.readDeviceHour(device, bucket)),
   },
+  packed: {
+    ...packed,
+    readStatistics: (key, from, to) => patiently(() => packed.readStatistics(key, from, to)),
+    readHour: (key, hour) => patiently(() => packed.readHour(key, hour)),
+  },
+  packProgress: { ...packProgress, read: (group) => patiently(() => packProgress.read(group)) },
   fleet: { ...fleet, latestOfDevice: (key) => patiently(() => fleet.latestOfDevice(key)) },
 });
 

@@ -2,6 +2,7 @@ import { groupOf, identifyDevice, identifySensor } from '../schema/ids.js';
 import { greaterValue } from '../schema/packed/series.js';
 import { bucketOf, HOUR_MS } from '../schema/rules.js';
 import { createSensorComparison, shown } from './sensor.js';
+import { createStoredHours } from './stored.js';
 
 /** @type {import('./parts.js').Sent} */
 const NOTHING_SENT = { times: [], values: [], messages: [] };
@@ -10,13 +11,22 @@ const NOTHING_SENT = { times: [], values: [], messages: [] };
 
 /**
  * @param {object} options
- * @param {Pick<import('../api/store/index.js').Store, 'samples' | 'fleet'>} options.store
+ * @param {import('./stored.js').Stored} options.store
  * @param {number} options.groups `LATEST_GROUPS`
  * @param {{ from: number, to: number }} options.range epoch ms
  * @param {import('./bitmap.js').Bitmap} options.acknowledged
  * @param {import('./findings.js').Findings} options.findings
  */
 export function createDeviceComparison({ store, groups, range, acknowledged, findings }) {
+  const storedHours = createStoredHours(store);
+
+  /** @param {import('../schema/ids.js').Identity} device @param {string} id of its sensor @returns {import('../api/reading/hours.js').Sensor} */
+  function keyOf(device, id) {
+    const sensor = identifySensor(device.id, id);
+    if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
+    return { group: groupOf(device.bytes, groups), device: device.bytes, sensor: sensor.bytes };
+  }
+
   /**
    * Compares all that a device sent with all that is stored of it in the range, and its latest values with what is stored.
    *
@@ -35,30 +45,53 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     };
     for (const [name, sent] of sensors) add(identifySensor(identity.id, name)?.id ?? name, name, sent);
 
-    for (let bucket = bucketOf(range.from); bucket < range.to; bucket += HOUR_MS) {
-      const rows = await store.samples.readDeviceHour(identity.bytes, bucket);
+    const latest = await latestOf(identity.bytes);
+    for (const id of latest.keys()) if (!comparisons.has(id)) add(id, id);
+    await compareHours(identity, comparisons, add);
+    await compareLatest(device, identity, comparisons, latest);
+    return sumOf([...comparisons.values()].map(({ comparison }) => comparison.counts));
+  };
+
+  /** @param {Buffer} bytes of the device's id */
+  async function latestOf(bytes) {
+    const rows = await store.fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /**
+   * @param {import('../schema/ids.js').Identity} device
+   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
+   * @param {(id: string, name: string) => void} add
+   */
+  async function compareHours(device, comparisons, add) {
+    const [from, to] = [bucketOf(range.from), bucketOf(range.to - 1) + HOUR_MS];
+    const hoursOf = async (/** @type {string} */ id) => {
+      const sensor = keyOf(device, id);
+      return { sensor, hours: await storedHours.hoursOf(sensor, from, to) };
+    };
+    const entries = [...comparisons.keys()].map(async (id) => /** @type {const} */ ([id, await hoursOf(id)]));
+    const sensors = new Map(await Promise.all(entries));
+    for (let bucket = from; bucket < range.to; bucket += HOUR_MS) {
+      const rows = await storedHours.readHour(bucket, device.bytes, sensors);
       for (const id of rows.keys()) if (!comparisons.has(id)) add(id, id);
       for (const [id, { comparison }] of comparisons) {
         comparison.addHour(bucket + HOUR_MS, rows.get(id) ?? []);
       }
     }
-    await compareLatest(device, identity.bytes, comparisons);
-    return sumOf([...comparisons.values()].map(({ comparison }) => comparison.counts));
-  };
+  }
 
   /**
    * @param {string} device name
-   * @param {Buffer} bytes of its id
+   * @param {import('../schema/ids.js').Identity} identity
    * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
+   * @param {Awaited<ReturnType<typeof latestOf>>} latest
    */
-  async function compareLatest(device, bytes, comparisons) {
-    const rows = await store.fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
-    const latest = new Map(rows.map((row) => [row.id, row]));
+  async function compareLatest(device, identity, comparisons, latest) {
     for (const [id, { name, comparison }] of comparisons) {
       const newest = comparison.newest();
       const row = latest.get(id);
       const says = { ts: row?.ts ?? null, value: row?.value ?? null };
-      if (await isRight(bytes, id, newest, says)) continue;
+      if (await isRight(identity, id, newest, says)) continue;
       const is = says.ts === null ? 'nothing' : `${shown(Number(says.value))} at ${says.ts}`;
       const should = newest === null ? 'nothing' : `${shown(newest.value)} at ${newest.ts}`;
       const finding = { device, sensor: name, ts: newest?.ts ?? null };
@@ -70,7 +103,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   }
 
   /**
-   * @param {Buffer} device 16 bytes
+   * @param {import('../schema/ids.js').Identity} device
    * @param {string} sensor id
    * @param {{ ts: number, value: number } | null} newest stored in the hours that were read
    * @param {{ ts: number | null, value: number | null }} latest
@@ -82,7 +115,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     // Newer than all that was read: right where it is the newest of its own hour.
     const bucket = bucketOf(ts);
     if (bucket >= bucketOf(range.from) && bucket < range.to) return false;
-    const rows = (await store.samples.readDeviceHour(device, bucket)).get(sensor) ?? [];
+    const rows = await storedHours.readSensorHour(keyOf(device, sensor), sensor, bucket);
     const samples = rows.flatMap(({ times, values }) =>
       [...times].map((time, i) => ({ time, value: values[i] })),
     );
