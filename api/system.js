@@ -81,6 +81,7 @@ export async function startSystem(parts) {
           }),
           submit: ingest.submit,
           replay: ingest.replay,
+          retire: ingest.retire,
           live,
           vitals,
           healMs: periods.heal,

@@ -12,6 +12,7 @@ import { createStream } from './stream/index.js';
  * @property {import('./cursor.js').Cursors} cursors
  * @property {import('../ingest/submission.js').Submit} submit
  * @property {import('../ingest/replay.js').Replay} replay
+ * @property {import('../ingest/registry/retirement.js').Retirement['retire']} retire
  * @property {import('../live/index.js').Live} live
  * @property {number} healMs what readers follow is read again so often
  * @property {import('../vitals.js').Vitals} vitals

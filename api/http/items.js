@@ -30,7 +30,10 @@ export const sensorItem = (row) => ({
   value: row.value,
 });
 
-/** @param {import('../store/registry/rows.js').DeviceRow} row @param {number} now epoch ms */
+/** @param {import('../store/events.js').DeviceEvent} event */
+export const eventItem = ({ ts, kind }) => ({ ts: formatTime(ts), kind });
+
+/** @param {Pick<import('../store/registry/rows.js').DeviceRow, 'state' | 'lastSeen'>} row @param {number} now epoch ms */
 export const isOnline = ({ state, lastSeen }, now) =>
   state === null ? lastSeen !== null && now - lastSeen < HEARD_WITHIN_MS : state === 'online';
 

@@ -40,6 +40,7 @@ function allowOnly(served) {
  */
 function acceptable({ answers }) {
   const types = [...new Set(Object.values(answers).flatMap((content) => Object.keys(content)))];
+  if (types.length === 0) return (_req, _res, next) => next();
   // With parameters, a type is accepted only where it has the same ones.
   const offered = types.flatMap((type) => [type, `${type}; charset=utf-8`]);
   return (req, _res, next) => {

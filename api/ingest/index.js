@@ -14,6 +14,7 @@ import { createPatience } from './patience.js';
 import { createProgress } from './progress.js';
 import { createRefusalNotices } from './refusal-notices.js';
 import { createRegistry } from './registry/index.js';
+import { createRetirement } from './registry/retirement.js';
 import { createReplay } from './replay.js';
 import { createSampleWriter } from './sample-writer.js';
 import { createSubmission } from './submission.js';
@@ -110,12 +111,14 @@ export function createIngest(parts) {
   });
   const isStuck = () => patience.failingForMs > STUCK_AFTER_MS;
   const submission = createSubmission({ budget, isStuck, lanes, measurements, clock, metrics, vitals });
+  const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ budget, lanes, ways, maxMessageBytes, clock });
 
   return {
     accept,
     submit: submission.submit,
     replay,
+    retire,
     /** Of `accept`. */
     progress,
     /** For messages; intakes that can hold their devices back read no further while there is none. */

@@ -3,6 +3,7 @@ import { checkSchema } from '../../schema/migrate/installation.js';
 import { connect } from './connect.js';
 import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
+import { createEventStore } from './events.js';
 import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
 import { createPackLeases } from './history/leases.js';
@@ -15,6 +16,7 @@ import { createSampleReads } from './measurements/reads.js';
 import { createSampleWrites } from './measurements/writes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createScans } from './scans.js';
+import { createRetirementStore } from './registry/retirement.js';
 import { createSession } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
@@ -50,6 +52,7 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     measurements: createSampleWrites(ingest),
     latest: createLatest(ingest),
     registry: createRegistryStore(ingest),
+    events: createEventStore(ingest),
     deadLetters: createDeadLetterWrites(ingest),
     sparkplug: createSparkplugStore(ingest),
     history: createHistoryWrites(ingest),
@@ -66,6 +69,8 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     },
     packLeases: createPackLeases(reading),
     devices: createRegistryStore(reading),
+    deviceEvents: createEventStore(reading),
+    retirement: createRetirementStore(reading),
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),

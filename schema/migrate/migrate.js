@@ -2,13 +2,14 @@ import { MillraceError } from '../../common/errors.js';
 import { DEAD_LETTER_DAYS } from '../rules.js';
 import { createKeyspace, DDL, dialectOf } from './cluster.js';
 import { readMigrations, statementsOf, windowOptions } from './files.js';
+import { FILLS } from './fill.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
 import { withSchemaLock } from './lock.js';
 
 /** Tables whose retention `migrate` changes when its setting changes. */
 const RETAINED = {
   BATCH_DAYS: ['measurement_batch'],
-  HISTORY_DAYS: ['history', 'history_stat', 'sparkplug_birth'],
+  HISTORY_DAYS: ['history', 'history_stat', 'sparkplug_birth', 'device_event'],
 };
 
 /**
@@ -45,6 +46,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
         for (const migration of migrations.slice(from)) {
           onStatus(`schema ${migration.name}`);
           await runStatements(client, statementsOf(migration, days, dialect));
+          await FILLS[migration.name]?.(client);
           await client.execute(
             'INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, ?)',
             [PART, migration.version, migration.name, new Date()],

@@ -54,7 +54,7 @@ function openRegistry() {
   const groups = system.config.retention.latestGroups;
   const limits = { autoRegister: true, autoRegisterMax: 100 };
   const registry = createRegistry({ store: store.registry, groups, limits, patience, clock: Date.now });
-  const births = createBirths({ registry, store: store.registry, patience, groups, clock: Date.now });
+  const births = createBirths({ registry, store: store.registry, patience, clock: Date.now });
   return { registry, births };
 }
 

@@ -138,6 +138,27 @@ test('a migration that broke off after it had added a column is finished', async
   expect(await tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
 
+test('devices that registered before there was an index of their sites are found by it afterwards', async () => {
+  const settings = fresh();
+  const { CQL_KEYSPACE: keyspace } = settings;
+  await migrateDatabase(configOf(settings));
+  const id = '10000000-0000-4000-8000-000000000001';
+  for (const statement of [
+    `INSERT INTO ${keyspace}.device (grp, device_id, site) VALUES (3, ${id}, 'Oslo') USING TIMESTAMP 7`,
+    `INSERT INTO ${keyspace}.device (grp, device_id, name) VALUES (4, ${id}, 'nowhere')`,
+    `DELETE FROM ${keyspace}.schema_version WHERE part = 'millrace' AND version >= 8`,
+  ]) {
+    await admin.execute(statement, [], { prepare: false });
+  }
+  await migrateDatabase(configOf(settings));
+  const { rows } = await admin.execute(
+    `SELECT site, grp, device_id, WRITETIME(written_at) AS stamp FROM ${keyspace}.device_by_site`,
+    [],
+    { prepare: false },
+  );
+  expect(rows.map(({ site, grp, stamp }) => [site, grp, Number(stamp)])).toEqual([['Oslo', 3, 7]]);
+});
+
 test('the lock of a process that died is waited for, with a word, and expires', async () => {
   const settings = fresh();
   await migrateDatabase(configOf(settings));
@@ -173,6 +194,9 @@ describe('settings that differ from those of the database', () => {
     expect({ code, output }).toMatchObject({ code: 0 });
     const tables = await tablesOf(settings.CQL_KEYSPACE);
     expect(tables['measurement_batch']).toMatchObject({ ttl: 90 * 86_400, window: '3 DAYS' });
+    for (const table of ['history', 'history_stat', 'sparkplug_birth', 'device_event']) {
+      expect(tables[table]).toMatchObject({ ttl: 400 * 86_400, window: '14 DAYS' });
+    }
     const store = await connectStore({
       ...configOf(changed),
       observe: () => {},

@@ -70,6 +70,8 @@ const Device = z
 
 const DeviceWithSensors = z.strictObject({ ...Device.shape, registered_at: Time, sensors: z.array(Sensor) });
 
+const Event = z.strictObject({ ts: Time, kind: z.enum(['birth', 'online', 'offline']) });
+
 const Measurement = z.strictObject({ ts: Time, value: z.number() });
 
 const Point = z
@@ -156,6 +158,8 @@ export const SCHEMAS = {
   Device,
   DevicePage: pageOf(Device),
   DeviceWithSensors,
+  Event,
+  EventPage: pageOf(Event),
   Sensor,
   SensorOfDevice,
   Measurement,

@@ -28,11 +28,10 @@ export const getDevices =
     const scope = JSON.stringify(['devices', state, site]);
     const now = clock();
     /** @param {import('../../store/registry/rows.js').DeviceRow} row */
-    const accept = (row) =>
-      (state === undefined || isOnline(row, now) === (state === 'online')) &&
-      (site === undefined || row.site === site);
+    const accept = (row) => isOnline(row, now) === (state === 'online');
     const { rows, next } = await store.fleet.devicePage({
-      accept: state === undefined && site === undefined ? null : accept,
+      site,
+      accept: state === undefined ? null : accept,
       after: cursor === undefined ? null : cursors.open(scope, cursor),
       limit,
     });
@@ -55,12 +54,26 @@ export const getDevice =
     const { id, bytes } = readDevice(String(req.params['device']));
     const key = { group: groupOf(bytes, groups), bytes };
     const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
-    if (!device) throw new MillraceError('not_found', 'There is no such device.');
+    if (!device) throw noSuchDevice();
     res.json({
       ...deviceItem({ ...device, id }, clock()),
       registered_at: formatTime(device.registeredAt),
       sensors: sensors.map(sensorItem),
     });
+  };
+
+/**
+ * `DELETE /devices/{device}`: retires it.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const deleteDevice =
+  ({ retire }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    if (!(await retire(readDevice(String(req.params['device']))))) throw noSuchDevice();
+    res.status(204).end();
   };
 
 /**
@@ -89,3 +102,5 @@ export async function findSensor({ store, groups }, params) {
   const key = { group, device: device.bytes, sensor: sensor.bytes };
   return { deviceId: device.id, sensorId: sensor.id, key, row };
 }
+
+export const noSuchDevice = () => new MillraceError('not_found', 'There is no such device.');

@@ -4,8 +4,9 @@ import * as latest from '../contract/operations/latest.js';
 import * as measurements from '../contract/operations/measurements.js';
 import * as service from '../contract/operations/service.js';
 import { getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './dead-letters.js';
-import { getDevice, getDevices, getSensor } from './devices.js';
+import { deleteDevice, getDevice, getDevices, getSensor } from './devices.js';
 import { getOpenApi } from './documents.js';
+import { getEvents } from './events.js';
 import { getLatest } from './latest.js';
 import { getMeasurements } from './measurements.js';
 import { getSeries } from './series.js';
@@ -49,6 +50,18 @@ export const API_ROUTES = [
   },
   { method: 'get', path: '/api/v1/devices', create: getDevices, operation: devices.listDevices },
   { method: 'get', path: '/api/v1/devices/{device}', create: getDevice, operation: devices.readDevice },
+  {
+    method: 'delete',
+    path: '/api/v1/devices/{device}',
+    create: deleteDevice,
+    operation: devices.retireDevice,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/events',
+    create: getEvents,
+    operation: devices.listEvents,
+  },
   {
     method: 'get',
     path: '/api/v1/devices/{device}/sensors/{sensor}',

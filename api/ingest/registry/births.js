@@ -1,6 +1,5 @@
-import { groupOf } from '../../../schema/ids.js';
 import { admit, deviceWords, planNew, planSensors } from './birth-changes.js';
-import { blankDevice } from './blank.js';
+import { sessionStamp } from './stamps.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./birth-message.js').Birth} Birth */
@@ -18,16 +17,19 @@ import { blankDevice } from './blank.js';
  * @param {import('./index.js').Registry} parts.registry
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
  * @param {import('../patience.js').Patience} parts.patience
- * @param {number} parts.groups
  * @param {() => number} parts.clock epoch ms
  */
-export function createBirths({ registry, store, patience, groups, clock }) {
+export function createBirths({ registry, store, patience, clock }) {
   /** @param {Device} device @param {Birth} birth @param {boolean} isNew @returns {Promise<boolean>} whether anything was to be written */
   async function writeDevice(device, birth, isNew) {
     const words = deviceWords(device, birth);
     if (Object.keys(words).length === 0) return false;
-    const change = { ...words, registeredAt: isNew ? clock() : undefined };
-    await patience.persist(() => store.writeDevice(device, change, birth.session * 1000));
+    const now = clock();
+    const stamp = sessionStamp(device, birth.session);
+    const { site } = words;
+    if (site !== undefined) await patience.persist(() => store.indexDevice(device, site, now, stamp));
+    const change = { ...words, registeredAt: isNew ? now : undefined };
+    await patience.persist(() => store.writeDevice(device, change, stamp));
     if (isNew) registry.countDevice();
     Object.assign(device, words);
     return true;
@@ -41,7 +43,7 @@ export function createBirths({ registry, store, patience, groups, clock }) {
       ...words,
       bytes: sensor.bytes,
       registeredAt: isNew ? now : undefined,
-      stamp: birth.session * 1000,
+      stamp: sessionStamp(device, birth.session),
     }));
     await registry.writeSensors(device, changes, now);
     for (const { sensor, words } of planned) device.sensors.set(sensor.id, Object.assign(sensor, words));
@@ -57,9 +59,8 @@ export function createBirths({ registry, store, patience, groups, clock }) {
      */
     register: (identity, birth) =>
       registry.inTurn(identity.id, async () => {
-        const { id, bytes } = identity;
-        const found = await registry.find(identity);
-        const device = found ?? blankDevice({ id, bytes, group: groupOf(bytes, groups), name: null });
+        const found = await registry.findNow(identity);
+        const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const newest = device.session ?? 0;
         const late = birth.session < newest;
         const { taken, refused } = admit(device, birth.sensors);

@@ -1,7 +1,7 @@
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./cache.js').Sensor} Sensor */
 
-/** @param {Pick<Device, 'id' | 'bytes' | 'group' | 'name'>} known @returns {Device} */
+/** @param {Pick<Device, 'id' | 'bytes' | 'group' | 'name' | 'retiredAt'>} known @returns {Device} */
 export const blankDevice = (known) => ({
   ...known,
   site: null,

@@ -40,6 +40,7 @@ const MOST_ENTRIES = 500_000;
  * @property {number | null} stateStamp epoch µs that the state is stamped with; null where no status was ever sent
  * @property {number | null} session epoch ms of the newest birth's; null before the first
  * @property {number} lastSeen epoch ms of what was last written
+ * @property {number | null} retiredAt epoch ms; null: it never was
  * @property {Map<string, Sensor>} sensors by id
  * @property {Map<string, Sensor>} byRef by what messages call them, id or name: at most two for each sensor
  */

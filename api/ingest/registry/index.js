@@ -4,7 +4,7 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { blankDevice, blankSensor } from './blank.js';
 import { createDeviceCache, sensorOf } from './cache.js';
 import { createSensorWriter } from './sensor-writer.js';
-import { FIRST_MESSAGE_STAMP } from './sessions.js';
+import { firstMessageStamp } from './stamps.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./cache.js').Sensor} Sensor */
@@ -22,7 +22,7 @@ import { FIRST_MESSAGE_STAMP } from './sessions.js';
  */
 export function createRegistry({ store, groups, limits, patience, clock }) {
   const cache = createDeviceCache({ store, groups });
-  const { write: writeSensors } = createSensorWriter({ store, patience });
+  const { write: writeSensors } = createSensorWriter({ store, patience, clock });
   /** @type {Map<string, Promise<unknown>>} changes of one device come one after the other */
   const changing = new Map();
   let devices = 0;
@@ -46,13 +46,20 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     return done;
   }
 
-  /** @param {import('../../../schema/ids.js').Identity} identity @returns {Promise<Device>} */
-  async function registerDevice({ id, bytes, name }) {
+  /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} known @returns {Promise<Device>} one that is not registered yet */
+  async function newDevice({ id, bytes, name }) {
+    const group = groupOf(bytes, groups);
+    const retiredAt = await patience.persist(() => store.retiredAt({ group, bytes }));
+    return blankDevice({ id, bytes, group, name, retiredAt });
+  }
+
+  /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} identity @returns {Promise<Device>} */
+  async function registerDevice(identity) {
     if (devices >= limits.autoRegisterMax) throw new MillraceError('registration_limit');
     devices++;
-    const device = blankDevice({ id, bytes, group: groupOf(bytes, groups), name });
-    const change = { name: name ?? undefined, registeredAt: clock() };
-    await patience.persist(() => store.writeDevice(device, change, FIRST_MESSAGE_STAMP));
+    const device = await newDevice(identity);
+    const change = { name: device.name ?? undefined, registeredAt: clock() };
+    await patience.persist(() => store.writeDevice(device, change, firstMessageStamp(device)));
     cache.keep(device);
     return device;
   }
@@ -63,8 +70,9 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
    * @returns {Promise<Device>} as it is now, with as many of these as it has room for
    */
   async function registerSensors(known, refs) {
-    // A birth, or the age of its entry, may have put another in its place meanwhile; this one must not come back.
-    const device = (await find(known)) ?? known;
+    // A birth, or the age of its entry, may have put another in its place meanwhile, or it was retired; this one must
+    // not come back.
+    const device = (await find(known)) ?? (await registerDevice(known));
     const now = clock();
     /** @type {Map<string, import('../../../schema/ids.js').Identity>} */
     const missing = new Map();
@@ -82,7 +90,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       name: name ?? undefined,
       site: device.site ?? undefined,
       registeredAt: now,
-      stamp: FIRST_MESSAGE_STAMP,
+      stamp: firstMessageStamp(device),
     }));
     await writeSensors(device, changes, now);
     for (const { id, bytes, name } of fresh) {
@@ -96,6 +104,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
   return {
     cache,
     find,
+    newDevice,
     inTurn,
     writeSensors,
 
@@ -117,9 +126,29 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       return inTurn(identity.id, async () => cache.peek(identity.id) ?? registerDevice(identity));
     },
 
+    /**
+     * As the database has it now: what was retired by another process is not believed to be known.
+     *
+     * @param {Pick<Device, 'id' | 'bytes'>} identity
+     * @returns {Promise<Device | null>}
+     */
+    async findNow(identity) {
+      const known = cache.peek(identity.id);
+      if (!known) return find(identity);
+      const row = await patience.persist(() => store.device(known));
+      if (row?.retiredAt === known.retiredAt) return known;
+      cache.forget(identity.id);
+      return find(identity);
+    },
+
     /** Counted by a birth that registers a device. */
     countDevice: () => {
       devices++;
+    },
+
+    /** Counted by its retirement. */
+    uncountDevice: () => {
+      devices--;
     },
 
     /** A device that is known already. @param {import('../../../schema/ids.js').Identity} identity */

@@ -12,8 +12,9 @@ const WRITES_AT_ONCE = 16;
  * @param {object} parts
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
  * @param {import('../patience.js').Patience} parts.patience
+ * @param {() => number} parts.clock epoch ms
  */
-export function createSensorWriter({ store, patience }) {
+export function createSensorWriter({ store, patience, clock }) {
   /** @param {PartitionWrite[]} writes */
   const commit = (writes) =>
     someAtOnce(WRITES_AT_ONCE, writes, (write) => patience.persist(() => store.commit(write)));
@@ -29,6 +30,8 @@ export function createSensorWriter({ store, patience }) {
       const { indexes, latest } = store.sensorWrites(device, changes, now);
       await commit(indexes);
       await commit(latest);
+      // Behind what it tells of: who counts sees the new sensors when he sees this.
+      await patience.persist(() => store.writeSensorsAt(device, clock()));
     },
   };
 }

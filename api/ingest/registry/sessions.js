@@ -1,11 +1,4 @@
-/** Before this, 2020-01-01, a device's clock was never set. */
-const OLDEST_SESSION = 1_577_836_800_000;
-
-/**
- * What a first message says of its device and sensors, which is little, is stamped with this, in epoch µs: older than
- * any session, so that every birth says more, also one whose session began before that message came.
- */
-export const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
+import { OLDEST_SESSION } from './stamps.js';
 
 /**
  * When a device's session began: what births and status are stamped with, so that the newest session wins whichever

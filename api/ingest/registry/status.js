@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { sessionStart } from './sessions.js';
+import { sessionStamp } from './stamps.js';
 
 /** @typedef {{ state: 'online' | 'offline', session: number }} Status `session` in epoch ms */
 
@@ -32,8 +33,9 @@ function parse(text) {
  * @param {import('./index.js').Registry} parts.registry
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
  * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('./events.js').Events} parts.events
  */
-export function createStatuses({ registry, store, patience }) {
+export function createStatuses({ registry, store, patience, events }) {
   return {
     /**
      * Stamped with the session's start, `offline` one microsecond later: a will that arrives after the next session's
@@ -41,12 +43,18 @@ export function createStatuses({ registry, store, patience }) {
      *
      * @param {import('./cache.js').Device} device
      * @param {Status} status
+     * @param {number | null} at epoch ms of the receipt; null where it says nothing of now: that is no event
      * @returns {Promise<void>} settles when it is committed
      */
-    write: (device, { state, session }) =>
+    write: (device, { state, session }, at) =>
       registry.inTurn(device.id, async () => {
-        const stamp = session * 1000 + (state === 'offline' ? 1 : 0);
+        const stamp = sessionStamp(device, session) + (state === 'offline' ? 1 : 0);
         if (stamp <= (device.stateStamp ?? 0)) return;
+        // Before the state: were it lost between the two, the message that comes again would find nothing to do.
+        if (at !== null) {
+          const ts = state === 'offline' ? Math.max(at, session) : session;
+          await events.note(device, { session, kind: state, ts });
+        }
         await patience.persist(() => store.writeStatus(device, state, stamp));
         Object.assign(device, { state, stateStamp: stamp });
       }),

@@ -8,6 +8,7 @@ import { parseTopic } from '../topics.js';
  * @param {object} parts
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../registry/births.js').Births} parts.births
+ * @param {import('../registry/events.js').Events} parts.events
  * @param {import('./sightings.js').Sightings} parts.sightings
  * @param {import('../strays.js').Strays} parts.strays
  * @param {{ measurements: Way, status: Way }} parts.ways of what may have come before its birth
@@ -15,11 +16,15 @@ import { parseTopic } from '../topics.js';
  * @param {import('../../metrics.js').Metrics} parts.metrics
  * @returns {Way}
  */
-export function createBirthWay({ registry, births, sightings, strays, ways, deadLetters, metrics }) {
-  /** @param {Buffer} payload @param {number} receivedAt epoch ms @param {Identity} identity */
-  async function register(payload, receivedAt, identity) {
+export function createBirthWay(parts) {
+  const { registry, births, events, sightings, strays, ways, deadLetters, metrics } = parts;
+
+  /** @param {{ payload: Buffer, receivedAt: number, retained?: boolean }} message `receivedAt` in epoch ms @param {Identity} identity */
+  async function register({ payload, receivedAt, retained }, identity) {
     const birth = readBirth(payload, identity, receivedAt);
     const tooMany = await births.register(identity, birth);
+    const { session } = birth;
+    if (!retained) await events.note(identity, { session, kind: 'birth', ts: session });
     return [...birth.refused, ...tooMany];
   }
 
@@ -41,15 +46,15 @@ export function createBirthWay({ registry, births, sightings, strays, ways, dead
 
   return {
     async accept(message, identity, { device: name }) {
-      const refused = await register(message.payload, message.receivedAt, identity);
+      const refused = await register(message, identity);
       await deadLetters.put(message, name, refused);
       await sightings.note(message, identity);
       for (const stray of strays.take(identity.id)) void storeAfterAll(stray, identity);
       return 'accepted';
     },
 
-    async replay({ payload, receivedAt }, identity) {
-      return { accepted: 1, refused: await register(payload, receivedAt, identity) };
+    async replay(kept, identity) {
+      return { accepted: 1, refused: await register(kept, identity) };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { createBirths } from '../registry/births.js';
+import { createEvents } from '../registry/events.js';
 import { createStatuses } from '../registry/status.js';
 import { createSparkplug } from '../sparkplug/index.js';
 import { createStrays } from '../strays.js';
@@ -55,9 +56,10 @@ import { createStatusWay } from './status.js';
 export function createWays(parts) {
   const { config, store, patience, registry, measurements, lastSeen, deadLetters, send } = parts;
   const { clock, metrics, vitals } = parts;
-  const { latestGroups: groups, historyDays } = config.retention;
-  const births = createBirths({ registry, store: store.registry, patience, groups, clock });
-  const statuses = createStatuses({ registry, store: store.registry, patience });
+  const { historyDays } = config.retention;
+  const births = createBirths({ registry, store: store.registry, patience, clock });
+  const events = createEvents({ store: store.events, patience });
+  const statuses = createStatuses({ registry, store: store.registry, patience, events });
   const sightings = createSightings({ registry, lastSeen });
   const strays = createStrays({ clock });
   const measured = createMeasurementsWay({ measurements, strays, deadLetters, vitals });
@@ -65,6 +67,7 @@ export function createWays(parts) {
   const birth = createBirthWay({
     registry,
     births,
+    events,
     sightings,
     strays,
     ways: { measurements: measured, status },
@@ -86,6 +89,7 @@ export function createWays(parts) {
     registry,
     births,
     statuses,
+    events,
     measurements,
     sightings,
     deadLetters,

@@ -11,6 +11,7 @@ import { noteSettled } from './settled.js';
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../registry/births.js').Births} parts.births
  * @param {import('../registry/status.js').Statuses} parts.statuses
+ * @param {import('../registry/events.js').Events} parts.events
  * @param {import('../measurements.js').Measurements} parts.measurements
  * @param {import('./sightings.js').Sightings} parts.sightings
  * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
@@ -18,13 +19,16 @@ import { noteSettled } from './settled.js';
  * @returns {import('./index.js').Way<import('../topics.js').EdgeTopic>}
  */
 export function createSparkplugWay(parts) {
-  const { sparkplug, registry, births, statuses, measurements, sightings, deadLetters, vitals } = parts;
+  const { sparkplug, registry, births, statuses, events, measurements } = parts;
+  const { sightings, deadLetters, vitals } = parts;
 
-  /** @param {import('../registry/birth-message.js').Birth} birth @param {Identity} identity */
-  async function begin(birth, identity) {
+  /** @param {import('../registry/birth-message.js').Birth} birth @param {Identity} identity @param {number | null} at epoch ms of its receipt; null: of a retained message */
+  async function begin(birth, identity, at) {
+    const { session } = birth;
     const tooMany = await births.register(identity, birth);
+    if (at !== null) await events.note(identity, { session, kind: 'birth', ts: session });
     const device = await registry.device(identity);
-    if (device) await statuses.write(device, { state: 'online', session: birth.session });
+    if (device) await statuses.write(device, { state: 'online', session }, at);
     return tooMany;
   }
 
@@ -32,13 +36,14 @@ export function createSparkplugWay(parts) {
     async accept(message, identity, { device: name, sparkplug: topic }) {
       const began = performance.now();
       const { retained, receivedAt } = message;
+      const at = retained ? null : receivedAt;
       const { birth, ended, basket } = await sparkplug.read(message, topic, identity);
-      const tooMany = birth ? await begin(birth, identity) : [];
+      const tooMany = birth ? await begin(birth, identity, at) : [];
       for (const device of ended) {
-        await statuses.write(device, { state: 'offline', session: device.session ?? receivedAt });
+        await statuses.write(device, { state: 'offline', session: device.session ?? receivedAt }, at);
       }
       if (!basket) return 'accepted';
-      await measurements.store(identity, basket, retained ? null : receivedAt);
+      await measurements.store(identity, basket, at);
       await deadLetters.put(message, name, eachOnce([...basket.refused, ...tooMany]));
       await sightings.note(message, identity);
       noteSettled(vitals, basket, began);

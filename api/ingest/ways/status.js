@@ -20,7 +20,7 @@ export function createStatusWay({ registry, statuses, sightings, strays }) {
         strays.remember(identity.id, message);
         throw new MillraceError('unknown_device');
       }
-      await statuses.write(device, status);
+      await statuses.write(device, status, message.retained ? null : message.receivedAt);
       if (status.state === 'online') await sightings.note(message, identity);
       return 'accepted';
     },
@@ -29,7 +29,7 @@ export function createStatusWay({ registry, statuses, sightings, strays }) {
       const status = readStatus(payload, receivedAt);
       const device = await registry.device(identity);
       if (!device) throw new MillraceError('unknown_device');
-      await statuses.write(device, status);
+      await statuses.write(device, status, receivedAt);
       return { accepted: 1, refused: [] };
     },
   };

@@ -1,48 +1,108 @@
+import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { deviceRow } from '../registry/rows.js';
+import { createDeviceIndex } from './device-index.js';
+import { isOldEnough } from './stale.js';
 import { walkGroups } from './walk.js';
+
+const { types } = cassandra;
+
+/** ScyllaDB takes 100 clustering keys in one IN. */
+const KEYS_PER_READ = 100;
 
 const SELECT =
   'SELECT device_id, name, site, state, session, last_seen, registered_at FROM device WHERE grp = ?';
 const FIRST = { name: 'devices_page', cql: `${SELECT} LIMIT ?` };
 const NEXT = { name: 'devices_page', cql: `${SELECT} AND device_id > ? LIMIT ?` };
+const BY_KEYS = { name: 'devices_keys', cql: `${SELECT} AND device_id IN ?` };
 
 /** @typedef {import('../registry/rows.js').DeviceRow & { id: string }} IdentifiedDevice */
 /** @typedef {import('./walk.js').Place<string>} DevicePlace the key is the device's id */
+/** @typedef {import('./walk.js').Entry<IdentifiedDevice, string>} DeviceEntry */
 
 /**
- * Pages of devices.
+ * Pages of devices: of the whole fleet from `device` itself, of a site by its index.
  *
- * @param {{ session: import('../session.js').Session, groups: number }} parts
+ * @param {object} parts
+ * @param {import('../session.js').Session} parts.session
+ * @param {number} parts.groups `LATEST_GROUPS`
+ * @param {() => number} parts.clock epoch ms
+ * @param {(kind: string) => void} parts.onStaleIndex told of each index row that `device` contradicts
  */
-export function createDevicePages({ session, groups }) {
-  /** @param {DevicePlace} place @param {number} wanted */
-  const rowsAfter = ({ group, key }, wanted) =>
-    key === undefined
-      ? session.all(FIRST, [group, wanted])
-      : session.all(NEXT, [group, uuidBytes(key), wanted]);
+export function createDevicePages({ session, groups, clock, onStaleIndex }) {
+  const index = createDeviceIndex(session);
+
+  /** @param {DevicePlace} place @param {number} wanted @returns {Promise<DeviceEntry[]>} */
+  async function readAll({ group, key }, wanted) {
+    const rows =
+      key === undefined
+        ? await session.all(FIRST, [group, wanted])
+        : await session.all(NEXT, [group, uuidBytes(key), wanted]);
+    return rows.map((row) => ({ key: idOf(row), row: registered(row) }));
+  }
+
+  /** @param {number} group @param {string[]} ids @returns {Promise<Map<string, IdentifiedDevice>>} those that are registered */
+  async function byKeys(group, ids) {
+    /** @type {Map<string, IdentifiedDevice>} */
+    const found = new Map();
+    for (let from = 0; from < ids.length; from += KEYS_PER_READ) {
+      const keys = ids.slice(from, from + KEYS_PER_READ).map((id) => new types.Uuid(uuidBytes(id)));
+      for (const row of await session.all(BY_KEYS, [group, keys])) {
+        const device = registered(row);
+        if (device) found.set(device.id, device);
+      }
+    }
+    return found;
+  }
+
+  /** @param {string} site @returns {(place: DevicePlace, wanted: number) => Promise<DeviceEntry[]>} */
+  const readSite = (site) => async (place, wanted) => {
+    const found = await index.after(site, place, wanted);
+    const devices = await byKeys(
+      place.group,
+      found.map(({ key }) => key),
+    );
+    const entries = [];
+    for (const entry of found) {
+      const device = devices.get(entry.key);
+      const holds = device?.site === site;
+      if (!holds) {
+        onStaleIndex('device_site');
+        if (isOldEnough(entry, clock())) await index.remove(site, entry);
+      }
+      entries.push({ key: entry.key, row: holds ? device : null });
+    }
+    return entries;
+  };
 
   return {
     /**
      * @param {object} page
+     * @param {string} [page.site]
      * @param {((device: IdentifiedDevice) => boolean) | null} page.accept null: all are wanted
      * @param {DevicePlace | null} page.after
      * @param {number} page.limit
-     * @returns {Promise<{ rows: IdentifiedDevice[], next: DevicePlace | null }>}
+     * @returns {Promise<{ rows: IdentifiedDevice[], next: DevicePlace | null }>} at most `limit`, maybe fewer before the end
      */
-    read: ({ accept, after, limit }) =>
-      walkGroups({
+    read({ site, accept, after, limit }) {
+      const source = site === undefined ? readAll : readSite(site);
+      return walkGroups({
         groups,
         from: after ?? { group: 0 },
         limit,
         checked: accept !== null,
         read: async (place, wanted) =>
-          (await rowsAfter(place, wanted)).map((row) => {
-            const key = uuidText(row['device_id'].getBuffer());
-            // A status or last_seen that came late leaves a row without a registration.
-            const device = row['registered_at'] ? { ...deviceRow(row), id: key } : null;
-            return { key, row: device && (accept === null || accept(device)) ? device : null };
-          }),
-      }),
+          (await source(place, wanted)).map(({ key, row }) => ({
+            key,
+            row: row && (accept === null || accept(row)) ? row : null,
+          })),
+      });
+    },
   };
 }
+
+/** @param {import('../session.js').Row} row */
+const idOf = (row) => uuidText(row['device_id'].getBuffer());
+
+/** A status or last_seen that came late, or a retirement, leaves a row without a registration. @param {import('../session.js').Row} row @returns {IdentifiedDevice | null} */
+const registered = (row) => (row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null);

@@ -22,7 +22,7 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
   return {
     latestPage: pages.read,
     latestPageOfDevice: pages.readDevice,
-    devicePage: createDevicePages({ session, groups }).read,
+    devicePage: createDevicePages({ session, groups, clock, onStaleIndex }).read,
 
     /** @param {import('../registry/rows.js').DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
     latestOfDevice: async (device) => (await latest.ofDevice(device)).filter(isRegistered),

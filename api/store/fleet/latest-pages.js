@@ -1,10 +1,8 @@
 import { isRegistered } from './latest-rows.js';
 import { conditions, matches, narrowest } from './sensor-filter.js';
 import { keyText } from './sensor-key.js';
+import { isOldEnough } from './stale.js';
 import { walkGroups } from './walk.js';
-
-/** An index row that `latest` contradicts is removed once the birth that wrote it must have ended, in ms. */
-const STALE_AFTER_MS = 600_000;
 
 /** @typedef {import('./latest-rows.js').LatestRow} LatestRow */
 /** @typedef {import('./walk.js').Place<import('./sensor-index.js').IndexKey>} LatestPlace */
@@ -52,7 +50,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
   /** @param {import('./sensor-index.js').IndexKind} kind @param {import('./sensor-index.js').IndexEntry} entry */
   async function removeStale(kind, entry) {
     onStaleIndex(kind);
-    if (clock() - entry.writtenAt >= STALE_AFTER_MS) await index.remove(kind, entry);
+    if (isOldEnough(entry, clock())) await index.remove(kind, entry);
   }
 
   /**

@@ -11,13 +11,20 @@ import { sensorWrites } from './sensor-writes.js';
 
 const SELECT_DEVICE = {
   name: 'read_device',
-  cql: 'SELECT name, site, state, WRITETIME(state) AS state_stamp, session, last_seen, registered_at FROM device WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT name, site, state, WRITETIME(state) AS state_stamp, session, last_seen, registered_at, retired_at FROM device WHERE grp = ? AND device_id = ?',
+};
+const SELECT_RETIRED_AT = {
+  name: 'read_retired_at',
+  cql: 'SELECT retired_at FROM device WHERE grp = ? AND device_id = ?',
 };
 const SELECT_SENSORS = {
   name: 'read_sensors',
   cql: 'SELECT sensor_id, device, name, type, unit, site, interval_ms, registered_at, ts, value FROM latest WHERE grp = ? AND device_id = ?',
 };
-const COUNT_DEVICES = { name: 'count_devices', cql: 'SELECT count(*) AS devices FROM device WHERE grp = ?' };
+const COUNT_DEVICES = {
+  name: 'count_devices',
+  cql: 'SELECT count(registered_at) AS devices FROM device WHERE grp = ?',
+};
 const WRITE_DEVICE = {
   name: 'write_device',
   cql: 'INSERT INTO device (grp, device_id, name, site, session, registered_at) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
@@ -25,6 +32,14 @@ const WRITE_DEVICE = {
 const WRITE_STATUS = {
   name: 'write_status',
   cql: 'UPDATE device USING TIMESTAMP ? SET state = ? WHERE grp = ? AND device_id = ?',
+};
+const INDEX_DEVICE = {
+  name: 'index_device',
+  cql: 'INSERT INTO device_by_site (site, grp, device_id, written_at) VALUES (?, ?, ?, ?) USING TIMESTAMP ?',
+};
+const WRITE_SENSORS_AT = {
+  name: 'write_sensors_at',
+  cql: 'UPDATE device USING TIMESTAMP ? SET sensors_at = ? WHERE grp = ? AND device_id = ?',
 };
 const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
 
@@ -35,6 +50,12 @@ export function createRegistryStore(session) {
     async device({ group, bytes }) {
       const row = await session.one(SELECT_DEVICE, [group, bytes]);
       return row?.['registered_at'] ? deviceRow(row) : null;
+    },
+
+    /** @param {DeviceKey} key @returns {Promise<number | null>} epoch ms; null: it was never retired */
+    async retiredAt({ group, bytes }) {
+      const row = await session.one(SELECT_RETIRED_AT, [group, bytes]);
+      return row?.['retired_at']?.getTime() ?? null;
     },
 
     /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} at most as many as a device may have */
@@ -52,6 +73,21 @@ export function createRegistryStore(session) {
       }
       return devices;
     },
+
+    /**
+     * Goes before `writeDevice`, for the reason for which the indexes of sensors go before `latest`.
+     *
+     * @param {DeviceKey} key
+     * @param {string} site
+     * @param {number} now epoch ms
+     * @param {number} stamp epoch µs
+     */
+    indexDevice: ({ group, bytes }, site, now, stamp) =>
+      session.write(INDEX_DEVICE, [site, group, bytes, int64(now), int64(stamp)]),
+
+    /** @param {DeviceKey} key @param {number} now epoch ms: its sensors have just changed */
+    writeSensorsAt: ({ group, bytes }, now) =>
+      session.write(WRITE_SENSORS_AT, [int64(now * 1000), int64(now), group, bytes]),
 
     /**
      * @param {DeviceKey} key

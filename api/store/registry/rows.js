@@ -15,6 +15,7 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {number | null} session epoch ms of the newest birth's; null where none ever came
  * @property {number | null} lastSeen epoch ms
  * @property {number} registeredAt epoch ms
+ * @property {number | null} retiredAt epoch ms; null where it never was, and where it was not asked for
  */
 
 /**
@@ -40,6 +41,7 @@ export const deviceRow = (row) => ({
   session: row['session']?.getTime() ?? null,
   lastSeen: row['last_seen']?.getTime() ?? null,
   registeredAt: row['registered_at'].getTime(),
+  retiredAt: row['retired_at']?.getTime() ?? null,
 });
 
 /** @param {import('../session.js').Row} row @returns {SensorRow} */

@@ -63,6 +63,7 @@ function ofNoRoute(path, answer) {
 
 /** @param {Answer} answer @param {import('../../../api/http/contract/operation.js').Content} content */
 function bodyObjection(answer, content) {
+  if (Object.keys(content).length === 0) return answer.text ? 'a body, where none is described' : null;
   const type = mediaType(answer);
   const [, body] = Object.entries(content).find(([one]) => one.split(';', 1)[0] === type) ?? [];
   if (!body) return `the media type ${type} is not described`;

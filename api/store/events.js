@@ -1,0 +1,87 @@
+import { int64 } from './cells.js';
+
+const WRITE = {
+  name: 'write_event',
+  cql: 'INSERT INTO device_event (device_id, year, session, kind, ts) VALUES (?, ?, ?, ?, ?)',
+};
+const SELECT = 'SELECT session, kind, ts FROM device_event WHERE device_id = ? AND year = ?';
+const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
+const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
+
+/** As they follow each other in a session; their places are what is stored. */
+const KINDS = /** @type {const} */ (['birth', 'online', 'offline']);
+
+/** No session is older (see `api/ingest/registry/sessions.js`). */
+const OLDEST_YEAR = 2020;
+
+/**
+ * What became of a device.
+ *
+ * @typedef {object} DeviceEvent
+ * @property {number} session epoch ms of its start
+ * @property {typeof KINDS[number]} kind
+ * @property {number} ts epoch ms
+ */
+
+/** @typedef {{ session: number, kind: number }} EventPlace the last event that was handed out, or passed over */
+
+/** @param {import('./session.js').Session} session */
+export function createEventStore(session) {
+  return {
+    /** @param {Buffer} device 16 bytes @param {DeviceEvent} event */
+    write: (device, { session: start, kind, ts }) =>
+      session.write(WRITE, [device, yearOf(start), int64(start), KINDS.indexOf(kind), int64(ts)]),
+
+    /**
+     * Events in [from, to), the newest session first, and of a session the last event first. A session ends before the
+     * next one begins: so of those that began before `from` only the newest can have ended in the range.
+     *
+     * @param {Buffer} device 16 bytes
+     * @param {{ from: number, to: number }} range epoch ms
+     * @param {{ after: EventPlace | null, limit: number }} page
+     * @returns {Promise<{ events: DeviceEvent[], next: EventPlace | null }>} `next` is null at the end
+     */
+    async page(device, { from, to }, { after, limit }) {
+      /** @type {DeviceEvent[]} */
+      const events = [];
+      // A session that began at the end of the range or later ended later still.
+      const first = yearOf(after?.session ?? to - 1);
+      for (let year = first; year >= OLDEST_YEAR; year--) {
+        const rows = after
+          ? await session.all(NEXT, [device, year, int64(after.session), after.kind, limit + 1])
+          : await session.all(FIRST, [device, year, int64(to), limit + 1]);
+        for (const row of rows) {
+          const event = eventOf(row);
+          if (event.ts >= from && event.ts < to) {
+            if (events.length === limit) return { events, next: placeOf(events) };
+            events.push(event);
+          }
+          if (event.session < from) return { events, next: null };
+        }
+        if (rows.length > limit) {
+          const last = /** @type {import('./session.js').Row} */ (rows.at(-1));
+          return { events, next: { session: last['session'].getTime(), kind: last['kind'] } };
+        }
+      }
+      return { events, next: null };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createEventStore>} EventStore */
+
+/** @param {number} ms epoch ms */
+const yearOf = (ms) => new Date(ms).getUTCFullYear();
+
+/** @param {import('./session.js').Row} row @returns {DeviceEvent} */
+const eventOf = (row) => ({
+  session: row['session'].getTime(),
+  kind: /** @type {typeof KINDS[number]} */ (KINDS[row['kind']]),
+  ts: row['ts'].getTime(),
+});
+
+/** @param {DeviceEvent[]} events @returns {EventPlace} */
+function placeOf(events) {
+  const { session, kind } = /** @type {DeviceEvent} */ (events.at(-1));
+  return { session, kind: KINDS.indexOf(kind) };
+}

@@ -1,0 +1,53 @@
+import { uuidBytes, uuidText } from '../../../schema/ids.js';
+
+const SELECT =
+  'SELECT device_id, written_at, WRITETIME(written_at) AS stamp FROM device_by_site WHERE site = ? AND grp = ?';
+const FIRST = { name: 'devices_by_site', cql: `${SELECT} LIMIT ?` };
+const NEXT = { name: 'devices_by_site', cql: `${SELECT} AND device_id > ? LIMIT ?` };
+const REMOVE = {
+  name: 'unindex_device',
+  cql: 'DELETE FROM device_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ?',
+};
+
+/**
+ * One row of the index.
+ *
+ * @typedef {object} DeviceEntry
+ * @property {number} group
+ * @property {string} key the device's id
+ * @property {number} writtenAt epoch ms by the clock of the process that wrote it
+ * @property {import('cassandra-driver').types.Long} stamp epoch µs, the row's own timestamp in the database
+ */
+
+/**
+ * The table that finds devices by their site.
+ *
+ * @param {import('../session.js').Session} session
+ */
+export function createDeviceIndex(session) {
+  return {
+    /**
+     * @param {string} site
+     * @param {import('./walk.js').Place<string>} place
+     * @param {number} limit
+     * @returns {Promise<DeviceEntry[]>} in order
+     */
+    async after(site, { group, key }, limit) {
+      const rows =
+        key === undefined
+          ? await session.all(FIRST, [site, group, limit])
+          : await session.all(NEXT, [site, group, uuidBytes(key), limit]);
+      return rows.map((row) => ({
+        group,
+        key: uuidText(row['device_id'].getBuffer()),
+        writtenAt: row['written_at'].getTime(),
+        stamp: row['stamp'],
+      }));
+    },
+
+    /** As it was read: a newer row of the same device survives. @param {string} site @param {DeviceEntry} entry */
+    remove: (site, { group, key, stamp }) => session.write(REMOVE, [stamp, site, group, uuidBytes(key)]),
+  };
+}
+
+/** @typedef {ReturnType<typeof createDeviceIndex>} DeviceIndex */

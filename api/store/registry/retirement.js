@@ -1,0 +1,145 @@
+import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+import { int64 } from '../cells.js';
+
+/** @typedef {import('./rows.js').DeviceKey} DeviceKey */
+/** @typedef {import('../session.js').Row} Row */
+/** @typedef {import('../session.js').Query} Query */
+
+/** Requests that one retirement has under way at most. */
+const AT_ONCE = 16;
+
+const DEVICE_WORDS = ['name', 'site', 'state', 'session', 'last_seen', 'registered_at', 'sensors_at'];
+const SENSOR_WORDS = ['device', 'name', 'type', 'unit', 'site', 'interval_ms', 'registered_at'];
+
+/** @param {string[]} columns */
+const stampsOf = (columns) => columns.map((column) => `WRITETIME(${column}) AS ${column}_stamp`).join(', ');
+
+const SELECT_DEVICE = {
+  name: 'read_retiring_device',
+  cql: `SELECT site, registered_at, ${stampsOf(DEVICE_WORDS)} FROM device WHERE grp = ? AND device_id = ?`,
+};
+const SELECT_SENSORS = {
+  name: 'read_retiring_sensors',
+  cql: `SELECT sensor_id, name, type, site, ${stampsOf(SENSOR_WORDS)}, WRITETIME(value) AS value_stamp FROM latest WHERE grp = ? AND device_id = ?`,
+};
+const WRITE_RETIRED_AT = {
+  name: 'retire_device',
+  cql: 'UPDATE device USING TIMESTAMP ? SET retired_at = ? WHERE grp = ? AND device_id = ?',
+};
+const REMOVE_WORDS = {
+  name: 'retire_device',
+  cql: `DELETE ${DEVICE_WORDS.join(', ')} FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?`,
+};
+const UNINDEX_DEVICE = {
+  name: 'unindex_device',
+  cql: 'DELETE FROM device_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ?',
+};
+const REMOVE_SENSOR =
+  'DELETE FROM latest USING TIMESTAMP ? WHERE grp = ? AND device_id = ? AND sensor_id = ?';
+const REMOVE_VALUE =
+  'DELETE ts, value FROM latest USING TIMESTAMP ? WHERE grp = ? AND device_id = ? AND sensor_id = ?';
+const UNINDEX_SENSOR = {
+  type: 'DELETE FROM sensor_by_type USING TIMESTAMP ? WHERE type = ? AND grp = ? AND device_id = ? AND sensor_id = ?',
+  site: 'DELETE FROM sensor_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ? AND sensor_id = ?',
+  name: 'DELETE FROM sensor_by_name USING TIMESTAMP ? WHERE name = ? AND grp = ? AND device_id = ? AND sensor_id = ?',
+};
+
+/**
+ * Takes a device out of the registry. Every deletion bears the stamp of what it deletes, since words are stamped with
+ * the start of sessions and values with the time of their measurement: stamped with now, a deletion would hide for ever
+ * what a device says that comes back. `retired_at`, committed before all else, is above all of these stamps, and whoever
+ * registers the device again writes above that. It stays, in a row that says nothing else, and with it the place of
+ * the device among those whose hours are still to be packed.
+ *
+ * What makes the device known goes last: a retirement that broke off is finished by doing it again.
+ *
+ * @param {import('../session.js').Session} session
+ */
+export function createRetirementStore(session) {
+  /** @param {string} name @param {Query[][]} partitions rows of one partition each */
+  async function commit(name, partitions) {
+    const batches = partitions.flatMap(cut);
+    for (let from = 0; from < batches.length; from += AT_ONCE) {
+      const some = batches.slice(from, from + AT_ONCE);
+      await Promise.all(some.map((queries) => session.writeBatch(name, () => queries)));
+    }
+  }
+
+  return {
+    /**
+     * @param {DeviceKey} key
+     * @param {number} now epoch ms
+     * @returns {Promise<boolean>} false: nobody has registered it
+     */
+    async retire(key, now) {
+      const { group, bytes } = key;
+      const device = await session.one(SELECT_DEVICE, [group, bytes]);
+      if (!device?.['registered_at']) return false;
+      const sensors = await session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE);
+      const stamp = newest(device, DEVICE_WORDS);
+      const highest = sensors.reduce((most, row) => Math.max(most, newest(row, SENSOR_WORDS)), stamp);
+      const retiredAt = Math.max(now, Math.ceil(highest / 1000));
+      await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
+      for (const column of /** @type {const} */ (['type', 'site', 'name'])) {
+        await commit(`unindex_${column}`, indexPartitions(key, sensors, column));
+      }
+      await commit('retire_sensors', [sensors.flatMap((row) => sensorRemovals(key, row))]);
+      if (device['site'] !== null) {
+        await session.write(UNINDEX_DEVICE, [device['site_stamp'], device['site'], group, bytes]);
+      }
+      await session.write(REMOVE_WORDS, [int64(stamp), group, bytes]);
+      return true;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createRetirementStore>} RetirementStore */
+
+/** @param {Row} row @param {string[]} columns @returns {number} epoch µs of the newest of them */
+const newest = (row, columns) => Math.max(0, ...columns.map((column) => Number(row[`${column}_stamp`] ?? 0)));
+
+/**
+ * @param {DeviceKey} key
+ * @param {Row[]} sensors
+ * @param {keyof typeof UNINDEX_SENSOR} column
+ * @returns {Query[][]} the index rows of one partition together
+ */
+function indexPartitions({ group, bytes }, sensors, column) {
+  /** @type {Map<string, Query[]>} */
+  const partitions = new Map();
+  for (const row of sensors) {
+    const term = row[column];
+    if (term === null) continue;
+    const partition = column === 'name' ? '' : term;
+    const queries = partitions.get(partition) ?? [];
+    partitions.set(partition, queries);
+    queries.push({
+      query: UNINDEX_SENSOR[column],
+      params: [row[`${column}_stamp`], term, group, bytes, row['sensor_id']],
+    });
+  }
+  return [...partitions.values()];
+}
+
+/**
+ * The row goes with the stamp of its words; a value may have been measured later than these were said.
+ *
+ * @param {DeviceKey} key
+ * @param {Row} row
+ * @returns {Query[]}
+ */
+function sensorRemovals({ group, bytes }, row) {
+  const place = [group, bytes, row['sensor_id']];
+  const removals = [{ query: REMOVE_SENSOR, params: [int64(newest(row, SENSOR_WORDS)), ...place] }];
+  if (row['value_stamp']) removals.push({ query: REMOVE_VALUE, params: [row['value_stamp'], ...place] });
+  return removals;
+}
+
+/** @param {Query[]} queries of one partition @returns {Query[][]} */
+function cut(queries) {
+  const parts = [];
+  for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_GROUP_COMMIT) {
+    parts.push(queries.slice(from, from + MAX_STATEMENTS_PER_GROUP_COMMIT));
+  }
+  return parts;
+}

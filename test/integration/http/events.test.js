@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { createEventStore } from '../../../api/store/events.js';
+import { createSession } from '../../../api/store/session.js';
+import { identifyDevice } from '../../../schema/ids.js';
+import { expectProblem, send } from '../../support/http.js';
+import { pagesOf } from '../../support/pages.js';
+import { startTestSystem } from '../../support/system.js';
+
+const SECOND_MS = 1000;
+
+/** The test's own clock. */
+let now = Date.now();
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {mqtt.MqttClient} */
+let client;
+/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+let database;
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => now, settings: { HISTORY_DAYS: '3650' } });
+  client = await mqtt.connectAsync(system.mqttUrl);
+  database = await system.openDatabase();
+});
+afterAll(async () => {
+  await client?.endAsync(true);
+  await database?.shutdown();
+  await system?.stop();
+});
+
+/** @param {string} device @param {string} kind @param {unknown} content */
+const publish = (device, kind, content) =>
+  client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(content), { qos: 1 });
+
+const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
+
+test('births, online and offline, newest first; what comes again makes no second row', async () => {
+  const first = now - 60 * SECOND_MS;
+  const second = now - 30 * SECOND_MS;
+  for (const session of [first, second]) {
+    for (let again = 0; again < 2; again++) {
+      await publish('door', 'birth', { session, sensors: [{ sensor_id: 's' }] });
+      await publish('door', 'status', { state: 'online', session });
+    }
+    await publish('door', 'status', { state: 'offline', session });
+    now += SECOND_MS;
+    await publish('door', 'status', { state: 'offline', session });
+  }
+  // A will that comes after the next session has begun changes nothing.
+  await publish('door', 'status', { state: 'offline', session: first });
+  expect((await system.get('/devices/door/events')).items).toEqual([
+    { ts: iso(now - SECOND_MS), kind: 'offline' },
+    { ts: iso(second), kind: 'online' },
+    { ts: iso(second), kind: 'birth' },
+    { ts: iso(now - 2 * SECOND_MS), kind: 'offline' },
+    { ts: iso(first), kind: 'online' },
+    { ts: iso(first), kind: 'birth' },
+  ]);
+  const { rows } = await database.execute('SELECT * FROM device_event');
+  expect(rows).toHaveLength(6);
+});
+
+test('processes that write the same event write one row', async () => {
+  const other = await system.openStore();
+  try {
+    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('twin'));
+    const event = { session: now, kind: /** @type {const} */ ('birth'), ts: now };
+    await publish('twin', 'birth', { session: now, sensors: [] });
+    await other.events.write(bytes, event);
+    expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('measurements are no events', async () => {
+  await publish('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
+  expect(await system.get('/devices/mute/events')).toEqual({ items: [], next: null });
+});
+
+test('a device that nobody knows has none', async () => {
+  expectProblem(await send(system.httpUrl, '/api/v1/devices/nobody/events'), 404, 'not_found');
+  const turned = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';
+  expectProblem(await send(system.httpUrl, turned), 400, 'bad_range');
+});
+
+/** Sessions over four years, one of them empty; each goes offline after ten seconds, one of them only in the next year. */
+const YEARS = [2022, 2023, 2025, 2026];
+/** @type {Array<{ session: number, kind: 'birth' | 'online' | 'offline', ts: number }>} newest first */
+const LONG = YEARS.flatMap((year) =>
+  [1, 4, 7].map((month) => Date.UTC(year, month, 1)).concat(Date.UTC(year, 11, 31, 23, 59, 55)),
+)
+  .flatMap((session) => [
+    { session, kind: /** @type {const} */ ('birth'), ts: session },
+    { session, kind: /** @type {const} */ ('online'), ts: session },
+    { session, kind: /** @type {const} */ ('offline'), ts: session + 10 * SECOND_MS },
+  ])
+  .reverse();
+
+test('pages go over years, and ranges are half-open, whatever they cut', async () => {
+  const identity = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('old'));
+  await publish('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
+  const store = createEventStore(createSession(database, () => {}));
+  for (const event of LONG) await store.write(identity.bytes, event);
+  const items = (/** @type {typeof LONG} */ events) => events.map(({ ts, kind }) => ({ ts: iso(ts), kind }));
+  now = Math.max(now, Date.UTC(2027, 0, 1, 1));
+  for (const limit of [1, 2, 3, 7, 48, 1000]) {
+    const pages = await pagesOf(system, `/devices/old/events?limit=${limit}`);
+    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+    expect(pages.flat()).toEqual(items(LONG));
+  }
+  const ends = LONG.flatMap(({ ts }) => [ts, ts + 1]).filter((_, at) => at % 9 < 2);
+  for (const from of ends) {
+    for (const to of ends.filter((end) => end >= from)) {
+      const path = `/devices/old/events?from=${from}&to=${to}`;
+      const expected = LONG.filter(({ ts }) => ts >= from && ts < to);
+      expect({ path, items: await system.all(path) }).toEqual({ path, items: items(expected) });
+    }
+  }
+});

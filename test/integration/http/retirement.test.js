@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createRetirementStore } from '../../../api/store/registry/retirement.js';
+import { createSession } from '../../../api/store/session.js';
+import { groupOf, identifyDevice } from '../../../schema/ids.js';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+let database;
+beforeAll(async () => {
+  system = await startTestSystem();
+  device = await connectDevice(system);
+  database = await system.openDatabase();
+});
+afterAll(async () => {
+  await device?.end();
+  await database?.shutdown();
+  await system?.stop();
+});
+
+/** @param {string} name */
+const retire = (name) =>
+  send(system.httpUrl, `/api/v1/devices/${encodeURIComponent(name)}`, { method: 'DELETE' });
+
+const sensors = (/** @type {string} */ word) => [
+  { sensor_id: 'a', name: `${word} a`, type: word },
+  { sensor_id: 'b', name: `${word} b`, type: word, unit: 'C', interval_ms: 1000 },
+];
+
+const TABLES = ['device_by_site', 'latest', 'sensor_by_type', 'sensor_by_site', 'sensor_by_name'];
+
+/** Rows of every table that finds it. @param {string} id @returns {Promise<Record<string, number>>} */
+async function rowsOf(id) {
+  /** @type {Record<string, number>} */
+  const found = {};
+  for (const table of TABLES) {
+    const { rows } = await database.execute(`SELECT device_id FROM ${table}`);
+    found[table] = rows.filter((row) => String(row['device_id']) === id).length;
+  }
+  return found;
+}
+
+/** What is found of the word that a test's device, its site and its sensors bear. @param {string} word */
+const foundBy = async (word) => ({
+  devices: (await system.all('/devices')).filter(({ name }) => name === word).length,
+  bySite: (await system.all(`/devices?site=${word}`)).length,
+  latest: (await system.all('/latest')).filter((item) => item.device === word).length,
+  byType: (await system.all(`/latest?type=${word}`)).length,
+  bySensorSite: (await system.all(`/latest?site=${word}`)).length,
+  byName: (await system.all(`/latest?name=${word}`)).length,
+});
+
+const NOTHING = { devices: 0, bySite: 0, latest: 0, byType: 0, bySensorSite: 0, byName: 0 };
+const ALL = { devices: 1, bySite: 1, latest: 2, byType: 2, bySensorSite: 2, byName: 2 };
+
+/** @param {string} word @param {object} [more] */
+async function register(word, more) {
+  await device.birth(word, { name: word, site: word, sensors: sensors(word), ...more });
+  await device.status(word, 'online');
+  await device.measure(word, [{ sensor_id: 'a', ts: Date.now() - 1000, value: 1 }]);
+}
+
+test('a retired device is gone from pages and indexes, and its samples stay to expire', async () => {
+  await register('gone');
+  expect(await foundBy('gone')).toEqual(ALL);
+  const { device_id: id } = await system.get('/devices/gone');
+
+  expect(await retire('gone')).toMatchObject({ status: 204, text: '' });
+  expect(await foundBy('gone')).toEqual(NOTHING);
+  expect(await rowsOf(id)).toEqual(Object.fromEntries(TABLES.map((table) => [table, 0])));
+  for (const path of ['', '/events', '/sensors/a', '/sensors/a/measurements']) {
+    expectProblem(await send(system.httpUrl, `/api/v1/devices/gone${path}`), 404, 'not_found');
+  }
+  const { rows } = await database.execute('SELECT device_id FROM measurement_batch');
+  expect(rows.map((row) => String(row['device_id']))).toContain(id);
+  expectProblem(await retire('gone'), 404, 'not_found');
+});
+
+test('who was never there cannot be retired', async () => {
+  expectProblem(await retire('nobody'), 404, 'not_found');
+  expectProblem(await retire('x'.repeat(129)), 400, 'bad_id');
+});
+
+test('one that comes back by a birth is there as before', async () => {
+  await register('back');
+  await retire('back');
+  await register('back');
+  expect(await foundBy('back')).toEqual(ALL);
+  const { online, registered_at, sensors: of } = await system.get('/devices/back');
+  expect(online).toBe(true);
+  expect(Date.parse(registered_at)).toBeGreaterThan(Date.now() - 60_000);
+  expect(of).toHaveLength(2);
+});
+
+test('one that comes back in the session in which it was retired is there with all it says', async () => {
+  const session = Date.now() - 5_000;
+  await register('same', { session });
+  await retire('same');
+  await register('same', { session });
+  expect(await foundBy('same')).toEqual(ALL);
+  expect(await system.get('/devices/same')).toMatchObject({ name: 'same', site: 'same', online: true });
+  // And once more: the second retirement is above what the first one made it write.
+  await retire('same');
+  expect(await foundBy('same')).toEqual(NOTHING);
+  await register('same', { session });
+  expect(await foundBy('same')).toEqual(ALL);
+});
+
+test('one that comes back by a measurement is registered by it; a later birth still says more', async () => {
+  const session = Date.now() - 5_000;
+  await register('zz-first', { session, name: 'zz-first', site: 'zz-first' });
+  await retire('zz-first');
+  const ts = Date.now();
+  await device.measure('zz-first', [{ sensor_id: 'a', ts, value: 7 }]);
+  const back = await system.get('/devices/zz-first');
+  expect(back).toMatchObject({ name: 'zz-first', site: null, online: true });
+  expect(back.sensors).toEqual([
+    expect.objectContaining({ name: 'a', type: null, value: 7, ts: new Date(ts).toISOString() }),
+  ]);
+  // Of the session before its retirement, and smaller than what the measurement said: the birth counts.
+  await device.birth('zz-first', { session, name: 'Aa', site: 'Aa', sensors: sensors('Aa') });
+  expect(await foundBy('Aa')).toEqual(ALL);
+});
+
+test('who was retired by another process is registered anew by its birth here', async () => {
+  await register('elsewhere');
+  const other = await system.openStore();
+  try {
+    const { rows } = await database.execute('SELECT grp, device_id, name FROM device');
+    const row = rows.find(({ name }) => name === 'elsewhere');
+    const key = { group: row?.['grp'], bytes: row?.['device_id'].getBuffer() };
+    expect(await other.retirement.retire(key, Date.now())).toBe(true);
+  } finally {
+    await other.close();
+  }
+  expect(await foundBy('elsewhere')).toEqual(NOTHING);
+  await device.birth('elsewhere', { name: 'elsewhere', site: 'elsewhere', sensors: sensors('elsewhere') });
+  expect(await foundBy('elsewhere')).toEqual(ALL);
+});
+
+test('a retirement that broke off is finished by doing it again, wherever it broke off', async () => {
+  for (let requests = 0, finished = false; !finished; requests++) {
+    const word = `half-${requests}`;
+    await register(word);
+    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(word));
+    let left = requests;
+    const breaking = createSession(database, () => {}, {
+      enter: () => (left-- > 0 ? undefined : Promise.reject(new Error('broken off'))),
+      leave: () => {},
+    });
+    const retired = createRetirementStore(breaking).retire({ group: groupOf(bytes, 4), bytes }, Date.now());
+    finished = await retired.catch(() => false);
+    if (!finished) expect((await retire(word)).status).toBe(204);
+    expect(await foundBy(word)).toEqual(NOTHING);
+    expect((await retire(word)).status).toBe(404);
+    if (finished) expect(requests).toBeGreaterThan(5);
+  }
+});
