@@ -5,6 +5,7 @@
  * - `quiet`: a session from which nothing has come for this long holds nothing any more
  * - `patience`: a message that is unsettled for this long is a sign of trouble
  * - `heal`: what readers follow is read again so often; a change that was lost on the way is theirs within 30 s
+ * - `heartbeat`: this process tells the others that it runs
  * - `request`: an HTTP request that has not arrived whole is given up
  * - `pack`: looks whether an hour is to be packed
  */
@@ -13,6 +14,7 @@ export const PERIODS_MS = {
   quiet: 5000,
   patience: 30_000,
   heal: 25_000,
+  heartbeat: 10_000,
   request: 30_000,
   pack: 10_000,
 };

@@ -61,7 +61,8 @@ export async function connectPipeline(parts) {
   );
   metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
   const isPressed = () => permits.waiting > 0;
-  return { metrics, vitals, store, trustedClock, ingest, isPressed };
+  const pressure = () => ({ window: window.size, waiting: permits.waiting });
+  return { metrics, vitals, pressure, store, trustedClock, ingest, isPressed };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

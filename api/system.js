@@ -1,3 +1,4 @@
+import { createHeartbeat, processName } from './heartbeat.js';
 import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
@@ -41,7 +42,7 @@ export async function startSystem(parts) {
     send: (topic, payload) => receiving?.send(topic, payload),
     publish: (device, changed) => live.note(device, changed),
   });
-  const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
+  const { metrics, vitals, pressure, store, trustedClock, ingest, isPressed } = pipeline;
   const receiving =
     config.role === 'http'
       ? null
@@ -107,11 +108,14 @@ export async function startSystem(parts) {
     requestMs: periods.request,
   });
 
+  /** @type {import('./heartbeat.js').Heartbeat | undefined} */
+  let heartbeat;
+
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
     await Promise.all([receiving?.stop(), packing?.stop(), http.stop()]);
     ingest.giveUp();
-    await live.stop();
+    await Promise.all([live.stop(), heartbeat?.stop()]);
     await store.close();
   }
 
@@ -121,6 +125,15 @@ export async function startSystem(parts) {
     await receiving?.start();
     packing?.start();
     await http.start();
+    heartbeat = createHeartbeat({
+      store: store.processes,
+      process: { clientId: processName(config, http.port), role: config.role, version },
+      read: () => ({ ...vitals.read(), ...pressure(), broker: receiving?.checks.broker() ?? null }),
+      everyMs: periods.heartbeat,
+      clock,
+      logger,
+    });
+    await heartbeat.start();
   } catch (error) {
     await stop();
     throw error;

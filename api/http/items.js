@@ -3,6 +3,9 @@ import { formatTime } from '../../common/times.js';
 /** A device that never sent a status counts as online when it was heard of within this time, in ms. */
 const HEARD_WITHIN_MS = 300_000;
 
+/** A process says every 10 s that it runs; one that has missed three times may have died. In ms. */
+const STALE_AFTER_MS = 30_000;
+
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
@@ -45,3 +48,31 @@ export const deviceItem = (row, now) => ({
   online: isOnline(row, now),
   last_seen: optionalTime(row.lastSeen),
 });
+
+/** @param {import('./fleet-count.js').FleetCount} count */
+export const fleetItem = ({ devices, sensors, types, sites }) => ({
+  devices,
+  sensors,
+  by_type: Object.fromEntries(types),
+  by_site: Object.fromEntries(sites),
+});
+
+/** @param {import('../store/nodes.js').DatabaseNode} node */
+export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center: dataCenter, up });
+
+/** @param {import('../store/processes.js').ProcessRow} row @param {number} now epoch ms */
+export function processItem({ clientId, role, version, startedAt, seenAt, vitals }, now) {
+  /** @type {import('../heartbeat.js').Beat} */
+  const { window, waiting, broker, ...rates } = JSON.parse(vitals);
+  return {
+    client_id: clientId,
+    role,
+    version,
+    since: formatTime(startedAt),
+    seen: formatTime(seenAt),
+    stale: now - seenAt > STALE_AFTER_MS,
+    ...rates,
+    pressure: { window, waiting },
+    broker,
+  };
+}

@@ -14,9 +14,11 @@ import { createHistoryWrites } from './history/writes.js';
 import { createLatest } from './latest.js';
 import { createSampleReads } from './measurements/reads.js';
 import { createSampleWrites } from './measurements/writes.js';
+import { nodesOf } from './nodes.js';
+import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
-import { createScans } from './scans.js';
 import { createRetirementStore } from './registry/retirement.js';
+import { createScans } from './scans.js';
 import { createSession } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
@@ -74,6 +76,8 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),
+    processes: createProcessStore(reading),
+    nodes: () => nodesOf(client),
     close: () => client.shutdown(),
   };
 }

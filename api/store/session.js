@@ -106,6 +106,24 @@ export function createSession(client, observe, gate = OPEN) {
     },
 
     /**
+     * The rows of an answer page by page, none of which is kept.
+     *
+     * @param {Statement} statement
+     * @param {unknown[]} params
+     * @returns {AsyncGenerator<Row[], void>}
+     */
+    async *pages({ name, cql, fetchSize }, params) {
+      /** @type {string | undefined} */
+      let pageState;
+      do {
+        /** @type {import('cassandra-driver').types.ResultSet} */
+        const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
+        yield page.rows;
+        pageState = page.pageState;
+      } while (pageState);
+    },
+
+    /**
      * All rows of an answer that is bounded by its statement. A page of the driver may be short, even empty, and is
      * the last one only when it has no page state.
      *

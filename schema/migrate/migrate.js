@@ -46,7 +46,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
         for (const migration of migrations.slice(from)) {
           onStatus(`schema ${migration.name}`);
           await runStatements(client, statementsOf(migration, days, dialect));
-          await FILLS[migration.name]?.(client);
+          await FILLS[migration.name]?.(client, retention.latestGroups);
           await client.execute(
             'INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, ?)',
             [PART, migration.version, migration.name, new Date()],

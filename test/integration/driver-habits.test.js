@@ -61,12 +61,17 @@ async function exercise({ system, publish }) {
     '/latest?name=a',
     '/devices?limit=1',
     '/devices?state=online',
+    '/devices?site=barn',
+    '/devices/d1/events?limit=1',
     '/devices/d1/sensors/a/measurements?limit=7',
   ]) {
     await system.all(path);
   }
   await system.get('/devices/d1');
   await system.get('/devices/d1/sensors/a');
+  await system.get('/fleet');
+  await system.get('/pipeline');
+  await system.fetch('/devices/d2', { method: 'DELETE' });
 }
 
 /** Each request of this process, as its driver tells of it, until the test ends. */
@@ -129,10 +134,13 @@ test('every request keeps the rules, by what the driver says of it and by what t
     expect.arrayContaining([
       'dead_letter',
       'device',
+      'device_by_site',
+      'device_event',
       'history',
       'history_stat',
       'latest',
       'measurement_batch',
+      'process',
       'sensor_by_name',
       'sensor_by_site',
       'sensor_by_type',

@@ -140,6 +140,48 @@ const Readiness = z.strictObject({
   checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), says: z.string() })),
 });
 
+const Counts = z.record(z.string(), z.int().positive()).meta({
+  description: 'How many sensors, by type or by site.',
+  examples: [{ Temperature: 2 }],
+});
+
+const Fleet = z.strictObject({
+  devices: z.strictObject({ online: z.int().min(0), offline: z.int().min(0) }),
+  sensors: z.int().min(0),
+  by_type: Counts,
+  by_site: Counts,
+});
+
+const Check = z.strictObject({ ok: z.boolean(), says: z.string() });
+
+const Process = z
+  .strictObject({
+    client_id: z.string(),
+    role: z.enum(['all', 'ingest', 'http']),
+    version: z.string(),
+    since: Time,
+    seen: Time,
+    stale: z.boolean(),
+    ...Stats.shape,
+    pressure: z.strictObject({ window: z.int().min(0), waiting: z.int().min(0) }),
+    broker: Check.nullable(),
+  })
+  .meta({
+    description:
+      '`pressure` is how many requests to the database may be in flight now, and how many wait for a place. `client_id` is that at the broker; of a process without a session there, where it serves.',
+  });
+
+const Pipeline = z.strictObject({
+  processes: z.array(Process),
+  database: z.strictObject({
+    nodes: z.array(
+      z.strictObject({ address: z.string(), data_center: z.string().nullable(), up: z.boolean() }),
+    ),
+  }),
+  broker: Check.nullable(),
+  packed_until: Time,
+});
+
 const Document = z.looseObject({}).meta({ description: 'The document itself.' });
 
 /** @template {z.ZodType} T @param {T} item */
@@ -170,6 +212,9 @@ export const SCHEMAS = {
   DeadLetterPage: pageOf(DeadLetter),
   DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),
   Accepted,
+  Fleet,
+  Process,
+  Pipeline,
   Alive,
   Readiness,
   Document,

@@ -1,5 +1,6 @@
 import * as deadLetters from '../contract/operations/dead-letters.js';
 import * as devices from '../contract/operations/devices.js';
+import * as fleet from '../contract/operations/fleet.js';
 import * as latest from '../contract/operations/latest.js';
 import * as measurements from '../contract/operations/measurements.js';
 import * as service from '../contract/operations/service.js';
@@ -7,8 +8,10 @@ import { getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './dead-l
 import { deleteDevice, getDevice, getDevices, getSensor } from './devices.js';
 import { getOpenApi } from './documents.js';
 import { getEvents } from './events.js';
+import { getFleet } from './fleet.js';
 import { getLatest } from './latest.js';
 import { getMeasurements } from './measurements.js';
+import { getPipeline } from './pipeline.js';
 import { getSeries } from './series.js';
 import { getHealth, getMetrics, getReadiness } from './service.js';
 import { postMeasurements } from './submission.js';
@@ -48,6 +51,7 @@ export const API_ROUTES = [
     create: ({ stream }) => stream.handler,
     operation: latest.followLatest,
   },
+  { method: 'get', path: '/api/v1/fleet', create: getFleet, operation: fleet.readFleet },
   { method: 'get', path: '/api/v1/devices', create: getDevices, operation: devices.listDevices },
   { method: 'get', path: '/api/v1/devices/{device}', create: getDevice, operation: devices.readDevice },
   {
@@ -98,6 +102,7 @@ export const API_ROUTES = [
     create: getDeadLetterSummary,
     operation: deadLetters.summarizeDeadLetters,
   },
+  { method: 'get', path: '/api/v1/pipeline', create: getPipeline, operation: fleet.readPipeline },
   {
     method: 'post',
     path: '/api/v1/dead-letters/{id}/replay',

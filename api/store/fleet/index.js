@@ -3,6 +3,7 @@ import { createDevicePages } from './device-pages.js';
 import { createLatestPages } from './latest-pages.js';
 import { createLatestRows, isRegistered } from './latest-rows.js';
 import { createSensorIndex } from './sensor-index.js';
+import { createTally } from './tally.js';
 
 /** @typedef {import('./latest-rows.js').LatestRow} LatestRow */
 
@@ -23,6 +24,7 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
     latestPage: pages.read,
     latestPageOfDevice: pages.readDevice,
     devicePage: createDevicePages({ session, groups, clock, onStaleIndex }).read,
+    tally: createTally(session),
 
     /** @param {import('../registry/rows.js').DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
     latestOfDevice: async (device) => (await latest.ofDevice(device)).filter(isRegistered),

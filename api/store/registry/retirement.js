@@ -11,16 +11,13 @@ const AT_ONCE = 16;
 const DEVICE_WORDS = ['name', 'site', 'state', 'session', 'last_seen', 'registered_at', 'sensors_at'];
 const SENSOR_WORDS = ['device', 'name', 'type', 'unit', 'site', 'interval_ms', 'registered_at'];
 
-/** @param {string[]} columns */
-const stampsOf = (columns) => columns.map((column) => `WRITETIME(${column}) AS ${column}_stamp`).join(', ');
-
 const SELECT_DEVICE = {
   name: 'read_retiring_device',
-  cql: `SELECT site, registered_at, ${stampsOf(DEVICE_WORDS)} FROM device WHERE grp = ? AND device_id = ?`,
+  cql: 'SELECT site, registered_at, WRITETIME(name) AS name_stamp, WRITETIME(site) AS site_stamp, WRITETIME(state) AS state_stamp, WRITETIME(session) AS session_stamp, WRITETIME(last_seen) AS last_seen_stamp, WRITETIME(registered_at) AS registered_at_stamp, WRITETIME(sensors_at) AS sensors_at_stamp FROM device WHERE grp = ? AND device_id = ?',
 };
 const SELECT_SENSORS = {
   name: 'read_retiring_sensors',
-  cql: `SELECT sensor_id, name, type, site, ${stampsOf(SENSOR_WORDS)}, WRITETIME(value) AS value_stamp FROM latest WHERE grp = ? AND device_id = ?`,
+  cql: 'SELECT sensor_id, name, type, site, WRITETIME(device) AS device_stamp, WRITETIME(name) AS name_stamp, WRITETIME(type) AS type_stamp, WRITETIME(unit) AS unit_stamp, WRITETIME(site) AS site_stamp, WRITETIME(interval_ms) AS interval_ms_stamp, WRITETIME(registered_at) AS registered_at_stamp, WRITETIME(value) AS value_stamp FROM latest WHERE grp = ? AND device_id = ?',
 };
 const WRITE_RETIRED_AT = {
   name: 'retire_device',
@@ -28,7 +25,7 @@ const WRITE_RETIRED_AT = {
 };
 const REMOVE_WORDS = {
   name: 'retire_device',
-  cql: `DELETE ${DEVICE_WORDS.join(', ')} FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?`,
+  cql: 'DELETE name, site, state, session, last_seen, registered_at, sensors_at FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?',
 };
 const UNINDEX_DEVICE = {
   name: 'unindex_device',

@@ -77,6 +77,28 @@ test.each(
   expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
 });
 
+test('a device whose site changed is found by the new one alone', async () => {
+  const birth = (/** @type {string} */ site) =>
+    device.birth('van', { session: Date.now() + ahead, site, sensors: [] });
+  const indexed = async () => {
+    const { rows } = await database.execute('SELECT site FROM device_by_site');
+    return rows.filter(({ site }) => site === 'Depot').length;
+  };
+  await birth('Depot');
+  expect(await system.all('/devices?site=Depot')).toHaveLength(1);
+  await birth('Road');
+  const counted = await staleRows('device_site');
+  expect(await system.all('/devices?site=Depot')).toEqual([]);
+  expect(await system.all('/devices?site=Road')).toHaveLength(1);
+  expect(await staleRows('device_site')).toBe(counted + 1);
+  expect(await indexed()).toBe(1);
+  ahead += GUARD;
+  expect(await system.all('/devices?site=Depot')).toEqual([]);
+  expect(await indexed()).toBe(0);
+  await birth('Depot');
+  expect(await system.all('/devices?site=Depot')).toHaveLength(1);
+});
+
 test('a page of wrong rows is short, and the next one goes on behind them', async () => {
   const sensors = (/** @type {string} */ type) =>
     Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createRegistryStore } from '../../../api/store/registry/index.js';
+import { createSession } from '../../../api/store/session.js';
+import { groupOf, identifyDevice } from '../../../schema/ids.js';
+import { connectDevice } from '../../support/device.js';
+import { send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** The system's clock runs ahead by this much, in ms. */
+let ahead = 0;
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/device.js').Device} */
+let device;
+beforeAll(async () => {
+  system = await startTestSystem({ clock: () => Date.now() + ahead });
+  device = await connectDevice(system);
+});
+afterAll(async () => {
+  await device?.end();
+  await system?.stop();
+});
+
+/** Counted now, whatever was counted before. */
+function countAnew() {
+  ahead += 10_000;
+  return system.get('/fleet');
+}
+
+/** How often the database was asked by a statement. @param {string} query */
+async function requests(query) {
+  const { text } = await send(system.httpUrl, '/metrics');
+  return Number(
+    new RegExp(`^iot_db_request_seconds_count\\{query="${query}",ok="true"\\} (\\d+)`, 'm').exec(text)?.[1] ??
+      0,
+  );
+}
+
+/** @param {string} name @param {string} site @param {string[]} types one sensor each */
+const register = (name, site, types) =>
+  device.birth(name, {
+    session: Date.now() + ahead,
+    site,
+    sensors: types.map((type, at) => ({ sensor_id: `s${at}`, type })),
+  });
+
+test('an empty fleet is counted', async () => {
+  expect(await system.get('/fleet')).toEqual({
+    devices: { online: 0, offline: 0 },
+    sensors: 0,
+    by_type: {},
+    by_site: {},
+  });
+});
+
+test('devices by state, sensors by type and by site, as registered, changed and retired', async () => {
+  await register('one', 'Oslo', ['Pulse', 'Pulse', '__proto__']);
+  await register('two', 'Bergen', ['Pulse']);
+  await device.status('two', 'offline');
+  // Without a birth: neither type nor site.
+  await device.measure('three', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
+  expect(await countAnew()).toEqual({
+    devices: { online: 2, offline: 1 },
+    sensors: 5,
+    by_type: { Pulse: 3, ['__proto__']: 1 },
+    by_site: { Oslo: 3, Bergen: 1 },
+  });
+
+  await register('two', 'Oslo', ['Sweat', 'Pulse']);
+  await device.measure('one', [{ sensor_id: 'new', ts: Date.now(), value: 1 }]);
+  expect(await countAnew()).toMatchObject({
+    sensors: 7,
+    by_type: { Pulse: 3, Sweat: 1 },
+    by_site: { Oslo: 6 },
+  });
+
+  expect((await system.fetch('/devices/one', { method: 'DELETE' })).status).toBe(204);
+  expect(await countAnew()).toMatchObject({
+    devices: { online: 1, offline: 1 },
+    sensors: 3,
+    by_type: { Pulse: 1, Sweat: 1 },
+    by_site: { Oslo: 2 },
+  });
+});
+
+test('who was heard of lately is online for five minutes', async () => {
+  const { devices } = await countAnew();
+  ahead += 5 * 60_000;
+  expect((await system.get('/fleet')).devices).toEqual({
+    online: devices.online - 1,
+    offline: devices.offline + 1,
+  });
+});
+
+test('however many ask, the fleet is counted once, and a group whose sensors stay the same is not read again', async () => {
+  await countAnew();
+  const [devices, sensors] = [await requests('tally_devices'), await requests('tally_sensors')];
+  ahead += 10_000;
+  await Promise.all(Array.from({ length: 20 }, () => system.get('/fleet')));
+  await Promise.all(Array.from({ length: 20 }, () => system.get('/fleet')));
+  expect(await requests('tally_devices')).toBe(devices + 4);
+  // The one whose turn it is.
+  expect(await requests('tally_sensors')).toBe(sensors + 1);
+});
+
+test('what a process did not tell of is found when its group has its turn', async () => {
+  const database = await system.openDatabase();
+  try {
+    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('three'));
+    const key = { group: groupOf(bytes, 4), bytes };
+    const store = createRegistryStore(createSession(database, () => {}));
+    const now = Date.now();
+    const change = { bytes: Buffer.alloc(16, 7), type: 'Untold', registeredAt: now, stamp: now * 1000 };
+    for (const write of store.sensorWrites(key, [change], now).latest) await store.commit(write);
+  } finally {
+    await database.shutdown();
+  }
+  await until(async () => (await countAnew()).by_type.Untold === 1);
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createProcessStore } from '../../../api/store/processes.js';
+import { createSession } from '../../../api/store/session.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+let database;
+beforeAll(async () => {
+  system = await startTestSystem({ periods: { heartbeat: 50 } });
+  database = await system.openDatabase();
+});
+afterAll(async () => {
+  await database?.shutdown();
+  await system?.stop();
+});
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+test('the process that answers is among those that run, and tells anew how it is', async () => {
+  const { processes, database: nodes, broker, packed_until } = await system.get('/pipeline');
+  expect(processes).toEqual([
+    {
+      client_id: expect.stringMatching(/:\d+$/),
+      role: 'all',
+      version: 'test',
+      since: expect.stringMatching(TIME),
+      seen: expect.stringMatching(TIME),
+      stale: false,
+      samples_per_s: 0,
+      commit_ms: { p50: null, p99: null },
+      in_flight: expect.any(Number),
+      refused_per_s: 0,
+      pressure: { window: expect.any(Number), waiting: 0 },
+      broker: { ok: true, says: expect.any(String) },
+    },
+  ]);
+  expect(nodes).toEqual({ nodes: [{ address: expect.any(String), data_center: 'datacenter1', up: true }] });
+  expect(broker).toEqual({ ok: true, says: expect.any(String) });
+  // Packing begins three hours before the first migration.
+  expect(Date.parse(packed_until)).toBeLessThan(Date.now() - 3 * 3_600_000);
+  const { seen } = processes[0];
+  await until(async () => (await system.get('/pipeline')).processes[0].seen > seen);
+});
+
+test('a process that died is told of as stale, and rows end by themselves', async () => {
+  const store = createProcessStore(createSession(database, () => {}));
+  const at = Date.now() - 60_000;
+  const vitals = JSON.stringify({
+    samples_per_s: 1,
+    commit_ms: { p50: 1, p99: 2 },
+    in_flight: 0,
+    refused_per_s: 0,
+    window: 8,
+    waiting: 0,
+    broker: { ok: false, says: 'does not answer' },
+  });
+  const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: at, seenAt: at, vitals };
+  await store.write(died);
+  const { processes, broker } = await system.get('/pipeline');
+  expect(processes.find((/** @type {any} */ one) => one.client_id === 'died')).toMatchObject({
+    role: 'ingest',
+    stale: true,
+    seen: new Date(at).toISOString(),
+  });
+  // What it said last is no news of the broker.
+  expect(broker).toMatchObject({ ok: true });
+  const row = (
+    await database.execute(
+      "SELECT TTL(vitals) AS ttl FROM process WHERE part = 'millrace' AND client_id = 'died'",
+    )
+  ).first();
+  expect(row?.['ttl']).toBeGreaterThan(3500);
+  // One that lives and has lost its broker is.
+  await store.write({ ...died, seenAt: Date.now() });
+  expect((await system.get('/pipeline')).broker).toEqual({ ok: false, says: 'does not answer' });
+  await store.remove('died');
+});
+
+test('a process that ends in good order is not told of any more', async () => {
+  const one = async () => (await database.execute('SELECT client_id FROM process')).rowLength;
+  expect(await one()).toBe(1);
+  await system.halt();
+  expect(await one()).toBe(0);
+});
