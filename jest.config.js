@@ -7,10 +7,16 @@ const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.js`];
 /** Answers of HTTP are held to the contract. */
 const watched = { ...common, setupFilesAfterEnv: ['<rootDir>/test/support/contract/hook.js'] };
 
+/** One local database for all files of a run. */
+const withDatabase = {
+  globalSetup: '<rootDir>/test/support/global-setup.js',
+  globalTeardown: '<rootDir>/test/support/global-teardown.js',
+};
+
 /**
- * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own; those of
- * `cluster` start three nodes, and break everything. All others run against the real parts and share one local database,
- * which is started when one of them is to be run.
+ * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own; so do those of
+ * `contract`, which try the interfaces by their documents; those of `cluster` start three nodes, and break everything. All
+ * others run against the real parts and share one local database, which is started when one of them is to be run.
  */
 export default {
   // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
@@ -20,12 +26,12 @@ export default {
     { ...common, displayName: 'unit', testMatch: testsIn('unit') },
     { ...common, displayName: 'infra', testMatch: testsIn('infra') },
     { ...watched, displayName: 'cluster', testMatch: testsIn('cluster') },
+    { ...watched, ...withDatabase, displayName: 'contract', testMatch: testsIn('contract') },
     {
       ...watched,
+      ...withDatabase,
       displayName: 'integration',
       testMatch: [...testsIn('integration'), ...testsIn('browser')],
-      globalSetup: '<rootDir>/test/support/global-setup.js',
-      globalTeardown: '<rootDir>/test/support/global-teardown.js',
     },
   ],
 };

@@ -1,8 +1,9 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
- * `npm run test:infra`: the same for what deploys the system. `npm run test:cluster`: that nothing is lost, whatever is
- * killed; `-- --seed N` repeats a run. In each run, what the processes sent to their databases is written down and held
- * against the rules of `support/habits`.
+ * `npm run test:infra`: the same for what deploys the system. `npm run test:contract`: whether the interfaces are what
+ * their documents say, whoever tries. `npm run test:cluster`: that nothing is lost, whatever is killed; `-- --seed N`
+ * repeats a run. In each run, what the processes sent to their databases is written down and held against the rules of
+ * `support/habits`.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,6 +28,10 @@ const SUITES = {
   infra: {
     projects: ['infra'],
     tools: /** @type {const} */ (['mosquitto', 'mosquittoClients', 'shellcheck', 'openssl', 'python']),
+  },
+  contract: {
+    projects: ['contract'],
+    tools: /** @type {const} */ (['java', 'maven', 'python']),
   },
   cluster: {
     projects: ['cluster'],

@@ -1,4 +1,5 @@
 import express from 'express';
+import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';
 import { hostGuard, tokenGuard } from './guards.js';
 import { problemHandler } from './problems.js';
@@ -30,6 +31,7 @@ export function createApp({ api, readiness, version, host, apiToken, logger, met
   if (api) {
     serve(app, DOCUMENT_ROUTES, {
       openApi: openApiDocument({ routes: ROUTES, version, guarded: apiToken !== undefined }),
+      asyncApi: asyncApiDocument({ version }),
     });
     app.use(createStatic());
   }

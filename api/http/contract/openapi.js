@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
+import { componentSchemas, refTo } from './components.js';
 import { TAGS } from './operation.js';
 import { pathParameters, queryParameters } from './parameters.js';
 import { PAYLOADS } from './payloads.js';
@@ -77,7 +78,7 @@ function describe(path, operation, guarded) {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, content]) => [
           status,
-          { description: String(STATUS_CODES[Number(status)]), content: contentOf(content) },
+          goodResponse(operation, status, content),
         ]),
       ),
       ...problemResponses(operation),
@@ -86,10 +87,27 @@ function describe(path, operation, guarded) {
   };
 }
 
+/** @param {Operation} operation @param {string} status @param {import('./operation.js').Content} content */
+function goodResponse({ id, query, links }, status, content) {
+  const nextPage = query?.['cursor'] && {
+    nextPage: { to: id, parameters: { cursor: '$response.body#/next' } },
+  };
+  const named = Object.entries({ ...nextPage, ...links });
+  return {
+    description: String(STATUS_CODES[Number(status)]),
+    content: contentOf(content),
+    ...(named.length > 0 && {
+      links: Object.fromEntries(
+        named.map(([name, { to, parameters }]) => [name, { operationId: to, parameters }]),
+      ),
+    }),
+  };
+}
+
 /** @param {Operation} operation */
 function problemResponses(operation) {
   const responses = [...problemsOf(operation)].map(([status, codes]) => {
-    const schemas = codes.map((code) => ({ $ref: `#/components/schemas/${problemName(code)}` }));
+    const schemas = codes.map((code) => refTo(problemName(code)));
     const schema = schemas.length === 1 ? schemas[0] : { oneOf: schemas };
     const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join('\n\n');
     return [status, { description, content: { 'application/problem+json': { schema } } }];
@@ -109,17 +127,5 @@ function mediaOf(body) {
   }
   const name = nameOf.get(body);
   if (!name) throw new Error('an answer has no name in SCHEMAS');
-  return { schema: { $ref: `#/components/schemas/${name}` } };
-}
-
-/**
- * @param {Record<string, z.ZodType>} named
- * @returns {Record<string, object>} as JSON Schema, which refer to each other
- */
-export function componentSchemas(named) {
-  /** @type {z.core.$ZodRegistry<{ id?: string | undefined }>} */
-  const registry = z.registry();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { ...schema.meta(), id });
-  const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}` });
-  return Object.fromEntries(Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema]));
+  return { schema: refTo(name) };
 }

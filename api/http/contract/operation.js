@@ -10,10 +10,14 @@
  * @property {import('zod').ZodRawShape} [query] the shape that the handler gives to `readQuery`
  * @property {Content} [body] what it takes
  * @property {Record<number, Content>} answers by status; all but problems
+ * @property {Record<string, Link>} [links] where a good answer leads, beside its next page
  * @property {Code[]} problems of its own, beside those of every route
  * @property {boolean} [open] true: needs no token, whatever the settings say
  *
  * @typedef {import('../../../common/errors.js').ErrorCode} Code
+ *
+ * @typedef {{ to: string, parameters: Record<string, string> }} Link the operation, and where in this one's answer its
+ *   parameters are, as OpenAPI writes it
  *
  * @typedef {Record<string, Body>} Content by media type
  *

@@ -1,23 +1,27 @@
 import { z } from 'zod';
+import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { SCHEMAS } from './schemas.js';
 
 /**
- * What devices send, as JSON. The decoders in `api/ingest/formats` read these by hand, for speed, and take a message
- * with single wrong measurements in it; these are the shapes of messages in which nothing is wrong. A property test
- * holds the two to each other.
+ * What devices send. `api/ingest` reads these by hand, for speed, and takes the good measurements of a message in which
+ * others are wrong; these are the shapes of messages in which nothing is. A property test holds the two to each other.
  */
 
-const name = z.string().min(1).max(128);
+const { Name } = SCHEMAS;
 
 const PlainMeasurement = z
   .looseObject({
-    sensor_id: name.meta({ description: 'The sensor: a UUID in lower case, or a name.' }),
+    sensor_id: Name.meta({ description: 'The sensor: a UUID in lower case, or a name.' }),
     ts: z
       .union([
         z.int().meta({ description: 'Epoch milliseconds.' }),
-        z.string().meta({ description: 'ISO 8601; without a zone: UTC.' }),
+        z
+          .string()
+          .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/)
+          .meta({ description: 'ISO 8601; without a zone: UTC.' }),
       ])
       .optional()
-      .meta({ description: 'Without it, the time of receipt.' }),
+      .meta({ description: 'When it was measured; without it, the time of receipt.' }),
     value: z.number(),
   })
   .meta({ examples: [{ sensor_id: 'temperature', ts: '2026-11-21T08:00:00Z', value: 21.5 }] });
@@ -27,32 +31,80 @@ const SenmlRecord = z
     bn: z.string().optional().meta({ description: 'Base name, from this record on.' }),
     bt: z.number().optional().meta({ description: 'Base time in seconds, from this record on.' }),
     bv: z.number().optional().meta({ description: 'Base value, from this record on.' }),
-    bver: z.number().max(10).optional(),
-    n: z.string().optional().meta({ description: 'The sensor is `bn + n`.' }),
+    bver: z.number().max(10).optional().meta({ description: 'Version of SenML.' }),
+    n: z.string().optional().meta({ description: 'The sensor is `bn + n`, a UUID in lower case or a name.' }),
     t: z.number().optional().meta({ description: 'Measured at `bt + t`; below 2^28 it counts from now.' }),
     v: z.number().optional().meta({ description: 'The value is `bv + v`.' }),
-    vb: z.boolean().optional().meta({ description: 'Stored as 0 or 1.' }),
-    vs: z.string().optional().meta({ description: 'A text; skipped.' }),
-    vd: z.string().optional().meta({ description: 'Data; skipped.' }),
-    u: z.string().optional(),
-    bu: z.string().optional(),
+    vb: z.boolean().optional().meta({ description: 'The value is 0 or 1.' }),
   })
-  .meta({ description: 'A record of RFC 8428.' });
+  .meta({
+    description:
+      'A record of RFC 8428. Texts and data, `vs` and `vd`, are skipped; units are told by births. A label that ends in `_` refuses the pack.',
+  });
+
+const words = Name.nullish();
+
+const described = {
+  name: words,
+  type: words,
+  unit: words,
+  interval_ms: z.int32().positive().nullish().meta({ description: 'It measures this often, in ms.' }),
+};
+
+const BirthSensor = z.union([
+  z.looseObject({ sensor_id: Name, ...described }),
+  z.looseObject({ sensor_id: z.null().optional(), ...described, name: Name }),
+]);
+
+const session = z
+  .unknown()
+  .optional()
+  .meta({ description: 'When the device connected, in epoch milliseconds: the newest session wins.' });
+
+const Birth = z
+  .looseObject({
+    session,
+    name: words,
+    site: words,
+    sensors: z.array(BirthSensor).max(MAX_SENSORS_PER_DEVICE).optional(),
+  })
+  .meta({
+    description: 'What a device says of itself. What it leaves out stays as it is.',
+    examples: [
+      {
+        session: 1795680000000,
+        name: 'My desk',
+        site: 'home',
+        sensors: [{ sensor_id: 'temperature', type: 'temperature', unit: 'Cel', interval_ms: 1000 }],
+      },
+    ],
+  });
+
+const Status = z
+  .looseObject({ state: z.enum(['online', 'offline']), session })
+  .meta({ examples: [{ state: 'online', session: 1795680000000 }] });
+
+const HostState = z
+  .strictObject({ online: z.boolean(), timestamp: z.int() })
+  .meta({ description: 'Whether we listen to edge nodes, since when in epoch milliseconds.' });
 
 /** By their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
-  PlainMeasurements: z.union([PlainMeasurement, z.array(PlainMeasurement).max(10_000)]),
+  PlainMeasurements: z.union([PlainMeasurement, z.array(PlainMeasurement).max(MAX_SAMPLES_PER_MESSAGE)]),
   SenmlRecord,
   SenmlPack: z
     .array(SenmlRecord)
-    .max(10_000)
+    .max(MAX_SAMPLES_PER_MESSAGE)
     .meta({
       examples: [
         [
-          { bn: 'temperature', bt: 1_795_680_000, v: 21.5 },
+          { bn: 'temperature', bt: 1795680000, v: 21.5 },
           { t: 1, v: 21.6 },
         ],
       ],
     }),
 };
+
+/** What comes by MQTT alone. */
+export const MESSAGES = { BirthSensor, Birth, Status, HostState };

@@ -6,7 +6,7 @@ import * as measurements from '../contract/operations/measurements.js';
 import * as service from '../contract/operations/service.js';
 import { getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './dead-letters.js';
 import { deleteDevice, getDevice, getDevices, getSensor } from './devices.js';
-import { getOpenApi } from './documents.js';
+import { getAsyncApi, getOpenApi } from './documents.js';
 import { getEvents } from './events.js';
 import { getFleet } from './fleet.js';
 import { getLatest } from './latest.js';
@@ -129,6 +129,7 @@ export const SERVICE_ROUTES = [
  */
 export const DOCUMENT_ROUTES = [
   { method: 'get', path: '/openapi.json', create: getOpenApi, operation: service.readOpenApi },
+  { method: 'get', path: '/asyncapi.json', create: getAsyncApi, operation: service.readAsyncApi },
 ];
 
 /** @type {Route[]} */

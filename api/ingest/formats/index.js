@@ -53,7 +53,7 @@ function readJson(payload, basket) {
 function readSenmlJson(payload, basket) {
   if (readCommonSenml(payload, basket)) return;
   basket.clear();
-  readSenml(limited(elementsOf(parseJson(payload))), basket);
+  readSenml(limited(packOf(parseJson(payload))), basket);
 }
 
 /** @param {Buffer} payload @param {Basket} basket */
@@ -63,6 +63,12 @@ function readCbor(payload, basket) {
 
 /** @param {object} content @returns {unknown[]} */
 const elementsOf = (content) => (Array.isArray(content) ? content : [content]);
+
+/** @param {unknown} content @returns {unknown[]} its records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
+function packOf(content) {
+  if (Array.isArray(content)) return content;
+  throw new MillraceError('malformed', 'a SenML pack is an array of records');
+}
 
 /** @param {unknown[]} elements */
 function limited(elements) {

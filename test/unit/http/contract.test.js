@@ -53,6 +53,16 @@ test('whatever is referred to is there, and whatever is there is referred to', (
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
 });
 
+test('links lead to operations, and give them parameters that they have', () => {
+  const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]));
+  const links = operations.flatMap(([, { responses }]) => Object.values(responses['200'].links ?? {}));
+  expect(links.length).toBeGreaterThan(5);
+  for (const { operationId, parameters } of links) {
+    const names = byId.get(operationId).parameters.map((/** @type {any} */ { name }) => name);
+    expect(names).toEqual(expect.arrayContaining(Object.keys(parameters)));
+  }
+});
+
 test('the only addresses that need no token are those of health', () => {
   const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
   expect(open.sort()).toEqual(['get /healthz', 'get /readyz']);

@@ -13,6 +13,7 @@ export const listDeadLetters = {
   description: 'Those of the last 24 hours, unless a range is given. They are kept for 14 days.',
   query: LIST,
   answers: { 200: json(SCHEMAS.DeadLetterPage) },
+  links: { replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/items/0/id' } } },
   problems: [...PAGED, 'bad_range'],
 };
 

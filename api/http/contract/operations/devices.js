@@ -14,6 +14,7 @@ export const listDevices = {
 short, even empty, before the end: whether a device is online is known only by looking.`,
   query: LIST,
   answers: { 200: json(SCHEMAS.DevicePage) },
+  links: { device: { to: 'readDevice', parameters: { device: '$response.body#/items/0/device_id' } } },
   problems: PAGED,
 };
 
@@ -23,6 +24,12 @@ export const readDevice = {
   tag: 'devices',
   summary: 'One device with its sensors',
   answers: { 200: json(SCHEMAS.DeviceWithSensors) },
+  links: {
+    measurements: {
+      to: 'listMeasurements',
+      parameters: { device: '$response.body#/device_id', sensor: '$response.body#/sensors/0/sensor_id' },
+    },
+  },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 

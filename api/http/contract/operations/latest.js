@@ -13,6 +13,15 @@ export const listLatest = {
   description: 'Filters hold together. A page may be short, even empty, before the last one.',
   query: QUERY,
   answers: { 200: json(SCHEMAS.LatestPage) },
+  links: {
+    sensor: {
+      to: 'readSensor',
+      parameters: {
+        device: '$response.body#/items/0/device_id',
+        sensor: '$response.body#/items/0/sensor_id',
+      },
+    },
+  },
   problems: [...PAGED, 'bad_id'],
 };
 

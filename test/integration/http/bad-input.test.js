@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectDevice } from '../../support/device.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+const TS = Date.now() - 60_000;
+const DAY = 86_400_000;
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+beforeAll(async () => {
+  system = await startTestSystem();
+  const device = await connectDevice(system);
+  for (const name of ['cow', 'goat']) {
+    await device.birth(name, { name, site: 'farm', sensors: [{ sensor_id: 'pulse', type: 'pulse' }] });
+    for (const sensor_id of ['pulse', 'breath']) {
+      const samples = [0, 1, 2].map((at) => ({ sensor_id, ts: TS + at * 1000, value: at }));
+      await device.measure(name, samples);
+    }
+    await device.publish(`iot/v1/${name}/measurements`, 'no JSON');
+    await device.publish(`iot/v1/${name}/measurements`, 'nor this');
+  }
+  await device.end();
+});
+afterAll(() => system?.stop());
+
+/** @param {string} path below /api/v1, as it goes over the wire @param {Record<string, string>} [headers] */
+const ask = (path, headers) => send(system.httpUrl, `/api/v1${path}`, { headers });
+
+const RAW = '/devices/cow/sensors/pulse/measurements';
+
+describe('names that are none', () => {
+  const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
+  const BAD = ['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), LONG];
+
+  test.each(BAD)('%s', async (name) => {
+    for (const path of [
+      `/devices/${name}`,
+      `/devices/cow/sensors/${name}`,
+      `/devices/${name}/sensors/pulse/measurements`,
+      `/latest?device=${name}`,
+      `/stream?device=${name}`,
+      `/stream?sensor=cow/${name}`,
+    ]) {
+      const { detail } = expectProblem(await ask(path), 400, 'bad_id');
+      expect(detail).toMatch(/1 to 128 bytes/);
+    }
+    for (const filter of ['type', 'site', 'name']) {
+      const { parameters } = expectProblem(await ask(`/latest?${filter}=${name}`), 400, 'bad_parameter');
+      expect(parameters).toEqual([{ name: filter, reason: expect.stringMatching(/1 to 128 bytes/) }]);
+    }
+  });
+
+  test('of 128 bytes one is good', async () => {
+    expectProblem(await ask(`/devices/${encodeURIComponent('é'.repeat(64))}`), 404, 'not_found');
+  });
+});
+
+describe('cursors of something else', () => {
+  /** @param {string} path @returns {Promise<string>} */
+  async function cursorOf(path) {
+    const { next } = await system.get(path);
+    expect(next).toEqual(expect.any(String));
+    return next;
+  }
+
+  const LISTINGS = [
+    `${RAW}?limit=1`,
+    '/devices/goat/sensors/pulse/measurements?limit=1',
+    '/devices/cow/sensors/breath/measurements?limit=1',
+    `${RAW}?limit=1&order=asc`,
+    '/latest?limit=1',
+    '/latest?limit=1&device=cow',
+    '/latest?limit=1&device=goat',
+    '/latest?limit=1&type=pulse',
+    '/devices?limit=1',
+    '/devices?limit=1&site=farm',
+    '/dead-letters?limit=1',
+  ];
+
+  test.each(LISTINGS)('no other listing takes one of %s', async (path) => {
+    const cursor = await cursorOf(path);
+    for (const other of LISTINGS) {
+      const answer = await ask(`${other}&cursor=${cursor}`);
+      if (other === path) expect(answer.status).toBe(200);
+      else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/begin again without a cursor/);
+    }
+  });
+
+  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])('%j is none at all', async (cursor) => {
+    for (const path of LISTINGS) expectProblem(await ask(`${path}&cursor=${cursor}`), 400, 'bad_cursor');
+  });
+});
+
+describe('ranges', () => {
+  const RANGED = [RAW, '/dead-letters', '/dead-letters/summary'];
+
+  test.each(RANGED)('%s: one that is turned round is refused with what a range is', async (path) => {
+    const { detail } = expectProblem(await ask(`${path}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
+    expect(detail).toMatch(/half-open/);
+  });
+
+  test.each(RANGED)('%s: of no length, before the first and after the last, nothing', async (path) => {
+    const empty = [
+      [TS + 1000, TS + 1000],
+      [TS - 30 * DAY, TS - 20 * DAY],
+      [0, 1],
+      [TS + 100 * DAY, TS + 200 * DAY],
+      [-8.64e15, -8.64e15],
+      [8.64e15, 8.64e15],
+    ];
+    for (const [from, to] of empty) {
+      expect((await system.get(`${path}?from=${from}&to=${to}`)).items).toEqual([]);
+    }
+  });
+
+  test('of a thousand years, all that there is', async () => {
+    const range = 'from=1500-01-01T00:00:00Z&to=2500-01-01T00:00:00Z';
+    for (const order of ['asc', 'desc']) {
+      const { items, next } = await system.get(`${RAW}?${range}&order=${order}`);
+      const values = items.map((/** @type {any} */ item) => item.value);
+      expect([values, next]).toEqual([order === 'asc' ? [0, 1, 2] : [2, 1, 0], null]);
+    }
+    expect(await system.all(`/dead-letters?${range}`)).toHaveLength(4);
+    const summary = await system.get(`/dead-letters/summary?${range}`);
+    const letters = summary.items.map((/** @type {any} */ item) => item.letters);
+    expect(letters.reduce((/** @type {number} */ sum, /** @type {number} */ n) => sum + n, 0)).toBe(4);
+  });
+});
+
+test.each(['/latest', '/devices', '/devices/cow', '/devices/cow/sensors/pulse', RAW, '/dead-letters'])(
+  '%s has nothing for who takes images alone',
+  async (path) => {
+    const { detail } = expectProblem(await ask(path, { accept: 'image/webp' }), 406, 'not_acceptable');
+    expect(detail).toMatch(/application\/json/);
+  },
+);

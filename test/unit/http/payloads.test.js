@@ -1,0 +1,190 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { CHANNELS } from '../../../api/http/contract/asyncapi.js';
+import { MESSAGES, PAYLOADS } from '../../../api/http/contract/payloads.js';
+import { Basket } from '../../../api/ingest/basket.js';
+import { decode } from '../../../api/ingest/formats/index.js';
+import { readBirth } from '../../../api/ingest/registry/birth-message.js';
+import { readStatus } from '../../../api/ingest/registry/status.js';
+import { KINDS, parseTopic } from '../../../api/ingest/topics.js';
+import { identifyDevice, identifySensor } from '../../../schema/ids.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const DEVICE = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('my-desk'));
+
+/** @typedef {Record<string, unknown>} Json */
+
+/** @param {string} contentType @returns {(content: unknown) => boolean} whether all of it is taken */
+const measurements = (contentType) => (content) => {
+  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: 2 * NOW, relative: true });
+  decode(Buffer.from(JSON.stringify(content)), contentType, basket);
+  // Names are judged where their ids are looked up.
+  const isNamed = [...basket.sensors.keys()].every((sensor) => identifySensor(DEVICE.id, sensor));
+  return basket.refused.length === 0 && isNamed;
+};
+
+/** @param {unknown} content */
+const birth = (content) => readBirth(Buffer.from(JSON.stringify(content)), DEVICE, NOW).refused.length === 0;
+
+/** @param {unknown} content */
+const status = (content) => Boolean(readStatus(Buffer.from(JSON.stringify(content)), NOW));
+
+/** @param {(content: unknown) => boolean} read @param {unknown} content */
+function isTaken(read, content) {
+  try {
+    return read(content);
+  } catch {
+    return false;
+  }
+}
+
+const name = fc.oneof(
+  fc.constantFrom('temperature', 'Lüftung 1', '0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11'),
+  fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
+    .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text) && text.length <= 32),
+);
+const notName = fc.constantFrom(
+  5,
+  null,
+  '',
+  'a\u0000',
+  'a\u0085b',
+  '\u007f',
+  'x'.repeat(129),
+  '\ud800',
+  true,
+  [],
+  {},
+);
+const notWords = notName.filter((one) => one !== null);
+const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+const notNumber = fc.constantFrom('1', null, true, [], {});
+const instant = fc.integer({ min: 1_000_000_000_000, max: NOW });
+const time = fc.oneof(
+  instant,
+  instant.map((ms) => new Date(ms).toISOString()),
+  fc.constantFrom('2026-11-21T08:00:00', '2026-11-21T08:00:00+02:00', '2026-11-21T08:00Z'),
+);
+const notTime = fc.constantFrom(1.5, 'yesterday', '', '2026-13-01', null, true, {});
+const interval = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+const notInterval = fc.constantFrom(0, -1, 1.5, 2 ** 31, '1', true);
+
+const plain = fc.record(
+  { sensor_id: name, ts: time, value: number },
+  { requiredKeys: ['sensor_id', 'value'] },
+);
+const record = fc.record(
+  { n: name, t: fc.integer({ min: 2 ** 28, max: NOW / 1000 }), v: number },
+  { requiredKeys: ['n', 'v'] },
+);
+const sensor = fc.record(
+  { sensor_id: name, name, type: name, unit: name, interval_ms: interval },
+  { requiredKeys: ['sensor_id'] },
+);
+const told = fc.record({ session: instant, name, site: name }, { requiredKeys: [] });
+
+/** What is right, and how one field of it goes wrong. @type {Record<string, { schema: import('zod').ZodType, read: (content: unknown) => boolean, good: fc.Arbitrary<Json>, wrap: (one: Json) => unknown, wrong: Array<[string, fc.Arbitrary<unknown>]> }>} */
+const KINDS_OF_PAYLOAD = {
+  'plain JSON': {
+    schema: PAYLOADS.PlainMeasurements,
+    read: measurements('application/json'),
+    good: plain,
+    wrap: (one) => [one],
+    wrong: [
+      ['sensor_id', notName],
+      ['ts', notTime],
+      ['value', notNumber],
+    ],
+  },
+  'plain JSON, alone': {
+    schema: PAYLOADS.PlainMeasurements,
+    read: measurements('application/json'),
+    good: plain,
+    wrap: (one) => one,
+    wrong: [
+      ['sensor_id', notName],
+      ['ts', notTime],
+      ['value', notNumber],
+    ],
+  },
+  SenML: {
+    schema: PAYLOADS.SenmlPack,
+    read: measurements('application/senml+json'),
+    good: record,
+    wrap: (one) => [{ bt: 0 }, one],
+    wrong: [
+      ['n', fc.constantFrom(5, null, true)],
+      ['t', notNumber],
+      ['v', notNumber],
+      ['bn', fc.constantFrom(5, null)],
+      ['bt', notNumber],
+      ['bv', notNumber],
+      ['bver', fc.constantFrom(11, '10', null)],
+    ],
+  },
+  'a birth': {
+    schema: MESSAGES.Birth,
+    read: birth,
+    good: told,
+    wrap: (one) => ({ ...one, sensors: [{ sensor_id: 's' }] }),
+    wrong: [
+      ['name', notWords],
+      ['site', notWords],
+    ],
+  },
+  'a sensor of a birth': {
+    schema: MESSAGES.Birth,
+    read: birth,
+    good: sensor,
+    wrap: (one) => ({ session: NOW, sensors: [one] }),
+    wrong: [
+      ['sensor_id', notWords],
+      ['type', notWords],
+      ['unit', notWords],
+      ['name', notWords],
+      ['interval_ms', notInterval],
+    ],
+  },
+  'a status': {
+    schema: MESSAGES.Status,
+    read: status,
+    good: fc.record(
+      { state: fc.constantFrom('online', 'offline'), session: instant },
+      { requiredKeys: ['state'] },
+    ),
+    wrap: (one) => one,
+    wrong: [['state', fc.constantFrom('away', '', null, 5, 'ONLINE')]],
+  },
+};
+
+describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, wrap, wrong }) => {
+  test('that the document has is taken', () => {
+    fc.assert(
+      fc.property(good, (one) => {
+        expect([schema.safeParse(wrap(one)).error, isTaken(read, wrap(one))]).toEqual([undefined, true]);
+      }),
+    );
+  });
+
+  test.each(wrong)('that is wrong in %s is neither in the document nor taken', (field, values) => {
+    fc.assert(
+      fc.property(good, values, (one, value) => {
+        const broken = wrap({ ...one, [field]: value });
+        expect([schema.safeParse(broken).success, isTaken(read, broken)]).toEqual([false, false]);
+      }),
+    );
+  });
+});
+
+test('the topics of the document are those that ingest knows', () => {
+  const received = Object.values(CHANNELS).filter(({ action }) => action === 'receive');
+  const topics = received.flatMap(({ address, parameters }) => {
+    const types = /** @type {any} */ (parameters).type?.enum ?? [''];
+    return types.map((/** @type {string} */ type) => address.replace('{type}', type).replaceAll(/[{}]/g, ''));
+  });
+  for (const topic of topics) expect([topic, parseTopic(topic)]).not.toContain(null);
+  const own = topics.filter((topic) => topic.startsWith('iot/')).map((topic) => topic.split('/')[3]);
+  expect(own).toEqual([...KINDS]);
+  expect(topics).toHaveLength(KINDS.length + 6);
+});
