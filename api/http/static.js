@@ -34,7 +34,8 @@ const COMMON_HEADERS = {
 const ASSET_HEADERS = { ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
 
 /**
- * Serves the dashboard: `web/` under /assets, its libraries under /vendor, index.html for every view.
+ * Serves the dashboard: `web/` under /assets, its libraries under /vendor, index.html for every view; and the page that
+ * shows the documents.
  * Whatever it does not know is left to the routers after it.
  *
  * @param {{ webDir?: string }} [options]
@@ -42,13 +43,19 @@ const ASSET_HEADERS = { ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same
  */
 export function createStatic({ webDir = WEB_DIR } = {}) {
   const router = express.Router();
-  const page = readFileSync(join(webDir, 'index.html'));
+  const pages = /** @type {const} */ ([
+    [VIEW_PATHS, 'index.html'],
+    [['/docs'], 'docs.html'],
+  ]);
 
-  router.get(VIEW_PATHS, answerWith('html', page, pageHeaders(page.toString('utf8'))));
-  router.all(VIEW_PATHS, (_request, response) => {
-    response.set('Allow', 'GET, HEAD');
-    throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
-  });
+  for (const [paths, file] of pages) {
+    const page = readFileSync(join(webDir, file));
+    router.get([...paths], answerWith('html', page, pageHeaders(page.toString('utf8'))));
+    router.all([...paths], (_request, response) => {
+      response.set('Allow', 'GET, HEAD');
+      throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
+    });
+  }
 
   router.use(
     '/assets',
@@ -92,7 +99,7 @@ function answerWith(type, body, headers) {
  */
 function pageHeaders(page) {
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(page)?.[1];
-  if (importMap === undefined) throw new Error('web/index.html has no import map');
+  if (importMap === undefined) throw new Error('a page has no import map');
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'sha256-${sha256(importMap)}'`,

@@ -19,7 +19,7 @@ const ZONES = [
   { value: 'utc', label: 'UTC' },
 ];
 
-/** Name, state of the connection, and what a reader may choose. */
+/** Name, state of the connection, the way to the documents, and what a reader may choose. */
 export function Header() {
   const { preferences } = useParts();
   const { theme, zone } = useObservable(preferences);
@@ -29,6 +29,7 @@ export function Header() {
         <a class="brand" href="/"><${Logo} /><span>Millrace</span></a>
         <${Connection} />
         <div class="header-choices">
+          <a class="header-link" href="/docs" data-native>Interfaces</a>
           <${Choice}
             legend="Time zone"
             options=${ZONES}

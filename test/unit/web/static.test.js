@@ -7,6 +7,7 @@ import express from 'express';
 import { createStatic } from '../../../api/http/static.js';
 
 const page = readFileSync(new URL('../../../web/index.html', import.meta.url), 'utf8');
+const docs = readFileSync(new URL('../../../web/docs.html', import.meta.url), 'utf8');
 const app = express().disable('etag').use(createStatic());
 app.use((_request, response) => void response.status(404).send('left to others'));
 app.use(
@@ -48,8 +49,18 @@ test('the policy lets nothing run but our own files and the one import map', asy
   expect(policy).not.toContain('unsafe');
 });
 
-describe('what the page names', () => {
-  const named = [...page.matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) => String(path));
+test('/docs has a page and a policy of its own', async () => {
+  const response = await fetch(`${base}/docs`);
+  expect(await response.text()).toBe(docs);
+  const policy = response.headers.get('content-security-policy');
+  expect(policy).toMatch(/default-src 'none'; script-src 'self' 'sha256-/);
+  expect(policy).not.toContain('unsafe');
+});
+
+describe('what the pages name', () => {
+  const named = [...(page + docs).matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) =>
+    String(path),
+  );
 
   test.each([...new Set(named)])('%s is there, and only asked for again when it changed', async (path) => {
     const response = await fetch(base + path);
@@ -69,7 +80,7 @@ test.each([
   '/readyz',
   '/metrics',
   '/openapi.json',
-  '/docs',
+  '/asyncapi.json',
   '/vendor/express.js',
   '/assets/no.js',
   '/assets/../package.json',

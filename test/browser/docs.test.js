@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startBrowser } from '../support/browser.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../support/browser.js').TestBrowser} */
+let browser;
+beforeAll(async () => {
+  system = await startTestSystem();
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser?.stop();
+  await system?.stop();
+});
+
+test('from the dashboard a reader finds every route, topic and shape, and nothing is fetched from elsewhere', async () => {
+  const { page, complaints, close } = await browser.open();
+  /** @type {Set<string>} */
+  const origins = new Set();
+  page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  await page.goto(system.httpUrl);
+  await page.getByRole('link', { name: 'Interfaces' }).click();
+  await page.waitForURL(`${system.httpUrl}/docs`);
+  await page.getByRole('heading', { name: 'MQTT' }).waitFor();
+
+  const [openApi, asyncApi] = await Promise.all(
+    ['/openapi.json', '/asyncapi.json'].map(async (path) => (await fetch(system.httpUrl + path)).json()),
+  );
+  const ids = [
+    ...Object.values(openApi.paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    ),
+    ...Object.keys(asyncApi.channels),
+    ...Object.keys({ ...openApi.components.schemas, ...asyncApi.components.schemas }).map(
+      (name) => `schema-${name}`,
+    ),
+  ];
+  const shown = await page.locator('.entry').evaluateAll((entries) => entries.map(({ id }) => id));
+  expect(shown.sort()).toEqual(ids.sort());
+
+  const targets = await page
+    .locator('a[href^="#"]')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+  const missing = await page.evaluate(
+    (all) => all.filter((href) => !document.getElementById(href.slice(1))),
+    targets,
+  );
+  expect(missing).toEqual([]);
+  expect([...origins]).toEqual([system.httpUrl]);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('a link to one route opens at that route', async () => {
+  const { page, close } = await browser.open();
+  await page.goto(`${system.httpUrl}/docs#listDeadLetters`);
+  const entry = page.locator('#listDeadLetters');
+  await entry.waitFor();
+  await expect(entry.evaluate((element) => element.getBoundingClientRect().top)).resolves.toBeLessThan(200);
+  await close();
+});

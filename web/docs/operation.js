@@ -1,0 +1,75 @@
+import { html } from 'htm/preact';
+import { Example } from './example.js';
+import { Markdown } from './markdown.js';
+import { Type } from './type.js';
+
+/**
+ * One route by one method: what it takes, and what it answers.
+ *
+ * @param {{ method: string, path: string, operation: any }} props
+ */
+export const Operation = ({ method, path, operation }) => html`
+  <article id=${operation.operationId} class="entry">
+    <h3>
+      <span class=${`method method-${method}`}>${method}</span> <code>${path}</code>
+      <a class="anchor" href=${`#${operation.operationId}`} aria-label="Link to this">#</a>
+    </h3>
+    <p class="summary">${operation.summary}</p>
+    <${Markdown} text=${operation.description} />
+    ${operation.security.length > 0 && html`<p class="quiet">Needs the API token.</p>`}
+    <${Parameters} parameters=${operation.parameters} />
+    ${operation.requestBody && html`<h4>Body</h4><${Contents} content=${operation.requestBody.content} />`}
+    <h4>Answers</h4>
+    <dl class="answers">
+      ${Object.entries(operation.responses).map(
+        ([status, response]) => html`
+          <dt><span class=${`status status-${status[0]}`}>${status}</span></dt>
+          <dd><${Answer} response=${response} /></dd>
+        `,
+      )}
+    </dl>
+  </article>
+`;
+
+/** @param {{ parameters: any[] }} props */
+const Parameters = ({ parameters }) =>
+  parameters.length > 0 &&
+  html`
+    <h4>Parameters</h4>
+    <dl class="members">
+      ${parameters.map(
+        ({ name, in: place, required, description, schema, example }) => html`
+          <dt>
+            <code>${name}</code>
+            <span class="quiet">${place}${required ? ', required' : ''}</span>
+          </dt>
+          <dd>
+            <${Type} schema=${schema} />
+            <${Markdown} text=${description} />
+            ${example !== undefined && html`<p class="quiet">For example <code>${String(example)}</code></p>`}
+          </dd>
+        `,
+      )}
+    </dl>
+  `;
+
+/** @param {{ response: any }} props */
+const Answer = ({ response }) =>
+  response.content['application/problem+json']
+    ? html`<${Markdown} text=${response.description} />`
+    : html`<${Contents} content=${response.content} />`;
+
+/** @param {{ content: Record<string, any> }} props */
+const Contents = ({ content }) => html`
+  <ul class="media">
+    ${Object.entries(content).map(
+      ([type, { schema, example }]) => html`
+        <li>
+          <code>${type}</code> <${Type} schema=${schema} />
+          <${Markdown} text=${schema.description} />
+          <${Example} value=${example} />
+        </li>
+      `,
+    )}
+  </ul>
+`;
