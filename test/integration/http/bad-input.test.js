@@ -28,6 +28,17 @@ afterAll(() => system?.stop());
 const ask = (path, headers) => send(system.httpUrl, `/api/v1${path}`, { headers });
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
+const SERIES = '/devices/cow/sensors/pulse/series';
+
+const sum = (/** @type {number} */ total, /** @type {number} */ one) => total + one;
+
+test.each(['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'])(
+  '%s points are none',
+  async (points) => {
+    const { parameters } = expectProblem(await ask(`${SERIES}?points=${points}`), 400, 'bad_parameter');
+    expect(parameters).toEqual([{ name: 'points', reason: 'a whole number from 1 to 2000' }]);
+  },
+);
 
 describe('names that are none', () => {
   const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
@@ -38,6 +49,7 @@ describe('names that are none', () => {
       `/devices/${name}`,
       `/devices/cow/sensors/${name}`,
       `/devices/${name}/sensors/pulse/measurements`,
+      `/devices/cow/sensors/${name}/series`,
       `/latest?device=${name}`,
       `/stream?device=${name}`,
       `/stream?sensor=cow/${name}`,
@@ -93,7 +105,7 @@ describe('cursors of something else', () => {
 });
 
 describe('ranges', () => {
-  const RANGED = [RAW, '/dead-letters', '/dead-letters/summary'];
+  const RANGED = [RAW, SERIES, '/dead-letters', '/dead-letters/summary'];
 
   test.each(RANGED)('%s: one that is turned round is refused with what a range is', async (path) => {
     const { detail } = expectProblem(await ask(`${path}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
@@ -110,7 +122,8 @@ describe('ranges', () => {
       [8.64e15, 8.64e15],
     ];
     for (const [from, to] of empty) {
-      expect((await system.get(`${path}?from=${from}&to=${to}`)).items).toEqual([]);
+      const { items, points } = await system.get(`${path}?from=${from}&to=${to}`);
+      expect(items ?? points).toEqual([]);
     }
   });
 
@@ -121,17 +134,25 @@ describe('ranges', () => {
       const values = items.map((/** @type {any} */ item) => item.value);
       expect([values, next]).toEqual([order === 'asc' ? [0, 1, 2] : [2, 1, 0], null]);
     }
+    const { points } = await system.get(`${SERIES}?${range}`);
+    const counts = points.map((/** @type {any} */ point) => point.count);
+    expect(counts.reduce(sum)).toBe(3);
     expect(await system.all(`/dead-letters?${range}`)).toHaveLength(4);
     const summary = await system.get(`/dead-letters/summary?${range}`);
     const letters = summary.items.map((/** @type {any} */ item) => item.letters);
-    expect(letters.reduce((/** @type {number} */ sum, /** @type {number} */ n) => sum + n, 0)).toBe(4);
+    expect(letters.reduce(sum)).toBe(4);
   });
 });
 
-test.each(['/latest', '/devices', '/devices/cow', '/devices/cow/sensors/pulse', RAW, '/dead-letters'])(
-  '%s has nothing for who takes images alone',
-  async (path) => {
-    const { detail } = expectProblem(await ask(path, { accept: 'image/webp' }), 406, 'not_acceptable');
-    expect(detail).toMatch(/application\/json/);
-  },
-);
+test.each([
+  '/latest',
+  '/devices',
+  '/devices/cow',
+  '/devices/cow/sensors/pulse',
+  RAW,
+  SERIES,
+  '/dead-letters',
+])('%s has nothing for who takes images alone', async (path) => {
+  const { detail } = expectProblem(await ask(path, { accept: 'image/webp' }), 406, 'not_acceptable');
+  expect(detail).toMatch(/application\/json/);
+});
