@@ -15,11 +15,20 @@ afterAll(async () => {
   await guarded?.stop();
 });
 
-const SERVED = ['/healthz', '/readyz', '/metrics', '/api/v1/latest', '/api/v1/devices', '/api/v1/stream'];
+const SERVED = [
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/asyncapi.json',
+  '/docs',
+  '/api/v1/latest',
+  '/api/v1/stream',
+];
 
 test.each(SERVED)('%s is served to GET and HEAD alone', async (path) => {
   expect(await send(system.httpUrl, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
     const answer = await send(system.httpUrl, path, { method });
     expectProblem(answer, 405, 'method_not_allowed');
     expect(answer.headers['allow']).toBe('GET, HEAD');
