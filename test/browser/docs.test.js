@@ -21,7 +21,7 @@ test('from the dashboard a reader finds every route, topic and shape, and nothin
   const origins = new Set();
   page.on('request', (request) => origins.add(new URL(request.url()).origin));
   await page.goto(system.httpUrl);
-  await page.getByRole('link', { name: 'Interfaces' }).click();
+  await page.getByRole('link', { name: 'API' }).click();
   await page.waitForURL(`${system.httpUrl}/docs`);
   await page.getByRole('heading', { name: 'MQTT' }).waitFor();
 

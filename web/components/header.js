@@ -29,7 +29,7 @@ export function Header() {
         <a class="brand" href="/"><${Logo} /><span>Millrace</span></a>
         <${Connection} />
         <div class="header-choices">
-          <a class="header-link" href="/docs" data-native>Interfaces</a>
+          <a class="header-link" href="/docs" title="The interfaces, HTTP and MQTT" data-native>API</a>
           <${Choice}
             legend="Time zone"
             options=${ZONES}
