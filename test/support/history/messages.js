@@ -1,0 +1,64 @@
+import { HOUR_MS } from '../../../schema/rules.js';
+
+/** Hours that are measured, some of them before packing begins. */
+const HOURS_BEFORE = 2;
+const HOURS = 10;
+
+/** Instants of an hour that are measured: few, so that messages overlap. */
+const INSTANTS = 12;
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A message: what was measured, by sensor, and the rows that it becomes.
+ *
+ * @typedef {object} SentMessage
+ * @property {import('./world.js').WorldDevice} device
+ * @property {Array<{ key: string, samples: import('./samples.js').Sample[] }>} series
+ * @property {import('../../../api/ingest/sample-writer.js').Series[]} rows
+ */
+
+/**
+ * @param {import('../../../simulator/random.js').Random} random
+ * @param {import('./world.js').World} world
+ * @returns {{ message: SentMessage, at: number }} `at`: epoch ms at which it comes
+ */
+export function makeMessage(random, world) {
+  const whole = (/** @type {number} */ below) => Math.floor(random.between(0, below));
+  const device = /** @type {import('./world.js').WorldDevice} */ (world.devices[whole(world.devices.length)]);
+  const hour = world.start + (whole(HOURS) - HOURS_BEFORE) * HOUR_MS;
+  const chosen = random.shuffled(device.sensors).slice(0, 1 + whole(device.sensors.length));
+  const series = chosen.map(({ key, bytes }) => ({ key, bytes, samples: samplesOf(random, hour) }));
+  const rows = series.map(({ key, bytes, samples }) => ({
+    ref: key,
+    known: /** @type {any} */ ({}),
+    sensor: bytes,
+    times: samples.map(({ ts }) => ts),
+    values: samples.map(({ value }) => value),
+  }));
+  return { message: { device, series, rows }, at: Math.max(world.installedAt, arrivalOf(random, hour)) };
+}
+
+/** @param {import('../../../simulator/random.js').Random} random @param {number} hour epoch ms */
+function samplesOf(random, hour) {
+  const step = HOUR_MS / INSTANTS;
+  const first = Math.floor(random.between(0, INSTANTS));
+  const count = 1 + Math.floor(random.between(0, 5));
+  // The last of them may be of the next hour.
+  return Array.from({ length: count }, (_, at) => {
+    const ts = hour + (first + at) * step;
+    // Seldom another value for the same instant.
+    const other = random.uniform() < 0.05 ? 0.5 : 0;
+    return { ts, value: Math.sin(ts) + other };
+  });
+}
+
+/** On time, at the edge of the closing, hours and days late. @param {import('../../../simulator/random.js').Random} random @param {number} hour epoch ms */
+function arrivalOf(random, hour) {
+  const end = hour + HOUR_MS;
+  const luck = random.uniform();
+  if (luck < 0.2) return random.between(hour, end);
+  if (luck < 0.35) return end + random.between(0, 2 * HOUR_MS);
+  if (luck < 0.8) return end + HOUR_MS + random.between(-12 * MINUTE_MS, 12 * MINUTE_MS);
+  return end + random.between(0, 80 * HOUR_MS);
+}

@@ -1,0 +1,102 @@
+import { greaterValue } from '../../../schema/packed/series.js';
+
+/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+
+/**
+ * Samples of sensors, as a test knows them: by sensor and instant, every value that was ever given for it.
+ */
+export function createKnown() {
+  /** @type {Map<string, Map<number, number[]>>} */
+  const sensors = new Map();
+
+  /** @param {string} sensor */
+  const of = (sensor) => {
+    const instants = sensors.get(sensor) ?? new Map();
+    sensors.set(sensor, instants);
+    return instants;
+  };
+
+  return {
+    of,
+
+    /** @param {string} sensor @param {Sample[]} samples */
+    add(sensor, samples) {
+      const instants = of(sensor);
+      for (const { ts, value } of samples) {
+        const values = instants.get(ts);
+        if (!values) instants.set(ts, [value]);
+        else if (!values.includes(value)) values.push(value);
+      }
+    },
+
+    /** @param {string} sensor @returns {Map<number, number[]>} as it is now */
+    copy: (sensor) => new Map([...of(sensor)].map(([ts, values]) => [ts, [...values]])),
+  };
+}
+
+/** @typedef {ReturnType<typeof createKnown>} Known */
+
+/** @param {number[]} values of one instant */
+export const greatest = (values) => values.reduce(greaterValue);
+
+/**
+ * What is wrong with a reading of raw samples: what was acknowledged before it began is missing, or there is what nobody
+ * has sent.
+ *
+ * @param {Sample[]} got in order of time
+ * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
+ * @returns {string[]}
+ */
+export function faultsOf(got, { acknowledged, sent }) {
+  const faults = [];
+  const values = new Map(got.map(({ ts, value }) => [ts, value]));
+  if (got.some(({ ts }, at) => at > 0 && ts <= Number(got[at - 1]?.ts))) faults.push('not in order');
+  for (const [ts, acked] of acknowledged) {
+    const value = values.get(ts);
+    if (value === undefined) faults.push(`missing ${ts}`);
+    else if (greatest([...acked, value]) !== value) faults.push(`another value at ${ts}`);
+  }
+  for (const [ts, value] of values) {
+    if (!sent.get(ts)?.includes(value)) faults.push(`extra ${ts}`);
+  }
+  return faults;
+}
+
+/**
+ * What is wrong with a series. Where all that was sent into a bin is acknowledged, there is one right answer.
+ *
+ * @param {import('../../../api/reading/series/index.js').Shape} shape
+ * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
+ * @returns {string[]}
+ */
+export function seriesFaultsOf({ points, width }, { acknowledged, sent }) {
+  const faults = [];
+  const must = binned(acknowledged, width);
+  const may = binned(sent, width);
+  const got = new Map(points.map((point) => [point.ts, point]));
+  for (const ts of must.keys()) if (!got.has(ts)) faults.push(`no point at ${ts}`);
+  for (const [ts, point] of got) {
+    const all = may.get(ts) ?? [];
+    const acked = must.get(ts) ?? [];
+    if (point.count < acked.length || point.count > all.length) {
+      faults.push(`count ${point.count} at ${ts}, of ${acked.length} to ${all.length}`);
+    } else if (acked.length === all.length && acked.every((value, at) => Object.is(value, all[at]))) {
+      const sum = acked.reduce((total, value) => total + value, 0);
+      const right = { min: Math.min(...acked), max: Math.max(...acked), avg: sum / acked.length };
+      const near = Math.abs(Number(point.avg) - right.avg) < 1e-9 * Math.max(...acked.map(Math.abs), 1e-300);
+      if (point.min !== right.min || point.max !== right.max || !near) faults.push(`values at ${ts}`);
+    }
+  }
+  return faults;
+}
+
+/** @param {Map<number, number[]>} instants @param {number} width ms @returns {Map<number, number[]>} values in order of time, by bin */
+function binned(instants, width) {
+  /** @type {Map<number, number[]>} */
+  const bins = new Map();
+  for (const [ts, values] of [...instants].sort(([a], [b]) => a - b)) {
+    const bin = Math.floor(ts / width) * width;
+    bins.set(bin, [...(bins.get(bin) ?? []), greatest(values)]);
+  }
+  return bins;
+}

@@ -1,0 +1,83 @@
+import { EventEmitter } from 'node:events';
+
+/** Turns of the event loop in which nobody went on: then nobody will before time does. */
+const QUIET_TURNS = 4;
+
+/**
+ * Time that a test holds. What sleeps in it is woken in order, one after the other; in between, everything that was woken
+ * runs until it sleeps again, whatever the requests to the real database take by the clock on the wall.
+ *
+ * @param {number} start epoch ms
+ */
+export function createVirtualTime(start) {
+  let now = start;
+  /** Sleepers, to be woken in order of time, then of arrival. @type {Array<{ at: number, wake: () => void }>} */
+  const sleepers = [];
+  const answered = new EventEmitter();
+  let underWay = 0;
+  let steps = 0;
+
+  /** @param {number} at epoch ms @param {() => void} wake */
+  function insert(at, wake) {
+    let index = sleepers.length;
+    while (index > 0 && /** @type {{ at: number }} */ (sleepers[index - 1]).at > at) index--;
+    sleepers.splice(index, 0, { at, wake });
+  }
+
+  /** Settles with the next answer of the database. */
+  const nextAnswer = () => new Promise((resolve) => answered.once('answer', resolve));
+
+  /** Waits until no request is under way and nobody has gone on for some turns of the event loop. */
+  async function untilQuiet() {
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+      const before = steps;
+      if (underWay > 0) await nextAnswer();
+      await new Promise((resolve) => setImmediate(resolve));
+      if (underWay > 0 || steps !== before) quiet = -1;
+    }
+  }
+
+  return {
+    get now() {
+      return now;
+    },
+
+    /** @param {number} ms @returns {Promise<void>} */
+    sleep(ms) {
+      steps++;
+      return new Promise((resolve) => insert(now + ms, () => resolve(undefined)));
+    },
+
+    /** @template T @param {() => Promise<T>} request to the real database, which takes no time here @returns {Promise<T>} */
+    async real(request) {
+      underWay++;
+      try {
+        return await request();
+      } finally {
+        underWay--;
+        steps++;
+        answered.emit('answer');
+      }
+    },
+
+    /** @param {number} at epoch ms @param {() => unknown} begin */
+    at(at, begin) {
+      insert(Math.max(at, now), () => void begin());
+    },
+
+    /** @param {number} until epoch ms: wakes whoever sleeps until then */
+    async run(until) {
+      await untilQuiet();
+      for (let next = sleepers[0]; next && next.at <= until; next = sleepers[0]) {
+        sleepers.shift();
+        now = next.at;
+        steps++;
+        next.wake();
+        await untilQuiet();
+      }
+      now = Math.max(now, until);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createVirtualTime>} VirtualTime */
