@@ -76,6 +76,22 @@ export const CHANNELS = {
       },
     },
   },
+  live: {
+    action: 'send',
+    qos: 0,
+    address: 'iot/live/{device}',
+    title: 'Values that have just been committed',
+    description:
+      'For live readers, coalesced: of each sensor the newest. Only ingest may publish here. A lost one is not sent again; `/stream` reads the latest values again every 30 seconds.',
+    parameters: { device: { description: "The device's UUID in lower case." } },
+    messages: {
+      changes: jsonMessage(
+        'application/json',
+        'LiveItems',
+        'Sensors of the device, with their newest values',
+      ),
+    },
+  },
   edgeNode: {
     action: 'receive',
     qos: 1,
@@ -126,6 +142,7 @@ export const CHANNELS = {
  */
 export function asyncApiDocument({ version }) {
   const channels = Object.entries(CHANNELS);
+  const { Id, Name, Time, LatestItem } = SCHEMAS;
   return {
     asyncapi: '3.0.0',
     info: {
@@ -139,7 +156,7 @@ export function asyncApiDocument({ version }) {
     operations: Object.fromEntries(
       channels.map(([id, channel]) => [operationId(id, channel), operationOf(id, channel)]),
     ),
-    components: { schemas: componentSchemas({ Name: SCHEMAS.Name, ...PAYLOADS, ...MESSAGES }) },
+    components: { schemas: componentSchemas({ Id, Name, Time, LatestItem, ...PAYLOADS, ...MESSAGES }) },
   };
 }
 

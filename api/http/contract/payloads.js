@@ -88,6 +88,8 @@ const HostState = z
   .strictObject({ online: z.boolean(), timestamp: z.int() })
   .meta({ description: 'Whether we listen to edge nodes, since when in epoch milliseconds.' });
 
+const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
+
 /** By their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
@@ -107,4 +109,4 @@ export const PAYLOADS = {
 };
 
 /** What comes by MQTT alone. */
-export const MESSAGES = { BirthSensor, Birth, Status, HostState };
+export const MESSAGES = { BirthSensor, Birth, Status, HostState, LiveItems };

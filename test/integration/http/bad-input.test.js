@@ -50,6 +50,7 @@ describe('names that are none', () => {
       `/devices/cow/sensors/${name}`,
       `/devices/${name}/sensors/pulse/measurements`,
       `/devices/cow/sensors/${name}/series`,
+      `/devices/${name}/events`,
       `/latest?device=${name}`,
       `/stream?device=${name}`,
       `/stream?sensor=cow/${name}`,
@@ -105,7 +106,7 @@ describe('cursors of something else', () => {
 });
 
 describe('ranges', () => {
-  const RANGED = [RAW, SERIES, '/dead-letters', '/dead-letters/summary'];
+  const RANGED = [RAW, SERIES, '/devices/cow/events', '/dead-letters', '/dead-letters/summary'];
 
   test.each(RANGED)('%s: one that is turned round is refused with what a range is', async (path) => {
     const { detail } = expectProblem(await ask(`${path}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
@@ -137,6 +138,7 @@ describe('ranges', () => {
     const { points } = await system.get(`${SERIES}?${range}`);
     const counts = points.map((/** @type {any} */ point) => point.count);
     expect(counts.reduce(sum)).toBe(3);
+    expect(await system.all(`/devices/cow/events?${range}`)).toHaveLength(1);
     expect(await system.all(`/dead-letters?${range}`)).toHaveLength(4);
     const summary = await system.get(`/dead-letters/summary?${range}`);
     const letters = summary.items.map((/** @type {any} */ item) => item.letters);

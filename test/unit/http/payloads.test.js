@@ -7,6 +7,8 @@ import { decode } from '../../../api/ingest/formats/index.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
 import { KINDS, parseTopic } from '../../../api/ingest/topics.js';
+import { liveItem, readItems } from '../../../api/live/item.js';
+import { liveTopic } from '../../../api/live/topics.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -175,4 +177,16 @@ test('the topics of the document are those that ingest knows', () => {
   const own = topics.filter((topic) => topic.startsWith('iot/')).map((topic) => topic.split('/')[3]);
   expect(own).toEqual([...KINDS]);
   expect(topics).toHaveLength(KINDS.length + 6);
+});
+
+test('what is published for live readers is in the document', () => {
+  const { address } = CHANNELS.live;
+  expect(liveTopic(DEVICE.id)).toBe(address.replace('{device}', DEVICE.id));
+  const named = { name: 'Temperature', type: 'temperature', unit: 'Cel', site: null };
+  const known = /** @type {any} */ ({ id: DEVICE.id, name: 'my-desk' });
+  const items = [{ ts: NOW, value: 21.5 }].map((newest) =>
+    liveItem(known, /** @type {any} */ ({ id: DEVICE.id, ...named, ...newest })),
+  );
+  expect(MESSAGES.LiveItems.safeParse(items).error).toBeUndefined();
+  expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
 });
