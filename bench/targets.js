@@ -1,4 +1,5 @@
 import { medianOf } from './measure/rounds.js';
+import { READING_TARGETS } from './reading/targets.js';
 import { figure } from './report/table.js';
 
 /**
@@ -23,6 +24,10 @@ import { figure } from './report/table.js';
  * @property {Awaited<ReturnType<typeof import('./parts/cost.js').cost.run>>} [cost]
  * @property {Awaited<ReturnType<typeof import('./parts/fleet.js').fleet.run>>} [fleet]
  * @property {Awaited<ReturnType<typeof import('./parts/history-size.js').historySize.run>>} [history-size]
+ * @property {Awaited<ReturnType<typeof import('./parts/reading.js').reading.run>>} [reading]
+ * @property {Awaited<ReturnType<typeof import('./parts/reading-disk.js').disk.run>>} [disk]
+ * @property {Awaited<ReturnType<typeof import('./parts/packing.js').packing.run>>} [packing]
+ * @property {Awaited<ReturnType<typeof import('./parts/live.js').live.run>>} [live]
  */
 
 /** What the bench is for, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
@@ -96,8 +101,9 @@ export const TARGETS = [
     read: ({ fleet }) =>
       medianOf(fleet, (results) => cpuOfBoth(results['100,000 sensors']) / cpuOfBoth(results['100 sensors'])),
   },
-  ...inHistory('decimals of two digits', { bytes: 1.5, ofRows: 0.1 }),
-  ...inHistory('full doubles', { bytes: 7.1, ofRows: 0.5 }),
+  inHistory('decimals of two digits', 1.5),
+  inHistory('full doubles', 7.1),
+  ...READING_TARGETS,
 ];
 
 /** @param {string} load @param {number} atLeast */
@@ -122,25 +128,16 @@ function withoutMqtt(load) {
   };
 }
 
-/**
- * @param {string} signal
- * @param {{ bytes: number, ofRows: number }} most bytes a sample, and these against one row per sample
- */
-function inHistory(signal, most) {
-  const part = /** @type {const} */ ('history-size');
+/** @param {string} signal @param {number} atMost bytes a sample */
+function inHistory(signal, atMost) {
   const clock = '20 ms of jitter';
-  const bytesOf = (/** @type {Required<Results>} */ { 'history-size': { sizes } }) =>
-    sizes.find((size) => size.signal === signal && size.clock === clock)?.hour.bytes ?? Number.NaN;
-  return [
-    { figure: `bytes a sample in history, ${signal}, ${clock}`, part, atMost: most.bytes, read: bytesOf },
-    {
-      figure: `the same against one row per sample on disk`,
-      part,
-      atMost: most.ofRows,
-      read: (/** @type {Required<Results>} */ results) =>
-        bytesOf(results) / (results['history-size'].rowBytes ?? Number.NaN),
-    },
-  ];
+  return {
+    figure: `bytes a sample in a packed hour, ${signal}, ${clock}`,
+    part: /** @type {const} */ ('history-size'),
+    atMost,
+    read: (/** @type {Required<Results>} */ { 'history-size': { sizes } }) =>
+      sizes.find((size) => size.signal === signal && size.clock === clock)?.hour.bytes ?? Number.NaN,
+  };
 }
 
 /**

@@ -6,16 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
  *
  * @param {object} options
  * @param {number} options.rate a second
- * @param {number} options.forMs
+ * @param {number} options.forMs Infinity: until told to stop
  * @param {(intended: number) => void} options.send `intended`: by performance.now()
  * @param {() => void} [options.flush] called after those that were due together
+ * @param {AbortSignal} [options.signal] ends it early
  * @returns {Promise<number>} how many were sent
  */
-export async function pace({ rate, forMs, send, flush = () => {} }) {
+export async function pace({ rate, forMs, send, flush = () => {}, signal }) {
   const began = performance.now();
   const total = Math.round((rate * forMs) / 1000);
   let sent = 0;
-  while (sent < total) {
+  while (sent < total && !signal?.aborted) {
     const due = Math.min(total, Math.floor(((performance.now() - began) * rate) / 1000) + 1);
     for (; sent < due; sent++) send(began + (sent * 1000) / rate);
     flush();

@@ -1,6 +1,6 @@
 import { createLateWriter } from '../../api/ingest/late-writer.js';
-import { packHour } from '../../schema/packed/hour/pack-hour.js';
-import { statisticsOf } from '../../schema/packed/statistics.js';
+import { historyRows } from '../../api/packing/history-rows.js';
+import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
 
 /** @typedef {import('../../api/store/index.js').Store} Store */
 /** @typedef {import('../../schema/packed/series.js').Series} Series */
@@ -26,11 +26,10 @@ import { statisticsOf } from '../../schema/packed/statistics.js';
  */
 export const createHistoryWriter = (store, readFrom) => async (device, hour, sensors) => {
   for (const { sensor, series } of sensors) {
-    const { times, values } = series;
-    const samples = packHour(hour, times, values, 0, times.length);
-    await store.history.writeSamples({ device, sensor }, [{ hour, samples }]);
-    const statistics = { ...statisticsOf(values, 0, values.length), first: Number(values[0]) };
-    await store.history.writeStatistics({ device, sensor }, hour, statistics, readFrom);
+    for (const samples of historyRows(hour, series)) {
+      await store.history.writeSamples({ device, sensor }, [{ hour, samples }]);
+    }
+    await store.history.writeStatistics({ device, sensor }, hour, hourStatisticsOf(series.values), readFrom);
   }
 };
 

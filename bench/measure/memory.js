@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { residentBytes } from './processes.js';
 
 /**
@@ -39,4 +40,26 @@ export function slopeOf(points) {
     alone += (point.seconds - seconds) ** 2;
   }
   return alone === 0 ? Number.NaN : (together / alone) * 3600;
+}
+
+/** While something is at work, its memory is looked at this often, in ms. */
+const WATCH_EVERY_MS = 100;
+
+/**
+ * @template T
+ * @param {number} pid
+ * @param {Promise<T>} work
+ * @returns {Promise<{ value: T, mb: number }>} what the work gave, and the most memory that the process had meanwhile
+ */
+export async function withPeakMemory(pid, work) {
+  const { points, look } = watchMemory(pid, 0);
+  let over = false;
+  const done = work.finally(() => {
+    over = true;
+  });
+  do {
+    await look();
+    await Promise.race([sleep(WATCH_EVERY_MS), done]);
+  } while (!over);
+  return { value: await done, mb: Math.max(...points.map(({ mb }) => mb)) };
 }

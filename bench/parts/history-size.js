@@ -17,7 +17,7 @@ const SHARE = 1 / 10;
 /**
  * What a sample takes in a packed hour, and what packing and unpacking it costs, against version 1 of packed samples.
  *
- * @type {import('./index.js').Part<{ sizes: Size[], rowBytes: number | null, steal: number }>}
+ * @type {import('./index.js').Part<{ sizes: Size[], steal: number }>}
  */
 export const historySize = {
   name: 'history-size',
@@ -37,17 +37,15 @@ export const historySize = {
       }
     }
     const { steal } = await observed();
-    // Bytes a sample on disk of one row per sample: only the database can say.
-    return { sizes, rowBytes: null, steal };
+    return { sizes, steal };
   },
 
-  tables: ({ sizes, rowBytes, steal }) => [
+  tables: ({ sizes, steal }) => [
     {
       head: [
         '',
         'bytes a sample',
         'in version 1',
-        'one row per sample',
         'pack, CPU ns',
         'in version 1',
         'unpack, CPU ns',
@@ -58,7 +56,6 @@ export const historySize = {
         `${signal}, ${clock}`,
         figure(hour.bytes),
         figure(arrays.bytes),
-        figure(rowBytes ?? Number.NaN),
         figure(hour.packNs),
         figure(arrays.packNs),
         figure(hour.unpackNs),

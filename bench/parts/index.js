@@ -2,8 +2,12 @@ import { cost } from './cost.js';
 import { fleet } from './fleet.js';
 import { historySize } from './history-size.js';
 import { latency } from './latency.js';
+import { live } from './live.js';
 import { overload } from './overload.js';
+import { packing } from './packing.js';
 import { pressure } from './pressure.js';
+import { reading } from './reading.js';
+import { disk } from './reading-disk.js';
 import { throughput } from './throughput.js';
 import { tutorial } from './tutorial.js';
 import { workers } from './workers.js';
@@ -30,4 +34,18 @@ import { workers } from './workers.js';
  */
 
 /** All parts, in the order in which they are run and shown. @type {Part<any>[]} */
-export const PARTS = [throughput, tutorial, latency, overload, cost, fleet, workers, pressure, historySize];
+export const PARTS = [
+  throughput,
+  tutorial,
+  latency,
+  overload,
+  cost,
+  fleet,
+  workers,
+  reading,
+  disk,
+  packing,
+  live,
+  pressure,
+  historySize,
+];

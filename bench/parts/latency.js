@@ -1,7 +1,7 @@
 import { shapeOf } from '../load/shapes.js';
 import { startObserving } from '../measure/observe.js';
-import { measureRate } from '../measure/rate.js';
-import { alternate, median, medianOf } from '../measure/rounds.js';
+import { measurePeak } from '../measure/peak.js';
+import { alternate, medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
@@ -31,9 +31,7 @@ export const latency = {
     const wired = await stand.wired();
     const leanest = await stand.leanest();
     status('the highest rate');
-    const timing = { database: stand.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
-    const peaks = [await measureRate(wired, shape, timing), await measureRate(wired, shape, timing)];
-    const peak = median(peaks.map(({ rate }) => rate));
+    const peak = await measurePeak(wired, shape, { stand, flags });
     const forMs = flags.runMs * LONGER;
 
     /** @param {Name} name @returns {Promise<import('../measure/latencies.js').Latencies>} */

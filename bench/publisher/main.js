@@ -16,6 +16,7 @@ let wire = null;
 const clocks = createClocks();
 let committed = 0;
 let pacing = Promise.resolve(0);
+let unpace = new AbortController();
 
 /** From when a message was meant to be sent, and from when the broker passed it on, until it was acknowledged. */
 const latencies = { published: createLatencies(), delivered: createLatencies() };
@@ -80,11 +81,25 @@ serve({
     committed = 0;
     latencies.published.reset();
     latencies.delivered.reset();
-    pacing = pace({ rate: rate / samplesOf(load.shape), forMs, send: current.due, flush: current.flush });
+    unpace = new AbortController();
+    pacing = pace({
+      rate: rate / samplesOf(load.shape),
+      forMs,
+      send: current.due,
+      flush: current.flush,
+      signal: unpace.signal,
+    });
   },
 
   /** Settles when all is published. */
   paced: () => pacing,
+
+  /** Ends a pace that has no end of its own. */
+  async unpace() {
+    unpace.abort();
+    await pacing;
+    return counts();
+  },
 
   /** @param {{ reset: boolean }} options whether the next reading begins here */
   latencies({ reset }) {

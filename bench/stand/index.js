@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
-import { HOUR_ROW_TABLE, ROW_TABLE } from '../contenders/row-writes.js';
-import { createTables } from '../contenders/tables.js';
-import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';
 import { startAlone } from './alone.js';
 import { startBroker } from './broker.js';
 import { startChild } from './child.js';
+import { startFront } from './front.js';
 import { startFlags, startIngest } from './ingest.js';
+import { createKeyspaces } from './keyspaces.js';
 import { startLeanest } from './leanest.js';
 import { createLine } from './line.js';
 import { createLoop } from './loop.js';
@@ -37,22 +34,7 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
   /** @type {Map<string, { close: () => Promise<void> }>} */
   const open = new Map();
 
-  /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of a process with tables of its own */
-  const settings = (name, broker) => ({
-    CQL_CONTACT_POINTS: database.contactPoint,
-    CQL_LOCAL_DC: 'datacenter1',
-    CQL_KEYSPACE: `${prefix}_${name.replaceAll(/\W/g, '_')}`,
-    MQTT_CLIENT_ID: `bench-${name}`,
-    MQTT_URL: broker,
-  });
-
-  /** @param {NodeJS.ProcessEnv} env makes a keyspace, with the tables of the baselines as well */
-  async function migrate(env) {
-    const config = readSettings(env, { envFile: '' });
-    await migrateDatabase(config);
-    await createTables(config, [ROW_TABLE, HOUR_ROW_TABLE, TUTORIAL_TABLE]);
-    return config;
-  }
+  const { settings, migrate } = createKeyspaces(database, prefix);
 
   /**
    * @template {{ close: () => Promise<void> }} C
@@ -72,6 +54,12 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
   return {
     /** Its pid. */
     database: database.pid,
+
+    /** Cassandra's own tool, where the database is one that we started. */
+    nodetool: database.nodetool,
+
+    /** @param {string} name makes the tables of a contender that is not started yet, to be loaded into @returns {Promise<import('../../common/settings.js').Config>} */
+    prepare: (name) => migrate(settings(name)),
 
     /**
      * The whole way, through a broker of its own.
@@ -98,6 +86,12 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
         const line = createLine({ name: 'wired', broker, ingest, publisher, connections: CONNECTIONS });
         return createWired({ line, broker, publisher, connections: CONNECTIONS, cql });
       }),
+
+    /** @param {import('./line.js').Line} line serves what it stores @returns {Promise<import('./front.js').Front>} */
+    front: (line) =>
+      once(`${line.name}-front`, (home) =>
+        startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
+      ),
 
     /** Ingest without a broker. @returns {Promise<import('./line.js').Contender>} */
     loop: () =>

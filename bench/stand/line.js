@@ -45,8 +45,33 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     }
   }
 
+  /**
+   * Waits until all that was published is committed.
+   *
+   * @param {number} due samples
+   * @throws {MillraceError} `failed`: something is missing, or was refused
+   */
+  async function settle(due) {
+    const deadline = Date.now() + SETTLE_MS;
+    let there = 0;
+    do {
+      await sleep(TELL_MS);
+      there = (await committed()) - before;
+    } while (there < due && Date.now() < deadline);
+    await publisher.ask('stop');
+    const refused = (await ingest.metrics())('iot_ingest_dead_letters_total');
+    if (there !== due || refused > 0) {
+      throw new MillraceError(
+        'failed',
+        `${name}: of ${due} samples published ${there} are committed, ${refused} refused.`,
+      );
+    }
+  }
+
   return {
     name,
+    /** Of its broker. */
+    url: broker.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, broker: broker.pid, publisher: publisher.pid },
     committed,
@@ -75,22 +100,20 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
       const load = /** @type {import('../load/shapes.js').Shape} */ (shape);
       shape = null;
       await feeding;
-      const { published } = await publisher.ask('allow', 0);
-      const due = published * samplesOf(load);
-      const deadline = Date.now() + SETTLE_MS;
-      let there = 0;
-      do {
-        await sleep(TELL_MS);
-        there = (await committed()) - before;
-      } while (there < due && Date.now() < deadline);
-      await publisher.ask('stop');
-      const refused = (await ingest.metrics())('iot_ingest_dead_letters_total');
-      if (there !== due || refused > 0) {
-        throw new MillraceError(
-          'failed',
-          `${name}: of ${due} samples published ${there} are committed, ${refused} refused.`,
-        );
-      }
+      await settle((await publisher.ask('allow', 0)).published * samplesOf(load));
+    },
+
+    /**
+     * Publishes at a fixed rate while something else is measured.
+     *
+     * @param {import('../load/shapes.js').Shape} load
+     * @param {number} rate samples/s
+     * @returns {Promise<() => Promise<void>>} ends it, as `end` does
+     */
+    async hold(load, rate) {
+      before = await committed();
+      await publisher.ask('pace', { url: broker.url, shape: load, connections, rate, forMs: Infinity });
+      return async () => settle((await publisher.ask('unpace')).published * samplesOf(load));
     },
 
     async close() {
@@ -105,5 +128,5 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 /**
  * Something that takes a load, and says how much of it is committed.
  *
- * @typedef {Omit<Line, 'metrics'>} Contender
+ * @typedef {Omit<Line, 'metrics' | 'url' | 'hold'>} Contender
  */

@@ -24,7 +24,7 @@ export { installEngine, neededTools } from './install.js';
  * ends within 10 s of this process, however that ends.
  *
  * @param {EngineOptions} options
- * @returns {Promise<import('./run.js').Engine>}
+ * @returns {Promise<import('./run.js').Engine & { nodetool: import('./nodetool.js').Nodetool }>}
  * @throws {import('../../common/errors.js').MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`, `data_dir_taken`, `port_taken`, `engine_failed`
  */
 export const startEngine = ({ dataDir, port, engineDir, fast, profile, onStatus, ...others }) =>

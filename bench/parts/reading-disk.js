@@ -1,0 +1,87 @@
+import { bucketOf, DAY_MS, PACK_DELAY_MS } from '../../schema/rules.js';
+import { build } from '../loader/build.js';
+import { SIGNALS } from '../loader/samples.js';
+import { figure } from '../report/table.js';
+
+/** Days that are stored of one sensor at 1 Hz: packed, and as rows, which take long to write. @typedef {{ packedDays: number, rowDays: number }} Sizes */
+
+/** @type {Sizes} */
+const SIZES = { packedDays: 30, rowDays: 2 };
+
+/** @type {{ packed: string[], rows: string[] }} the tables of each way */
+const TABLES = { packed: ['history', 'history_stat'], rows: ['measurement_row'] };
+
+/**
+ * What a sample takes on disk once it is flushed and compacted, as Cassandra itself counts it: packed hours, and one row
+ * per sample in the usual model.
+ *
+ * @param {Sizes} sizes
+ * @returns {import('./index.js').Part<Result[]>}
+ */
+export const createReadingDiskPart = (sizes) => ({
+  name: 'disk',
+  title: 'Bytes a sample on disk, 1 Hz with 20 ms of jitter',
+
+  async run({ stand, status }) {
+    const results = [];
+    for (const signal of SIGNALS) {
+      const config = await stand.prepare(`disk-${signal}`);
+      const samples = { packed: 0, rows: 0 };
+      for (const [way, days] of /** @type {const} */ ([
+        ['packed', sizes.packedDays],
+        ['rows', sizes.rowDays],
+      ])) {
+        const to = bucketOf(Date.now()) - PACK_DELAY_MS;
+        const loaded = await build({
+          config,
+          fleet: { seed: 1, devices: 1, sensors: 1 },
+          set: { seed: 1, signal, intervalMs: 1000, jitterMs: 20, from: to - days * DAY_MS, to },
+          into: way === 'packed' ? 'history' : 'rows',
+          onProgress: (done) => status(`${signal}, ${way}: ${done} samples`),
+        });
+        samples[way] = loaded.samples;
+      }
+      status(`${signal}: flushing and compacting`);
+      const sizesOf = await tableBytes(stand, config.cql.keyspace);
+      results.push({
+        signal,
+        samples,
+        history: Number(sizesOf['history']) / samples.packed,
+        statistics: Number(sizesOf['history_stat']) / samples.packed,
+        rows: Number(sizesOf['measurement_row']) / samples.rows,
+      });
+    }
+    return results;
+  },
+
+  tables: (results) => [
+    {
+      head: ['bytes a sample', 'history', 'its statistics', 'one row per sample', 'history / rows'],
+      rows: results.map(({ signal, history, statistics, rows }) => [
+        signal === 'full' ? 'full doubles' : 'two decimals',
+        ...[history, statistics, rows, history / rows].map((number) => figure(number)),
+      ]),
+    },
+  ],
+});
+
+export const disk = createReadingDiskPart(SIZES);
+
+/**
+ * @param {import('../stand/index.js').Stand} stand
+ * @param {string} keyspace
+ * @returns {Promise<Record<string, number>>} bytes on disk, by table; indexes and filters included
+ * @throws {TypeError} where the database is not one that we started
+ */
+async function tableBytes({ nodetool }, keyspace) {
+  if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
+  const tables = [...TABLES.packed, ...TABLES.rows];
+  await nodetool(['flush', keyspace, ...tables]);
+  await nodetool(['compact', keyspace, ...tables]);
+  const told = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
+  return Object.fromEntries(
+    tables.map((table) => [table, Number(told[keyspace].tables[table].space_used_live)]),
+  );
+}
+
+/** @typedef {{ signal: import('../loader/samples.js').SignalKind, samples: { packed: number, rows: number }, history: number, statistics: number, rows: number }} Result bytes a sample */

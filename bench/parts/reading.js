@@ -1,0 +1,149 @@
+import { shapeOf } from '../load/shapes.js';
+import { measurePeak } from '../measure/peak.js';
+import { measureRate } from '../measure/rate.js';
+import { alternate, medianOf } from '../measure/rounds.js';
+import { createBackground } from '../reading/background.js';
+import { loadAll, planOf } from '../reading/data.js';
+import { openReader } from '../reading/measured.js';
+import { NAMES, RATIOS, READINGS } from '../reading/readings.js';
+import { stealOf } from '../report/steal.js';
+import { figure, percent } from '../report/table.js';
+
+/** The simulator's collar, at half of its highest rate, measures while others read. */
+const LOAD = '4x10';
+const SHARE = 0.5;
+
+/** @type {import('../reading/data.js').Sizes} */
+const SIZES = {
+  small: { sensors: 12, days: 1 },
+  large: { sensors: 4, days: 30, longDays: 365 },
+  intervalMs: 1000,
+  devices: 1000,
+};
+
+/** @typedef {import('../reading/readings.js').Name} Name */
+
+/**
+ * Reading over HTTP and from the store, with little and with much stored, while devices measure at half of the highest
+ * rate; and one export of everything that the longest-serving sensor has.
+ *
+ * @param {import('../reading/data.js').Sizes} sizes
+ * @returns {import('./index.js').Part<Result>}
+ */
+export const createReadingPart = (sizes) => ({
+  name: 'reading',
+  title: `Reading, while devices measure at half of the highest rate, load ${LOAD}`,
+
+  async run({ stand, flags, status }) {
+    const plan = planOf(sizes, Date.now());
+    const loaded = {
+      small: await loadAll(await stand.prepare('small'), plan.small, status),
+      large: await loadAll(await stand.prepare('large'), plan.large, status),
+    };
+    const lines = { small: await stand.line('small'), large: await stand.line('large') };
+    const readers = {
+      small: await openReader(stand, lines.small),
+      large: await openReader(stand, lines.large),
+    };
+    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD, sizes.devices));
+    status('registering devices');
+    await measureRate(lines.small, shape, { database: stand.database, warmMs: 0, forMs: 100 });
+    status('the highest rate');
+    const peak = await measurePeak(lines.large, shape, { stand, flags });
+    const background = createBackground({ shape, rate: peak * SHARE, warmMs: flags.warmMs });
+
+    /** @param {Name} name @param {number} forMs */
+    async function read(name, forMs) {
+      const { system, kind, target } = READINGS[name];
+      await background.into(lines[system]);
+      return readers[system](kind, plan.targets[target], forMs);
+    }
+
+    try {
+      for (const name of NAMES) {
+        status(`warming up: ${READINGS[name].says}`);
+        await read(name, flags.warmMs / 2);
+      }
+      const rounds = await alternate({
+        names: NAMES,
+        rounds: flags.rounds,
+        measure: (name) => read(name, flags.runMs),
+        onStatus: status,
+      });
+      status('export of a year');
+      const longest = await readers.large('export', plan.targets.year, 0);
+      await background.stop();
+      const stored = {
+        small: loaded.small + (await lines.small.committed()),
+        large: loaded.large + (await lines.large.committed()),
+      };
+      return { peak, loaded, stored, rounds, longest };
+    } finally {
+      await background.stop();
+      for (const name of ['small', 'large']) {
+        await stand.close(`${name}-front`);
+        await stand.close(name);
+      }
+    }
+  },
+
+  tables: ({ peak, loaded, stored, rounds, longest }) => [
+    {
+      head: [
+        `beside ${figure((peak * SHARE) / 1000)} thousand samples/s`,
+        'items',
+        'p50 ms',
+        'p99 ms',
+        'thousand items/s',
+        'HTTP process, MB',
+        'steal',
+      ],
+      rows: [
+        ...NAMES.map((name) =>
+          rowOf(
+            READINGS[name].says,
+            (read) => medianOf(rounds, ({ [name]: of }) => read(of)),
+            stealOf(rounds),
+          ),
+        ),
+        rowOf('export of a year, once', (read) => read(longest), percent(longest.steal)),
+      ],
+    },
+    {
+      head: ['side by side', 'ratio'],
+      rows: Object.values(RATIOS).map(({ says, ratio }) => [says, figure(medianOf(rounds, ratio))]),
+    },
+    {
+      head: ['million samples stored', 'loaded', 'at the end'],
+      rows: /** @type {const} */ (['small', 'large']).map((name) => [
+        name === 'small' ? 'little' : 'much',
+        figure(loaded[name] / 1e6),
+        figure(stored[name] / 1e6),
+      ]),
+    },
+  ],
+});
+
+export const reading = createReadingPart(SIZES);
+
+/** @param {string} says @param {(read: (measured: Measured) => number) => number} of @param {string} steal */
+const rowOf = (says, of, steal) => [
+  says,
+  figure(of(({ items }) => items)),
+  figure(of(({ p50 }) => p50)),
+  figure(of(({ p99 }) => p99)),
+  figure(of(({ items, p50 }) => items / p50)),
+  figure(of(({ mb }) => mb)),
+  steal,
+];
+
+/** @typedef {import('../reading/measured.js').Measured} Measured */
+
+/**
+ * @typedef {object} Result
+ * @property {number} peak samples/s
+ * @property {{ small: number, large: number }} loaded samples
+ * @property {{ small: number, large: number }} stored samples, at the end
+ * @property {import('../measure/rounds.js').Round<Name, Measured>[]} rounds
+ * @property {Measured} longest
+ */

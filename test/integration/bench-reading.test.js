@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLivePart } from '../../bench/parts/live.js';
+import { createPackingPart } from '../../bench/parts/packing.js';
+import { createReadingPart } from '../../bench/parts/reading.js';
+import { createReadingDiskPart } from '../../bench/parts/reading-disk.js';
+import { startDatabase } from '../../bench/stand/database.js';
+import { openStand } from '../../bench/stand/index.js';
+import { targetsTable } from '../../bench/targets.js';
+import { ENGINE_DIR } from '../support/engine.js';
+
+/** @type {string} */
+let dir;
+/** @type {Awaited<ReturnType<typeof startDatabase>>} of our own: bytes on disk are told by nodetool */
+let database;
+/** @type {import('../../bench/stand/index.js').Stand} */
+let stand;
+
+const flags = { only: [], shapes: [], rounds: 1, runMs: 300, warmMs: 0, inFlight: [], bootMs: 0 };
+const devices = 20;
+
+const context = () => ({ stand, flags, status: () => {} });
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+  database = await startDatabase({ dir, engineDir: ENGINE_DIR, profile: 'fast', onStatus: () => {} });
+  stand = await openStand({ dir, database, onStatus: () => {} });
+});
+
+afterAll(async () => {
+  await stand?.stop();
+  await database?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+test('what is read is what was loaded, from the store and over HTTP', async () => {
+  const part = createReadingPart({
+    small: { sensors: 2, days: 1 },
+    large: { sensors: 2, days: 1, longDays: 2 },
+    intervalMs: 20_000,
+    devices,
+  });
+  const result = await part.run(context());
+  const { loaded, stored, rounds, longest } = result;
+  expect(loaded.small).toBe(2 * 4320);
+  expect(stored.large).toBeGreaterThan(loaded.large);
+  const [round] = rounds;
+  expect(round).toBeDefined();
+  const items = Object.fromEntries(
+    Object.entries(round?.results ?? {}).map(([name, { items }]) => [name, items]),
+  );
+  expect(items).toMatchObject({
+    smallPage: 100,
+    page: 100,
+    monthExport: 4320,
+    monthSamples: 4320,
+    yearStatistics: 44,
+    day: 4320,
+    dayRows: 4320,
+  });
+  expect(items['month']).toBeGreaterThan(200);
+  expect(longest.items).toBe(44 * 180);
+  expect(longest.mb).toBeGreaterThan(20);
+  expect(part.tables(result)).toHaveLength(3);
+  expect(targetsTable({ reading: result }).rows).toHaveLength(7);
+});
+
+test('bytes a sample are counted on the disk', async () => {
+  const results = await createReadingDiskPart({ packedDays: 1 / 4, rowDays: 1 / 24 }).run(context());
+  expect(results.map(({ signal }) => signal)).toEqual(['decimals', 'full']);
+  for (const { samples, history, rows } of results) {
+    expect(samples).toEqual({ packed: 6 * 3600, rows: 3600 });
+    expect(history).toBeGreaterThan(0.5);
+    expect(rows).toBeGreaterThan(history);
+  }
+  expect(targetsTable({ disk: results }).rows).toHaveLength(2);
+});
+
+test('packing is watched until all hours are packed, beside ingest and alone', async () => {
+  const sizes = { devices: 4, loadDevices: devices };
+  const packing = await createPackingPart(sizes).run(context());
+  const hours = packing.beside.hours + packing.alone.hours;
+  expect(hours).toBeGreaterThan(0);
+  expect(hours).toBeLessThanOrEqual(4 * 4 * 2);
+  expect(targetsTable({ packing }).rows).toHaveLength(1);
+});
+
+test('readers of the live stream see what is published', async () => {
+  const live = await createLivePart({ readers: 5, devicesEach: 2, devices }).run(context());
+  const run = live.rounds[0]?.results.live;
+  expect(run?.seen.count).toBeGreaterThan(0);
+  expect(run?.seen.p50).toBeGreaterThan(0);
+  expect(targetsTable({ live }).rows).toHaveLength(1);
+});
