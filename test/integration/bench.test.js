@@ -16,7 +16,7 @@ let stand;
 
 const shape = /** @type {import('../../bench/load/shapes.js').Shape} */ (shapeOf('4x10', 20));
 // The pid is one whose CPU can be read; whose it is does not matter here.
-const timing = { database: process.pid, warmMs: 0, forMs: 300 };
+const timing = { database: process.pid, warmMs: 0, forMs: 1000 };
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
