@@ -1,7 +1,10 @@
 import { DIALECTS } from './files.js';
 
-/** DDL is neither prepared nor repeated blindly. */
-export const DDL = { prepare: false, isIdempotent: false };
+/**
+ * DDL is neither prepared nor repeated blindly, and may take longer than any other request: a busy cluster has to agree on it.
+ * In ms, and still less than the schema lock lasts.
+ */
+export const DDL = { prepare: false, isIdempotent: false, readTimeout: 30_000 };
 
 /** @param {import('cassandra-driver').Client} client @returns {Promise<import('./files.js').Dialect>} */
 export async function dialectOf(client) {
