@@ -47,9 +47,10 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
           onStatus(`schema ${migration.name}`);
           await runStatements(client, statementsOf(migration, days, dialect));
           await FILLS[migration.name]?.(client, retention.latestGroups);
+          // By the database's clock, which all processes go by: packing begins shortly before the first of these.
           await client.execute(
-            'INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, ?)',
-            [PART, migration.version, migration.name, new Date()],
+            'INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, toTimestamp(now()))',
+            [PART, migration.version, migration.name],
           );
         }
         await settle(client, retention, dialect, onStatus);
