@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
 import { connectStore } from '../../api/store/index.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
@@ -105,6 +105,28 @@ test.each([2, 5])('%i processes at once: one works, the others wait, all end wel
   expect(worked).toHaveLength(1);
   const version = await newest();
   expect(await versionsOf(settings.CQL_KEYSPACE)).toEqual(Array.from({ length: version }, (_, i) => i + 1));
+});
+
+test('packing begins by the clock of the database, however far off that of the migrating process is', async () => {
+  const settings = fresh();
+  const began = Date.now();
+  const doNotFake = /** @type {const} */ ([
+    ...['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
+    ...['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
+  ]);
+  jest.useFakeTimers({ now: began + 86_400_000, doNotFake: /** @type {any} */ (doNotFake) });
+  try {
+    await migrateDatabase(configOf(settings));
+  } finally {
+    jest.useRealTimers();
+  }
+  const { rows } = await admin.execute(`SELECT applied_at FROM ${settings.CQL_KEYSPACE}.schema_version`, [], {
+    prepare: false,
+  });
+  for (const { applied_at: at } of rows) {
+    expect(at.getTime()).toBeGreaterThan(began - 3_600_000);
+    expect(at.getTime()).toBeLessThan(began + 3_600_000);
+  }
 });
 
 test('a migration that broke half-way is taken up again', async () => {

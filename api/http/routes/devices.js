@@ -103,4 +103,22 @@ export async function findSensor({ store, groups }, params) {
   return { deviceId: device.id, sensorId: sensor.id, key, row };
 }
 
+/**
+ * A sensor, and how far its samples reach. That is what `latest` says, unless its device was retired: what came before
+ * stays until it expires, and `latest` begins anew, maybe with less than that.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @param {import('express').Request['params']} params
+ * @returns {Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }>} `newest`: epoch ms, after which there is
+ *   nothing; null: there is nothing at all
+ * @throws {MillraceError} `bad_id`, `not_found`
+ */
+export async function findMeasured(parts, params) {
+  const found = await findSensor(parts, params);
+  const { group, device } = found.key;
+  // Behind the sensor: who reads of one that came back reads of the retirement, too.
+  const retiredAt = await parts.store.devices.retiredAt({ group, bytes: device });
+  return { ...found, newest: retiredAt === null ? found.row.ts : Number.POSITIVE_INFINITY };
+}
+
 export const noSuchDevice = () => new MillraceError('not_found', 'There is no such device.');

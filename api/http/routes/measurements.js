@@ -3,7 +3,7 @@ import { formatTime } from '../../../common/times.js';
 import { exportType, sendExport } from '../export/index.js';
 import { fields, readQuery } from '../parameters.js';
 import { cutRange } from '../range.js';
-import { findSensor } from './devices.js';
+import { findMeasured } from './devices.js';
 
 export const QUERY = {
   limit: fields.limit,
@@ -27,9 +27,9 @@ export const getMeasurements = (parts) => async (req, res) => {
   const { reading, cursors } = parts;
   const { limit, cursor, order, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, parts);
-  const { deviceId, sensorId, key, row } = await findSensor(parts, req.params);
+  const { deviceId, sensorId, key, newest } = await findMeasured(parts, req.params);
   // Nothing is stored that is newer than the newest: a sensor that is silent for long costs no more than a busy one.
-  range.to = row.ts === null ? range.from : Math.min(range.to, row.ts + 1);
+  range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
   const type = exportType(req);
   res.vary('Accept');
   if (type !== null) {

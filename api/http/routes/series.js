@@ -2,7 +2,7 @@ import { formatTime } from '../../../common/times.js';
 import { whileThere } from '../gone.js';
 import { fields, readQuery } from '../parameters.js';
 import { cutRange } from '../range.js';
-import { findSensor } from './devices.js';
+import { findMeasured } from './devices.js';
 
 export const QUERY = { from: fields.from, to: fields.to, points: fields.points };
 
@@ -15,9 +15,9 @@ export const QUERY = { from: fields.from, to: fields.to, points: fields.points }
 export const getSeries = (parts) => async (req, res) => {
   const { points, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, parts);
-  const { key, row } = await findSensor(parts, req.params);
+  const { key, newest } = await findMeasured(parts, req.params);
   await whileThere(res, async (signal) => {
-    const shape = await parts.reading.series(key, range, { points, newest: row.ts, signal });
+    const shape = await parts.reading.series(key, range, { points, newest, signal });
     res.json({
       points: shape.points.map((point) => ({ ...point, ts: formatTime(point.ts) })),
       step_ms: shape.width,

@@ -1,4 +1,4 @@
-import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { chunksOf, LONGEST_MS } from '../chunks.js';
 import { readAhead } from '../read-ahead.js';
 import { createBins } from './bins.js';
@@ -38,8 +38,8 @@ export async function readSeries({ lookUp, source }, sensor, range, { points, ne
   if (range.from >= range.to) return { points: [], width: NO_WIDTH, source: 'samples' };
   const width = widthFor(range, points);
   const bins = createBins(range, width);
-  const end = newest === null ? range.from : bucketOf(newest) + HOUR_MS;
-  const stored = { from: range.from, to: Math.min(range.to, end) };
+  const end = newest === null ? range.from : Math.min(range.to, newest + 1);
+  const stored = { from: range.from, to: end };
   const fromSamples = width < HOUR_MS;
   let taken = 0;
 

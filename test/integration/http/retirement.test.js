@@ -127,6 +127,27 @@ test('one that comes back by a measurement is registered by it; a later birth st
   expect(await foundBy('Aa')).toEqual(ALL);
 });
 
+test('one that comes back with what it measured before it was retired is shown with all of it', async () => {
+  const now = Date.now();
+  const of = '/devices/late/sensors/a';
+  const shown = async () => ({
+    raw: (await system.all(`${of}/measurements`)).map(({ value }) => value),
+    csv: (await (await system.fetch(`${of}/measurements`, { headers: { Accept: 'text/csv' } })).text())
+      .trim()
+      .split('\n').length,
+    series: (await system.get(`${of}/series`)).points.map(
+      (/** @type {{ count: number }} */ { count }) => count,
+    ),
+  });
+  await device.measure('late', [{ sensor_id: 'a', ts: now - 1000, value: 1 }]);
+  await retire('late');
+  // Registered, and without a value of its second life.
+  await device.birth('late', { name: 'late', sensors: sensors('late') });
+  expect(await shown()).toMatchObject({ raw: [1], csv: 2, series: [1] });
+  await device.measure('late', [{ sensor_id: 'a', ts: now - 2000, value: 2 }]);
+  expect(await shown()).toMatchObject({ raw: [1, 2], csv: 3, series: [2] });
+});
+
 test('who was retired by another process is registered anew by its birth here', async () => {
   await register('elsewhere');
   const other = await system.openStore();
