@@ -39,7 +39,7 @@ export function createSensorPacker({ store, steps, observer }) {
      * @param {SensorHour} of
      * @param {StoredSeries[]} batches read since `readFrom`
      * @param {number} readFrom epoch ms
-     * @returns {Promise<void>} settles when all is committed
+     * @returns {Promise<void>} settles when all that can be read is committed
      */
     async pack(of, batches, readFrom) {
       const history = await steps.run(() => store.historyHour(of, of.hour));
@@ -54,6 +54,8 @@ export function createSensorPacker({ store, steps, observer }) {
       const whole = mergeSeries(stored);
       if (whole.times.length === 0) return;
       await writeSamples(of, whole, known);
+      // With statistics, history would be taken for all there is. Without, the batches are read as well, by who can read them.
+      if (batches.includes(null)) return;
       const statistics = hourStatisticsOf(whole.values);
       await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
       observer.onPacked(whole.times.length);

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { closingOf, HOUR_MS } from '../../schema/rules.js';
+import { packSamples } from '../../schema/packed/pack.js';
+import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
 
 const packed = usePackedSystem();
@@ -80,26 +81,43 @@ test('a packer that is killed after any of its writes does no harm, and neither 
   expect(await packed.store().packed.readHour(packed.keyOf('killed', 'a'), hour)).toHaveLength(1);
 });
 
-test('a row that nobody can read stops no group; the hour is not exact, and the others of it are packed', async () => {
+test('a row that this process cannot read stops no group, and stays in sight of those who can read it', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 10);
   await send('broken', samples);
   const { device, sensor } = packed.keyOf('broken');
-  await packed
-    .database()
-    .execute(
-      'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
-      [device, new Date(hour), sensor, new Date(hour), Buffer.from('00'), Buffer.from([255, 1, 2])],
-      { prepare: true },
-    );
+  /** @param {Buffer} blob */
+  const writeRow = (blob) =>
+    packed
+      .database()
+      .execute(
+        'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+        [device, new Date(hour), sensor, new Date(hour), Buffer.from('00'), blob],
+        { prepare: true },
+      );
+  await writeRow(Buffer.from([255, 1, 2]));
   clock.now = closingOf(hour);
   const packer = packed.packer();
   await packer.packDue();
-  expect(packer.counts).toMatchObject({ hours: 1, samples: 10, unreadable: 1 });
+  expect(packer.counts).toMatchObject({ hours: 0, unreadable: 1 });
   expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
-  expect(await read('broken', hour)).toEqual(samples);
-  const row = await statisticsOf('broken', hour);
-  expect(row).toMatchObject({ statistics: { count: 10 }, readFrom: clock.now, lateAt: clock.now });
+  // What could be read is safe when the batches expire.
+  expect(await historyOf('broken', hour)).toEqual(samples);
+  expect(await statisticsOf('broken', hour)).toMatchObject({ statistics: null, lateAt: clock.now });
+
+  // As a process of a newer version sees it.
+  const other = { ts: hour + 500, value: 7 };
+  const all = [...samples, other].sort((a, b) => a.ts - b.ts);
+  await writeRow(packSamples(hour, [other.ts], [other.value], 0, 1));
+  expect(await read('broken', hour)).toEqual(all);
+  clock.now = settlingOf(dayOf(hour));
+  await packed.packer().packDue();
+  expect(await historyOf('broken', hour)).toEqual(all);
+  expect(await statisticsOf('broken', hour)).toMatchObject({
+    statistics: { count: 11 },
+    readFrom: clock.now,
+  });
+  expect(await read('broken', hour)).toEqual(all);
 });
 
 /**
