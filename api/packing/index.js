@@ -45,10 +45,12 @@ export function createPacking(parts) {
         metrics.packedSamples.inc(samples);
       },
       onHour: (seconds) => metrics.packSeconds.observe(seconds),
-      onUnreadable({ device, sensor, hour }, rows) {
+      onUnreadable(of, rows) {
         metrics.unreadableRows.inc(rows);
-        const of = { device: uuidText(device), sensor: uuidText(sensor), hour: new Date(hour) };
-        report('rows cannot be read, and are not packed', { ...of, rows });
+        report('rows cannot be read, and are not packed', { ...textsOf(of), rows });
+      },
+      onRefused(of, err) {
+        report('an hour cannot be packed, and holds up its group of devices', { ...textsOf(of), err });
       },
     },
   });
@@ -101,6 +103,13 @@ export function createPacking(parts) {
 }
 
 /** @typedef {ReturnType<typeof createPacking>} Packing */
+
+/** @param {import('./sensor-hour.js').SensorHour} of */
+const textsOf = ({ device, sensor, hour }) => ({
+  device: uuidText(device),
+  sensor: uuidText(sensor),
+  hour: new Date(hour),
+});
 
 /** What goes wrong with one hour goes wrong with many. @param {import('pino').Logger} logger */
 function createRareReports(logger) {

@@ -1,3 +1,4 @@
+import { MillraceError } from '../../common/errors.js';
 import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
 import { mergeSeries } from '../../schema/packed/series.js';
 import { historyRows, isSame } from './history-rows.js';
@@ -13,6 +14,7 @@ import { historyRows, isSame } from './history-rows.js';
  * @typedef {object} PackingObserver
  * @property {(samples: number) => void} onPacked an hour of a sensor
  * @property {(of: SensorHour, rows: number) => void} onUnreadable rows that this process cannot read
+ * @property {(of: SensorHour, error: unknown) => void} onRefused an hour that no repetition packs
  */
 
 /**
@@ -34,31 +36,46 @@ export function createSensorPacker({ store, steps, observer }) {
     }
   }
 
+  /** @param {SensorHour} of @param {StoredSeries[]} batches @param {number} readFrom epoch ms */
+  async function packWhole(of, batches, readFrom) {
+    const history = await steps.run(() => store.historyHour(of, of.hour));
+    const known = history.filter(isReadable);
+    const stored = [...batches.filter(isReadable), ...known];
+    const unreadable = batches.length + history.length - stored.length;
+    if (unreadable > 0) {
+      observer.onUnreadable(of, unreadable);
+      // As if it had come late: so nobody takes the statistics for all there is, and the second pass tries again.
+      await steps.run(() => store.writeLate(of, [of.hour], readFrom));
+    }
+    const whole = mergeSeries(stored);
+    if (whole.times.length === 0) return;
+    await writeSamples(of, whole, known);
+    // With statistics, history would be taken for all there is. Without, the batches are read as well, by who can read them.
+    if (batches.includes(null)) return;
+    const statistics = hourStatisticsOf(whole.values);
+    await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
+    observer.onPacked(whole.times.length);
+  }
+
   return {
     /**
+     * What cannot be packed stops its group, and is tried again with every look: nothing is lost as long as there are
+     * batches, and all of it is made up for when somebody has mended the reason. To go on without it would lose it.
+     *
      * @param {SensorHour} of
      * @param {StoredSeries[]} batches read since `readFrom`
      * @param {number} readFrom epoch ms
      * @returns {Promise<void>} settles when all that can be read is committed
+     * @throws {MillraceError} `unavailable` when packing ends; `rejected`; and whatever is a defect
      */
     async pack(of, batches, readFrom) {
-      const history = await steps.run(() => store.historyHour(of, of.hour));
-      const known = history.filter(isReadable);
-      const stored = [...batches.filter(isReadable), ...known];
-      const unreadable = batches.length + history.length - stored.length;
-      if (unreadable > 0) {
-        observer.onUnreadable(of, unreadable);
-        // As if it had come late: so nobody takes the statistics for all there is, and the second pass tries again.
-        await steps.run(() => store.writeLate(of, [of.hour], readFrom));
+      try {
+        await packWhole(of, batches, readFrom);
+      } catch (error) {
+        const ends = error instanceof MillraceError && error.code === 'unavailable';
+        if (!ends) observer.onRefused(of, error);
+        throw error;
       }
-      const whole = mergeSeries(stored);
-      if (whole.times.length === 0) return;
-      await writeSamples(of, whole, known);
-      // With statistics, history would be taken for all there is. Without, the batches are read as well, by who can read them.
-      if (batches.includes(null)) return;
-      const statistics = hourStatisticsOf(whole.values);
-      await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
-      observer.onPacked(whole.times.length);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { MillraceError } from '../../common/errors.js';
 import { packSamples } from '../../schema/packed/pack.js';
 import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
@@ -29,7 +30,7 @@ test('an hour is packed once it has closed, and not before', async () => {
     readFrom: clock.now,
     lateAt: null,
   });
-  expect(packer.counts).toEqual({ hours: 1, samples: 100, groupHours: GROUPS, unreadable: 0 });
+  expect(packer.counts).toEqual({ hours: 1, samples: 100, groupHours: GROUPS, unreadable: 0, refused: 0 });
   expect(packer.behind.overdueMs()).toBe(0);
   await packer.packDue();
   expect(packer.counts.groupHours).toBe(GROUPS);
@@ -118,6 +119,27 @@ test('a row that this process cannot read stops no group, and stays in sight of 
     readFrom: clock.now,
   });
   expect(await read('broken', hour)).toEqual(all);
+});
+
+test('an hour that cannot be packed is told of, and holds up its group until it can', async () => {
+  const hour = packed.newHour();
+  const samples = samplesOf(hour, 10);
+  await send('refused', samples);
+  await packed.packBefore(hour);
+  clock.now = closingOf(hour);
+  const store = packed.store();
+  const refusing = {
+    ...store.packing,
+    writeStatistics: () => Promise.reject(new MillraceError('rejected', 'as a test has it')),
+  };
+  const packer = packed.packer({ store: { ...store, packing: refusing } });
+  await expect(packer.packDue()).rejects.toMatchObject({ code: 'rejected' });
+  expect(packer.counts).toMatchObject({ hours: 0, refused: 1 });
+  expect((await packedUntil()).sort()).toEqual([hour, hour + HOUR_MS]);
+  expect(await read('refused', hour)).toEqual(samples);
+  await packed.packer().packDue();
+  expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
+  expect(await read('refused', hour)).toEqual(samples);
 });
 
 /**

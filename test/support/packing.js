@@ -27,7 +27,7 @@ export function createTestPacker({ store, groups, clock, leases = ALONE, isPress
   const behind = createBehind({ clock, batchDays: 30, logger });
   const patience = createPatience({ logger, onRetry: () => {} });
   const steps = createSteps({ patience, isPressed, overdueMs: behind.overdueMs });
-  const counts = { hours: 0, samples: 0, groupHours: 0, unreadable: 0 };
+  const counts = { hours: 0, samples: 0, groupHours: 0, unreadable: 0, refused: 0 };
   const packer = createPacker({
     store,
     groups,
@@ -45,6 +45,9 @@ export function createTestPacker({ store, groups, clock, leases = ALONE, isPress
       },
       onUnreadable(_of, rows) {
         counts.unreadable += rows;
+      },
+      onRefused() {
+        counts.refused++;
       },
     },
   });
