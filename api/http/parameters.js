@@ -42,8 +42,11 @@ const TIME = {
 export const fields = {
   limit: digits(1, 1000).default(100).meta({ description: 'Items of one page at most.' }),
   cursor: z.string().optional().meta({ description: 'The `next` of the page before.' }),
-  from: time.optional().meta({ ...TIME, description: 'Not before this instant; the start of retention.' }),
-  to: time.optional().meta({ ...TIME, description: 'Before this instant; now.' }),
+  from: time
+    .optional()
+    .meta({ ...TIME, description: 'Not before this instant; unless given, from the start of retention.' }),
+  /** Not now: a device's clock may be ahead of ours. */
+  to: time.optional().meta({ ...TIME, description: 'Before this instant; unless given, up to the newest.' }),
   points: digits(1, 2000).default(500).meta({ description: 'Points of the answer at most.' }),
   name: name.optional(),
   /** Told apart by `readDevice`, which has a code of its own for what is neither id nor name. */

@@ -44,6 +44,7 @@ async function abandon(client) {
 /** @param {unknown} error @param {import('../../common/settings.js').Config['cql']} cql @returns {unknown} */
 function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
+  const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';
   const says = error instanceof Error ? error.message : String(error);
   const inner =
     error instanceof errors.NoHostAvailableError ? Object.values(error.innerErrors ?? {}) : [error];
@@ -75,7 +76,7 @@ function explain(error, cql) {
   const reason = inner.map((one) => (one instanceof Error ? one.message : String(one))).join('; ');
   return new MillraceError(
     'database_away',
-    `No database answers at ${where} (CQL_CONTACT_POINTS): ${reason || says}`,
+    `No database answers at ${where} (${setting}): ${reason || says}`,
     { cause: error },
   );
 }

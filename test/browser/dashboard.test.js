@@ -260,6 +260,21 @@ describe('the look', () => {
       await screenshot(`phone${path.replaceAll('/', '-').replace(/-$/, '')}`);
     },
   );
+
+  test.each([320, 360, 390, 430])('keeps what the header says apart on a screen of %d', async (width) => {
+    await page.setViewportSize({ width, height: 844 });
+    await visit('/');
+    await page.locator('.connection', { hasText: 'Live' }).waitFor();
+    const parts = await page.locator('.header-inner > *').evaluateAll((elements) =>
+      elements.map((element) => {
+        const { left } = element.getBoundingClientRect();
+        return { left, right: left + element.scrollWidth };
+      }),
+    );
+    expect(parts).toHaveLength(3);
+    const ends = parts.map(({ right }) => Math.floor(right));
+    expect(ends).toEqual(ends.map((end, i) => Math.min(end, parts[i + 1]?.left ?? width)));
+  });
 });
 
 test('times are said in UTC on demand', async () => {

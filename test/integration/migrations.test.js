@@ -287,6 +287,11 @@ describe('a database that cannot be reached as set', () => {
         /^No database answers at .* \(CQL_CONTACT_POINTS\): .*ECONNREFUSED.*\n$/,
       );
       expect(wrongPort.code).toBe(69);
+
+      const CQL_LOCAL_PORT = String(await freePort());
+      const noEngine = await run(script, { ...settings, CQL_CONTACT_POINTS: '', CQL_LOCAL_PORT });
+      expect(noEngine.output).toMatch(/^No database answers at .* \(CQL_LOCAL_PORT\): .*ECONNREFUSED.*\n$/);
+      expect(noEngine.code).toBe(69);
     },
   );
 

@@ -26,7 +26,7 @@ export function Header() {
   return html`
     <header class="header">
       <div class="header-inner">
-        <a class="brand" href="/"><${Logo} /><span>Millrace</span></a>
+        <a class="brand" href="/" aria-label="Millrace"><${Logo} /><span>Millrace</span></a>
         <${Connection} />
         <div class="header-choices">
           <a class="header-link" href="/docs" title="The interfaces, HTTP and MQTT" data-native>API</a>

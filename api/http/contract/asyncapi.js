@@ -82,7 +82,7 @@ export const CHANNELS = {
     address: 'iot/live/{device}',
     title: 'Values that have just been committed',
     description:
-      'For live readers, coalesced: of each sensor the newest. Only ingest may publish here. A lost one is not sent again; `/stream` reads the latest values again every 30 seconds.',
+      'For live readers, coalesced: of each sensor the newest. Only ingest may publish here. A lost one is not sent again; `/stream` tells what was lost within 30 seconds.',
     parameters: { device: { description: "The device's UUID in lower case." } },
     messages: {
       changes: jsonMessage(
@@ -97,7 +97,8 @@ export const CHANNELS = {
     qos: 1,
     address: 'spBv1.0/{group}/{type}/{node}',
     title: 'A Sparkplug edge node',
-    description: 'Its own births, data and deaths.',
+    description:
+      'Its own births, data and deaths. Sparkplug sends births and data with QoS 0; what is sent with 1 is acknowledged after its commit.',
     parameters: { group: GROUP, type: { enum: ['NBIRTH', 'NDATA', 'NDEATH'] }, node: NODE },
     messages: SPARKPLUG,
   },

@@ -5,7 +5,12 @@ import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../sch
 import { fields, readQuery } from '../parameters.js';
 import { answerTold } from '../told.js';
 
-export const RANGE = { from: fields.from, to: fields.to };
+export const RANGE = {
+  from: fields.from.meta({
+    description: 'Not before this instant; unless given, from 24 hours before `to`.',
+  }),
+  to: fields.to,
+};
 
 export const LIST = { limit: fields.limit, cursor: fields.cursor, ...RANGE };
 

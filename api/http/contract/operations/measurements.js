@@ -39,8 +39,8 @@ export const readSeries = {
   summary: "The shape of a sensor's signal, in as many points as fit on a screen",
   description: `One point for each bin that has samples. Bins are of the smallest width of 1, 2, 5, 10, 15, 30 seconds or minutes,
 1, 2, 3, 6, 12 hours, 1, 7, 30 days, or a multiple of 30 days, that gives at most \`points\` of them. They begin at whole
-multiples of their width since 1970, in UTC; of the first and the last one only what lies in the range counts. \`min\`, \`max\` and
-\`count\` are those of all samples, whatever the width.`,
+multiples of their width since 1970, in UTC; of the first and the last one only what lies in the range counts. \`min\`, \`max\`,
+\`avg\` and \`count\` are those of all samples, whatever the width.`,
   query: SERIES,
   answers: { 200: json(SCHEMAS.Series) },
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'unavailable'],
