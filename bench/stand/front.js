@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.js';
-import { startFlags } from './ingest.js';
 
 const API = fileURLToPath(new URL('../../api/index.js', import.meta.url));
 const READER = fileURLToPath(new URL('../reading/main.js', import.meta.url));
 
 /**
- * An API process that serves readers and takes nothing from the broker, as `npm start` runs it where ROLE is http, and
+ * An API process that serves readers and takes nothing from the broker, as `npm run start:http` runs it, and
  * one that reads: over HTTP from it, and from the store itself.
  *
  * @param {object} options
@@ -19,7 +18,6 @@ export async function startFront({ name, dir, settings }) {
   const api = await startChild(API, {
     title: `HTTP process "${name}"`,
     log: join(dir, `${name}.log`),
-    nodeFlags: startFlags(),
     env: {
       ...settings,
       MQTT_CLIENT_ID: `bench-${name}`,

@@ -17,7 +17,9 @@ test('topics outside the contract are acknowledged, dropped and counted; nobody 
   const listener = await mqtt.connectAsync(here.system.mqttUrl);
   /** @type {string[]} */
   const heard = [];
-  listener.on('message', (topic) => heard.push(topic));
+  // What ingest itself tells of a sample may come before it or behind.
+  const ours = /^iot\/live\/[0-9a-f-]{36}$/;
+  listener.on('message', (topic) => void (ours.test(topic) || heard.push(topic)));
   await listener.subscribeAsync('#');
   const topics = [
     'a',
