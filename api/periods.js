@@ -7,6 +7,7 @@
  * - `heal`: what readers follow is read again so often; a change that was lost on the way is theirs within 30 s
  * - `heartbeat`: this process tells the others that it runs
  * - `request`: an HTTP request that has not arrived whole is given up
+ * - `stall`: an export of which the client has taken nothing for this long is given up, and what is in memory of it
  * - `pack`: looks whether an hour is to be packed
  */
 export const PERIODS_MS = {
@@ -16,6 +17,7 @@ export const PERIODS_MS = {
   heal: 25_000,
   heartbeat: 10_000,
   request: 30_000,
+  stall: 120_000,
   pack: 10_000,
 };
 

@@ -86,6 +86,7 @@ export async function startSystem(parts) {
           live,
           vitals,
           healMs: periods.heal,
+          stallMs: periods.stall,
           groups: config.retention.latestGroups,
           historyDays: config.retention.historyDays,
           maxClockSkewMs: config.ingest.maxClockSkewMs,

@@ -15,6 +15,7 @@ import { createStream } from './stream/index.js';
  * @property {import('../ingest/registry/retirement.js').Retirement['retire']} retire
  * @property {import('../live/index.js').Live} live
  * @property {number} healMs what readers follow is read again so often
+ * @property {number} stallMs an export of which nothing is taken for so long is given up
  * @property {import('../vitals.js').Vitals} vitals
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays

@@ -25,15 +25,16 @@ export function exportType(req) {
  * @param {import('express').Request} req
  * @param {import('express').Response} res
  * @param {object} of
- * @param {import('../../reading/index.js').Reading} of.reading
+ * @param {Pick<import('../../reading/index.js').Reading, 'all'>} of.reading
  * @param {ExportType} of.type
  * @param {import('../../reading/hours.js').Sensor} of.key
  * @param {string} of.name of the file
  * @param {{ from: number, to: number }} of.range
  * @param {'asc' | 'desc'} of.order
+ * @param {number} of.stallMs who takes nothing for so long is taken to be gone
  * @throws {MillraceError} `bad_parameter`, `unavailable`
  */
-export async function sendExport(req, res, { reading, type, key, name, range, order }) {
+export async function sendExport(req, res, { reading, type, key, name, range, order, stallMs }) {
   const paged = ['limit', 'cursor'].filter((parameter) => parameter in req.query);
   if (paged.length > 0) {
     throw new MillraceError('bad_parameter', 'An export is the whole range: it has no pages.', {
@@ -48,6 +49,8 @@ export async function sendExport(req, res, { reading, type, key, name, range, or
     'Content-Disposition': `attachment; filename="${name}.${format.extension}"`,
   });
   if (req.method === 'HEAD') return void res.end();
+  // Nobody handles it, so Node closes the connection; what is read ahead for him would else be kept for as long as he likes.
+  res.setTimeout(stallMs);
   try {
     await whileThere(res, (signal) =>
       sendSamples(res, format, reading.all(key, range, order, signal), { ...range, order, signal }),

@@ -24,7 +24,7 @@ export const QUERY = {
  * @returns {import('express').RequestHandler}
  */
 export const getMeasurements = (parts) => async (req, res) => {
-  const { reading, cursors } = parts;
+  const { reading, cursors, stallMs } = parts;
   const { limit, cursor, order, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, parts);
   const { deviceId, sensorId, key, newest } = await findMeasured(parts, req.params);
@@ -34,7 +34,7 @@ export const getMeasurements = (parts) => async (req, res) => {
   res.vary('Accept');
   if (type !== null) {
     const name = `${deviceId}_${sensorId}`;
-    return sendExport(req, res, { reading, type, key, name, range, order });
+    return sendExport(req, res, { reading, type, key, name, range, order, stallMs });
   }
   const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
   const reached = cursor === undefined ? null : cursors.open(scope, cursor);

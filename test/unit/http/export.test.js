@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { afterEach, expect, test } from '@jest/globals';
+import express from 'express';
+import { sendExport } from '../../../api/http/export/index.js';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { until } from '../../support/until.js';
+
+/** @type {import('node:http').Server} */
+let server;
+afterEach(() => void server.close());
+
+/** Exports without an end. */
+async function serve() {
+  const state = { ended: false };
+  async function* all() {
+    try {
+      for (let hour = 0; ; hour++) {
+        const times = Array.from({ length: 3600 }, (_, second) => hour * HOUR_MS + second * 1000);
+        yield { times, values: times };
+      }
+    } finally {
+      state.ended = true;
+    }
+  }
+  const app = express();
+  app.get('/', (req, res) =>
+    sendExport(req, res, {
+      reading: { all },
+      type: 'text/csv',
+      key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
+      name: 'export',
+      range: { from: 0, to: Number.MAX_SAFE_INTEGER },
+      order: 'asc',
+      stallMs: 500,
+    }),
+  );
+  server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const [response] = await once(get(`http://127.0.0.1:${port}`, { agent: false }), 'response');
+  return { response, state };
+}
+
+test('who takes nothing of an export is given up, and what was read for him let go', async () => {
+  const { response, state } = await serve();
+  response.on('error', () => {});
+  expect(response.statusCode).toBe(200);
+  await until(() => state.ended);
+  response.destroy();
+});
