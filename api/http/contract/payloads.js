@@ -56,10 +56,10 @@ const BirthSensor = z.union([
   z.looseObject({ sensor_id: z.null().optional(), ...described, name: Name }),
 ]);
 
-const session = z
-  .unknown()
-  .optional()
-  .meta({ description: 'When the device connected, in epoch milliseconds: the newest session wins.' });
+const session = z.unknown().optional().meta({
+  description:
+    'When the device connected, in epoch milliseconds or ISO 8601: the newest session wins. Where it says nothing usable, the time of receipt.',
+});
 
 const Birth = z
   .looseObject({
