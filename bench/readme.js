@@ -14,12 +14,16 @@ const CHART = new URL('../docs/images/bench.svg', import.meta.url);
 await runCommand(async () => {
   const flags = parseFlags(
     'npm run bench:readme --',
-    { file: { type: 'text', help: 'raw figures of a run; default the newest' } },
+    {
+      file: {
+        type: 'text',
+        help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
+      },
+    },
     process.argv.slice(2),
   );
   const file = flags.file ?? (await newestRun());
-  /** @type {import('./report/readme.js').Raw} */
-  const raw = JSON.parse(await readFile(file, 'utf8'));
+  const raw = together(await Promise.all(file.split(',').map(readRun)));
   const image = chart(raw);
   if (image) await writeFile(CHART, image);
   for (const [document, text] of /** @type {const} */ ([
@@ -30,6 +34,17 @@ await runCommand(async () => {
   }
   console.log(`README.md, docs/benchmarks.md and docs/images/bench.svg show ${file}`);
 });
+
+/** @param {string} file @returns {Promise<import('./report/readme.js').Raw>} */
+async function readRun(file) {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+/** @param {import('./report/readme.js').Raw[]} runs one at least @returns {import('./report/readme.js').Raw} */
+function together(runs) {
+  const results = Object.assign({}, ...runs.map((run) => run.results));
+  return { .../** @type {import('./report/readme.js').Raw} */ (runs.at(-1)), results };
+}
 
 /** @returns {Promise<string>} path */
 async function newestRun() {
