@@ -52,6 +52,9 @@ export const DEAD_LETTER_SHARDS = 16;
  */
 export const BIRTH_REPEAT_SHARE = 1 / 4;
 
+/** How long it is remembered, in days, that a day has to be packed once more. */
+export const LATE_DAY_DAYS = 14;
+
 /** Fewest days that batches must be kept: a packer that is down over a weekend still finds what it has to pack. */
 export const MIN_BATCH_DAYS = 4;
 

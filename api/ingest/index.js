@@ -6,6 +6,7 @@ import { createFailures } from './failures.js';
 import { createIdentities } from './identities.js';
 import { createLanes } from './lanes.js';
 import { createLastSeen } from './last-seen.js';
+import { createLateDayNotes } from './late-days.js';
 import { createLateWriter } from './late-writer.js';
 import { createLatestWriter } from './latest-writer.js';
 import { createMeasurements } from './measurements.js';
@@ -68,6 +69,7 @@ export function createIngest(parts) {
       late: createLateWriter({
         store: store.history,
         patience,
+        days: createLateDayNotes({ store: store.lateDays, patience }),
         onLate: (samples) => metrics.late.inc(samples),
       }),
     }),

@@ -17,9 +17,10 @@ const SENSORS_AT_ONCE = 16;
  * @param {object} parts
  * @param {import('../store/history/writes.js').HistoryWrites} parts.store
  * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('./late-days.js').LateDayNotes} parts.days
  * @param {(samples: number) => void} parts.onLate
  */
-export function createLateWriter({ store, patience, onLate }) {
+export function createLateWriter({ store, patience, days, onLate }) {
   /** @param {import('../store/history/keys.js').SensorBytes} key @param {PackedHour[]} hours @param {number} at */
   async function writeSensor(key, hours, at) {
     for (const rows of partitions(hours, dayOf)) {
@@ -34,7 +35,7 @@ export function createLateWriter({ store, patience, onLate }) {
 
   return {
     /**
-     * @param {Buffer} device 16 bytes
+     * @param {{ bytes: Buffer, group: number }} device
      * @param {Hour[]} hours of a message, committed
      * @param {number} at epoch ms of a clock that can be relied on, read after the commit
      * @returns {Promise<void>} settles when what is late of them is committed to history
@@ -53,8 +54,10 @@ export function createLateWriter({ store, patience, onLate }) {
         }
       }
       await someAtOnce(SENSORS_AT_ONCE, sensors, ([sensor, packed]) =>
-        writeSensor({ device, sensor }, packed, at),
+        writeSensor({ device: device.bytes, sensor }, packed, at),
       );
+      const late = hours.map(({ bucket }) => bucket).filter((bucket) => isLate(bucket, at));
+      await days.note(device, late, at);
     },
   };
 }

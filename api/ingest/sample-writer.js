@@ -92,7 +92,7 @@ export function createSampleWriter({ store, patience, partitions, clock, late })
       const at = typeof time === 'number' ? time : await time;
       if (!hours.some(({ bucket }) => isLate(bucket, at))) return;
       const kept = rejected.size > 0 ? store.plan(without(series, rejected)) : hours;
-      await late.write(device.bytes, kept, at);
+      await late.write(device, kept, at);
     },
   };
 }

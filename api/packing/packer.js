@@ -49,21 +49,33 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
     return until;
   }
 
+  /** @param {number} group @param {number} hour epoch ms */
+  async function settleNoticed(group, hour) {
+    await secondPass.settleNoticed(group, hour);
+    const until = hour + HOUR_MS;
+    await steps.run(() => progress.writeNoticed(group, until));
+    return until;
+  }
+
   /** @param {number} group */
   async function packGroup(group) {
     // Read again: whoever had the lease before may have done it all.
-    let { packedUntil, settledUntil } = await read(group);
+    let { packedUntil, settledUntil, noticedUntil } = await read(group);
     while (isHourDue(packedUntil, await clock.now())) packedUntil = await packHour(group, packedUntil);
     while (isDayDue({ packedUntil, settledUntil }, await clock.now())) {
       settledUntil = await settleDay(group, dayOf(settledUntil));
     }
+    // An hour that has closed: so all statistics are more than the margin younger than what came late in it.
+    while (isHourDue(noticedUntil, await clock.now()))
+      noticedUntil = await settleNoticed(group, noticedUntil);
   }
 
   /** @param {number} group */
   async function packIfDue(group) {
     const found = await read(group);
     const now = await clock.now();
-    if (!isHourDue(found.packedUntil, now) && !isDayDue(found, now)) return;
+    const isHour = isHourDue(found.packedUntil, now) || isHourDue(found.noticedUntil, now);
+    if (!isHour && !isDayDue(found, now)) return;
     await leases.hold(group, () => packGroup(group));
   }
 
@@ -88,10 +100,10 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
 
 /** @typedef {ReturnType<typeof createPacker>} Packer */
 
-/** @param {number} packedUntil @param {number} now */
-const isHourDue = (packedUntil, now) => now >= closingOf(packedUntil);
+/** @param {number} hour epoch ms @param {number} now */
+const isHourDue = (hour, now) => now >= closingOf(hour);
 
-/** @param {PackProgress} progress @param {number} now */
+/** @param {Pick<PackProgress, 'packedUntil' | 'settledUntil'>} progress @param {number} now */
 function isDayDue({ packedUntil, settledUntil }, now) {
   const day = dayOf(settledUntil);
   return packedUntil >= day + DAY_MS && now >= settlingOf(day);

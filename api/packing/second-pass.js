@@ -45,6 +45,18 @@ export function createSecondPass({ store, clock, steps, sensors }) {
         walkPages((after) => steps.run(() => store.devicePage(group, after))),
         (device) => settleDevice(group, device, day),
       ),
+
+    /**
+     * @param {number} group
+     * @param {number} noticed epoch ms of an hour that has closed
+     * @returns {Promise<void>} settles when the days that were noticed in it are in the statistics, whenever they were
+     */
+    settleNoticed: (group, noticed) =>
+      someAtOnce(
+        DEVICES_AT_ONCE,
+        walkPages((after) => steps.run(() => store.lateDayPage(group, noticed, after))),
+        ({ device, day }) => settleDevice(group, device, day),
+      ),
   };
 }
 

@@ -6,6 +6,7 @@ import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createEventStore } from './events.js';
 import { createFleet } from './fleet/index.js';
 import { createHealth } from './health.js';
+import { createLateDays } from './history/late-days.js';
 import { createPackLeases } from './history/leases.js';
 import { createPackProgress } from './history/progress.js';
 import { createHistoryReads } from './history/reads.js';
@@ -58,6 +59,7 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     deadLetters: createDeadLetterWrites(ingest),
     sparkplug: createSparkplugStore(ingest),
     history: createHistoryWrites(ingest),
+    lateDays: createLateDays(ingest),
     /** Reading. */
     samples: createSampleReads(reading),
     packed,
@@ -68,6 +70,7 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
       ...createUnpackedReads(reading),
       ...createHistoryWrites(reading),
       readStatistics: packed.readStatistics,
+      lateDayPage: createLateDays(reading).page,
     },
     packLeases: createPackLeases(reading),
     devices: createRegistryStore(reading),

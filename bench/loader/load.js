@@ -37,7 +37,7 @@ export async function load({ store, write, fleet, set, onProgress = () => {}, si
       sensor: bytes,
       series: samplesOfHour(set, { device: device.name, sensor: name }, hour),
     }));
-    await write(device.bytes, hour, sensors);
+    await write(device, hour, sensors);
     samples += sensors.reduce((sum, { series }) => sum + series.times.length, 0);
     onProgress(samples);
   });

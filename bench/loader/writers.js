@@ -1,3 +1,4 @@
+import { createLateDayNotes } from '../../api/ingest/late-days.js';
 import { createLateWriter } from '../../api/ingest/late-writer.js';
 import { historyRows } from '../../api/packing/history-rows.js';
 import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
@@ -10,7 +11,7 @@ import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
  * Writes all that a device's sensors have measured in one hour; settles when it is committed.
  *
  * @callback HourWriter
- * @param {Buffer} device 16 bytes
+ * @param {{ bytes: Buffer, group: number }} device
  * @param {number} hour epoch ms
  * @param {SensorHour[]} sensors
  * @returns {Promise<void>}
@@ -24,14 +25,21 @@ import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
  * @param {number} readFrom epoch ms
  * @returns {HourWriter}
  */
-export const createHistoryWriter = (store, readFrom) => async (device, hour, sensors) => {
-  for (const { sensor, series } of sensors) {
-    for (const samples of historyRows(hour, series)) {
-      await store.history.writeSamples({ device, sensor }, [{ hour, samples }]);
+export const createHistoryWriter =
+  (store, readFrom) =>
+  async ({ bytes: device }, hour, sensors) => {
+    for (const { sensor, series } of sensors) {
+      for (const samples of historyRows(hour, series)) {
+        await store.history.writeSamples({ device, sensor }, [{ hour, samples }]);
+      }
+      await store.history.writeStatistics(
+        { device, sensor },
+        hour,
+        hourStatisticsOf(series.values),
+        readFrom,
+      );
     }
-    await store.history.writeStatistics({ device, sensor }, hour, hourStatisticsOf(series.values), readFrom);
-  }
-};
+  };
 
 /**
  * As ingest writes messages of a device that has all of its sensors measure at once.
@@ -43,11 +51,12 @@ export const createHistoryWriter = (store, readFrom) => async (device, hour, sen
  *   its hour then goes into history, too
  * @returns {HourWriter}
  */
-export function createMessageWriter({ measurements, history }, { samples, arrival }) {
+export function createMessageWriter({ measurements, history, lateDays }, { samples, arrival }) {
   const patience = { persist: (/** @type {() => Promise<any>} */ request) => request() };
   const late = createLateWriter({
     store: history,
     patience: /** @type {any} */ (patience),
+    days: createLateDayNotes({ store: lateDays, patience: /** @type {any} */ (patience) }),
     onLate: () => {},
   });
   return async (device, hour, sensors) => {
@@ -59,7 +68,7 @@ export function createMessageWriter({ measurements, history }, { samples, arriva
         values: values.slice(from, from + samples),
       }));
       const hours = measurements.plan(message);
-      for (const part of hours) await measurements.commit(measurements.encode(device, part));
+      for (const part of hours) await measurements.commit(measurements.encode(device.bytes, part));
       await late.write(device, hours, arrival(hour));
     }
   };

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../common/errors.js';
-import { DEAD_LETTER_DAYS } from '../rules.js';
+import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../rules.js';
 import { createKeyspace, DDL, dialectOf } from './cluster.js';
 import { readMigrations, statementsOf, windowOptions } from './files.js';
 import { FILLS } from './fill.js';
@@ -36,6 +36,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
       BATCH_DAYS: retention.batchDays,
       HISTORY_DAYS: retention.historyDays,
       DEAD_LETTER_DAYS,
+      LATE_DAY_DAYS,
     };
     const [first] = migrations;
     if (first) await runStatements(client, statementsOf(first, days, dialect));

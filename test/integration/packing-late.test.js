@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { groupOf } from '../../schema/ids.js';
-import { closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.js';
+import { bucketOf, closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
 
 const packed = usePackedSystem();
@@ -48,6 +48,40 @@ test('what comes late is read at once, and is in the statistics a day later, wit
   for (let group = 0; group < GROUPS; group++) {
     expect(await packed.store().packProgress.read(group)).toMatchObject({ settledUntil: day + DAY_MS });
   }
+});
+
+test('what comes when its day has been packed twice, or was before packing began, is packed within hours as well', async () => {
+  const hour = packed.newHour();
+  const long = hour - 40 * DAY_MS;
+  await send('backfilled', samplesOf(hour, 10));
+  clock.now = settlingOf(dayOf(hour)) + HOUR_MS;
+  await packed.packer().packDue();
+  for (const from of [0, 10]) {
+    await send('backfilled', samplesOf(hour, 10, from + 10));
+    await send('backfilled', samplesOf(long, 10, from));
+  }
+  const { device } = packed.keyOf('backfilled');
+  const noticed = await packed.store().packing.lateDayPage(groupOf(device, GROUPS), bucketOf(clock.now));
+  expect(noticed.items.map(({ day }) => day).sort()).toEqual([dayOf(long), dayOf(hour)].sort());
+
+  clock.now = closingOf(bucketOf(clock.now)) - 1;
+  await packed.packer().packDue();
+  expect(await statisticsOf('backfilled', long)).toMatchObject({ statistics: null });
+  clock.now++;
+  const packer = packed.packer();
+  await packer.packDue();
+  expect(packer.counts).toMatchObject({ hours: 2, samples: 50 });
+  for (const [at, count] of /** @type {const} */ ([
+    [hour, 30],
+    [long, 20],
+  ])) {
+    const row = await statisticsOf('backfilled', at);
+    expect(row).toMatchObject({ statistics: { count }, readFrom: clock.now });
+    expect(row && isExact(row)).toBe(true);
+    expect(await read('backfilled', at)).toEqual(samplesOf(at, count));
+  }
+  await packed.packer().packDue();
+  expect(await statisticsOf('backfilled', long)).toMatchObject({ readFrom: clock.now });
 });
 
 test('a device that has no more than a bare row is packed like any other', async () => {

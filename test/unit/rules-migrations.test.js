@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DIALECTS, readMigrations, statementsOf } from '../../schema/migrate/files.js';
-import { DEAD_LETTER_DAYS, MIN_BATCH_DAYS } from '../../schema/rules.js';
+import { DEAD_LETTER_DAYS, LATE_DAY_DAYS, MIN_BATCH_DAYS } from '../../schema/rules.js';
 
 const migrations = await readMigrations();
 
@@ -10,7 +10,11 @@ const migrations = await readMigrations();
  */
 const statements = (days, server) =>
   migrations.flatMap((migration) =>
-    statementsOf(migration, { BATCH_DAYS: days, HISTORY_DAYS: days, DEAD_LETTER_DAYS }, DIALECTS[server]),
+    statementsOf(
+      migration,
+      { BATCH_DAYS: days, HISTORY_DAYS: days, DEAD_LETTER_DAYS, LATE_DAY_DAYS },
+      DIALECTS[server],
+    ),
   );
 
 /** @param {string} options what stands behind WITH */

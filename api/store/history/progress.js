@@ -1,10 +1,10 @@
 import { PART } from '../../../schema/migrate/installation.js';
-import { bucketOf, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
+import { bucketOf, DAY_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
 import { int64, stampOf } from '../cells.js';
 
 const SELECT = {
   name: 'read_pack_progress',
-  cql: 'SELECT packed_until, settled_until FROM pack_progress WHERE grp = ?',
+  cql: 'SELECT packed_until, settled_until, noticed_until FROM pack_progress WHERE grp = ?',
 };
 const WRITE_PACKED = {
   name: 'write_packed_until',
@@ -13,6 +13,10 @@ const WRITE_PACKED = {
 const WRITE_SETTLED = {
   name: 'write_settled_until',
   cql: 'UPDATE pack_progress USING TIMESTAMP ? SET settled_until = ? WHERE grp = ?',
+};
+const WRITE_NOTICED = {
+  name: 'write_noticed_until',
+  cql: 'UPDATE pack_progress USING TIMESTAMP ? SET noticed_until = ? WHERE grp = ?',
 };
 const SELECT_START = {
   name: 'read_start',
@@ -25,6 +29,7 @@ const SELECT_START = {
  * @typedef {object} PackProgress
  * @property {number} packedUntil epoch ms: every hour before it is packed, or has no data but late ones
  * @property {number} settledUntil epoch ms: every hour before it has been looked at a second time
+ * @property {number} noticedUntil epoch ms: all days that were noticed before it, since they came later still, are packed
  */
 
 /** @param {import('../session.js').Session} session */
@@ -54,7 +59,9 @@ export function createPackProgress(session) {
       const [row, begin] = await Promise.all([session.one(SELECT, [group]), startOf()]);
       return {
         packedUntil: row?.['packed_until']?.getTime() ?? begin,
-        settledUntil: row?.['settled_until']?.getTime() ?? begin,
+        // What comes of the days before the first is noticed only when their turn would be over.
+        settledUntil: row?.['settled_until']?.getTime() ?? begin - 2 * DAY_MS,
+        noticedUntil: row?.['noticed_until']?.getTime() ?? begin,
       };
     },
 
@@ -63,6 +70,9 @@ export function createPackProgress(session) {
 
     /** @param {number} group @param {number} until epoch ms */
     writeSettled: (group, until) => session.write(WRITE_SETTLED, [stampOf(until), int64(until), group]),
+
+    /** @param {number} group @param {number} until epoch ms */
+    writeNoticed: (group, until) => session.write(WRITE_NOTICED, [stampOf(until), int64(until), group]),
   };
 }
 

@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { createLateDayNotes } from '../../../api/ingest/late-days.js';
 import { createLateWriter } from '../../../api/ingest/late-writer.js';
 import { createPartitionWatch } from '../../../api/ingest/partition-watch.js';
 import { createPatience } from '../../../api/ingest/patience.js';
@@ -88,7 +89,8 @@ export async function simulate({ store, database, world, seed, breaks = {} }) {
     if (tries > 1 && chance(0.5))
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
     const { store: own, clock, patience } = createProcess(diesSometimes());
-    const late = createLateWriter({ store: own.history, patience, onLate: nothing });
+    const days = createLateDayNotes({ store: own.lateDays, patience });
+    const late = createLateWriter({ store: own.history, patience, days, onLate: nothing });
     const writer = createSampleWriter({
       store: own.measurements,
       patience,
