@@ -15,8 +15,8 @@ const withDatabase = {
 
 /**
  * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own; so do those of
- * `contract`, which try the interfaces by their documents; those of `cluster` start three nodes, and break everything. All
- * others run against the real parts and share one local database, which is started when one of them is to be run.
+ * `contract`, which try the interfaces by their documents; those of `cluster` start three nodes, and break everything. Those of
+ * `thorough` take minutes each: whatever hangs, breaks off, or is repeated many times. All others run against the real parts and share one local database, which is started when one of them is to be run.
  */
 export default {
   // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
@@ -33,5 +33,6 @@ export default {
       displayName: 'integration',
       testMatch: [...testsIn('integration'), ...testsIn('browser')],
     },
+    { ...watched, ...withDatabase, displayName: 'thorough', testMatch: testsIn('thorough') },
   ],
 };

@@ -1,5 +1,6 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
+ * `npm run test:thorough`: what takes minutes, such as databases that hang and history as a whole.
  * `npm run test:infra`: the same for what deploys the system. `npm run test:contract`: whether the interfaces are what
  * their documents say, whoever tries. `npm run test:cluster`: that nothing is lost, whatever is killed; `-- --seed N`
  * repeats a run. In each run, what the processes sent to their databases is written down and held against the rules of
@@ -32,6 +33,10 @@ const SUITES = {
   contract: {
     projects: ['contract'],
     tools: /** @type {const} */ (['java', 'maven', 'python']),
+  },
+  thorough: {
+    projects: ['thorough'],
+    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients']),
   },
   cluster: {
     projects: ['cluster'],

@@ -11,7 +11,7 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *
  * It asks `handleMessage` for every publish. Answering with an error means: next packet, no PUBACK. So the PUBACK is
  * ours to send, later and in order of arrival. Not answering at all means: read no further, which is the back-pressure.
- * The PUBACKs go straight to the connection's stream; `test/integration/subscriber-acknowledgements.test.js` fails when a
+ * The PUBACKs go straight to the connection's stream; `test/thorough/subscriber-acknowledgements.test.js` fails when a
  * new version of MQTT.js changes what is said here.
  *
  * @param {import('mqtt').MqttClient} client
