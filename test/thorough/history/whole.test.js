@@ -4,7 +4,7 @@ import { createWorld } from '../../support/history/world.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** Simulations that have to go well, and that something broken gets at most to be noticed in. */
-const RUNS = 8;
+const RUNS = 5;
 const MOST_RUNS = 60;
 
 /** @type {import('../../support/system.js').TestSystem} */
