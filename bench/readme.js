@@ -43,7 +43,8 @@ async function readRun(file) {
 /** @param {import('./report/readme.js').Raw[]} runs one at least @returns {import('./report/readme.js').Raw} */
 function together(runs) {
   const results = Object.assign({}, ...runs.map((run) => run.results));
-  return { .../** @type {import('./report/readme.js').Raw} */ (runs.at(-1)), results };
+  const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
+  return { .../** @type {import('./report/readme.js').Raw} */ (runs.at(-1)), began, results };
 }
 
 /** @returns {Promise<string>} path */

@@ -8,7 +8,7 @@ import { figure, markdownTable } from './table.js';
  * A raw file of the bench.
  *
  * @typedef {object} Raw
- * @property {string} began ISO 8601
+ * @property {string} began ISO 8601; of several runs the days, with commas between
  * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
  * @property {import('../targets.js').Results & Record<string, unknown>} results
  */
@@ -65,4 +65,4 @@ export function chart({ results: { throughput } }) {
 
 /** @param {Raw} raw */
 const machineOf = ({ began, machine }) =>
-  `Measured on ${began.slice(0, 10)} on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
+  `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')} on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { HTTP_NODE_FLAGS } from '../../common/node-flags.js';
 import { startChild } from './child.js';
 
 const API = fileURLToPath(new URL('../../api/index.js', import.meta.url));
@@ -18,6 +19,7 @@ export async function startFront({ name, dir, settings }) {
   const api = await startChild(API, {
     title: `HTTP process "${name}"`,
     log: join(dir, `${name}.log`),
+    nodeFlags: HTTP_NODE_FLAGS,
     env: {
       ...settings,
       MQTT_CLIENT_ID: `bench-${name}`,

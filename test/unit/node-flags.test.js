@@ -1,14 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { INGEST_NODE_FLAGS } from '../../common/node-flags.js';
+import { HTTP_NODE_FLAGS, INGEST_NODE_FLAGS } from '../../common/node-flags.js';
+
+/** The lines of a file that start an API process. @param {string} file */
+const startsIn = (file) =>
+  readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').match(/^.*node\W.*\bapi\/index\.js/gm) ??
+  [];
+
+const servesReaders = (/** @type {string} */ line) => line.includes('ROLE=http');
 
 test.each(['package.json', 'Dockerfile', 'docker-compose.yml'])(
   '%s starts ingest with the same flags',
   (file) => {
-    const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-    // Who only serves readers has no use for them.
-    const starts = text.match(/^.*node\W.*\bapi\/index\.js/gm)?.filter((line) => !line.includes('ROLE=http'));
+    const starts = startsIn(file).filter((line) => !servesReaders(line));
     expect(starts).toHaveLength(1);
-    for (const flag of INGEST_NODE_FLAGS) expect(starts?.[0]).toContain(flag);
+    for (const flag of INGEST_NODE_FLAGS) expect(starts[0]).toContain(flag);
   },
 );
+
+test('package.json starts who only serves readers with flags of its own', () => {
+  const starts = startsIn('package.json').filter(servesReaders);
+  expect(starts).toHaveLength(1);
+  for (const flag of HTTP_NODE_FLAGS) expect(starts[0]).toContain(flag);
+});
