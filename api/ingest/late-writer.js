@@ -1,6 +1,6 @@
+import { someAtOnce } from '../../common/some-at-once.js';
 import { packSamples } from '../../schema/packed/pack.js';
 import { dayOf, isLate, yearOf } from '../../schema/rules.js';
-import { someAtOnce } from './some-at-once.js';
 
 /** @typedef {import('../store/measurements/writes.js').Hour} Hour */
 /** @typedef {Hour['pieces'][number]} Piece */

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
+import { someAtOnce } from '../../common/some-at-once.js';
 import { bucketOf, isLate } from '../../schema/rules.js';
 import { createHourBatches } from './hour-batches.js';
-import { someAtOnce } from './some-at-once.js';
 
 /**
  * Requests that one message has under way at most. A message of a year's hourly samples is 8,760 of them: all at once

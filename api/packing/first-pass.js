@@ -1,5 +1,6 @@
+import { someAtOnce } from '../../common/some-at-once.js';
 import { DAY_MS, MIN_BATCH_DAYS } from '../../schema/rules.js';
-import { bySensor, someAtOnce, walkPages } from './walk.js';
+import { bySensor, walkPages } from './walk.js';
 
 /** Devices of a group, and sensors of a device, that are packed at once: enough to hide the round trips. */
 const DEVICES_AT_ONCE = 4;

@@ -1,5 +1,6 @@
+import { someAtOnce } from '../../common/some-at-once.js';
 import { DAY_MS, isExact } from '../../schema/rules.js';
-import { someAtOnce, walkPages } from './walk.js';
+import { walkPages } from './walk.js';
 
 /** Devices that are looked at at once. */
 const DEVICES_AT_ONCE = 8;

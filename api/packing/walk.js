@@ -37,22 +37,3 @@ export async function* bySensor(rows) {
   }
   if (group) yield group;
 }
-
-/**
- * Works through what comes one by one, a bounded number of items at once. After a failure nothing new is begun.
- *
- * @template T
- * @param {number} most
- * @param {AsyncGenerator<T, void>} items several loops share it, and it ends for all of them when one is left
- * @param {(item: T) => Promise<unknown>} work
- * @returns {Promise<void>} settles when nothing is under way any more
- * @throws what the first failure threw
- */
-export async function someAtOnce(most, items, work) {
-  const worker = async () => {
-    for await (const item of items) await work(item);
-  };
-  const ends = await Promise.allSettled(Array.from({ length: most }, worker));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
-}

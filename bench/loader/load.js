@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../api/ingest/some-at-once.js';
+import { someAtOnce } from '../../common/some-at-once.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { register } from './fleet.js';
 import { samplesOfHour, samplesPerHour } from './samples.js';

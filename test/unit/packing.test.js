@@ -4,8 +4,9 @@ import { createPatience } from '../../api/ingest/patience.js';
 import { createBehind } from '../../api/packing/behind.js';
 import { historyRows, isSame } from '../../api/packing/history-rows.js';
 import { createSteps, shareOf } from '../../api/packing/steps.js';
-import { bySensor, someAtOnce, walkPages } from '../../api/packing/walk.js';
+import { bySensor, walkPages } from '../../api/packing/walk.js';
 import { MillraceError } from '../../common/errors.js';
+import { someAtOnce } from '../../common/some-at-once.js';
 import { unpackSamples } from '../../schema/packed/unpack.js';
 import { DAY_MS, HOUR_MS, isExact, LATE_MARGIN_MS, settlingOf } from '../../schema/rules.js';
 

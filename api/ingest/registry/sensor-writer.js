@@ -1,4 +1,4 @@
-import { someAtOnce } from '../some-at-once.js';
+import { someAtOnce } from '../../../common/some-at-once.js';
 
 /** @typedef {import('../../store/registry/index.js').PartitionWrite} PartitionWrite */
 

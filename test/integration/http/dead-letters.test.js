@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { someAtOnce } from '../../../api/ingest/some-at-once.js';
+import { someAtOnce } from '../../../common/some-at-once.js';
 import { expectProblem, send } from '../../support/http.js';
 import { pagesOf, withCursor } from '../../support/pages.js';
 import { startTestSystem } from '../../support/system.js';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { someAtOnce } from '../../../api/ingest/some-at-once.js';
+import { someAtOnce } from '../../common/some-at-once.js';
 
 /** @param {number} count */
 const numbers = (count) => Array.from({ length: count }, (_, at) => at);
