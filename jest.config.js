@@ -15,7 +15,8 @@ const withDatabase = {
 
 /**
  * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own; so do those of
- * `contract`, which try the interfaces by their documents; those of `cluster` start three nodes, and break everything. Those of
+ * `contract`, which try the interfaces by their documents; those of `cluster` start three nodes, and break everything. Those of `browser` try the
+ * dashboard, view by view. Those of
  * `thorough` take minutes each: whatever hangs, breaks off, or is repeated many times. All others run against the real parts and share one local database, which is started when one of them is to be run.
  */
 export default {
@@ -27,12 +28,8 @@ export default {
     { ...common, displayName: 'infra', testMatch: testsIn('infra') },
     { ...watched, displayName: 'cluster', testMatch: testsIn('cluster') },
     { ...watched, ...withDatabase, displayName: 'contract', testMatch: testsIn('contract') },
-    {
-      ...watched,
-      ...withDatabase,
-      displayName: 'integration',
-      testMatch: [...testsIn('integration'), ...testsIn('browser')],
-    },
+    { ...watched, ...withDatabase, displayName: 'integration', testMatch: testsIn('integration') },
+    { ...watched, ...withDatabase, displayName: 'browser', testMatch: testsIn('browser') },
     { ...watched, ...withDatabase, displayName: 'thorough', testMatch: testsIn('thorough') },
   ],
 };

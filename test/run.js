@@ -1,6 +1,7 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
  * `npm run test:thorough`: what takes minutes, such as databases that hang and history as a whole.
+ * `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`.
  * `npm run test:infra`: the same for what deploys the system. `npm run test:contract`: whether the interfaces are what
  * their documents say, whoever tries. `npm run test:cluster`: that nothing is lost, whatever is killed; `-- --seed N`
  * repeats a run. In each run, what the processes sent to their databases is written down and held against the rules of
@@ -29,6 +30,10 @@ const SUITES = {
   infra: {
     projects: ['infra'],
     tools: /** @type {const} */ (['mosquitto', 'mosquittoClients', 'shellcheck', 'openssl', 'python']),
+  },
+  browser: {
+    projects: ['browser'],
+    tools: /** @type {const} */ (['java', 'maven', 'chromium']),
   },
   contract: {
     projects: ['contract'],

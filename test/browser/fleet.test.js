@@ -1,0 +1,104 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { DEVICES, publishCollars, SENSORS } from '../support/collars.js';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const PAGE_ROWS = 25;
+
+const dashboard = useDashboard({ fill: publishCollars });
+
+/** @param {string} device @param {string} sensor */
+const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
+/** @param {import('playwright-core').Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+/** @returns {Promise<string[]>} which sensors the page shows */
+const shown = () =>
+  dashboard
+    .rows()
+    .locator('a.row-link')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+
+describe('the fleet', () => {
+  test('shows the latest values under the figures of the pipeline', async () => {
+    await dashboard.visit('/');
+    await dashboard.untilRows(PAGE_ROWS);
+    await dashboard.page
+      .getByRole('status')
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    const row = dashboard.rows().first();
+    expect(await textOf(row.locator('.value'))).toMatch(/^\d+(\.\d+)?\s*(°C|bpm)$/);
+    expect(await textOf(row.locator('.age'))).toMatch(/^(now|\d+ (s|min))$/);
+    const figures = dashboard.page.getByLabel('The pipeline now');
+    await until(async () => /Samples stored\s*\d/.test(await textOf(figures)), { what: 'figures' });
+    expect(await textOf(figures)).toMatch(/Time to commit[\s\S]*ms p50[\s\S]*In flight[\s\S]*Refused\s*0/);
+  });
+
+  test('a value published by MQTT shows in its row by itself', async () => {
+    await dashboard.visit('/?name=belly');
+    await dashboard.untilRows(DEVICES.length);
+    await dashboard.publish('collar-2', { sensor_id: 'belly', ts: Date.now() + 1000, value: 123 });
+    await rowOf('collar-2', 'belly').getByText('123', { exact: true }).waitFor();
+    expect(await textOf(rowOf('collar-3', 'belly'))).not.toContain('123');
+  });
+
+  test('is filtered by type, site and the beginning of a name; the address keeps it', async () => {
+    await dashboard.visit('/');
+    await dashboard.untilRows(PAGE_ROWS);
+    await dashboard.page.getByLabel('Type', { exact: true }).fill('pulse');
+    await dashboard.untilRows((DEVICES.length * SENSORS.length) / 2);
+    expect(new Set(await dashboard.rows().locator('.col-type').allTextContents())).toEqual(
+      new Set(['pulse']),
+    );
+
+    await dashboard.page.getByLabel('Site', { exact: true }).fill('South Meadow');
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.untilRows((DEVICES.length * SENSORS.length) / 4);
+    await dashboard.page.getByLabel('Name', { exact: true }).fill('be');
+    await dashboard.untilRows(2);
+    expect(new URL(dashboard.page.url()).search).toBe('?type=pulse&site=South+Meadow&name=be');
+    await dashboard.page.reload();
+    await dashboard.untilRows(2);
+
+    await dashboard.page.getByLabel('Name', { exact: true }).fill('nobody');
+    await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
+    await dashboard.page.getByRole('link', { name: 'Show all sensors' }).click();
+    await dashboard.untilRows(PAGE_ROWS);
+  });
+
+  test('the next page has the rest, none twice; the way back and a reload work', async () => {
+    const rest = DEVICES.length * SENSORS.length - PAGE_ROWS;
+    await dashboard.visit('/');
+    await dashboard.untilRows(PAGE_ROWS);
+    const first = await shown();
+    await dashboard.page.getByRole('button', { name: 'Next' }).click();
+    await dashboard.untilRows(rest);
+    expect(new Set([...first, ...(await shown())]).size).toBe(PAGE_ROWS + rest);
+    expect(await dashboard.page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+    await dashboard.page.reload();
+    await dashboard.untilRows(rest);
+    await dashboard.page.getByRole('button', { name: 'Previous' }).click();
+    await dashboard.untilRows(PAGE_ROWS);
+    expect(await shown()).toEqual(first);
+    await dashboard.page.goBack();
+    await dashboard.untilRows(rest);
+  });
+
+  test('a sensor that is new joins the page by itself', async () => {
+    await dashboard.visit('/?name=zz');
+    await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
+    await dashboard.publish('collar-9', { sensor_id: 'zz-new', ts: Date.now(), value: 7 });
+    await dashboard.untilRows(1);
+  });
+
+  test('a page that is no longer valid says so and leads back', async () => {
+    await dashboard.visit('/?cursor=made-up');
+    await dashboard.page.getByRole('alert').waitFor();
+    await dashboard.page.getByRole('button', { name: 'Try again' }).click();
+    await dashboard.untilRows(PAGE_ROWS);
+    // The browser itself notes the 400 that was meant to come.
+    expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('400')]);
+  });
+});

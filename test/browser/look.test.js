@@ -1,0 +1,85 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { publishCollars, SENSORS } from '../support/collars.js';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const PAGE_ROWS = 25;
+
+const dashboard = useDashboard({ fill: publishCollars });
+
+test.each([
+  ['fleet', '/'],
+  ['device', '/devices/collar-1'],
+  ['sensor', '/devices/collar-1/sensors/ambient'],
+])('%s keeps to the rules of accessibility, in both themes and on a phone', async (name, path) => {
+  await dashboard.visit(path);
+  await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
+  await dashboard.lookAt(name);
+});
+
+describe('the look', () => {
+  test.each(/** @type {const} */ (['light', 'dark']))('follows the system: %s', async (colorScheme) => {
+    await dashboard.page.emulateMedia({ colorScheme });
+    await dashboard.visit('/');
+    await dashboard.untilRows(PAGE_ROWS);
+    expect(await isDark()).toBe(colorScheme === 'dark');
+    await dashboard.visit('/devices/collar-1/sensors/ambient');
+    await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+      what: 'a chart that is drawn',
+    });
+    await dashboard.visit('/devices/collar-1');
+    await dashboard.untilRows(SENSORS.length);
+  });
+
+  test('is chosen by hand and remembered', async () => {
+    await dashboard.page.emulateMedia({ colorScheme: 'light' });
+    await dashboard.visit('/');
+    await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+    expect(await isDark()).toBe(true);
+    await dashboard.page.reload();
+    expect(await isDark()).toBe(true);
+    expect(await dashboard.page.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true);
+  });
+
+  test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
+    'fits a phone: %s',
+    async (path) => {
+      await dashboard.page.setViewportSize({ width: 390, height: 844 });
+      await dashboard.visit(path);
+      await dashboard.page.locator('main h1').first().waitFor({ state: 'attached' });
+      await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
+      const overflow = await dashboard.page.evaluate(
+        () => document.documentElement.scrollWidth - window.innerWidth,
+      );
+      expect(overflow).toBeLessThanOrEqual(0);
+    },
+  );
+
+  test.each([320, 360, 390, 430])('keeps what the header says apart on a screen of %d', async (width) => {
+    await dashboard.page.setViewportSize({ width, height: 844 });
+    await dashboard.visit('/');
+    await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
+    const parts = await dashboard.page.locator('.header-inner > *').evaluateAll((elements) =>
+      elements.map((element) => {
+        const { left } = element.getBoundingClientRect();
+        return { left, right: left + element.scrollWidth };
+      }),
+    );
+    expect(parts).toHaveLength(3);
+    const ends = parts.map(({ right }) => Math.floor(right));
+    expect(ends).toEqual(ends.map((end, i) => Math.min(end, parts[i + 1]?.left ?? width)));
+  });
+});
+
+/** @returns {Promise<boolean>} */
+function isDark() {
+  return dashboard.page.evaluate(() => {
+    const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    if (!canvas) throw new Error('no canvas');
+    canvas.fillStyle = getComputedStyle(document.body).backgroundColor;
+    canvas.fillRect(0, 0, 1, 1);
+    return (canvas.getImageData(0, 0, 1, 1).data[0] ?? 0) < 128;
+  });
+}

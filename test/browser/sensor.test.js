@@ -1,0 +1,61 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { DEVICES, publishCollars } from '../support/collars.js';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const dashboard = useDashboard({ fill: publishCollars });
+
+/** @param {string} device @param {string} sensor */
+const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
+/** @param {import('playwright-core').Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+
+describe('a sensor', () => {
+  test('is reached from its row by keyboard, draws its chart, and writes out the same', async () => {
+    await dashboard.visit('/?name=ear');
+    await dashboard.untilRows(DEVICES.length);
+    await rowOf('collar-1', 'ear').locator('a.row-link').press('Enter');
+    await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
+    await dashboard.page.getByText('1 h', { exact: true }).click();
+    const statistics = dashboard.page.getByLabel('Statistics of what is shown');
+    await until(async () => /Samples\s*120/.test(await textOf(statistics)), { what: 'all samples' });
+    expect(await textOf(statistics)).toMatch(/Lowest\s*37\.00\s*°C[\s\S]*Highest\s*39\.00\s*°C/);
+    await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+      what: 'a chart that is drawn',
+    });
+    expect(await dashboard.page.locator('table.samples tbody tr').count()).toBeGreaterThan(5);
+  });
+
+  test('goes on live, and keeps its range in the address', async () => {
+    await dashboard.visit('/devices/collar-4/sensors/tail?range=1m');
+    const newest = dashboard.page.locator('table.samples tbody tr').first();
+    await newest.waitFor();
+    await dashboard.publish('collar-4', { sensor_id: 'tail', ts: Date.now() + 1000, value: 155.5 });
+    await dashboard.page.locator('.now').getByText('155.5', { exact: true }).waitFor();
+    await newest.getByText('155.5').waitFor();
+    await dashboard.page.getByText('15 min', { exact: true }).click();
+    await until(async () => dashboard.page.url().endsWith('?range=15m'), {
+      what: 'the range in the address',
+    });
+    await until(async () =>
+      /Highest\s*155\.5/.test(await textOf(dashboard.page.getByLabel('Statistics of what is shown'))),
+    );
+  });
+
+  test('that is not known is said to be so', async () => {
+    await dashboard.visit('/devices/collar-4/sensors/wing');
+    await dashboard.page.getByRole('alert').waitFor();
+    expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('404')]);
+  });
+});
+
+test('times are said in UTC on demand', async () => {
+  await dashboard.open({ timezoneId: 'Asia/Kolkata' });
+  await dashboard.visit('/devices/collar-1/sensors/ambient');
+  const head = dashboard.page.locator('table.samples thead');
+  await head.getByText('UTC+5:30').waitFor();
+  await dashboard.page.getByRole('radio', { name: 'UTC' }).check({ force: true });
+  await head.getByText(/UTC$/).waitFor();
+});

@@ -1,0 +1,31 @@
+import { expect, jest, test } from '@jest/globals';
+import { DEVICES, publishCollars, SAMPLES } from '../support/collars.js';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const dashboard = useDashboard({ fill: publishCollars });
+
+/** @param {import('playwright-core').Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+
+test('what a device publishes is seen in the fleet, at once, and from there in its chart', async () => {
+  await dashboard.visit('/?name=ear');
+  await dashboard.untilRows(DEVICES.length);
+  const row = dashboard.rows().filter({ hasText: 'collar-1' });
+  await dashboard.publish('collar-1', { sensor_id: 'ear', ts: Date.now() + 1000, value: 41.5 });
+  await row.getByText('41.5').waitFor();
+
+  await row.locator('a.row-link').press('Enter');
+  await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
+  await dashboard.page.getByText('1 h', { exact: true }).click();
+  const statistics = dashboard.page.getByLabel('Statistics of what is shown');
+  await until(async () => new RegExp(`Samples\\s*${SAMPLES + 1}`).test(await textOf(statistics)), {
+    what: 'all samples',
+  });
+  expect(await textOf(statistics)).toMatch(/Lowest\s*37\.00\s*°C[\s\S]*Highest\s*41\.50\s*°C/);
+  await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+    what: 'a chart that is drawn',
+  });
+});

@@ -1,0 +1,151 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import mqtt from 'mqtt';
+import { startBrowser } from './browser.js';
+import { startTestSystem } from './system.js';
+import { until } from './until.js';
+
+const SCREENSHOTS = fileURLToPath(new URL('../../.data/screenshots/', import.meta.url));
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const PHONE = { width: 390, height: 844 };
+
+/**
+ * The dashboard of a system of its own, open in a browser: set up before the first test of a file, a new page for each, and all of it
+ * taken away at the end. A test fails where its page complained of anything.
+ *
+ * @param {object} [options]
+ * @param {Parameters<typeof startTestSystem>[0]} [options.system]
+ * @param {(dashboard: Dashboard) => Promise<void>} [options.fill] publishes what the tests look at
+ */
+export function useDashboard({ system: systemOptions, fill } = {}) {
+  const dashboard = new Dashboard();
+
+  beforeAll(async () => {
+    await mkdir(SCREENSHOTS, { recursive: true });
+    dashboard.system = await startTestSystem(systemOptions);
+    dashboard.browser = await startBrowser();
+    dashboard.client = await mqtt.connectAsync(dashboard.system.mqttUrl);
+    await fill?.(dashboard);
+  });
+
+  afterAll(async () => {
+    await dashboard.client?.endAsync(true);
+    await dashboard.browser?.stop();
+    await dashboard.system?.stop();
+  });
+
+  beforeEach(() => dashboard.open());
+
+  afterEach(async () => {
+    const { complaints } = dashboard.opened;
+    await dashboard.opened.close();
+    expect(complaints).toEqual([]);
+  });
+
+  return dashboard;
+}
+
+/** What the tests of a file do with their dashboard. */
+export class Dashboard {
+  /** @type {import('./system.js').TestSystem} */
+  system = /** @type {any} */ (null);
+  /** @type {import('./browser.js').TestBrowser} */
+  browser = /** @type {any} */ (null);
+  /** @type {import('mqtt').MqttClient} */
+  client = /** @type {any} */ (null);
+  /** @type {import('./browser.js').OpenPage} */
+  opened = /** @type {any} */ (null);
+
+  get page() {
+    return this.opened.page;
+  }
+
+  /** Opens a page that knows nothing of those before it; the one before is closed. @param {import('playwright-core').BrowserContextOptions} [options] */
+  async open(options) {
+    await this.opened?.close();
+    this.opened = await this.browser.open(options);
+  }
+
+  /** @param {string} path */
+  visit = (path) => this.page.goto(this.system.httpUrl + path);
+
+  /** @returns {string[]} what the page has complained of until now, which thereby is expected */
+  takeComplaints = () => this.opened.complaints.splice(0);
+
+  /** @param {string} device @param {Record<string, unknown>} birth its session is now, unless it says another */
+  announce = (device, birth) =>
+    this.#publish(`iot/v1/${device}/birth`, { session: Date.now(), name: device, ...birth });
+
+  /** @param {string} device @param {Record<string, unknown> | Record<string, unknown>[]} measurements */
+  publish = (device, measurements) => this.#publish(`iot/v1/${device}/measurements`, measurements);
+
+  /** @param {string} topic @param {unknown} payload */
+  #publish = (topic, payload) => this.client.publishAsync(topic, JSON.stringify(payload), { qos: 1 });
+
+  /** Rows of a table of sensors. */
+  rows = () => this.page.locator('table.sensors tbody tr:not(.waiting)');
+
+  /** @param {number} count */
+  untilRows = (count) => until(async () => (await this.rows().count()) === count, { what: `${count} rows` });
+
+  /** @param {string} selector of a canvas @returns {Promise<number>} different colours on it: 1 where nothing is drawn */
+  paintedColours = (selector) =>
+    this.page.evaluate((found) => {
+      const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(found));
+      const picture = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(picture ? new Uint32Array(picture.data.buffer) : []).size;
+    }, selector);
+
+  /**
+   * Keeps the page's looks under `.data/screenshots/`: both themes, and the width of a phone; and holds each to the rules of
+   * accessibility.
+   *
+   * @param {string} name
+   */
+  async lookAt(name) {
+    const wide = this.page.viewportSize() ?? PHONE;
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.#keep(`${name}-${colorScheme}`);
+      await this.expectAccessible();
+    }
+    await this.page.setViewportSize(PHONE);
+    await this.#keep(`${name}-phone`);
+    await this.expectAccessible();
+    const overflow = await this.page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+    await this.page.setViewportSize(wide);
+  }
+
+  /** @param {string} name */
+  #keep = (name) => this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
+
+  /** Fails on anything that axe-core calls serious or critical. */
+  async expectAccessible() {
+    // The page's policy lets no foreign script in; what the debugger runs is not the page's.
+    const found = await this.#axe();
+    const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious).toEqual([]);
+  }
+
+  /** @returns {Promise<Array<{ id: string, impact: string, nodes: string[] }>>} */
+  async #axe() {
+    if (!(await this.page.evaluate(() => 'axe' in window))) {
+      await this.page.evaluate(await readFile(AXE, 'utf8'));
+    }
+    return this.page.evaluate(async () => {
+      const { violations } = await /** @type {any} */ (window).axe.run(document, {
+        resultTypes: ['violations'],
+      });
+      return violations.map((/** @type {any} */ { id, impact, nodes }) => ({
+        id,
+        impact,
+        nodes: nodes.map((/** @type {any} */ { html, failureSummary }) => `${html}: ${failureSummary}`),
+      }));
+    });
+  }
+}
