@@ -3,9 +3,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Header } from './components/header.js';
 import { routeOf } from './routes.js';
 import { useObservable, useParts } from './state/hooks.js';
+import { DeadLettersView } from './views/dead-letters.js';
 import { DeviceView } from './views/device.js';
 import { FleetView } from './views/fleet.js';
 import { NowhereView } from './views/nowhere.js';
+import { PipelineView } from './views/pipeline.js';
 import { SensorView } from './views/sensor.js';
 
 /** The frame around every view, and the view that the address names. */
@@ -32,6 +34,10 @@ function viewOf(path) {
       return html`<${DeviceView} key=${path} device=${route.device} />`;
     case 'sensor':
       return html`<${SensorView} key=${path} device=${route.device} sensor=${route.sensor} />`;
+    case 'pipeline':
+      return html`<${PipelineView} />`;
+    case 'dead-letters':
+      return html`<${DeadLettersView} />`;
     default:
       return html`<${NowhereView} />`;
   }

@@ -2,15 +2,23 @@
  * The views and their addresses. `VIEW_PATHS` in api/http/static.js answers the same ones with index.html.
  *
  * @typedef {{ view: 'fleet' } | { view: 'device', device: string }
- *   | { view: 'sensor', device: string, sensor: string } | { view: 'nowhere' }} Route
+ *   | { view: 'sensor', device: string, sensor: string }
+ *   | { view: 'pipeline' } | { view: 'dead-letters' } | { view: 'nowhere' }} Route
  */
+
+/** Views of one address each, which the header leads to, by the first part of it. @type {Record<string, Route>} */
+const ALONE = {
+  pipeline: { view: 'pipeline' },
+  'dead-letters': { view: 'dead-letters' },
+};
 
 /** @param {string} path @returns {Route} */
 export function routeOf(path) {
   const parts = decode(path);
   if (parts === null) return { view: 'nowhere' };
   if (parts.length === 0) return { view: 'fleet' };
-  const [first, device = '', third, sensor = ''] = parts;
+  const [first = '', device = '', third, sensor = ''] = parts;
+  if (parts.length === 1 && Object.hasOwn(ALONE, first)) return ALONE[first] ?? { view: 'nowhere' };
   if (first !== 'devices' || !device) return { view: 'nowhere' };
   if (parts.length === 2) return { view: 'device', device };
   if (parts.length === 4 && third === 'sensors' && sensor) return { view: 'sensor', device, sensor };
@@ -31,3 +39,6 @@ export const deviceHref = (device) => `/devices/${encodeURIComponent(device)}`;
 
 /** @param {string} device @param {string} sensor @returns {string} */
 export const sensorHref = (device, sensor) => `${deviceHref(device)}/sensors/${encodeURIComponent(sensor)}`;
+
+/** @param {string} id @returns {string} one dead letter, opened */
+export const letterHref = (id) => `/dead-letters?letter=${encodeURIComponent(id)}`;

@@ -9,7 +9,13 @@ import { MillraceError } from '../../common/errors.js';
 const WEB_DIR = fileURLToPath(new URL('../../web/', import.meta.url));
 
 /** Addresses of the dashboard's views; `web/routes.js` tells them apart in the browser, and a test compares the two. */
-export const VIEW_PATHS = ['/', '/devices/:device', '/devices/:device/sensors/:sensor'];
+export const VIEW_PATHS = [
+  '/',
+  '/devices/:device',
+  '/devices/:device/sensors/:sensor',
+  '/pipeline',
+  '/dead-letters',
+];
 
 /**
  * What the import map of `web/index.html` names: package and file. Nothing else of node_modules is served.

@@ -61,15 +61,21 @@ describe('the look', () => {
     await dashboard.page.setViewportSize({ width, height: 844 });
     await dashboard.visit('/');
     await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-    const parts = await dashboard.page.locator('.header-inner > *').evaluateAll((elements) =>
-      elements.map((element) => {
-        const { left } = element.getBoundingClientRect();
-        return { left, right: left + element.scrollWidth };
-      }),
-    );
-    expect(parts).toHaveLength(3);
-    const ends = parts.map(({ right }) => Math.floor(right));
-    expect(ends).toEqual(ends.map((end, i) => Math.min(end, parts[i + 1]?.left ?? width)));
+    // On top the name, the connection and the choices; below them the views.
+    for (const [row, count] of /** @type {const} */ ([
+      ['.header-inner > :not(.navigation)', 3],
+      ['.navigation > a', 4],
+    ])) {
+      const parts = await dashboard.page.locator(row).evaluateAll((elements) =>
+        elements.map((element) => {
+          const { left } = element.getBoundingClientRect();
+          return { left, right: left + element.scrollWidth };
+        }),
+      );
+      expect(parts).toHaveLength(count);
+      const ends = parts.map(({ right }) => Math.floor(right));
+      expect(ends).toEqual(ends.map((end, i) => Math.min(end, parts[i + 1]?.left ?? width)));
+    }
   });
 });
 

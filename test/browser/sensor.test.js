@@ -56,6 +56,6 @@ test('times are said in UTC on demand', async () => {
   await dashboard.visit('/devices/collar-1/sensors/ambient');
   const head = dashboard.page.locator('table.samples thead');
   await head.getByText('UTC+5:30').waitFor();
-  await dashboard.page.getByRole('radio', { name: 'UTC' }).check({ force: true });
+  await dashboard.page.getByRole('radio', { name: 'UTC', exact: true }).check({ force: true });
   await head.getByText(/UTC$/).waitFor();
 });

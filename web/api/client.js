@@ -5,6 +5,7 @@ import { Problem } from './problem.js';
  * @typedef {import('./types.js').SensorInfo} SensorInfo
  * @typedef {import('./types.js').DeviceInfo} DeviceInfo
  * @typedef {import('./types.js').Measurement} Measurement
+ * @typedef {import('./types.js').DeadLetter} DeadLetter
  * @typedef {Record<string, string | number | null | undefined>} Query values that are null, undefined or empty are left out
  */
 
@@ -26,10 +27,10 @@ export function createClient({ fetch }) {
     return response.json();
   }
 
-  /** @param {string} url @param {AbortSignal} [signal] */
-  async function reach(url, signal) {
+  /** @param {string} url @param {AbortSignal} [signal] @param {'GET' | 'POST'} [method] */
+  async function reach(url, signal, method = 'GET') {
     try {
-      return await fetch(url, { headers: { Accept: 'application/json' }, signal: signal ?? null });
+      return await fetch(url, { method, headers: { Accept: 'application/json' }, signal: signal ?? null });
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Problem({
@@ -60,6 +61,27 @@ export function createClient({ fetch }) {
      */
     measurements: (device, sensor, query, signal) =>
       get(`/devices/${segment(device)}/sensors/${segment(sensor)}/measurements`, query, signal),
+
+    /** @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Pipeline>} */
+    pipeline: (signal) => get('/pipeline', {}, signal),
+
+    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Page<DeadLetter>>} newest first */
+    deadLetters: (query, signal) => get('/dead-letters', query, signal),
+
+    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').DeadLetterSummary>} */
+    deadLetterSummary: (query, signal) => get('/dead-letters/summary', query, signal),
+
+    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<DeadLetter>} */
+    deadLetter: (id, signal) => get(`/dead-letters/${segment(id)}`, {}, signal),
+
+    /** @param {string} id @returns {Promise<import('./types.js').Told>} what became of each measurement that had been refused */
+    async replay(id) {
+      const response = await reach(`${BASE}/dead-letters/${segment(id)}/replay`, undefined, 'POST');
+      if (response.ok) return { refused: [], ...(await response.json()) };
+      const told = response.status === 422 ? await response.clone().json() : {};
+      if (!Array.isArray(told.refused)) throw await readProblem(response);
+      return { accepted: told.accepted, refused: told.refused };
+    },
   };
 }
 

@@ -37,6 +37,47 @@
  * @property {{ p50: number, p99: number } | null} commit_ms null while nothing is committed
  * @property {number} in_flight requests to the database
  * @property {number} refused_per_s
+ *
+ * @typedef {{ ok: boolean, says: string }} Check
+ *
+ * @typedef {object} ProcessInfo
+ * @property {string} client_id
+ * @property {'all' | 'ingest' | 'http'} role
+ * @property {string} version
+ * @property {string} since ISO 8601
+ * @property {string} seen ISO 8601
+ * @property {boolean} stale it has not been heard of for 30 s
+ * @property {number} samples_per_s
+ * @property {{ p50: number | null, p99: number | null }} commit_ms
+ * @property {number} in_flight
+ * @property {number} refused_per_s
+ * @property {{ window: number, waiting: number }} pressure requests that may be in flight, and that wait for a place
+ * @property {Check | null} broker
+ *
+ * @typedef {{ address: string, data_center: string | null, up: boolean }} DatabaseNode
+ *
+ * @typedef {object} Pipeline
+ * @property {ProcessInfo[]} processes
+ * @property {{ nodes: DatabaseNode[] }} database
+ * @property {Check | null} broker
+ * @property {string} packed_until ISO 8601
+ *
+ * @typedef {{ index: number, code: string }} Refusal `index` counts the message's elements from 0; -1 is the message as a whole
+ *
+ * @typedef {object} DeadLetter
+ * @property {string} id timeuuid
+ * @property {string} ts ISO 8601
+ * @property {string | null} device as the topic has it
+ * @property {string} topic
+ * @property {Record<string, number>} codes refused measurements by code
+ * @property {number | null} size bytes of the whole payload; null where only counts were kept
+ * @property {string | null} payload_base64 the first 64 KiB
+ *
+ * @typedef {{ hour: string, letters: number, codes: Record<string, number> }} RefusedHour
+ *
+ * @typedef {{ items: RefusedHour[], from: string, to: string }} DeadLetterSummary hours newest first
+ *
+ * @typedef {{ accepted: number, refused: Refusal[] }} Told
  */
 
 /**

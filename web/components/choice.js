@@ -6,8 +6,9 @@ import { useId } from 'preact/hooks';
  *
  * @param {object} props
  * @param {string} props.legend said, not shown
- * @param {{ value: string, label: string, title?: string, icon?: string }[]} props.options
- *   `icon`: path of a drawing of 16 by 16, shown in place of the label
+ * @param {{ value: string, label: string, note?: string, title?: string, icon?: string }[]} props.options
+ *   `note`: goes with the label, and is only said where there is little room; `icon`: path of a drawing of 16 by 16,
+ *   shown in place of the label
  * @param {string} props.value
  * @param {(value: string) => void} props.onChange
  */
@@ -26,7 +27,7 @@ export function Choice({ legend, options, value, onChange }) {
               checked=${option.value === value}
               onChange=${() => onChange(option.value)}
             />
-            <span>${option.icon && html`<${Icon} path=${option.icon} />`}<span class=${option.icon ? 'said' : ''}>${option.label}</span></span>
+            <span>${option.icon && html`<${Icon} path=${option.icon} />`}<span class=${option.icon ? 'said' : ''}>${option.label}${option.note && html`<span class="choice-note"> ${option.note}</span>`}</span></span>
           </label>
         `,
       )}

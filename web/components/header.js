@@ -1,8 +1,10 @@
 import { html } from 'htm/preact';
+import { formatZone } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Choice } from './choice.js';
 import { Connection } from './connection.js';
 import { Logo } from './logo.js';
+import { Navigation } from './navigation.js';
 
 const SUN =
   'M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.85.85M11.75 11.75l.85.85M12.6 3.4l-.85.85M4.25 11.75l-.85.85M5 8a3 3 0 1 0 6 0 3 3 0 1 0-6 0';
@@ -14,12 +16,8 @@ const THEMES = [
   { value: 'light', label: 'Light', icon: SUN },
   { value: 'dark', label: 'Dark', icon: MOON },
 ];
-const ZONES = [
-  { value: 'local', label: 'Local', title: 'Times as on the wall here' },
-  { value: 'utc', label: 'UTC' },
-];
 
-/** Name, state of the connection, the way to the documents, and what a reader may choose. */
+/** Name, the views, state of the connection, and what a reader may choose. */
 export function Header() {
   const { preferences } = useParts();
   const { theme, zone } = useObservable(preferences);
@@ -27,12 +25,12 @@ export function Header() {
     <header class="header">
       <div class="header-inner">
         <a class="brand" href="/" aria-label="Millrace"><${Logo} /><span>Millrace</span></a>
+        <${Navigation} />
         <${Connection} />
         <div class="header-choices">
-          <a class="header-link" href="/docs" title="The interfaces, HTTP and MQTT" data-native>API</a>
           <${Choice}
-            legend="Time zone"
-            options=${ZONES}
+            legend="Times are shown in"
+            options=${zones()}
             value=${zone}
             onChange=${(/** @type {any} */ next) => preferences.change({ zone: next })}
           />
@@ -46,4 +44,13 @@ export function Header() {
       </div>
     </header>
   `;
+}
+
+/** "Local" alone does not say which zone that is. */
+function zones() {
+  const own = formatZone('local', Date.now());
+  return [
+    { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
+    { value: 'utc', label: 'UTC', title: 'Times in UTC' },
+  ];
 }

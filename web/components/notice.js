@@ -1,11 +1,12 @@
 import { html } from 'htm/preact';
+import { wordsOf } from '../api/problem-words.js';
 
 /**
  * What stands where there is nothing to show, or where something went wrong: what is so, and what one can do.
  *
  * @param {object} props
  * @param {string} props.title
- * @param {'quiet' | 'warn'} [props.tone]
+ * @param {'quiet' | 'warn' | 'good'} [props.tone]
  * @param {any} [props.children]
  */
 export function Notice({ title, tone = 'quiet', children }) {
@@ -18,13 +19,23 @@ export function Notice({ title, tone = 'quiet', children }) {
 }
 
 /**
- * @param {{ problem: import('../api/problem.js').Problem, onRetry: () => void }} props
+ * Why there is no answer, what to do about it, and a way home.
+ *
+ * @param {object} props
+ * @param {import('../api/problem.js').Problem} props.problem
+ * @param {() => void} props.onRetry
+ * @param {boolean} [props.retries] whether whoever shows this asks again by itself what may pass; `useQuery` does
  */
-export function ProblemNotice({ problem, onRetry }) {
+export function ProblemNotice({ problem, onRetry, retries = true }) {
+  const { title, advice } = wordsOf(problem);
   return html`
-    <${Notice} title=${problem.message} tone="warn">
-      ${problem.detail && html`<p>${problem.detail}</p>`}
-      <p><button type="button" class="button" onClick=${onRetry}>Try again</button></p>
+    <${Notice} title=${title} tone="warn">
+      ${advice && html`<p>${advice}</p>`}
+      ${retries && problem.passes && html`<p>This is tried again by itself every few seconds.</p>`}
+      <p class="notice-ways">
+        <button type="button" class="button" onClick=${onRetry}>Try again</button>
+        <a class="button" href="/">To the fleet</a>
+      </p>
     <//>
   `;
 }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { VIEW_PATHS } from '../../../api/http/static.js';
 import { toQuery } from '../../../web/api/client.js';
 import { addressOf } from '../../../web/api/stream.js';
-import { deviceHref, routeOf, sensorHref } from '../../../web/routes.js';
+import { deviceHref, letterHref, routeOf, sensorHref } from '../../../web/routes.js';
 import { rangeOf } from '../../../web/state/ranges.js';
 import { withQuery } from '../../../web/state/router.js';
 
@@ -17,10 +17,21 @@ test('names with slashes, per cent signs and umlauts come back from an address a
   expect(routeOf(sensorHref(device, sensor))).toEqual({ view: 'sensor', device, sensor });
 });
 
-test.each(['/nowhere', '/devices', '/devices/a/sensors', '/devices/a/b/c', '/devices/%E0%A4%A'])(
-  '%s names no view',
-  (path) => expect(routeOf(path)).toEqual({ view: 'nowhere' }),
-);
+test('the views that the header leads to', () => {
+  expect(routeOf('/pipeline')).toEqual({ view: 'pipeline' });
+  expect(routeOf('/dead-letters')).toEqual({ view: 'dead-letters' });
+  expect(routeOf(new URL(letterHref('a b'), 'http://localhost').pathname)).toEqual({ view: 'dead-letters' });
+});
+
+test.each([
+  '/nowhere',
+  '/pipeline/x',
+  '/constructor',
+  '/devices',
+  '/devices/a/sensors',
+  '/devices/a/b/c',
+  '/devices/%E0%A4%A',
+])('%s names no view', (path) => expect(routeOf(path)).toEqual({ view: 'nowhere' }));
 
 test('a filter joins the query, an empty one leaves it', () => {
   const place = { path: '/', query: new URLSearchParams('type=pulse&cursor=abc'), trail: [] };
