@@ -13,6 +13,7 @@ export const LIST = {
     .optional()
     .meta({ description: 'Those that are, or are not, there now.' }),
   site: fields.name.meta({ description: 'Those of this site.' }),
+  name: fields.name.meta({ description: 'Those whose name begins like this.', example: 'my-' }),
 };
 
 /**
@@ -24,14 +25,16 @@ export const LIST = {
 export const getDevices =
   ({ store, cursors, clock }) =>
   async (req, res) => {
-    const { limit, cursor, state, site } = readQuery(req, LIST);
-    const scope = JSON.stringify(['devices', state, site]);
+    const { limit, cursor, state, site, name } = readQuery(req, LIST);
+    const scope = JSON.stringify(['devices', state, site, name]);
     const now = clock();
     /** @param {import('../../store/registry/rows.js').DeviceRow} row */
-    const accept = (row) => isOnline(row, now) === (state === 'online');
+    const accept = (row) =>
+      (state === undefined || isOnline(row, now) === (state === 'online')) &&
+      (name === undefined || (row.name ?? '').startsWith(name));
     const { rows, next } = await store.fleet.devicePage({
       site,
-      accept: state === undefined ? null : accept,
+      accept: state === undefined && name === undefined ? null : accept,
       after: cursor === undefined ? null : cursors.open(scope, cursor),
       limit,
     });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const device = await connectDevice(system);
   for (const name of ['a', 'b', 'c']) {
     const sensors = ['s', 't'].map((sensor_id) => ({ sensor_id, type: 'Pulse' }));
-    await device.birth(name, { site: 'Oslo', sensors });
+    await device.birth(name, { name: `cow-${name}`, site: 'Oslo', sensors });
     const samples = [0, 1, 2].map((value) => ({ sensor_id: 's', ts: FROM + value, value }));
     await device.measure(name, [...samples, ...samples.map((one) => ({ ...one, sensor_id: 't' }))]);
   }
@@ -65,6 +65,7 @@ const LISTINGS = [
   '/devices?limit=1',
   '/devices?limit=1&site=Oslo',
   '/devices?limit=1&state=online',
+  '/devices?limit=1&name=cow',
   raw('a'),
   raw('b'),
   raw('a', 't'),

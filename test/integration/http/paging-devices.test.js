@@ -31,21 +31,29 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** @type {Array<{ state?: 'online' | 'offline', site?: string }>} */
+/** @type {Array<{ state?: 'online' | 'offline', site?: string, name?: string }>} */
 const FILTERS = [
   {},
   { state: 'online' },
   { state: 'offline' },
   { site: 'Oslo' },
   { state: 'offline', site: 'Bergen' },
+  { name: 'gate-1' },
+  { name: 'gate-', state: 'offline' },
+  { name: 'gate-1', site: 'Bergen', state: 'online' },
+  { name: 'ate' },
+  { name: 'Gate' },
 ];
 
 describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ filter }) => {
   const expected = FLEET.filter(
-    ({ state, site }) => (!filter.state || filter.state === state) && (!filter.site || filter.site === site),
+    ({ name, state, site }) =>
+      (!filter.state || filter.state === state) &&
+      (!filter.site || filter.site === site) &&
+      (!filter.name || name.startsWith(filter.name)),
   );
 
-  test.each([1, expected.length / 2, expected.length, expected.length + 1, 1000].map(Math.ceil))(
+  test.each([1, (expected.length + 1) / 2, expected.length || 1, expected.length + 1, 1000].map(Math.ceil))(
     'limit %i: each device once',
     async (limit) => {
       const pages = await pagesOf(

@@ -57,6 +57,7 @@ test.each([
   '/latest?constructor=1',
   '/devices?device=cow',
   '/devices?state=asleep',
+  '/devices?name=',
   '/devices?state=online&state=online',
   '/devices/cow?limit=1',
   '/devices/cow/sensors/pulse?from=1',

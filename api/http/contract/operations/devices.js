@@ -10,8 +10,8 @@ export const listDevices = {
   id: 'listDevices',
   tag: 'devices',
   summary: 'All devices, page by page',
-  description: `With \`site\`, as many are read as are answered. With \`state\`, up to 1,000 are looked at for one page, which may then be
-short, even empty, before the end: whether a device is online is known only by looking.`,
+  description: `With \`site\`, as many are read as are answered. With \`state\` or \`name\`, up to 1,000 are looked at for one page, which may
+then be short, even empty, before the end: whether a device is online is known only by looking, and only sensors have an index of names.`,
   query: LIST,
   answers: { 200: json(SCHEMAS.DevicePage) },
   links: { device: { to: 'readDevice', parameters: { device: '$response.body#/items/0/device_id' } } },
