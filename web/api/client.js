@@ -45,6 +45,12 @@ export function createClient({ fetch }) {
     /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Page<LatestItem>>} */
     latest: (query, signal) => get('/latest', query, signal),
 
+    /** @param {AbortSignal} [signal] @returns {Promise<import('./types.js').FleetInfo>} */
+    fleet: (signal) => get('/fleet', {}, signal),
+
+    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Page<import('./types.js').DeviceItem>>} */
+    devices: (query, signal) => get('/devices', query, signal),
+
     /** @param {string} device @param {AbortSignal} [signal] @returns {Promise<DeviceInfo>} */
     device: (device, signal) => get(`/devices/${segment(device)}`, {}, signal),
 

@@ -30,6 +30,16 @@
  * @property {string | null} registered_at ISO 8601
  * @property {SensorInfo[]} sensors
  *
+ * @typedef {Omit<DeviceInfo, 'registered_at' | 'sensors'>} DeviceItem one device of a page
+ *
+ * @typedef {{ ts: string, kind: 'birth' | 'online' | 'offline' }} DeviceEvent
+ *
+ * @typedef {object} FleetInfo counts of all
+ * @property {{ online: number, offline: number }} devices
+ * @property {number} sensors
+ * @property {Record<string, number>} by_type
+ * @property {Record<string, number>} by_site
+ *
  * @typedef {{ ts: string, value: number }} Measurement
  *
  * @typedef {object} Stats what the pipeline does, told once a second

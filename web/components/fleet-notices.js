@@ -9,6 +9,13 @@ export const NoMatch = ({ href }) => html`
   <//>
 `;
 
+export const NoDevice = () => html`
+  <${Notice} title="No device matches">
+    <p>Sites must match as a whole, names from their beginning.</p>
+    <p><a class="button" href="/?show=devices">Show all devices</a></p>
+  <//>
+`;
+
 /** The first thing a newcomer may see: what to do next. */
 export const EmptyFleet = () => html`
   <${Notice} title="No sensor has spoken yet">

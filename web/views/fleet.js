@@ -1,79 +1,19 @@
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
-import { FleetFilters } from '../components/fleet-filters.js';
-import { EmptyFleet, NoMatch } from '../components/fleet-notices.js';
-import { ProblemNotice, SlowLine } from '../components/notice.js';
-import { Pager } from '../components/pager.js';
+import { DeviceList } from '../components/device-list.js';
 import { PipelineFigures } from '../components/pipeline-figures.js';
-import { SensorTable } from '../components/sensor-table.js';
+import { SensorList } from '../components/sensor-list.js';
 import { useObservable, useParts } from '../state/hooks.js';
-import { withQuery } from '../state/router.js';
-import { FILTERS, PAGE_ROWS, useLatestPage } from '../state/use-latest-page.js';
 import { useTitle } from '../state/use-title.js';
 
-/** All sensors page by page, live, under the figures of the pipeline. */
+/** The figures of the pipeline, and below them all sensors, or all devices, page by page. */
 export function FleetView() {
-  const { live, router } = useParts();
-  const place = useObservable(router.place);
-  const { data, problem, loading, slow, reload } = useLatestPage(place.query);
-  const filtered = FILTERS.some((name) => place.query.has(name));
-  const cursor = place.query.get('cursor');
-  const hasPages = !problem && (data === null || data.items.length > 0 || cursor !== null);
+  const { router } = useParts();
+  const { query } = useObservable(router.place);
   useTitle('Fleet');
-  useNewcomers(live, data?.items.length === 0 && !filtered, reload);
-
-  /** @param {string | null} next @param {(string | null)[]} trail cursors of the pages before */
-  const toPage = (next, trail) => {
-    router.changeQuery({ cursor: next }, { trail });
-    document.getElementById('sensors')?.scrollIntoView({ block: 'nearest' });
-  };
 
   return html`
     <h1 class="said">Fleet</h1>
     <${PipelineFigures} />
-    <section id="sensors" class="panel" aria-label="Latest values">
-      <${FleetFilters} />
-      ${slow && html`<${SlowLine} />`}
-      ${
-        problem
-          ? html`<${ProblemNotice}
-            problem=${problem}
-            onRetry=${problem.code === 'bad_cursor' ? () => toPage(null, []) : reload}
-          />`
-          : data?.items.length === 0
-            ? filtered || cursor
-              ? html`<${NoMatch} href=${place.path} />`
-              : html`<${EmptyFleet} />`
-            : html`<${SensorTable}
-              caption="Latest value of every sensor"
-              items=${data?.items ?? null}
-              busy=${loading}
-              expected=${PAGE_ROWS}
-              filterHref=${(/** @type {Record<string, string>} */ filter) => withQuery(place, { ...filter, cursor: null })}
-            />`
-      }
-      ${
-        hasPages &&
-        html`<${Pager}
-        shown=${data?.items.length ?? 0}
-        isFirst=${!cursor}
-        number=${cursor && place.trail.length === 0 ? null : place.trail.length + 1}
-        onFirst=${() => toPage(null, [])}
-        onPrevious=${place.trail.length > 0 ? () => toPage(place.trail.at(-1) ?? null, place.trail.slice(0, -1)) : null}
-        onNext=${data?.next && !loading ? () => toPage(data.next, [...place.trail, cursor]) : null}
-      />`
-      }
-    </section>
+    ${query.get('show') === 'devices' ? html`<${DeviceList} />` : html`<${SensorList} />`}
   `;
-}
-
-/**
- * An empty fleet waits for its first sensor, and shows it as it comes.
- *
- * @param {import('../state/live.js').Live} live
- * @param {boolean} waiting
- * @param {() => void} reload
- */
-function useNewcomers(live, waiting, reload) {
-  useEffect(() => (waiting ? live.subscribeAll(reload) : undefined), [live, waiting, reload]);
 }

@@ -1,0 +1,113 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const PAGE_ROWS = 25;
+const SITES = ['North Meadow', 'South Meadow', 'Barn'];
+const DEVICES = 40;
+
+/** Every fifth one was switched off. @param {number} number */
+const stateOf = (number) => (number % 5 === 0 ? 'offline' : 'online');
+
+const dashboard = useDashboard({
+  async fill({ announce, client }) {
+    for (let number = 1; number <= DEVICES; number += 1) {
+      const name = `collar-${number}`;
+      const session = Date.now();
+      await announce(name, { session, site: SITES[number % 3], sensors: [{ sensor_id: 'neck' }] });
+      const status = JSON.stringify({ state: stateOf(number), session });
+      await client.publishAsync(`iot/v1/${name}/status`, status, { qos: 1 });
+    }
+  },
+});
+
+const rows = () => dashboard.page.locator('table.devices tbody tr:not(.waiting)');
+/** @returns {Promise<string[]>} as shown, from above */
+const names = () => rows().locator('a.row-link').allTextContents();
+/** @param {number} count */
+const untilDevices = (count) =>
+  until(async () => (await rows().count()) === count, { what: `${count} devices` });
+/** @param {string[]} all */
+const byName = (all) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+
+describe('the devices', () => {
+  test('are beside the sensors, page by page, with their state in words', async () => {
+    await dashboard.visit('/');
+    await dashboard.page.getByRole('link', { name: 'Devices' }).click();
+    await untilDevices(PAGE_ROWS);
+    expect(new URL(dashboard.page.url()).search).toBe('?show=devices');
+    await dashboard.page.getByText('Live', { exact: true }).waitFor();
+    const first = await names();
+    const collar = rows()
+      .filter({ hasText: first[0] ?? '' })
+      .first();
+    expect(await collar.locator('.state').textContent()).toBe(
+      stateOf(Number(first[0]?.slice(7))) === 'online' ? 'Online' : 'Offline',
+    );
+    expect(await collar.locator('.age').textContent()).toMatch(/^\s*(now|\d+ (s|min))\s*$/);
+
+    await dashboard.page.getByRole('button', { name: 'Next' }).click();
+    await untilDevices(DEVICES - PAGE_ROWS);
+    expect(new Set([...first, ...(await names())]).size).toBe(DEVICES);
+    await dashboard.page.getByText(`${DEVICES - PAGE_ROWS} devices · page 2`).waitFor();
+  });
+
+  test('are narrowed to a state by one click, to a site and to the beginning of a name', async () => {
+    await dashboard.visit('/?show=devices');
+    await dashboard.page.getByText('Offline 8', { exact: true }).click();
+    await untilDevices(DEVICES / 5);
+    expect(new Set(await rows().locator('.state').allTextContents())).toEqual(new Set(['Offline']));
+    await dashboard.page.getByLabel('Site', { exact: true }).fill('Barn');
+    await dashboard.page.keyboard.press('Enter');
+    await untilDevices(3);
+    expect(await names()).toEqual(['collar-5', 'collar-20', 'collar-35']);
+    await dashboard.page.getByLabel('Name', { exact: true }).fill('collar-3');
+    await untilDevices(1);
+    expect(new URL(dashboard.page.url()).search).toBe('?show=devices&state=offline&site=Barn&name=collar-3');
+    await dashboard.page.reload();
+    await untilDevices(1);
+
+    await dashboard.page.getByLabel('Name', { exact: true }).fill('nobody');
+    await dashboard.page.getByRole('heading', { name: 'No device matches' }).waitFor();
+    await dashboard.page.getByRole('link', { name: 'Show all devices' }).click();
+    await untilDevices(PAGE_ROWS);
+  });
+
+  test('are sorted within their page by the heads of the columns, by keyboard too', async () => {
+    await dashboard.visit('/?show=devices');
+    await untilDevices(PAGE_ROWS);
+    const up = await names();
+    expect(up).toEqual(byName(up));
+    const head = dashboard.page.getByRole('columnheader', { name: 'Device' });
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await head.getByRole('button').press('Enter');
+    await until(async () => (await head.getAttribute('aria-sort')) === 'descending');
+    expect(await names()).toEqual(up.toReversed());
+    await dashboard.page.reload();
+    await untilDevices(PAGE_ROWS);
+    expect(await names()).toEqual(up.toReversed());
+    await dashboard.page.getByRole('button', { name: 'State' }).click();
+    const states = await rows().locator('.state').allTextContents();
+    expect(states).toEqual(states.toSorted());
+    expect(new Set(states).size).toBe(2);
+  });
+
+  test('change by themselves, and lead to a device', async () => {
+    await dashboard.visit('/?show=devices&name=collar-12');
+    await untilDevices(1);
+    expect(await rows().locator('.state').textContent()).toBe('Online');
+    const status = JSON.stringify({ state: 'offline', session: Date.now() });
+    await dashboard.client.publishAsync('iot/v1/collar-12/status', status, { qos: 1 });
+    await until(async () => (await rows().locator('.state').textContent()) === 'Offline');
+    await rows().locator('a.row-link').press('Enter');
+    await dashboard.page.getByRole('heading', { name: 'collar-12', level: 1 }).waitFor();
+  });
+
+  test('keep to the rules of accessibility, in both themes and on a phone', async () => {
+    await dashboard.visit('/?show=devices');
+    await untilDevices(PAGE_ROWS);
+    await dashboard.lookAt('devices');
+  });
+});

@@ -1,0 +1,85 @@
+import { html } from 'htm/preact';
+import { NOTHING } from '../format.js';
+import { deviceHref } from '../routes.js';
+import { sorted } from '../state/sorting.js';
+import { Age } from './age.js';
+import { Online } from './online.js';
+import { SortHeader } from './sort-header.js';
+
+/** @typedef {import('../api/types.js').DeviceItem} DeviceItem */
+
+/** What each column is sorted by; the first one is the usual. @type {Record<string, (device: DeviceItem) => string | number | null>} */
+const SORT_VALUES = {
+  name: ({ name, device_id }) => name ?? device_id,
+  site: ({ site }) => site,
+  state: ({ online }) => (online ? 'online' : 'offline'),
+  heard: ({ last_seen }) => (last_seen === null ? null : -Date.parse(last_seen)),
+};
+
+export const DEVICE_COLUMNS = Object.keys(SORT_VALUES);
+
+/**
+ * Devices, one a row.
+ *
+ * @param {object} props
+ * @param {DeviceItem[] | null} props.items null: not known yet
+ * @param {import('../state/sorting.js').Sorting} props.sorting
+ * @param {boolean} props.busy another page is on its way
+ * @param {number} props.expected rows to keep room for until the items are there
+ * @param {(site: string) => string} props.siteHref where a site leads
+ */
+export function DeviceTable({ items, sorting, busy, expected, siteHref }) {
+  const { by, down } = sorting;
+  const keyOf = SORT_VALUES[by] ?? (() => null);
+  return html`
+    <table class="devices" aria-busy=${busy}>
+      <caption class="said">Devices</caption>
+      <thead>
+        <tr>
+          <${SortHeader} label="Device" by="name" sorting=${sorting} />
+          <${SortHeader} label="Site" by="site" sorting=${sorting} class="col-site" />
+          <${SortHeader} label="State" by="state" sorting=${sorting} class="col-state" />
+          <${SortHeader} label="Last heard" by="heard" sorting=${sorting} class="col-heard" />
+        </tr>
+      </thead>
+      <tbody>
+        ${
+          items
+            ? sorted(items, keyOf, down).map(
+                (device) =>
+                  html`<${DeviceRow} key=${device.device_id} device=${device} siteHref=${siteHref} />`,
+              )
+            : Array.from({ length: expected }, (_, index) => html`<${EmptyRow} key=${index} />`)
+        }
+      </tbody>
+    </table>
+  `;
+}
+
+/** @param {{ device: DeviceItem, siteHref: (site: string) => string }} props */
+const DeviceRow = ({ device: { device_id, name, site, online, last_seen }, siteHref }) => html`
+  <tr>
+    <th scope="row">
+      <a class="row-link" href=${deviceHref(device_id)}>${name ?? device_id}</a>
+      <span class="under">${site}</span>
+    </th>
+    <td class="col-site">
+      ${
+        site
+          ? html`<a href=${siteHref(site)} title=${`Only ${site}`}>${site}</a>`
+          : html`<span class="quiet">${NOTHING}</span>`
+      }
+    </td>
+    <td class="col-state"><${Online} online=${online} /></td>
+    <td class="col-heard"><${Age} ts=${last_seen} /></td>
+  </tr>
+`;
+
+const EmptyRow = () => html`
+  <tr class="waiting" aria-hidden="true">
+    <td><span class="bar bar-long"></span></td>
+    <td class="col-site"><span class="bar"></span></td>
+    <td class="col-state"><span class="bar"></span></td>
+    <td class="col-heard"></td>
+  </tr>
+`;
