@@ -80,6 +80,8 @@
  * @property {string | null} device as the topic has it
  * @property {string} topic
  * @property {Record<string, number>} codes refused measurements by code
+ * @property {Refusal[] | null} refused the first 100; null where only counts were kept
+ * @property {string | null} content_type as the sender said
  * @property {number | null} size bytes of the whole payload; null where only counts were kept
  * @property {string | null} payload_base64 the first 64 KiB
  *

@@ -108,6 +108,10 @@ const Codes = z.record(z.string(), z.int().positive()).meta({
   examples: [{ bad_timestamp: 2 }],
 });
 
+const Refusal = z
+  .strictObject({ index: z.int().min(-1), code: z.string() })
+  .meta({ description: '`index` counts the elements of a message from 0; -1 is the message as a whole.' });
+
 const DeadLetter = z
   .strictObject({
     id: Id,
@@ -115,12 +119,14 @@ const DeadLetter = z
     device: z.string().nullable(),
     topic: z.string(),
     codes: Codes,
+    refused: z.array(Refusal).max(100).nullable(),
+    content_type: z.string().nullable(),
     size: z.int().min(0).nullable(),
     payload_base64: z.base64().nullable(),
   })
   .meta({
     description:
-      'A message of which something was refused. `size` is that of the whole payload in bytes, of which the first 64 KiB are kept; both are null where only counts were kept.',
+      'A message of which something was refused. `refused` are the first 100 of its measurements that were, `codes` counts all. `content_type` is what the sender said, if anything. `size` is that of the whole payload in bytes, of which the first 64 KiB are kept. Where only counts were kept, all of these but `codes` are null.',
   });
 
 const RefusedHour = z.strictObject({ hour: Time, letters: z.int().positive(), codes: Codes });
@@ -213,6 +219,7 @@ export const SCHEMAS = {
   MeasurementPage: pageOf(Measurement),
   Point,
   Series,
+  Refusal,
   DeadLetter,
   DeadLetterPage: pageOf(DeadLetter),
   DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),

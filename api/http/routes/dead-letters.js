@@ -37,6 +37,19 @@ export const getDeadLetters =
   };
 
 /**
+ * `GET /dead-letters/{id}`: one of them.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getDeadLetter =
+  ({ store }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    res.json(letterItem(await findLetter(store, req)));
+  };
+
+/**
  * `GET /dead-letters/summary`: how much was refused, by code and hour, newest first. `from` is where the counts begin:
  * later than asked for where that is too much for one answer, and then the `to` of the next request.
  *
@@ -65,10 +78,20 @@ export const replayDeadLetter =
   ({ store, replay }) =>
   async (req, res) => {
     readQuery(req, {});
-    const letter = await store.letters.find(String(req.params['id']));
-    if (!letter) throw new MillraceError('not_found', 'There is no such dead letter, or none any more.');
-    answerTold(res, await replay(letter));
+    answerTold(res, await replay(await findLetter(store, req)));
   };
+
+/**
+ * @param {import('../../store/index.js').Store} store
+ * @param {import('express').Request} req
+ * @returns {Promise<import('../../store/dead-letters/letter.js').StoredLetter>}
+ * @throws {MillraceError} `not_found`
+ */
+async function findLetter(store, req) {
+  const letter = await store.letters.find(String(req.params['id']));
+  if (!letter) throw new MillraceError('not_found', 'There is no such dead letter, or none any more.');
+  return letter;
+}
 
 /**
  * The last 24 hours, unless something else is asked for; never more than is kept.
@@ -96,6 +119,8 @@ const letterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
   device,
   topic,
   codes,
+  refused: content?.refused ?? null,
+  content_type: content?.contentType ?? null,
   size: content?.size ?? null,
   payload_base64: content?.payload.toString('base64') ?? null,
 });

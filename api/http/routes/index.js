@@ -4,7 +4,7 @@ import * as fleet from '../contract/operations/fleet.js';
 import * as latest from '../contract/operations/latest.js';
 import * as measurements from '../contract/operations/measurements.js';
 import * as service from '../contract/operations/service.js';
-import { getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './dead-letters.js';
+import { getDeadLetter, getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './dead-letters.js';
 import { deleteDevice, getDevice, getDevices, getSensor } from './devices.js';
 import { getAsyncApi, getOpenApi } from './documents.js';
 import { getEvents } from './events.js';
@@ -101,6 +101,12 @@ export const API_ROUTES = [
     path: '/api/v1/dead-letters/summary',
     create: getDeadLetterSummary,
     operation: deadLetters.summarizeDeadLetters,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/dead-letters/{id}',
+    create: getDeadLetter,
+    operation: deadLetters.readDeadLetter,
   },
   { method: 'get', path: '/api/v1/pipeline', create: getPipeline, operation: fleet.readPipeline },
   {

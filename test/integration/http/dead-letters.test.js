@@ -168,18 +168,54 @@ test('a letter says what was refused; by default those of the last day are shown
   await client.endAsync();
   const { items, next } = await system.get('/dead-letters');
   expect(next).toBe(null);
-  expect(items).toEqual([
-    {
-      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-1/),
-      ts: expect.stringMatching(/Z$/),
-      device: 'Öfen & Co',
-      topic: 'iot/v1/Öfen & Co/measurements',
-      codes: { not_numeric: 1, bad_id: 1 },
-      size: Buffer.byteLength(payload),
-      payload_base64: Buffer.from(payload).toString('base64'),
-    },
-  ]);
+  const letter = {
+    id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-1/),
+    ts: expect.stringMatching(/Z$/),
+    device: 'Öfen & Co',
+    topic: 'iot/v1/Öfen & Co/measurements',
+    codes: { not_numeric: 1, bad_id: 1 },
+    refused: [
+      { index: 0, code: 'not_numeric' },
+      { index: 2, code: 'bad_id' },
+    ],
+    content_type: null,
+    size: Buffer.byteLength(payload),
+    payload_base64: Buffer.from(payload).toString('base64'),
+  };
+  expect(items).toEqual([letter]);
+  expect(await system.get(`/dead-letters/${items[0].id}`)).toEqual(items[0]);
   expect(Date.parse(items[0].ts)).toBeGreaterThanOrEqual(before);
+});
+
+describe('one letter', () => {
+  test('of counts alone has nothing else', async () => {
+    await writeBare(NOON - 30 * HOUR);
+    const range = rangeQuery({ from: NOON - 30 * HOUR, to: NOON - 29 * HOUR });
+    const [{ id }] = (await system.get(`/dead-letters?${range}`)).items;
+    expect(await system.get(`/dead-letters/${id}`)).toEqual({
+      id,
+      ts: new Date(NOON - 30 * HOUR).toISOString(),
+      device: null,
+      topic: 'iot/v1/x/measurements',
+      codes: { malformed: 1 },
+      refused: null,
+      content_type: null,
+      size: null,
+      payload_base64: null,
+    });
+  });
+
+  test.each(['3f2a1c00-c6a1-11f0-8000-0123456789ab', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44', 'abc'])(
+    '%s: not found',
+    async (id) => {
+      expectProblem(await send(system.httpUrl, `/api/v1/dead-letters/${id}`), 404, 'not_found');
+    },
+  );
+
+  test('takes no parameters', async () => {
+    const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc?full=1');
+    expectProblem(answer, 400, 'bad_parameter');
+  });
 });
 
 describe('the summary', () => {

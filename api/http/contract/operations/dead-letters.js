@@ -13,8 +13,21 @@ export const listDeadLetters = {
   description: 'Those of the last 24 hours, unless a range is given. They are kept for 14 days.',
   query: LIST,
   answers: { 200: json(SCHEMAS.DeadLetterPage) },
-  links: { replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/items/0/id' } } },
+  links: {
+    read: { to: 'readDeadLetter', parameters: { id: '$response.body#/items/0/id' } },
+    replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/items/0/id' } },
+  },
   problems: [...PAGED, 'bad_range'],
+};
+
+/** @type {Operation} */
+export const readDeadLetter = {
+  id: 'readDeadLetter',
+  tag: 'dead-letters',
+  summary: 'One message of which something was refused',
+  answers: { 200: json(SCHEMAS.DeadLetter) },
+  links: { replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/id' } } },
+  problems: ['bad_parameter', 'not_found', 'unavailable'],
 };
 
 /** @type {Operation} */
