@@ -1,6 +1,13 @@
 import { EVERY_DEVICE } from './topics.js';
 
-/** @typedef {(items: import('./item.js').LiveItem[]) => void} Listener told of changes of one device */
+/**
+ * Told of changes of one device.
+ *
+ * @callback Listener
+ * @param {import('./item.js').LiveItem[]} items
+ * @param {number} committedAt when the oldest of them was committed, or as much of that as is known, in ms of this process's
+ *   `performance.now()`
+ */
 
 /** Who listens to which devices, in this process. */
 export function createAudience() {
@@ -27,10 +34,10 @@ export function createAudience() {
     /** @param {string} device */
     hears: (device) => listeners.has(EVERY_DEVICE) || listeners.has(device),
 
-    /** @param {string} device @param {import('./item.js').LiveItem[]} items */
-    tell(device, items) {
-      for (const listener of listeners.get(device) ?? []) listener(items);
-      for (const listener of listeners.get(EVERY_DEVICE) ?? []) listener(items);
+    /** @param {string} device @param {import('./item.js').LiveItem[]} items @param {number} committedAt */
+    tell(device, items, committedAt) {
+      for (const listener of listeners.get(device) ?? []) listener(items, committedAt);
+      for (const listener of listeners.get(EVERY_DEVICE) ?? []) listener(items, committedAt);
     },
 
     /** Devices that somebody listens to, `EVERY_DEVICE` maybe among them. */

@@ -5,6 +5,7 @@ import { brokerOptions } from '../broker-options.js';
 import { createAudience } from './audience.js';
 import { readItems } from './item.js';
 import { createOutbox } from './outbox.js';
+import { waitedMs } from './packet.js';
 import { liveDevice, liveTopic } from './topics.js';
 
 /** How long the first connection, and an orderly goodbye, are waited for, in ms. */
@@ -58,17 +59,18 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     for (const listener of missed) listener();
   });
   client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
-  client.on('message', (topic, payload) => {
+  client.on('message', (topic, payload, packet) => {
     const device = liveDevice(topic);
     const items = readItems(device, payload);
-    if (items) audience.tell(device, items);
+    if (items) audience.tell(device, items, performance.now() - waitedMs(packet));
     else metrics.live.inc({ result: 'ignored' });
   });
 
   return {
     isWanted: () => true,
 
-    publish: (device, items) => outbox.put(liveTopic(device), JSON.stringify(items)),
+    publish: (device, items, committedAt) =>
+      outbox.put(liveTopic(device), JSON.stringify(items), performance.now() - committedAt),
 
     async listen(devices, listener) {
       const opened = audience.add(devices, listener);

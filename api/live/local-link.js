@@ -14,8 +14,8 @@ export function createLocalLink(outside) {
   return {
     isWanted: (device) => audience.hears(device) || outside.isWanted(),
 
-    publish(device, items) {
-      audience.tell(device, items);
+    publish(device, items, committedAt) {
+      audience.tell(device, items, committedAt);
       if (outside.isWanted()) outside.send(liveTopic(device), Buffer.from(JSON.stringify(items)));
     },
 

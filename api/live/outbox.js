@@ -23,13 +23,13 @@ export function createOutbox(client, { live }) {
   return {
     flush,
 
-    /** @param {string} topic of ASCII @param {string} payload */
-    put(topic, payload) {
+    /** @param {string} topic of ASCII @param {string} payload @param {number} [waited] since the oldest commit that it tells of, in ms */
+    put(topic, payload, waited) {
       if (!client.connected || client.stream.writableLength + bytes > MOST_WAITING) {
         live.inc({ result: 'dropped' });
         return;
       }
-      const packet = publishPacket(topic, payload);
+      const packet = publishPacket(topic, payload, waited);
       live.inc({ result: 'published' });
       bytes += packet.length;
       if (packets.push(packet) === 1) setImmediate(flush);

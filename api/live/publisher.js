@@ -9,28 +9,30 @@ const MOST_ITEMS = 100;
 /** @typedef {import('../ingest/registry/cache.js').Device} Device */
 /** @typedef {import('../ingest/registry/cache.js').Sensor} Sensor */
 
+/** What was committed of a device and is not told yet; `since`: the oldest of it, in ms of `performance.now()`. @typedef {{ sensors: Set<Sensor>, since: number }} Changes */
+
 /**
  * Tells what ingest has committed, of each sensor the newest alone. A device that sends less often than the interval,
  * as most do, is told of without delay, so that the readers' own interval is the only one that a change waits for.
  *
  * @param {object} link where it is told
  * @param {(device: string) => boolean} link.isWanted whether anybody may be listening
- * @param {(device: string, items: import('./item.js').LiveItem[]) => void} link.publish
+ * @param {import('./index.js').Link['publish']} link.publish
  */
 export function createPublisher({ isWanted, publish }) {
-  /** @type {Map<Device, Set<Sensor>>} devices told of in this interval, and what has changed since */
+  /** @type {Map<Device, Changes>} devices told of in this interval, and what has changed since */
   const recent = new Map();
   /** @type {Device[]} that were quiet until now */
   let due = [];
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
 
-  /** @param {Device} device @param {Set<Sensor>} changed */
-  function tell(device, changed) {
-    const items = [...changed].map((sensor) => liveItem(device, sensor));
-    changed.clear();
+  /** @param {Device} device @param {Changes} changes */
+  function tell(device, { sensors, since }) {
+    const items = [...sensors].map((sensor) => liveItem(device, sensor));
+    sensors.clear();
     for (let from = 0; from < items.length; from += MOST_ITEMS) {
-      publish(device.id, items.slice(from, from + MOST_ITEMS));
+      publish(device.id, items.slice(from, from + MOST_ITEMS), since);
     }
   }
 
@@ -38,15 +40,15 @@ export function createPublisher({ isWanted, publish }) {
     const devices = due;
     due = [];
     for (const device of devices) {
-      const changed = recent.get(device);
-      if (changed) tell(device, changed);
+      const changes = recent.get(device);
+      if (changes) tell(device, changes);
     }
   }
 
   function tellRecent() {
-    for (const [device, changed] of recent) {
-      if (changed.size === 0) recent.delete(device);
-      else tell(device, changed);
+    for (const [device, changes] of recent) {
+      if (changes.sensors.size === 0) recent.delete(device);
+      else tell(device, changes);
     }
     if (recent.size > 0) return;
     clearInterval(timer);
@@ -57,15 +59,16 @@ export function createPublisher({ isWanted, publish }) {
     /** @param {Device} device @param {Sensor[]} sensors that have a newer value, which is committed */
     note(device, sensors) {
       if (!isWanted(device.id)) return;
-      let changed = recent.get(device);
-      if (!changed) {
-        changed = new Set();
-        recent.set(device, changed);
+      let changes = recent.get(device);
+      if (!changes) {
+        changes = { sensors: new Set(), since: 0 };
+        recent.set(device, changes);
         // A turn of the event loop settles many messages; what they changed goes out together.
         if (due.push(device) === 1) setImmediate(tellDue);
         timer ??= setInterval(tellRecent, INTERVAL_MS).unref();
       }
-      for (const sensor of sensors) changed.add(sensor);
+      if (changes.sensors.size === 0) changes.since = performance.now();
+      for (const sensor of sensors) changes.sensors.add(sensor);
     },
 
     /** Tells what still waits. */

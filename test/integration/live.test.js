@@ -53,6 +53,13 @@ const measure = (client, device, value) =>
 /** @param {import('../support/event-stream.js').EventStream} stream @returns {Set<string>} */
 const heard = (stream) => new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
 
+/** @param {import('../support/event-stream.js').EventStream} stream @param {number} value */
+const committedAt = (stream, value) =>
+  stream.events.find(
+    ({ event, data }) =>
+      event === 'delta' && data.items.some((/** @type {any} */ item) => item.value === value),
+  )?.data.committed_at;
+
 /** @param {ApiProcess} api */
 async function readiness({ httpUrl }) {
   const { status, text } = await send(httpUrl, '/readyz');
@@ -104,15 +111,23 @@ test('while a process has no connection for live changes its readers hear of the
   expect((await readiness(http)).checks.live.ok).toBe(true);
   await measure(client, 'cut', 4);
   await until(() => heard(reader).has('cut 4'));
+  // Nobody knows when that was committed which was read, since nobody was told.
+  expect([2, 4].map((value) => committedAt(reader, value))).toEqual([null, expect.any(String)]);
   expect(reader.hasEnded()).toBe(false);
 });
 
-test('on the wire: a message for each device, an array of its items as /latest has them', async () => {
-  const client = await connectClient();
-  /** @type {Array<{ topic: string, payload: any, retain: boolean, qos: number }>} */
+test('on the wire: a message for each device, an array of its items as /latest has them, and how long it waited', async () => {
+  const client = await connectClient({ protocolVersion: 5 });
+  /** @type {Array<{ topic: string, payload: any, retain: boolean, qos: number, waited: unknown }>} */
   const messages = [];
-  client.on('message', (topic, payload, { retain, qos }) =>
-    messages.push({ topic, payload: JSON.parse(String(payload)), retain, qos }),
+  client.on('message', (topic, payload, { retain, qos, properties }) =>
+    messages.push({
+      topic,
+      payload: JSON.parse(String(payload)),
+      retain,
+      qos,
+      waited: properties?.userProperties?.['waited_ms'],
+    }),
   );
   await client.subscribeAsync('iot/live/+', { qos: 1 });
   await client.publishAsync(
@@ -123,7 +138,13 @@ test('on the wire: a message for each device, an array of its items as /latest h
   await until(() => messages.length > 0);
   const { text } = await send(left.httpUrl, '/api/v1/latest?device=wired');
   expect(messages).toEqual([
-    { topic: `iot/live/${idOf('wired')}`, payload: JSON.parse(text).items, retain: false, qos: 0 },
+    {
+      topic: `iot/live/${idOf('wired')}`,
+      payload: JSON.parse(text).items,
+      retain: false,
+      qos: 0,
+      waited: expect.stringMatching(/^\d+$/),
+    },
   ]);
 });
 

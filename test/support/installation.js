@@ -52,9 +52,9 @@ export function useInstallation(settings) {
       return api;
     },
 
-    /** A client of the broker, gone after the test. */
-    async connectClient() {
-      const client = await mqtt.connectAsync(broker.url);
+    /** A client of the broker, gone after the test. @param {import('mqtt').IClientOptions} [options] */
+    async connectClient(options) {
+      const client = await mqtt.connectAsync(broker.url, options);
       afterwards(() => client.endAsync(true));
       return client;
     },

@@ -42,6 +42,11 @@
  *
  * @typedef {{ ts: string, value: number }} Measurement
  *
+ * @typedef {object} Delta values that are new on the stream
+ * @property {LatestItem[]} items
+ * @property {string | null} committed_at ISO 8601, when the oldest of them was committed; null where that is not known
+ * @property {string} sent_at ISO 8601, by the same clock
+ *
  * @typedef {object} Stats what the pipeline does, told once a second
  * @property {number} samples_per_s
  * @property {{ p50: number, p99: number } | null} commit_ms null while nothing is committed

@@ -1,3 +1,4 @@
+import { WAITED } from '../../live/packet.js';
 import { componentSchemas, refTo } from './components.js';
 import { MESSAGES, PAYLOADS } from './payloads.js';
 import { SCHEMAS } from './schemas.js';
@@ -82,14 +83,16 @@ export const CHANNELS = {
     address: 'iot/live/{device}',
     title: 'Values that have just been committed',
     description:
-      'For live readers, coalesced: of each sensor the newest. Only ingest may publish here. A lost one is not sent again; `/stream` tells what was lost within 30 seconds.',
+      'For live readers, coalesced: of each sensor the newest. Only ingest may publish here. A lost one is not sent again; `/stream` tells what was lost within 30 seconds. Its user property `waited_ms` (MQTT 5) says for how long the oldest change in it was committed when it was sent.',
     parameters: { device: { description: "The device's UUID in lower case." } },
     messages: {
-      changes: jsonMessage(
-        'application/json',
-        'LiveItems',
-        'Sensors of the device, with their newest values',
-      ),
+      changes: {
+        ...jsonMessage('application/json', 'LiveItems', 'Sensors of the device, with their newest values'),
+        headers: {
+          type: 'object',
+          properties: { [WAITED]: { type: 'string', pattern: '^\\d+$', description: 'Whole milliseconds.' } },
+        },
+      },
     },
   },
   edgeNode: {

@@ -144,6 +144,11 @@ const Stats = z
   })
   .meta({ description: 'What the pipeline of this process does, over the last five seconds.' });
 
+const Delta = z.strictObject({ items: z.array(LatestItem), committed_at: time, sent_at: Time }).meta({
+  description:
+    '`committed_at` is when the oldest of these values was committed, `sent_at` when this was sent, both by the clock of the process that answers; their difference is measured without comparing clocks of two machines, so the way through an external broker is not in it. `committed_at` is null where all of them were read from the database, not heard of.',
+});
+
 const Alive = z.strictObject({ status: z.literal('alive') });
 
 const Readiness = z.strictObject({
@@ -206,7 +211,8 @@ export const SCHEMAS = {
   Cursor,
   LatestItem,
   LatestPage: pageOf(LatestItem),
-  Changes: z.strictObject({ items: z.array(LatestItem) }),
+  Snapshot: z.strictObject({ items: z.array(LatestItem) }),
+  Delta,
   Stats,
   Device,
   DevicePage: pageOf(Device),

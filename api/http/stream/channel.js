@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EVERY_DEVICE } from '../../live/topics.js';
 import { latestItem } from '../items.js';
-import { createFrames, readEventId } from './frames.js';
+import { createDelta, createSnapshot, readEventId } from './frames.js';
 import { createKnown } from './known.js';
 import { createReadings } from './readings.js';
 import { snapshotOf } from './snapshot.js';
@@ -19,6 +19,7 @@ import { follows } from './subscription.js';
  * @property {number} groups
  * @property {import('./limit.js').Limit} limit of readings of the database
  * @property {{ coalesce: number, heal: number }} periods ms
+ * @property {() => number} clock epoch ms
  * @property {import('pino').Logger} logger
  * @property {import('../../metrics.js').Metrics} metrics
  */
@@ -30,7 +31,7 @@ import { follows } from './subscription.js';
  * @param {import('./subscription.js').Subscription} subscription
  * @param {ChannelParts} parts
  */
-export function createChannel(subscription, { store, live, groups, limit, periods, logger, metrics }) {
+export function createChannel(subscription, { store, live, groups, limit, periods, clock, logger, metrics }) {
   const id = randomBytes(8).toString('hex');
   const known = createKnown();
   /** @type {Set<Reader>} */
@@ -62,7 +63,7 @@ export function createChannel(subscription, { store, live, groups, limit, period
       if (reader.busy || reader.position === position) continue;
       const delta =
         deltas.get(reader.position) ??
-        createFrames('delta', known.since(reader.position), { channel: id, position });
+        createDelta(known.since(reader.position), { channel: id, position }, clock);
       deltas.set(reader.position, delta);
       void tell(reader, delta);
     }
@@ -75,9 +76,9 @@ export function createChannel(subscription, { store, live, groups, limit, period
     if (reader.isOpen() && reader.position < known.position) tellSoon();
   }
 
-  /** @param {import('../../live/item.js').LiveItem[]} items */
-  function hear(items) {
-    for (const item of items) if (follows(subscription, item) && known.hear(item)) tellSoon();
+  /** @type {import('../../live/audience.js').Listener} */
+  function hear(items, committedAt) {
+    for (const item of items) if (follows(subscription, item) && known.hear(item, committedAt)) tellSoon();
   }
 
   const readings = createReadings({
@@ -127,7 +128,7 @@ export function createChannel(subscription, { store, live, groups, limit, period
   function snapshotNow() {
     const { position } = known;
     if (snapshot?.position !== position) {
-      snapshot = createFrames('snapshot', known.all(), { channel: id, position });
+      snapshot = createSnapshot(known.all(), { channel: id, position });
     }
     return snapshot;
   }

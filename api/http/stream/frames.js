@@ -1,5 +1,11 @@
+import { formatTime } from '../../../common/times.js';
+
 /** Items of one event. */
 const MOST_ITEMS = 1000;
+
+/** @typedef {import('./known.js').Entry} Entry */
+
+/** What an id says: told is all up to here. @typedef {{ channel: string, position: number }} Until */
 
 /**
  * Events that say one thing together, as bytes that any number of readers share. The last of them alone has an id: who
@@ -8,27 +14,57 @@ const MOST_ITEMS = 1000;
  * @typedef {{ position: number, count: number, frame: (at: number) => Buffer }} Frames
  */
 
+/** @param {Entry[]} entries @param {Until} until */
+export const createSnapshot = (entries, until) =>
+  createFrames('snapshot', entries, until, (shown) => ({ items: itemsOf(shown) }));
+
+/**
+ * Each event says when it was made, and when the oldest of its values was committed, so that a reader can tell how long
+ * that took to reach him: two times of one clock.
+ *
+ * @param {Entry[]} entries
+ * @param {Until} until
+ * @param {() => number} clock epoch ms
+ */
+export const createDelta = (entries, until, clock) =>
+  createFrames('delta', entries, until, (shown) => {
+    const now = clock();
+    const oldest = shown.reduce(
+      (least, { committedAt }) => Math.min(least, committedAt),
+      Number.POSITIVE_INFINITY,
+    );
+    const age = performance.now() - oldest;
+    return {
+      items: itemsOf(shown),
+      committed_at: Number.isFinite(age) ? formatTime(now - age) : null,
+      sent_at: formatTime(now),
+    };
+  });
+
+/** @param {Entry[]} entries */
+const itemsOf = (entries) => entries.map(({ item }) => item);
+
 /**
  * Each is made when the first reader asks for it. What has changed again by then is left to the events after these.
  *
  * @param {'snapshot' | 'delta'} event
- * @param {import('./known.js').Entry[]} entries
- * @param {{ channel: string, position: number }} until what an id says: told is all up to here
+ * @param {Entry[]} entries
+ * @param {Until} until
+ * @param {(shown: Entry[]) => object} dataOf
  * @returns {Frames}
  */
-export function createFrames(event, entries, { channel, position }) {
+function createFrames(event, entries, { channel, position }, dataOf) {
   const count = Math.max(1, Math.ceil(entries.length / MOST_ITEMS));
   /** @type {Buffer[]} */
   const made = [];
 
   /** @param {number} at */
   function make(at) {
-    const items = entries
+    const shown = entries
       .slice(at * MOST_ITEMS, (at + 1) * MOST_ITEMS)
-      .filter((entry) => entry.position <= position)
-      .map(({ item }) => item);
+      .filter((entry) => entry.position <= position);
     const id = at === count - 1 ? `id: ${channel}-${position}\n` : '';
-    return Buffer.from(`${id}event: ${event}\ndata: ${JSON.stringify({ items })}\n\n`);
+    return Buffer.from(`${id}event: ${event}\ndata: ${JSON.stringify(dataOf(shown))}\n\n`);
   }
 
   return {

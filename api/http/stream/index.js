@@ -19,7 +19,7 @@ const READINGS_AT_ONCE = 4;
  * does. A reader that was here before, and says by Last-Event-ID how far it got, is told what has changed since; where
  * that is not known any more, it gets a snapshot again. So there is never a gap.
  *
- * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'vitals' | 'groups' | 'healMs' | 'logger' | 'metrics'>} parts
+ * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'vitals' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'>} parts
  * @param {typeof PERIODS_MS} [periods]
  */
 export function createStream(parts, periods = PERIODS_MS) {

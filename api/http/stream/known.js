@@ -7,7 +7,11 @@
  * @property {LiveItem} item a copy of our own, changed in place
  * @property {number} position of its last change
  * @property {number} reading in which it was last met
+ * @property {number} committedAt when its value was committed, in ms of `performance.now()`; `Infinity` where nobody has said: it was read
  */
+
+/** When a value was committed that was read: whenever it was, nobody measures it. */
+const NEVER = Number.POSITIVE_INFINITY;
 
 const LABELS = /** @type {const} */ (['device', 'name', 'type', 'unit', 'site']);
 
@@ -31,37 +35,42 @@ export function createKnown() {
   let told = 0;
   let reading = 0;
 
-  /** @param {Entry} entry */
-  function changed(entry) {
+  /** @param {Entry} entry @param {number} committedAt */
+  function changed(entry, committedAt) {
+    entry.committedAt = committedAt;
     entry.position = ++position;
     fresh.add(entry);
     return true;
   }
 
-  /** @param {string} key @param {LiveItem} item */
-  function meet(key, item) {
-    const entry = { item: { ...item }, position, reading };
+  /** @param {string} key @param {LiveItem} item @param {number} committedAt */
+  function meet(key, item, committedAt) {
+    const entry = { item: { ...item }, position, reading, committedAt };
     entries.set(key, entry);
-    return changed(entry);
+    return changed(entry, committedAt);
   }
 
-  /** @param {Entry} entry @param {LiveItem} item */
-  function replace(entry, item) {
+  /** @param {Entry} entry @param {LiveItem} item @param {number} committedAt */
+  function replace(entry, item, committedAt) {
     const { item: own } = entry;
     own.ts = item.ts;
     own.value = item.value;
     // The texts that are there already have grown old; new ones would be garbage to be moved.
     if (!sameLabels(own, item)) for (const label of LABELS) own[label] = item[label];
-    return changed(entry);
+    return changed(entry, committedAt);
   }
 
   return {
-    /** @param {LiveItem} item that was published @returns {boolean} whether it is news */
-    hear(item) {
+    /**
+     * @param {LiveItem} item that was published
+     * @param {number} committedAt ms of `performance.now()`
+     * @returns {boolean} whether it is news
+     */
+    hear(item, committedAt) {
       const key = keyOf(item);
       const entry = entries.get(key);
-      if (!entry) return meet(key, item);
-      return isNewer(item, entry.item) && replace(entry, item);
+      if (!entry) return meet(key, item, committedAt);
+      return isNewer(item, entry.item) && replace(entry, item, committedAt);
     },
 
     /** Begins a reading of all that is followed. */
@@ -75,12 +84,13 @@ export function createKnown() {
     read(item, since) {
       const key = keyOf(item);
       const entry = entries.get(key);
-      if (!entry) return meet(key, item);
+      if (!entry) return meet(key, item, NEVER);
       entry.reading = reading;
       const { item: own } = entry;
-      if (entry.position > since) return isNewer(item, own) && replace(entry, item);
+      if (entry.position > since) return isNewer(item, own) && replace(entry, item, NEVER);
       return (
-        (item.ts !== own.ts || item.value !== own.value || !sameLabels(item, own)) && replace(entry, item)
+        (item.ts !== own.ts || item.value !== own.value || !sameLabels(item, own)) &&
+        replace(entry, item, NEVER)
       );
     },
 

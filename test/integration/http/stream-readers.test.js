@@ -65,6 +65,7 @@ async function serve({ heal = 60_000, periods } = {}) {
       live: Object.assign(live, { note: () => {} }),
       vitals: createVitals({ clock: Date.now, inFlight: () => 0 }),
       healMs: heal,
+      clock: Date.now,
       groups: system.config.retention.latestGroups,
       logger: pino({ level: 'silent' }),
       metrics: createMetrics({ version: 'test', role: 'http' }),
@@ -110,12 +111,12 @@ const item = (value, name = 's') => ({
   value,
 });
 
+/** @param {import('../../../api/live/item.js').LiveItem[]} items @param {string} [device] */
+const publish = (items, device = ID) => live.publish(device, items, performance.now());
+
 /** Every sensor of a fleet gets a new value. @param {number} value */
 const publishAll = (value) =>
-  live.publish(
-    ID,
-    Array.from({ length: SENSORS }, (_, at) => item(value, `sensor-${at}`)),
-  );
+  publish(Array.from({ length: SENSORS }, (_, at) => item(value, `sensor-${at}`)));
 
 /** @param {import('../../support/event-stream.js').EventStream} reader */
 const values = (reader) => reader.items('delta').map(({ value }) => value);
@@ -183,16 +184,16 @@ test('who comes back goes on where it was, without a gap and without a repetitio
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
-  live.publish(ID, [item(1, 'a'), item(1, 'b')]);
+  publish([item(1, 'a'), item(1, 'b')]);
   await until(() => before.items('delta').length === 2);
   before.close();
 
   // While nobody reads: one sensor changes twice, one not, and one is new.
-  live.publish(ID, [item(2, 'a'), item(2, 'c')]);
-  live.publish(ID, [item(3, 'a')]);
+  publish([item(2, 'a'), item(2, 'c')]);
+  publish([item(3, 'a')]);
   const after = await open(`?device=${ID}`, lastId(before));
   await until(() => after.items('delta').length > 0);
-  live.publish(ID, [item(4, 'b')]);
+  publish([item(4, 'b')]);
   await until(() => values(after).includes(4));
   expect(after.items('snapshot')).toEqual([]);
   expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
@@ -202,11 +203,11 @@ test('who comes back when nothing has changed is told nothing again', async () =
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
-  live.publish(ID, [item(1)]);
+  publish([item(1)]);
   await until(() => values(before).length === 1);
   const again = await open(`?device=${ID}`, lastId(before));
   await until(() => again.events.filter(({ event }) => event === 'stats').length >= 3);
-  live.publish(ID, [item(2)]);
+  publish([item(2)]);
   await until(() => values(again).length > 0);
   expect([again.items('snapshot'), values(again)]).toEqual([[], [2]]);
 });
@@ -302,7 +303,7 @@ test('a value that nobody committed is put right by reading', async () => {
   await serve({ heal: 40 });
   const reader = await open('?device=forged');
   await reader.first('snapshot');
-  live.publish(known.device_id, [{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }]);
+  publish([{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }], known.device_id);
   // Where it is put right within the interval nobody hears of it.
   await until(() => values(reader).at(-1) === 1);
   expect([[1], [666, 1]]).toContainEqual(values(reader));

@@ -90,6 +90,20 @@ test('items are those of /latest; ids are all different', async () => {
   expect(stream.headers['cache-control']).toBe('no-store');
 });
 
+test('a delta says how long ago the oldest of its values was committed', async () => {
+  const stream = await open('?device=b');
+  await stream.first('snapshot');
+  const before = Date.now();
+  await measure('b', 's', 8);
+  const { data } = await stream.first('delta');
+  const committed = Date.parse(data.committed_at);
+  const sent = Date.parse(data.sent_at);
+  // Two clocks were read for it, each to the millisecond.
+  expect(committed).toBeGreaterThanOrEqual(before - 2);
+  expect(sent).toBeGreaterThanOrEqual(committed);
+  expect(sent).toBeLessThanOrEqual(Date.now());
+});
+
 test('stats have the fields of the contract, and come again and again', async () => {
   const stream = await open('?device=a');
   await until(() => stream.events.filter(({ event }) => event === 'stats').length >= 3);

@@ -49,7 +49,7 @@ test('whatever is referred to is there, and whatever is there is referred to', (
   const text = JSON.stringify(document);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
   // What streams tell of by name alone, and what is answered where no operation is.
-  for (const name of ['Changes', 'Stats', 'MethodNotAllowedProblem']) referred.add(name);
+  for (const name of ['Snapshot', 'Delta', 'Stats', 'MethodNotAllowedProblem']) referred.add(name);
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
 });
 

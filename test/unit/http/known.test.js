@@ -67,8 +67,8 @@ test('whatever is lost, late or repeated, all who are told in the end know what 
         if (one.kind === 'commit') {
           last = itemOf(one.sensor, ++clock);
           database.set(last.sensor_id, last);
-          if (one.arrives) known.hear(last);
-        } else if (one.kind === 'again' && last && database.has(last.sensor_id)) known.hear(last);
+          if (one.arrives) known.hear(last, clock);
+        } else if (one.kind === 'again' && last && database.has(last.sensor_id)) known.hear(last, clock);
         else if (one.kind === 'retire') database.delete(`s${one.sensor}`);
         else if (one.kind === 'begin' && !page) begin();
         else if (one.kind === 'answer') answer();
@@ -96,18 +96,18 @@ test('whatever is lost, late or repeated, all who are told in the end know what 
 
 test('an older value is no news, and neither is the same one again', () => {
   const known = createKnown();
-  expect(known.hear(itemOf(0, 5))).toBe(true);
-  expect(known.hear(itemOf(0, 5))).toBe(false);
-  expect(known.hear(itemOf(0, 4))).toBe(false);
+  expect(known.hear(itemOf(0, 5), 0)).toBe(true);
+  expect(known.hear(itemOf(0, 5), 0)).toBe(false);
+  expect(known.hear(itemOf(0, 4), 0)).toBe(false);
   expect(known.read(itemOf(0, 5), known.position)).toBe(false);
   expect(known.position).toBe(1);
 });
 
 test('a reading that began before a change does not take it back', () => {
   const known = createKnown();
-  known.hear(itemOf(0, 1));
+  known.hear(itemOf(0, 1), 0);
   const since = known.position;
-  known.hear(itemOf(0, 2));
+  known.hear(itemOf(0, 2), 0);
   expect(known.read(itemOf(0, 1), since)).toBe(false);
   expect(known.all()[0]?.item.value).toBe(2);
 });

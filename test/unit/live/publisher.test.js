@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createPublisher } from '../../../api/live/publisher.js';
 import { until } from '../../support/until.js';
 
-/** @type {Array<{ device: string, items: import('../../../api/live/item.js').LiveItem[] }>} */
+/** @type {Array<{ device: string, items: import('../../../api/live/item.js').LiveItem[], committedAt: number }>} */
 let published;
 let wanted = true;
 /** @type {ReturnType<typeof createPublisher>} */
@@ -13,7 +13,7 @@ beforeEach(() => {
   wanted = true;
   publisher = createPublisher({
     isWanted: () => wanted,
-    publish: (device, items) => void published.push({ device, items }),
+    publish: (device, items, committedAt) => void published.push({ device, items, committedAt }),
   });
 });
 afterEach(() => publisher.stop());
@@ -59,6 +59,24 @@ test('a device that goes on is told of once an interval, of each sensor the newe
   expect(published.flatMap(({ items }) => items).filter(({ sensor_id }) => sensor_id === 't')).toHaveLength(
     1,
   );
+});
+
+test('what is told says when the oldest of it was committed', async () => {
+  const device = newDevice('a');
+  const before = performance.now();
+  publisher.note(device, [newSensor('s', 1)]);
+  const between = performance.now();
+  await nextTurn();
+  publisher.note(device, [newSensor('s', 2)]);
+  const after = performance.now();
+  await until(() => performance.now() > after + 1);
+  publisher.note(device, [newSensor('t', 3)]);
+  await until(() => published.length === 2);
+  const [first, second] = published.map(({ committedAt }) => committedAt);
+  expect(first).toBeGreaterThanOrEqual(before);
+  expect(first).toBeLessThanOrEqual(between);
+  expect(second).toBeGreaterThanOrEqual(between);
+  expect(second).toBeLessThanOrEqual(after);
 });
 
 test('after a while it is quiet again', async () => {

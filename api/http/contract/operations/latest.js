@@ -40,7 +40,7 @@ const SUBSCRIPTION = {
 };
 
 /** The data of events, by their names. @type {Record<string, z.ZodType>} */
-export const EVENTS = { snapshot: SCHEMAS.Changes, delta: SCHEMAS.Changes, stats: SCHEMAS.Stats };
+export const EVENTS = { snapshot: SCHEMAS.Snapshot, delta: SCHEMAS.Delta, stats: SCHEMAS.Stats };
 
 /** @type {Operation} */
 export const followLatest = {
@@ -51,8 +51,8 @@ export const followLatest = {
 
 | event | data |
 | --- | --- |
-| \`snapshot\` | \`Changes\`: what is so now; a large one comes in several |
-| \`delta\` | \`Changes\`: what is new since, each sensor at most once |
+| \`snapshot\` | \`Snapshot\`: what is so now; a large one comes in several |
+| \`delta\` | \`Delta\`: what is new since, each sensor at most once, and how long ago it was committed |
 | \`stats\` | \`Stats\`, every second |
 
 An \`EventSource\` that comes back says with \`Last-Event-ID\` how far it got, and is told what has changed since; where that is not
@@ -62,8 +62,9 @@ Whoever reads too slowly is dropped, and comes back. A change that is lost on it
   answers: {
     200: {
       'text/event-stream': {
-        text: 'Events; the schemas `Changes` and `Stats` are those of their data.',
-        example: 'id: 3f2a9c01d4b87e65-1\nevent: delta\ndata: {"items":[]}\n\n',
+        text: 'Events; the schemas `Snapshot`, `Delta` and `Stats` are those of their data.',
+        example:
+          'id: 3f2a9c01d4b87e65-1\nevent: delta\ndata: {"items":[],"committed_at":null,"sent_at":"2026-11-21T00:00:00.000Z"}\n\n',
       },
     },
   },
