@@ -7,7 +7,7 @@ const FAREWELL_MS = 1000;
 /**
  * What a process says of itself, as `GET /pipeline` shows it.
  *
- * @typedef {ReturnType<import('./vitals.js').Vitals['read']> & { window: number, waiting: number, broker: import('./readiness.js').Check | null }} Beat
+ * @typedef {import('./vital-signs.js').Stats & { broker: import('./readiness.js').Check | null }} Beat
  */
 
 /**

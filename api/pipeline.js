@@ -25,7 +25,10 @@ export async function connectPipeline(parts) {
   const metrics = createMetrics({ version, role: config.role });
   const window = createWindow({ most: config.ingest.maxInFlight });
   const permits = createPermits(window);
-  const vitals = createVitals({ clock, inFlight: () => permits.inUse });
+  const vitals = createVitals({
+    clock,
+    pressure: () => ({ in_flight: permits.inUse, window: window.size, waiting: permits.waiting }),
+  });
   const store = await openStore({
     cql: config.cql,
     retention: config.retention,
@@ -61,8 +64,7 @@ export async function connectPipeline(parts) {
   );
   metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
   const isPressed = () => permits.waiting > 0;
-  const pressure = () => ({ window: window.size, waiting: permits.waiting });
-  return { metrics, vitals, pressure, store, trustedClock, ingest, isPressed };
+  return { metrics, vitals, store, trustedClock, ingest, isPressed };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */

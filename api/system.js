@@ -4,6 +4,7 @@ import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
 import { createIntake } from './ingest/intake.js';
+import { createInstallationStats } from './installation-stats.js';
 import { createLive } from './live/index.js';
 import { createPacking } from './packing/index.js';
 import { PERIODS_MS } from './periods.js';
@@ -42,24 +43,15 @@ export async function startSystem(parts) {
     send: (topic, payload) => receiving?.send(topic, payload),
     publish: (device, changed) => live.note(device, changed),
   });
-  const { metrics, vitals, pressure, store, trustedClock, ingest, isPressed } = pipeline;
-  const receiving =
-    config.role === 'http'
-      ? null
-      : createReceiving({ config, ingest, openIntake, clock, periods, logger, metrics, onFatal });
-  const packing =
-    config.role === 'http'
-      ? null
-      : createPacking({
-          config,
-          store,
-          clock,
-          trustedClock,
-          isPressed,
-          pauseMs: periods.pack,
-          logger,
-          metrics,
-        });
+  const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
+  const takes = config.role !== 'http';
+  const serves = config.role !== 'ingest';
+  const receiving = takes
+    ? createReceiving({ config, ingest, openIntake, clock, periods, logger, metrics, onFatal })
+    : null;
+  const packing = takes
+    ? createPacking({ config, store, clock, trustedClock, isPressed, pauseMs: periods.pack, logger, metrics })
+    : null;
   const live = createLive({
     config,
     outside: {
@@ -70,31 +62,31 @@ export async function startSystem(parts) {
     logger,
     metrics,
   });
-  const api =
-    config.role === 'ingest'
-      ? null
-      : createApi({
-          store,
-          reading: createReading(store),
-          cursors: createCursors({
-            secret: config.http.cursorSecret ?? (await cursorSecret(config.dataDir)),
-            clock,
-          }),
-          submit: ingest.submit,
-          replay: ingest.replay,
-          retire: ingest.retire,
-          live,
-          vitals,
-          healMs: periods.heal,
-          stallMs: periods.stall,
-          groups: config.retention.latestGroups,
-          historyDays: config.retention.historyDays,
-          maxClockSkewMs: config.ingest.maxClockSkewMs,
-          maxMessageBytes: config.ingest.maxMessageBytes,
+  const stats = createInstallationStats({ vitals, live, serves, clock });
+  const api = serves
+    ? createApi({
+        store,
+        reading: createReading(store),
+        cursors: createCursors({
+          secret: config.http.cursorSecret ?? (await cursorSecret(config.dataDir)),
           clock,
-          logger,
-          metrics,
-        });
+        }),
+        submit: ingest.submit,
+        replay: ingest.replay,
+        retire: ingest.retire,
+        live,
+        stats,
+        healMs: periods.heal,
+        stallMs: periods.stall,
+        groups: config.retention.latestGroups,
+        historyDays: config.retention.historyDays,
+        maxClockSkewMs: config.ingest.maxClockSkewMs,
+        maxMessageBytes: config.ingest.maxMessageBytes,
+        clock,
+        logger,
+        metrics,
+      })
+    : null;
   const readiness = createReadiness({
     health: store.health,
     checks: { ...receiving?.checks },
@@ -116,6 +108,7 @@ export async function startSystem(parts) {
   async function stop() {
     await Promise.all([receiving?.stop(), packing?.stop(), http.stop()]);
     ingest.giveUp();
+    stats.stop();
     await Promise.all([live.stop(), heartbeat?.stop()]);
     await store.close();
   }
@@ -126,10 +119,12 @@ export async function startSystem(parts) {
     await receiving?.start();
     packing?.start();
     await http.start();
+    const clientId = processName(config, http.port);
+    stats.start(clientId);
     heartbeat = createHeartbeat({
       store: store.processes,
-      process: { clientId: processName(config, http.port), role: config.role, version },
-      read: () => ({ ...vitals.read(), ...pressure(), broker: receiving?.checks.broker() ?? null }),
+      process: { clientId, role: config.role, version },
+      read: () => ({ ...vitals.read(), broker: receiving?.checks.broker() ?? null }),
       everyMs: periods.heartbeat,
       clock,
       logger,

@@ -1,23 +1,23 @@
-import { createHistogram } from 'node:perf_hooks';
+import { createLatencyCounts } from './latency-counts.js';
+import { statsOf } from './vital-signs.js';
 
 /** Rates and latencies are those of this many past seconds. */
 const SECONDS = 5;
 
-/** Longest time to commit that is told apart, in µs. */
-const LONGEST_US = 600_000_000;
-
 /**
- * What the pipeline does right now, over the last seconds: for people who watch. Prometheus has its own, finer counts.
+ * What the pipeline of this process does right now, over the last seconds: for people who watch. Prometheus has its own,
+ * finer counts.
  *
- * @param {{ clock: () => number, inFlight: () => number }} parts
+ * @param {object} parts
+ * @param {() => number} parts.clock epoch ms
+ * @param {() => Pick<import('./vital-signs.js').VitalSigns, 'in_flight' | 'window' | 'waiting'>} parts.pressure on the database
  */
-export function createVitals({ clock, inFlight }) {
-  /** @type {Array<{ second: number, samples: number, refused: number, commits: import('node:perf_hooks').RecordableHistogram }>} */
+export function createVitals({ clock, pressure }) {
   const slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
     refused: 0,
-    commits: createHistogram({ lowest: 1, highest: LONGEST_US, figures: 2 }),
+    commits: createLatencyCounts(),
   }));
 
   function slotNow() {
@@ -30,6 +30,23 @@ export function createVitals({ clock, inFlight }) {
     return slot;
   }
 
+  /** @returns {import('./vital-signs.js').VitalSigns} */
+  function signs() {
+    const now = Math.floor(clock() / 1000);
+    // The second that runs is not whole yet.
+    const whole = slots.filter(({ second }) => second < now && second >= now - SECONDS);
+    const commits = createLatencyCounts();
+    for (const slot of whole) commits.add(slot.commits.list());
+    const perSecond = (/** @type {'samples' | 'refused'} */ figure) =>
+      whole.reduce((sum, slot) => sum + slot[figure], 0) / SECONDS;
+    return {
+      samples_per_s: perSecond('samples'),
+      refused_per_s: perSecond('refused'),
+      ...pressure(),
+      commits: commits.list(),
+    };
+  }
+
   return {
     /**
      * @param {{ samples: number, refused: number, commitMs: number }} message one that is settled
@@ -38,26 +55,12 @@ export function createVitals({ clock, inFlight }) {
       const slot = slotNow();
       slot.samples += samples;
       slot.refused += refused;
-      slot.commits.record(Math.min(LONGEST_US, Math.max(1, Math.round(commitMs * 1000))));
+      slot.commits.record(commitMs);
     },
 
-    /** @returns {{ samples_per_s: number, commit_ms: { p50: number | null, p99: number | null }, in_flight: number, refused_per_s: number }} */
-    read() {
-      const now = Math.floor(clock() / 1000);
-      // The second that runs is not whole yet.
-      const whole = slots.filter(({ second }) => second < now && second >= now - SECONDS);
-      const commits = createHistogram({ lowest: 1, highest: LONGEST_US, figures: 2 });
-      for (const slot of whole) if (slot.commits.count > 0) commits.add(slot.commits);
-      const perSecond = (/** @type {number} */ sum) => Math.round((sum / SECONDS) * 10) / 10;
-      const ms = (/** @type {number} */ percent) =>
-        commits.count > 0 ? Math.round(commits.percentile(percent) / 10) / 100 : null;
-      return {
-        samples_per_s: perSecond(whole.reduce((sum, { samples }) => sum + samples, 0)),
-        commit_ms: { p50: ms(50), p99: ms(99) },
-        in_flight: inFlight(),
-        refused_per_s: perSecond(whole.reduce((sum, { refused }) => sum + refused, 0)),
-      };
-    },
+    signs,
+
+    read: () => statsOf([signs()]),
   };
 }
 

@@ -16,7 +16,7 @@ import { createStream } from './stream/index.js';
  * @property {import('../live/index.js').Live} live
  * @property {number} healMs what readers follow is read again so often
  * @property {number} stallMs an export of which nothing is taken for so long is given up
- * @property {import('../vitals.js').Vitals} vitals
+ * @property {import('../installation-stats.js').InstallationStats} stats
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
  * @property {number} maxClockSkewMs

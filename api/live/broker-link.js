@@ -6,7 +6,7 @@ import { createAudience } from './audience.js';
 import { readItems } from './item.js';
 import { createOutbox } from './outbox.js';
 import { waitedMs } from './packet.js';
-import { liveDevice, liveTopic } from './topics.js';
+import { EVERY_PROCESS, liveDevice, liveTopic, statsProcess, statsTopic } from './topics.js';
 
 /** How long the first connection, and an orderly goodbye, are waited for, in ms. */
 const PATIENCE_MS = 1000;
@@ -35,15 +35,17 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     clean: true,
   });
   const outbox = createOutbox(client, metrics);
+  /** @type {import('./index.js').StatsListener | undefined} */
+  let hearStats;
   let standing = Promise.resolve();
   let refused = false;
 
-  /** @param {string[]} devices */
-  async function subscribe(devices) {
-    if (!client.connected || devices.length === 0) return;
+  /** @param {string[]} filters */
+  async function subscribe(filters) {
+    if (!client.connected || filters.length === 0) return;
     try {
       // Retain handling 2: nothing of ours is retained, and what is all the same is old.
-      const granted = await client.subscribeAsync(devices.map(liveTopic), { qos: 0, rh: 2 });
+      const granted = await client.subscribeAsync(filters, { qos: 0, rh: 2 });
       refused = granted.some(({ qos }) => qos > 2);
     } catch {
       // A connection that broke is made again, and all is subscribed on it.
@@ -55,16 +57,23 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
 
   client.on('connect', async () => {
     refused = false;
-    await subscribe(audience.devices);
+    await subscribe([...audience.devices.map(liveTopic), ...(hearStats ? [EVERY_PROCESS] : [])]);
     for (const listener of missed) listener();
   });
   client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
   client.on('message', (topic, payload, packet) => {
-    const device = liveDevice(topic);
+    const process = statsProcess(topic);
+    const isOurs =
+      process === null ? hear(liveDevice(topic), payload, packet) : hearStats?.(process, payload);
+    if (!isOurs) metrics.live.inc({ result: 'ignored' });
+  });
+
+  /** @param {string} device @param {Buffer} payload @param {import('mqtt').IPublishPacket} packet */
+  function hear(device, payload, packet) {
     const items = readItems(device, payload);
     if (items) audience.tell(device, items, performance.now() - waitedMs(packet));
-    else metrics.live.inc({ result: 'ignored' });
-  });
+    return items !== null;
+  }
 
   return {
     isWanted: () => true,
@@ -75,12 +84,19 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     async listen(devices, listener) {
       const opened = audience.add(devices, listener);
       // Also for what others subscribed a moment ago.
-      standing = standing.then(() => subscribe(opened));
+      standing = standing.then(() => subscribe(opened.map(liveTopic)));
       await standing;
       return () => {
         const closed = audience.remove(devices, listener);
         if (client.connected && closed.length > 0) client.unsubscribe(closed.map(liveTopic));
       };
+    },
+
+    tellStats: (process, signs) => outbox.put(statsTopic(process), signs),
+
+    listenStats(listener) {
+      hearStats = listener;
+      standing = standing.then(() => subscribe([EVERY_PROCESS]));
     },
 
     onMissed(listener) {

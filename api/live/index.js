@@ -10,6 +10,8 @@ import { createPublisher } from './publisher.js';
  * @property {import('../ingest/intake.js').Send} send
  */
 
+/** @typedef {(process: string, signs: Buffer) => boolean} StatsListener false: it is none of ours */
+
 /**
  * The way from whoever commits to whoever reads.
  *
@@ -19,6 +21,8 @@ import { createPublisher } from './publisher.js';
  *   them, in ms of `performance.now()`
  * @property {(devices: string[], listener: import('./audience.js').Listener) => Promise<() => void>} listen ids, or
  *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away
+ * @property {(process: string, signs: string) => void} tellStats to the other processes
+ * @property {(listener: StatsListener) => void} listenStats to all of them, this one included maybe
  * @property {(listener: () => void) => () => void} onMissed told when changes may have been missed, and come again now;
  *   returns what ends it
  * @property {Record<string, () => import('../readiness.js').Check>} checks
@@ -47,6 +51,8 @@ export function createLive({ config, outside, keepAliveMs, logger, metrics }) {
     note: publisher.note,
     listen: link.listen,
     onMissed: link.onMissed,
+    tellStats: link.tellStats,
+    listenStats: link.listenStats,
     checks: link.checks,
     start: () => link.start(),
     async stop() {

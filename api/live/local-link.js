@@ -1,5 +1,5 @@
 import { createAudience } from './audience.js';
-import { liveTopic } from './topics.js';
+import { liveTopic, statsTopic } from './topics.js';
 
 /**
  * Where one process is all there is: its readers hear of a change in the same turn. Others may subscribe at the
@@ -23,6 +23,13 @@ export function createLocalLink(outside) {
       audience.add(devices, listener);
       return () => void audience.remove(devices, listener);
     },
+
+    tellStats(process, signs) {
+      if (outside.isWanted()) outside.send(statsTopic(process), Buffer.from(signs));
+    },
+
+    // There are no others.
+    listenStats() {},
 
     // Nothing is lost on the way.
     onMissed: () => () => {},

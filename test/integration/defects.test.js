@@ -53,7 +53,10 @@ beforeAll(async () => {
     trustedClock,
     logger: pino({ level: 'error' }, { write }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
-    vitals: createVitals({ clock: Date.now, inFlight: () => 0 }),
+    vitals: createVitals({
+      clock: Date.now,
+      pressure: () => ({ in_flight: 0, window: 1, waiting: 0 }),
+    }),
   });
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { readSigns } from '../../api/vital-signs.js';
 import { connectDevice } from '../support/device.js';
 import { openStream } from '../support/event-stream.js';
 import { startTestSystem } from '../support/system.js';
@@ -47,6 +48,16 @@ test('clients of the embedded broker may follow live changes, for as long as the
   expect(messages).toHaveLength(1);
 });
 
+test('and how the process is', async () => {
+  await outside.subscribeAsync('iot/live/stats/+');
+  await until(() => messages.length > 0);
+  await outside.unsubscribeAsync('iot/live/stats/+');
+  const [{ client_id }] = (await system.get('/pipeline')).processes;
+  const [told] = messages;
+  expect(told?.topic).toBe(`iot/live/stats/${encodeURIComponent(client_id)}`);
+  expect(readSigns(Buffer.from(told?.payload ?? ''))).toMatchObject({ window: expect.any(Number) });
+});
+
 test('nobody else publishes there: neither clients nor readers hear of it', async () => {
   await measure();
   const [item] = (await system.get('/latest?device=a')).items;
@@ -59,7 +70,8 @@ test('nobody else publishes there: neither clients nor readers hear of it', asyn
       await outside.publishAsync(`iot/live/${item.device_id}`, forged, { qos, retain: true });
     }
     await measure();
-    await until(() => messages.length > 0 && reader.items('delta').length > 0);
+    await until(() => messages.some(({ topic }) => topic.endsWith(item.device_id)));
+    await until(() => reader.items('delta').length > 0);
     expect(messages.some(({ payload }) => payload.includes('666'))).toBe(false);
     expect(reader.items('delta').some(({ value }) => value === 666)).toBe(false);
   } finally {

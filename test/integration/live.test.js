@@ -25,7 +25,7 @@ const BASE = Date.now() - 600_000;
 let left;
 /** @type {ApiProcess} */
 let right;
-/** @type {ApiProcess | undefined} */
+/** @type {ApiProcess} */
 let ingest;
 beforeAll(async () => {
   left = await startApi({ ...settings(), ROLE: 'http' }, PATIENT);
@@ -52,6 +52,9 @@ const measure = (client, device, value) =>
 
 /** @param {import('../support/event-stream.js').EventStream} stream @returns {Set<string>} */
 const heard = (stream) => new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
+
+/** @param {import('../support/event-stream.js').EventStream} stream @returns {any} */
+const newest = (stream) => stream.events.findLast(({ event }) => event === 'stats')?.data;
 
 /** @param {import('../support/event-stream.js').EventStream} stream @param {number} value */
 const committedAt = (stream, value) =>
@@ -87,6 +90,31 @@ test('every process that serves gives every reader every change of what it follo
   const body = JSON.stringify({ sensor_id: 's', ts: BASE + 21, value: 21 });
   await send(left.httpUrl, '/api/v1/measurements?device=a', { method: 'POST', body });
   await until(() => [...fleets, ...readers].every((stream) => heard(stream).has('a 21')));
+});
+
+test('figures are those of all processes, wherever a reader asks', async () => {
+  const client = await connectClient();
+  const readers = await Promise.all([follow(left, '?device=busy'), follow(right, '?device=busy')]);
+  let value = 0;
+  await until(async () => {
+    await measure(client, 'busy', value++);
+    return readers.every((reader) => newest(reader).samples_per_s > 0);
+  });
+  await until(async () => {
+    const windows = await Promise.all(
+      [left, right, ingest].map((api) => readMetric(api, 'iot_ingest_window')),
+    );
+    const sum = windows.reduce((total, window) => total + window, 0);
+    return readers.every((reader) => newest(reader).window === sum);
+  });
+  for (const reader of readers)
+    expect(newest(reader).commit_ms).toEqual({ p50: expect.any(Number), p99: expect.any(Number) });
+
+  // Whoever comes later is told what was before.
+  for (const api of [left, right]) {
+    const { items } = JSON.parse((await send(api.httpUrl, '/api/v1/pipeline/recent')).text);
+    expect(items.some((/** @type {any} */ { samples_per_s }) => samples_per_s > 0)).toBe(true);
+  }
 });
 
 test('while a process has no connection for live changes its readers hear of them by reading, and it is ready', async () => {
@@ -161,7 +189,8 @@ test('what is no change of ours is ignored and counted', async () => {
     `iot/live/${idOf('quiet')}`,
     JSON.stringify([{ ...item, device_id: idOf('other') }]),
   );
-  await until(async () => (await ignored(left)) > before + foreign.length);
+  await client.publishAsync('iot/live/stats/somebody', JSON.stringify({ samples_per_s: 1e9 }));
+  await until(async () => (await ignored(left)) > before + foreign.length + 1);
   await measure(client, 'quiet', 2);
   await until(() => heard(reader).has('quiet 2'));
   // The first may have come before the snapshot, or after it.

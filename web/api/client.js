@@ -68,6 +68,9 @@ export function createClient({ fetch }) {
     measurements: (device, sensor, query, signal) =>
       get(`/devices/${segment(device)}/sensors/${segment(sensor)}/measurements`, query, signal),
 
+    /** @param {AbortSignal} [signal] @returns {Promise<{ items: import('./types.js').StatsThen[] }>} one a second, the oldest first */
+    recentStats: (signal) => get('/pipeline/recent', {}, signal),
+
     /** @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Pipeline>} */
     pipeline: (signal) => get('/pipeline', {}, signal),
 

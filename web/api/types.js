@@ -47,11 +47,15 @@
  * @property {string | null} committed_at ISO 8601, when the oldest of them was committed; null where that is not known
  * @property {string} sent_at ISO 8601, by the same clock
  *
- * @typedef {object} Stats what the pipeline does, told once a second
+ * @typedef {object} Stats what all processes do together, told once a second
  * @property {number} samples_per_s
- * @property {{ p50: number, p99: number } | null} commit_ms null while nothing is committed
+ * @property {{ p50: number | null, p99: number | null }} commit_ms null while nothing is committed
  * @property {number} in_flight requests to the database
+ * @property {number} window requests that may be in flight
+ * @property {number} waiting requests that wait for a place
  * @property {number} refused_per_s
+ *
+ * @typedef {Stats & { ts: string }} StatsThen
  *
  * @typedef {{ ok: boolean, says: string }} Check
  *

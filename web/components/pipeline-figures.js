@@ -35,8 +35,8 @@ export function PipelineFigures() {
         secondUnit="ms p99"
       >
         <${Sparkline}
-          points=${line((one) => one.commit_ms?.p50)}
-          second=${line((one) => one.commit_ms?.p99)}
+          points=${line((one) => one.commit_ms.p50 ?? undefined)}
+          second=${line((one) => one.commit_ms.p99 ?? undefined)}
           floor=${0}
           span=${span}
         />

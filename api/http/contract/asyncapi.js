@@ -95,6 +95,18 @@ export const CHANNELS = {
       },
     },
   },
+  stats: {
+    action: 'send',
+    qos: 0,
+    address: 'iot/live/stats/{process}',
+    title: 'What a process does',
+    description:
+      'Once a second, for those that serve readers: they add up what they heard in the last three. Only processes of the installation may publish here.',
+    parameters: {
+      process: { description: 'As `/pipeline` calls it in `client_id`, percent-encoded.' },
+    },
+    messages: { signs: jsonMessage('application/json', 'VitalSigns', 'Its vital signs') },
+  },
   edgeNode: {
     action: 'receive',
     qos: 1,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { BUCKETS } from '../../latency-counts.js';
 import { SCHEMAS } from './schemas.js';
 
 /**
@@ -90,6 +91,32 @@ const HostState = z
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
+const { samples_per_s, refused_per_s, in_flight, window, waiting } = SCHEMAS.Stats.shape;
+
+const VitalSigns = z
+  .strictObject({
+    samples_per_s,
+    refused_per_s,
+    in_flight,
+    window,
+    waiting,
+    commits: z
+      .array(
+        z.tuple([
+          z
+            .int()
+            .min(0)
+            .max(BUCKETS - 1),
+          z.int().positive(),
+        ]),
+      )
+      .meta({
+        description:
+          'How many messages took how long from their receipt to their commit: pairs of a bucket and a count. Bucket b holds times from 2^(b / 16) to 2^((b + 1) / 16) microseconds.',
+      }),
+  })
+  .meta({ description: 'What one process does, over the last five seconds.' });
+
 /** By their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
@@ -109,4 +136,4 @@ export const PAYLOADS = {
 };
 
 /** What comes by MQTT alone. */
-export const MESSAGES = { BirthSensor, Birth, Status, HostState, LiveItems };
+export const MESSAGES = { BirthSensor, Birth, Status, HostState, LiveItems, VitalSigns };

@@ -135,14 +135,21 @@ const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
   description: 'How many measurements are committed.',
 });
 
-const Stats = z
-  .strictObject({
-    samples_per_s: z.number().min(0),
-    commit_ms: z.strictObject({ p50: z.number().min(0).nullable(), p99: z.number().min(0).nullable() }),
-    in_flight: z.int().min(0),
-    refused_per_s: z.number().min(0),
-  })
-  .meta({ description: 'What the pipeline of this process does, over the last five seconds.' });
+const RATES = {
+  samples_per_s: z.number().min(0),
+  commit_ms: z.strictObject({ p50: z.number().min(0).nullable(), p99: z.number().min(0).nullable() }),
+  in_flight: z.int().min(0),
+  refused_per_s: z.number().min(0),
+};
+
+const PRESSURE = { window: z.int().min(0), waiting: z.int().min(0) };
+
+const Stats = z.strictObject({ ...RATES, ...PRESSURE }).meta({
+  description:
+    'What all processes together do, over the last five seconds. `commit_ms` is from the receipt of a message to its commit, within 3 %, null where nothing was committed. `in_flight` is how many requests to the database are on their way, `window` how many may be, `waiting` how many wait for a place.',
+});
+
+const StatsThen = z.strictObject({ ts: Time, ...Stats.shape });
 
 const Delta = z.strictObject({ items: z.array(LatestItem), committed_at: time, sent_at: Time }).meta({
   description:
@@ -178,8 +185,8 @@ const Process = z
     since: Time,
     seen: Time,
     stale: z.boolean(),
-    ...Stats.shape,
-    pressure: z.strictObject({ window: z.int().min(0), waiting: z.int().min(0) }),
+    ...RATES,
+    pressure: z.strictObject(PRESSURE),
     broker: Check.nullable(),
   })
   .meta({
@@ -214,6 +221,7 @@ export const SCHEMAS = {
   Snapshot: z.strictObject({ items: z.array(LatestItem) }),
   Delta,
   Stats,
+  RecentStats: z.strictObject({ items: z.array(StatsThen).max(300) }),
   Device,
   DevicePage: pageOf(Device),
   DeviceWithSensors,

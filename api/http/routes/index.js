@@ -11,7 +11,7 @@ import { getEvents } from './events.js';
 import { getFleet } from './fleet.js';
 import { getLatest } from './latest.js';
 import { getMeasurements } from './measurements.js';
-import { getPipeline } from './pipeline.js';
+import { getPipeline, getRecentStats } from './pipeline.js';
 import { getSeries } from './series.js';
 import { getHealth, getMetrics, getReadiness } from './service.js';
 import { postMeasurements } from './submission.js';
@@ -109,6 +109,12 @@ export const API_ROUTES = [
     operation: deadLetters.readDeadLetter,
   },
   { method: 'get', path: '/api/v1/pipeline', create: getPipeline, operation: fleet.readPipeline },
+  {
+    method: 'get',
+    path: '/api/v1/pipeline/recent',
+    create: getRecentStats,
+    operation: fleet.readRecentStats,
+  },
   {
     method: 'post',
     path: '/api/v1/dead-letters/{id}/replay',

@@ -3,6 +3,19 @@ import { nodeItem, processItem } from '../items.js';
 import { readQuery } from '../parameters.js';
 
 /**
+ * `GET /pipeline/recent`: what it did in the last minutes.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getRecentStats =
+  ({ stats }) =>
+  (req, res) => {
+    readQuery(req, {});
+    res.json({ items: stats.recent() });
+  };
+
+/**
  * `GET /pipeline`: what runs, and how it is.
  *
  * @param {import('../api.js').RouteParts} parts

@@ -19,11 +19,11 @@ const READINGS_AT_ONCE = 4;
  * does. A reader that was here before, and says by Last-Event-ID how far it got, is told what has changed since; where
  * that is not known any more, it gets a snapshot again. So there is never a gap.
  *
- * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'vitals' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'>} parts
+ * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'stats' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'>} parts
  * @param {typeof PERIODS_MS} [periods]
  */
 export function createStream(parts, periods = PERIODS_MS) {
-  const { vitals, healMs, logger, metrics } = parts;
+  const { stats, healMs, logger, metrics } = parts;
   const limit = createLimit(READINGS_AT_ONCE);
   const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
   /** @type {Set<import('./reader.js').Reader>} */
@@ -32,7 +32,7 @@ export function createStream(parts, periods = PERIODS_MS) {
   /** @type {NodeJS.Timeout[]} run while anybody reads */
   let timers = [];
 
-  const statsFrame = () => Buffer.from(`event: stats\ndata: ${JSON.stringify(vitals.read())}\n\n`);
+  const statsFrame = () => Buffer.from(`event: stats\ndata: ${JSON.stringify(stats.read())}\n\n`);
 
   /** @param {import('./reader.js').Reader} reader */
   function enter(reader) {

@@ -52,6 +52,7 @@ test('every wrong parameter is named at once', async () => {
 
 test.each([
   '/latest?sort=name',
+  '/pipeline/recent?from=0',
   '/latest?Limit=5',
   '/latest?__proto__=1',
   '/latest?constructor=1',

@@ -45,6 +45,24 @@ test('the process that answers is among those that run, and tells anew how it is
   await until(async () => (await system.get('/pipeline')).processes[0].seen > seen);
 });
 
+test('what it did is kept, second by second, for those who come later', async () => {
+  const recent = async () => (await system.get('/pipeline/recent')).items;
+  const [first] = await recent();
+  expect(first).toEqual({
+    ts: expect.stringMatching(TIME),
+    samples_per_s: 0,
+    commit_ms: { p50: null, p99: null },
+    in_flight: expect.any(Number),
+    window: expect.any(Number),
+    waiting: 0,
+    refused_per_s: 0,
+  });
+  await until(async () => (await recent()).length >= 3);
+  const times = (await recent()).map((/** @type {any} */ { ts }) => Date.parse(ts));
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(times[0]).toBe(Date.parse(first.ts));
+});
+
 test('a process that died is told of as stale, and rows end by themselves', async () => {
   const store = createProcessStore(createSession(database, () => {}));
   const at = Date.now() - 60_000;

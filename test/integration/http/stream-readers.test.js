@@ -7,7 +7,7 @@ import pino from 'pino';
 import { createStream } from '../../../api/http/stream/index.js';
 import { createLocalLink } from '../../../api/live/local-link.js';
 import { createMetrics } from '../../../api/metrics.js';
-import { createVitals } from '../../../api/vitals.js';
+import { statsOf } from '../../../api/vital-signs.js';
 import { identifySensor } from '../../../schema/ids.js';
 import { connectDevice } from '../../support/device.js';
 import { openStream } from '../../support/event-stream.js';
@@ -63,7 +63,7 @@ async function serve({ heal = 60_000, periods } = {}) {
     {
       store,
       live: Object.assign(live, { note: () => {} }),
-      vitals: createVitals({ clock: Date.now, inFlight: () => 0 }),
+      stats: { read: () => statsOf([]), recent: () => [], start() {}, stop() {} },
       healMs: heal,
       clock: Date.now,
       groups: system.config.retention.latestGroups,

@@ -8,7 +8,9 @@ import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
 import { KINDS, parseTopic } from '../../../api/ingest/topics.js';
 import { liveItem, readItems } from '../../../api/live/item.js';
-import { liveTopic } from '../../../api/live/topics.js';
+import { liveTopic, statsTopic } from '../../../api/live/topics.js';
+import { readSigns } from '../../../api/vital-signs.js';
+import { createVitals } from '../../../api/vitals.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -189,4 +191,17 @@ test('what is published for live readers is in the document', () => {
   );
   expect(MESSAGES.LiveItems.safeParse(items).error).toBeUndefined();
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
+});
+
+test('what processes tell each other is in the document', () => {
+  expect(statsTopic('p')).toBe(CHANNELS.stats.address.replace('{process}', 'p'));
+  let now = NOW;
+  const pressure = () => ({ in_flight: 1, window: 8, waiting: 2 });
+  const vitals = createVitals({ clock: () => now, pressure });
+  for (const commitMs of [0, 0.1, 5, 1e9]) vitals.note({ samples: 1, refused: 1, commitMs });
+  now += 1000;
+  const signs = vitals.signs();
+  expect(signs.commits).toHaveLength(4);
+  expect(MESSAGES.VitalSigns.safeParse(signs).error).toBeUndefined();
+  expect(readSigns(Buffer.from(JSON.stringify(signs)))).toEqual(signs);
 });

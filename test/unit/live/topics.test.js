@@ -1,9 +1,25 @@
 import { expect, test } from '@jest/globals';
-import { liveDevice, liveTopic, reachesLive } from '../../../api/live/topics.js';
+import { liveDevice, liveTopic, reachesLive, statsProcess, statsTopic } from '../../../api/live/topics.js';
 
 test('a topic says whose changes it carries', () => {
   expect(liveTopic('d')).toBe('iot/live/d');
   expect(liveDevice(liveTopic('d'))).toBe('d');
+});
+
+test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
+  'figures of %s have a topic of ASCII',
+  (process) => {
+    const topic = statsTopic(process);
+    expect(topic).toMatch(/^iot\/live\/stats\/[\x21-\x7e]+$/);
+    expect(topic.split('/')).toHaveLength(4);
+    expect(topic).not.toMatch(/[+#]/);
+    expect(statsProcess(topic)).toBe(process);
+  },
+);
+
+test('a topic that tells of no process of ours is told apart', () => {
+  expect(statsProcess(liveTopic('d'))).toBe(null);
+  expect(statsProcess('iot/live/stats/%zz')).toBe('');
 });
 
 test.each(['#', '+/#', 'iot/#', 'iot/+/+', '+/+/+', '+/live/#', 'iot/live/#', 'iot/live/+', 'iot/live/d'])(

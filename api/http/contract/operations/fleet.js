@@ -25,3 +25,14 @@ processes says of it, one that is in trouble before others. History before \`pac
   answers: { 200: json(SCHEMAS.Pipeline) },
   problems: ['bad_parameter', 'unavailable'],
 };
+
+/** @type {Operation} */
+export const readRecentStats = {
+  id: 'readRecentStats',
+  tag: 'operation',
+  summary: 'What the pipeline did in the last five minutes',
+  description:
+    'The `stats` of `/stream`, one a second, the oldest first, by what the process that answers has heard since it started.',
+  answers: { 200: json(SCHEMAS.RecentStats) },
+  problems: ['bad_parameter'],
+};

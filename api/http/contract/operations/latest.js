@@ -53,7 +53,7 @@ export const followLatest = {
 | --- | --- |
 | \`snapshot\` | \`Snapshot\`: what is so now; a large one comes in several |
 | \`delta\` | \`Delta\`: what is new since, each sensor at most once, and how long ago it was committed |
-| \`stats\` | \`Stats\`, every second |
+| \`stats\` | \`Stats\`, every second; those before are at \`/pipeline/recent\` |
 
 An \`EventSource\` that comes back says with \`Last-Event-ID\` how far it got, and is told what has changed since; where that is not
 known any more, it begins with a snapshot again, so there is never a gap. The last event of several that belong together has the id.

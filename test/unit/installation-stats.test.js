@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createInstallationStats } from '../../api/installation-stats.js';
+import { createLatencyCounts } from '../../api/latency-counts.js';
+import { until } from '../support/until.js';
+
+/** @typedef {import('../../api/vital-signs.js').VitalSigns} VitalSigns */
+
+/** @param {number} rate @param {number[]} commits ms @returns {VitalSigns} */
+function signsOf(rate, commits = []) {
+  const counts = createLatencyCounts();
+  for (const ms of commits) counts.record(ms);
+  return {
+    samples_per_s: rate,
+    refused_per_s: rate / 10,
+    in_flight: 1,
+    window: 8,
+    waiting: 2,
+    commits: counts.list(),
+  };
+}
+
+const NOTHING = {
+  samples_per_s: 0,
+  commit_ms: { p50: null, p99: null },
+  in_flight: 1,
+  window: 8,
+  waiting: 2,
+  refused_per_s: 0,
+};
+
+let now = 0;
+/** @type {Array<[process: string, signs: VitalSigns]>} */
+let told;
+/** @type {import('../../api/live/index.js').StatsListener | undefined} */
+let listener;
+/** @type {VitalSigns} */
+let own;
+/** @type {ReturnType<typeof createInstallationStats>} */
+let stats;
+
+const create = (serves = true) =>
+  createInstallationStats({
+    vitals: { signs: () => own },
+    live: {
+      tellStats: (process, signs) => void told.push([process, JSON.parse(signs)]),
+      listenStats: (given) => {
+        listener = given;
+      },
+    },
+    serves,
+    clock: () => 1_795_680_000_000 + now,
+    monotonic: () => now,
+    everyMs: 1,
+  });
+
+beforeEach(() => {
+  now = 0;
+  told = [];
+  listener = undefined;
+  own = signsOf(0);
+  stats = create();
+  stats.start('own');
+});
+afterEach(() => stats.stop());
+
+/** @param {string} process @param {unknown} signs */
+const hear = (process, signs) => listener?.(process, Buffer.from(JSON.stringify(signs)));
+
+test('each process is counted once: rates and requests add up, times are those of all messages', () => {
+  own = signsOf(10, [1, 1, 1]);
+  hear('a', signsOf(5, [100]));
+  hear('a', signsOf(20, [100]));
+  hear('b', signsOf(0.5, []));
+  // What it has told itself, it hears again.
+  hear('own', signsOf(10, [1, 1, 1]));
+  const { commit_ms, ...figures } = stats.read();
+  expect(figures).toEqual({ samples_per_s: 30.5, refused_per_s: 3.1, in_flight: 3, window: 24, waiting: 6 });
+  expect(commit_ms.p50).toBeCloseTo(1, 1);
+  expect(Math.abs((commit_ms.p99 ?? 0) / 100 - 1)).toBeLessThan(0.03);
+});
+
+test('one that tells nothing more counts for three seconds', () => {
+  hear('a', signsOf(5));
+  now = 2900;
+  expect(stats.read().samples_per_s).toBe(5);
+  now = 3100;
+  expect(stats.read()).toEqual(NOTHING);
+});
+
+test.each([
+  ['no JSON', '{'],
+  ['null', null],
+  ['a list', []],
+  ['nothing', {}],
+  ['a text for a figure', { ...signsOf(1), samples_per_s: '1' }],
+  ['less than nothing', { ...signsOf(1), waiting: -1 }],
+  ['more than can be', { ...signsOf(1), window: 1e300 }],
+  ['no counts', { ...signsOf(1), commits: null }],
+  ['a bucket that is none', { ...signsOf(1), commits: [[100_000, 1]] }],
+  ['half a bucket', { ...signsOf(1), commits: [[1.5, 1]] }],
+  ['a count that is none', { ...signsOf(1), commits: [[1, -1]] }],
+  ['a pair that is none', { ...signsOf(1), commits: [5] }],
+  ['far more than ours', { ...signsOf(1), more: 'x'.repeat(20_000) }],
+])('%s is none of ours', (_, signs) => {
+  const payload = typeof signs === 'string' ? signs : JSON.stringify(signs);
+  expect(listener?.('a', Buffer.from(payload))).toBe(false);
+  expect(stats.read()).toEqual(NOTHING);
+});
+
+test('no more than a thousand others are kept, with names of usual length', () => {
+  expect(hear('x'.repeat(1001), signsOf(1))).toBe(false);
+  for (let i = 0; i < 1000; i++) expect(hear(`p${i}`, signsOf(1))).toBe(true);
+  expect(hear('one more', signsOf(1))).toBe(false);
+  expect(hear('p0', signsOf(2))).toBe(true);
+  expect(stats.read().samples_per_s).toBe(1001);
+  now = 4000;
+  stats.read();
+  expect(hear('one more', signsOf(1))).toBe(true);
+});
+
+describe('once a second', () => {
+  test('it tells the others', async () => {
+    own = signsOf(7, [3]);
+    await until(() => told.some(([, { samples_per_s }]) => samples_per_s === 7));
+    expect(told.at(-1)).toEqual(['own', own]);
+  });
+
+  test('it keeps what was so, five minutes of it', async () => {
+    expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
+    now = 500;
+    hear('a', signsOf(5));
+    await until(() => stats.recent().length === 300 && stats.recent()[0]?.samples_per_s === 5);
+    expect(stats.recent()[0]).toMatchObject({ ts: '2026-11-26T08:00:00.500Z', samples_per_s: 5 });
+  });
+
+  test('one that serves nobody tells, and neither hears nor keeps anything', () => {
+    listener = undefined;
+    told = [];
+    const ingest = create(false);
+    ingest.start('ingest');
+    ingest.stop();
+    expect([told, listener, ingest.recent()]).toEqual([[['ingest', own]], undefined, []]);
+  });
+});
