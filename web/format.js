@@ -108,6 +108,24 @@ export function formatSpan(ms) {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** @type {[ms: number, unit: string][]} */
+const DURATIONS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+];
+
+/** @param {number} ms how long something lasted @returns {string} in its largest unit and the next: `48 s`, `3 min 20 s`, `2 d 4 h` */
+export function formatDuration(ms) {
+  const at = DURATIONS.findIndex(([size]) => ms >= size);
+  const [size, unit] = DURATIONS[at] ?? [1, 'ms'];
+  const [lesser, lesserUnit] = DURATIONS[at === -1 ? -1 : at + 1] ?? [size, unit];
+  const most = `${Math.floor(ms / size)} ${unit}`;
+  const rest = Math.floor((ms % size) / lesser);
+  return rest > 0 ? `${most} ${rest} ${lesserUnit}` : most;
+}
+
 /** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `14:03:21` */
 export const formatTime = (ts, zone) => fields(ts, zone).slice(11, 19);
 

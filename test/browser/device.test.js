@@ -1,19 +1,174 @@
-import { expect, jest, test } from '@jest/globals';
-import { publishCollars, SENSORS } from '../support/collars.js';
+import { describe, expect, jest, test } from '@jest/globals';
+import mqtt from 'mqtt';
 import { useDashboard } from '../support/dashboard.js';
+import { createHives, SENSORS } from '../support/hives.js';
+import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
 
-const dashboard = useDashboard({ fill: publishCollars });
+const hives = createHives();
+const dashboard = useDashboard({ system: { clock: hives.clock }, fill: hives.fill });
 
 /** @param {import('playwright-core').Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
+const facts = () => dashboard.page.locator('.facts');
+/** @returns {Promise<string[]>} kinds of the events listed, newest first */
+const events = () => dashboard.page.locator('table.events .event').allTextContents();
+const dialog = () => dashboard.page.getByRole('dialog');
+
+/** A device that says by its last will when it is gone. @param {string} name */
+async function connect(name) {
+  const session = Date.now();
+  const topic = `iot/v1/${name}/status`;
+  const status = (/** @type {string} */ state) => JSON.stringify({ state, session });
+  const client = await mqtt.connectAsync(dashboard.system.mqttUrl, {
+    reconnectPeriod: 0,
+    will: { topic, payload: Buffer.from(status('offline')), qos: 1, retain: true },
+  });
+  await client.publishAsync(topic, status('online'), { qos: 1, retain: true });
+  // Ends without a word, as by a cable that is pulled: the broker speaks its will.
+  return { die: () => client.endAsync(true) };
+}
 
 test('a device shows its sensors, whether it is there, and where', async () => {
-  await dashboard.visit('/devices/collar-3');
+  await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
-  await dashboard.page.getByRole('heading', { name: 'collar-3', level: 1 }).waitFor();
-  expect(await textOf(dashboard.page.locator('.facts'))).toMatch(/Online[\s\S]*North Meadow/);
-  await dashboard.publish('collar-3', { sensor_id: 'neck', ts: Date.now() + 1000, value: 41.25 });
-  await dashboard.rows().filter({ hasText: 'neck' }).getByText('41.25').waitFor();
+  await dashboard.page.getByRole('heading', { name: 'hive-3', level: 1 }).waitFor();
+  expect(await textOf(facts())).toMatch(
+    /Online[\s\S]*Orchard[\s\S]*8 sensors[\s\S]*last heard[\s\S]*registered\s*\d{4}-\d\d-\d\d/,
+  );
+  await dashboard.publish('hive-3', { sensor_id: 'brood', ts: Date.now() + 1000, value: 41.25 });
+  await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
+});
+
+test('its going and coming show by themselves', async () => {
+  await dashboard.announce('hive-9', { sensors: [{ sensor_id: 'brood' }] });
+  const first = await connect('hive-9');
+  await dashboard.visit('/devices/hive-9');
+  await until(async () => (await events()).join() === 'Online,Birth', { what: 'the first session' });
+  expect(await textOf(facts())).toContain('Online');
+  const onlineFor = dashboard.page.locator('table.events td.col-number');
+  expect(await textOf(onlineFor.first())).toMatch(/^\s*\d+ m?s so far\s*$/);
+
+  await first.die();
+  await until(async () => (await events()).join() === 'Offline,Online,Birth', { what: 'its end' });
+  await until(async () => (await textOf(facts())).includes('Offline'), { what: 'the state' });
+  expect(await textOf(onlineFor.first())).toMatch(/^\s*\d+ m?s\s*$/);
+
+  const second = await connect('hive-9');
+  await until(async () => (await events()).join() === 'Online,Offline,Online,Birth', { what: 'its return' });
+  await second.die();
+});
+
+test('events are read page by page', async () => {
+  const session = Date.now() - 3_600_000;
+  await dashboard.announce('hive-8', { session, sensors: [] });
+  for (let beat = 0; beat < 15; beat += 1) {
+    for (const state of ['online', 'offline']) {
+      const status = JSON.stringify({ state, session: session + beat * 1000 });
+      await dashboard.client.publishAsync('iot/v1/hive-8/status', status, { qos: 1 });
+    }
+  }
+  await dashboard.visit('/devices/hive-8');
+  await dashboard.page.getByRole('heading', { name: 'This device has no sensors yet' }).waitFor();
+  const more = dashboard.page.getByRole('button', { name: 'Show earlier ones' });
+  await more.press('Enter');
+  await until(async () => (await events()).length === 31, { what: 'all events' });
+  expect(await more.count()).toBe(0);
+  expect((await events()).at(-1)).toBe('Birth');
+});
+
+describe('retiring', () => {
+  test('is asked twice, may be called off, and is said when it is done; by keyboard alone', async () => {
+    await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
+    await dashboard.visit('/devices/hive%207');
+    const { page } = dashboard;
+    const retire = page.getByRole('button', { name: 'Retire…' });
+
+    // Called off at the first question, by Escape: the focus is back where it was.
+    await retire.press('Enter');
+    await dialog().getByText('gone from all pages').waitFor();
+    await dashboard.expectAccessible();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    expect(await retire.evaluate((button) => button === document.activeElement)).toBe(true);
+
+    // And at the second.
+    await retire.press('Enter');
+    await dialog().getByRole('button', { name: 'Continue' }).press('Enter');
+    await dialog().getByRole('button', { name: 'Cancel' }).press('Enter');
+    await dialog().waitFor({ state: 'detached' });
+    expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(200);
+
+    // The focus stays inside, and another name does nothing.
+    await retire.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const field = dialog().getByRole('textbox');
+    await field.waitFor();
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+    await page.keyboard.type('hive 8');
+    await page.keyboard.press('Enter');
+    expect(await dialog().getByRole('button', { name: 'Retire', exact: true }).isDisabled()).toBe(true);
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('7');
+    await page.keyboard.press('Enter');
+
+    await page.getByText('hive 7 is retired.').waitFor();
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/?show=devices');
+    expect((await dashboard.system.fetch('/devices/hive%207')).status).toBe(404);
+    await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
+    expect(await page.getByText('hive 7 is retired.').count()).toBe(0);
+  });
+
+  test('that fails says so, and can be done again', async () => {
+    await dashboard.announce('hive-6', { sensors: [] });
+    await dashboard.visit('/devices/hive-6');
+    const unavailable = {
+      type: 'about:blank',
+      title: 'Service Unavailable',
+      status: 503,
+      code: 'unavailable',
+      detail: '-',
+    };
+    let refuse = true;
+    await dashboard.page.route('**/api/v1/devices/*', (route) => {
+      if (route.request().method() !== 'DELETE' || !refuse) return route.continue();
+      const body = JSON.stringify(unavailable);
+      return route.fulfill({ status: 503, contentType: 'application/problem+json', body });
+    });
+    await dashboard.page.getByRole('button', { name: 'Retire…' }).click();
+    await dialog().getByRole('button', { name: 'Continue' }).click();
+    await dialog().getByRole('textbox').fill('hive-6');
+    await dialog().getByRole('button', { name: 'Retire', exact: true }).click();
+    await dialog().getByRole('alert').getByText('do it again to finish it').waitFor();
+    expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('503')]);
+    refuse = false;
+    await dialog().getByRole('button', { name: 'Retire', exact: true }).click();
+    await dashboard.page.getByText('hive-6 is retired.').waitFor();
+  });
+});
+
+test('a device that nobody knows is said to be so, with a way on; when it speaks it appears', async () => {
+  await dashboard.visit('/devices/hive');
+  const alert = dashboard.page.getByRole('alert');
+  await alert.getByText('There is no device hive').waitFor();
+  await dashboard.lookAt('device-missing');
+  expect(await alert.getByRole('link', { name: 'To the fleet' }).getAttribute('href')).toBe('/');
+  expect(await alert.getByRole('link', { name: 'Search' }).getAttribute('href')).toBe(
+    '/?show=devices&name=hive',
+  );
+  await dashboard.publish('hive', { sensor_id: 'brood', ts: Date.now(), value: 35 });
+  await dashboard.untilRows(1);
+  expect(dashboard.takeComplaints().filter((text) => !text.includes('404'))).toEqual([]);
+});
+
+test('keeps to the rules of accessibility, in both themes and on a phone', async () => {
+  await dashboard.visit('/devices/hive-1?range=1h');
+  await dashboard.untilRows(SENSORS.length);
+  await until(async () => (await events()).length > 4, { what: 'events' });
+  await dashboard.lookAt('device-full');
+  await dashboard.page.getByRole('button', { name: 'Retire…' }).click();
+  await dialog().getByRole('button', { name: 'Continue' }).waitFor();
+  await dashboard.lookAt('device-retire');
 });

@@ -27,7 +27,7 @@ export function createClient({ fetch }) {
     return response.json();
   }
 
-  /** @param {string} url @param {AbortSignal} [signal] @param {'GET' | 'POST'} [method] */
+  /** @param {string} url @param {AbortSignal} [signal] @param {'GET' | 'POST' | 'DELETE'} [method] */
   async function reach(url, signal, method = 'GET') {
     try {
       return await fetch(url, { method, headers: { Accept: 'application/json' }, signal: signal ?? null });
@@ -53,6 +53,18 @@ export function createClient({ fetch }) {
 
     /** @param {string} device @param {AbortSignal} [signal] @returns {Promise<DeviceInfo>} */
     device: (device, signal) => get(`/devices/${segment(device)}`, {}, signal),
+
+    /**
+     * @param {string} device @param {Query} query @param {AbortSignal} [signal]
+     * @returns {Promise<import('./types.js').Page<import('./types.js').DeviceEvent>>} newest first
+     */
+    events: (device, query, signal) => get(`/devices/${segment(device)}/events`, query, signal),
+
+    /** Takes it out of the fleet. @param {string} device @param {AbortSignal} [signal] @returns {Promise<void>} */
+    async retire(device, signal) {
+      const response = await reach(`${BASE}/devices/${segment(device)}`, signal, 'DELETE');
+      if (!response.ok) throw await readProblem(response);
+    },
 
     /**
      * @param {string} device @param {string} sensor @param {AbortSignal} [signal]

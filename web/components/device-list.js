@@ -10,6 +10,7 @@ import { EmptyFleet, NoDevice } from './fleet-notices.js';
 import { ListSwitch } from './list-switch.js';
 import { ProblemNotice, SlowLine } from './notice.js';
 import { Pager } from './pager.js';
+import { Word } from './word.js';
 
 /** All devices, page by page. */
 export function DeviceList() {
@@ -31,6 +32,7 @@ export function DeviceList() {
   };
 
   return html`
+    <${Word} />
     <section id="devices" class="panel" aria-label="Devices">
       <div class="list-head"><${ListSwitch} /><${DeviceFilters} /></div>
       ${slow && html`<${SlowLine} />`}

@@ -1,10 +1,11 @@
 import { createObservable } from './observable.js';
 
 /**
- * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `trail`
+ * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `trail` and `word`
  * @property {string} path
  * @property {URLSearchParams} query
  * @property {(string | null)[]} trail cursors of the pages before this one; kept by the browser's history entry
+ * @property {string | null} word what was done just before, to be said on arrival; kept there, too
  */
 
 /**
@@ -22,12 +23,13 @@ export function createRouter({ window }) {
       path: pathname,
       query: new URLSearchParams(search),
       trail: window.history.state?.trail ?? [],
+      word: window.history.state?.word ?? null,
     };
   }
 
-  /** @param {string} href @param {{ replace?: boolean, trail?: (string | null)[] }} [how] */
-  function go(href, { replace = false, trail = [] } = {}) {
-    window.history[replace ? 'replaceState' : 'pushState']({ trail }, '', href);
+  /** @param {string} href @param {{ replace?: boolean, trail?: (string | null)[], word?: string }} [how] */
+  function go(href, { replace = false, trail = [], word } = {}) {
+    window.history[replace ? 'replaceState' : 'pushState']({ trail, word }, '', href);
     place.set(read());
   }
 
@@ -54,7 +56,7 @@ export function createRouter({ window }) {
 /** @typedef {ReturnType<typeof createRouter>} Router */
 
 /**
- * @param {Place} place
+ * @param {Pick<Place, 'path' | 'query'>} place
  * @param {Record<string, string | null>} changes
  * @returns {string} the same path with another query
  */

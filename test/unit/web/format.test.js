@@ -3,6 +3,7 @@ import {
   decimalsFor,
   formatAge,
   formatDateTime,
+  formatDuration,
   formatMs,
   formatNumber,
   formatRate,
@@ -95,3 +96,13 @@ test('a type has the same hue always, the classic ones each their own', () => {
   expect(hueOf('humidity')).toBeLessThanOrEqual(8);
   expect(hueOf(null)).toBe(0);
 });
+
+test.each([
+  [0, '0 ms'],
+  [250, '250 ms'],
+  [48_900, '48 s'],
+  [200_000, '3 min 20 s'],
+  [180_500, '3 min'],
+  [3_600_000, '1 h'],
+  [100 * 3_600_000 + 60_000, '4 d 4 h'],
+])('what lasted %d ms lasted %s', (ms, text) => expect(formatDuration(ms)).toBe(text));

@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import { joined, listed, onlineSpans, spanAt } from '../../../web/state/device-events.js';
+
+/** @typedef {import('../../../web/api/types.js').DeviceEvent} DeviceEvent */
+
+/** @param {string} text as told, oldest first: `online 10, offline 20` in seconds @returns {DeviceEvent[]} newest first */
+const events = (text) =>
+  text
+    .split(', ')
+    .filter(Boolean)
+    .map((one) => {
+      const [kind, second] = one.split(' ');
+      return {
+        kind: /** @type {DeviceEvent['kind']} */ (kind),
+        ts: new Date(Number(second) * 1000).toISOString(),
+      };
+    })
+    .reverse();
+
+/** @param {string} text @param {number | null} [since] s @returns {string} `10-20, 30-` */
+const spans = (text, since = null) =>
+  onlineSpans(events(text), since === null ? null : since * 1000)
+    .map(({ from, to }) => `${from / 1000}-${to === null ? '' : to / 1000}`)
+    .join(', ');
+
+describe('online', () => {
+  test.each([
+    ['', ''],
+    ['birth 1', ''],
+    ['birth 10, online 10, offline 20', '10-20'],
+    ['online 10, offline 20, birth 30, online 30', '10-20, 30-'],
+    ['online 10, online 15, offline 20', '10-20'],
+    ['online 10, offline 20, offline 25', '10-20'],
+    ['offline 20, online 30', '30-'],
+    ['online 10, offline 5', '10-10'],
+    ['online 10, offline 25, online 20', '10-20, 20-'],
+  ])('%j is %j', (text, expected) => expect(spans(text)).toBe(expected));
+
+  test('what was online before the first event is so until the next word', () => {
+    expect(spans('', 5)).toBe('5-');
+    expect(spans('offline 20, online 30', 5)).toBe('5-20, 30-');
+    expect(spans('online 10, offline 20', 5)).toBe('5-20');
+  });
+
+  test('is known of each instant', () => {
+    const all = [
+      { from: 10, to: 20 },
+      { from: 30, to: null },
+    ];
+    expect([9, 10, 19, 20, 29, 30, 99].map((ts) => spanAt(all, ts)?.from ?? null)).toEqual([
+      null,
+      10,
+      10,
+      null,
+      null,
+      30,
+      30,
+    ]);
+  });
+});
+
+test('an end says since when it had been online, where that is known', () => {
+  const since = listed(events('offline 5, online 10, online 15, birth 15, offline 20, offline 25')).map(
+    ({ kind, onlineFrom }) => [kind, onlineFrom],
+  );
+  expect(since).toEqual([
+    ['offline', null],
+    ['offline', 10_000],
+    ['birth', null],
+    ['online', null],
+    ['online', null],
+    ['offline', null],
+  ]);
+});
+
+test('pages that overlap have each event once, the newest on top', () => {
+  const before = events('birth 1, online 1, offline 2, online 3');
+  const now = events('offline 2, online 3, offline 4');
+  expect(joined(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
+});

@@ -1,0 +1,41 @@
+import { html } from 'htm/preact';
+import { formatCount, formatDateTime } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { Age } from './age.js';
+import { Online } from './online.js';
+
+/**
+ * Which device, where it is, and whether it is there.
+ *
+ * @param {object} props
+ * @param {string} props.name
+ * @param {import('../api/types.js').DeviceInfo | null} props.device null: not known yet
+ * @param {any} [props.children] what can be done with it
+ */
+export const DeviceTitle = ({ name, device, children }) => html`
+  <div class="title">
+    <div>
+      <h1>${name}</h1>
+      ${device ? html`<${Facts} device=${device} />` : html`<p class="facts waiting" aria-hidden="true"><span class="bar bar-facts"></span></p>`}
+    </div>
+    ${children}
+  </div>
+`;
+
+/** @param {{ device: import('../api/types.js').DeviceInfo }} props */
+function Facts({ device: { online, site, last_seen, registered_at, sensors } }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  return html`
+    <ul class="facts">
+      <li><${Online} online=${online} /></li>
+      ${site && html`<li><a href=${`/?show=devices&site=${encodeURIComponent(site)}`}>${site}</a></li>`}
+      <li>${formatCount(sensors.length)} ${sensors.length === 1 ? 'sensor' : 'sensors'}</li>
+      <li>last heard <${Age} ts=${last_seen} /></li>
+      ${
+        registered_at &&
+        html`<li>registered <time datetime=${registered_at}>${formatDateTime(Date.parse(registered_at), zone)}</time></li>`
+      }
+    </ul>
+  `;
+}

@@ -1,0 +1,82 @@
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatCount } from '../format.js';
+
+/**
+ * What retiring a device means.
+ *
+ * @param {object} props
+ * @param {import('../api/types.js').DeviceInfo} props.device
+ * @param {() => void} props.onContinue
+ * @param {() => void} props.onCancel
+ */
+export function RetireExplanation({ device: { online, sensors }, onContinue, onCancel }) {
+  const count = sensors.length;
+  return html`
+    <ul class="dialog-list">
+      <li>
+        It is gone from all pages, searches and counts, ${count === 1 ? 'with its sensor' : `with its ${formatCount(count)} sensors`}.
+      </li>
+      <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
+      <li>
+        If it comes back it registers anew, and what it measured before is shown again until that has expired. Other API
+        processes may go on knowing it for up to ten minutes.
+      </li>
+    </ul>
+    ${
+      online &&
+      html`<p class="dialog-warning">
+        It is online now. As long as it goes on sending, it comes back: switch it off first.
+      </p>`
+    }
+    <p class="dialog-actions">
+      <button type="button" class="button" autofocus onClick=${onCancel}>Cancel</button>
+      <button type="button" class="button" onClick=${onContinue}>Continue</button>
+    </p>
+  `;
+}
+
+/**
+ * Asks for the name, so that nobody retires another device than the one meant.
+ *
+ * @param {object} props
+ * @param {string} props.name
+ * @param {boolean} props.busy
+ * @param {() => void} props.onConfirm
+ * @param {() => void} props.onCancel
+ */
+export function RetireConfirmation({ name, busy, onConfirm, onCancel }) {
+  const [typed, setTyped] = useState('');
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const matches = typed.trim() === name;
+  useEffect(() => field.current?.focus(), []);
+
+  /** @param {Event} event */
+  function submit(event) {
+    event.preventDefault();
+    if (matches && !busy) onConfirm();
+  }
+
+  return html`
+    <form onSubmit=${submit}>
+      <label class="dialog-field">
+        <span>This cannot be taken back. Type <strong>${name}</strong> to retire it.</span>
+        <input
+          ref=${field}
+          type="text"
+          autocomplete="off"
+          spellcheck=${false}
+          value=${typed}
+          readonly=${busy}
+          onInput=${(/** @type {any} */ event) => setTyped(event.target.value)}
+        />
+      </label>
+      <p class="dialog-actions">
+        <button type="button" class="button" disabled=${busy} onClick=${onCancel}>Cancel</button>
+        <button type="submit" class="button grave-button" disabled=${!matches || busy}>
+          ${busy ? 'Retiring…' : 'Retire'}
+        </button>
+      </p>
+    </form>
+  `;
+}

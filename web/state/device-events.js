@@ -1,0 +1,84 @@
+/**
+ * What became of a device, worked out from its events as the API gives them: the newest session first, of a session the last event
+ * first.
+ *
+ * @typedef {import('../api/types.js').DeviceEvent} DeviceEvent
+ *
+ * @typedef {object} Span online without a break
+ * @property {number} from epoch ms
+ * @property {number | null} to epoch ms; null: still
+ *
+ * @typedef {object} Listed an event, and what follows from those around it
+ * @property {DeviceEvent['kind']} kind
+ * @property {number} ts epoch ms
+ * @property {number | null} onlineFrom of `offline`: since when it had been online; null: not known
+ */
+
+/** @param {DeviceEvent[]} newest first @returns {Listed[]} the same, in the same order */
+export function listed(newest) {
+  return newest.map(({ kind, ts }, index) => ({
+    kind,
+    ts: Date.parse(ts),
+    onlineFrom: kind === 'offline' ? onlineBefore(newest, index) : null,
+  }));
+}
+
+/**
+ * @param {DeviceEvent[]} newest
+ * @param {number} index of an `offline`
+ * @returns {number | null} epoch ms; sessions that followed each other without an `offline` count as one
+ */
+function onlineBefore(newest, index) {
+  let since = null;
+  for (const { kind, ts } of newest.slice(index + 1)) {
+    if (kind === 'offline') break;
+    if (kind === 'online') since = Date.parse(ts);
+  }
+  return since;
+}
+
+/**
+ * When a device was online.
+ *
+ * @param {DeviceEvent[]} newest first
+ * @param {number | null} since epoch ms from which the events are complete, if it was online then; null: it was not, or nobody knows
+ * @returns {Span[]} oldest first
+ */
+export function onlineSpans(newest, since) {
+  /** @type {Span[]} */
+  const spans = since === null ? [] : [{ from: since, to: null }];
+  for (const { kind, ts } of newest.toReversed()) {
+    const last = spans.at(-1);
+    const isOpen = last?.to === null;
+    if (kind === 'online' && !isOpen) {
+      // An end is stamped when it was heard of: that may be after the next beginning.
+      if (last) last.to = Math.min(last.to ?? 0, Date.parse(ts));
+      spans.push({ from: Date.parse(ts), to: null });
+    }
+    if (kind === 'offline' && last && isOpen) last.to = Math.max(Date.parse(ts), last.from);
+  }
+  return spans;
+}
+
+/**
+ * @param {Span[]} spans oldest first
+ * @param {number} ts epoch ms
+ * @returns {Span | null} the one that holds it
+ */
+export const spanAt = (spans, ts) =>
+  spans.findLast(({ from, to }) => from <= ts && (to === null || ts < to)) ?? null;
+
+/**
+ * Pages that were read one after the other, while new events came on top.
+ *
+ * @param {DeviceEvent[]} top the newest page, as it is now
+ * @param {DeviceEvent[]} older what was read before
+ * @returns {DeviceEvent[]} each event once
+ */
+export function joined(top, older) {
+  const seen = new Set(top.map(keyOf));
+  return [...top, ...older.filter((event) => !seen.has(keyOf(event)))];
+}
+
+/** @param {DeviceEvent} event */
+const keyOf = ({ ts, kind }) => `${ts} ${kind}`;
