@@ -3,7 +3,9 @@
 /** What stands where a value is not known. */
 export const NOTHING = '–';
 
-const MOST_DECIMALS = 6;
+const MOST_DECIMALS = 12;
+/** Digits that a number holds; beyond them there is only the noise of its binary form. */
+const DIGITS = 15;
 const NUMBERS = Array.from(
   { length: MOST_DECIMALS + 1 },
   (_, decimals) =>
@@ -56,10 +58,12 @@ function usualDecimals(size) {
  */
 export function decimalsFor(values) {
   const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
-  const needed = spread > 0 ? Math.min(Math.ceil(2 - Math.log10(spread)), MOST_DECIMALS) : 0;
+  const needed = spread > 0 ? Math.ceil(2 - Math.log10(spread)) : 0;
   let decimals = 0;
   for (const value of values) {
-    const most = Math.max(needed, usualDecimals(Math.abs(value)));
+    const size = Math.abs(value);
+    const held = DIGITS - Math.max(Math.ceil(Math.log10(size || 1)), 1);
+    const most = Math.max(Math.min(needed, held, MOST_DECIMALS), usualDecimals(size));
     decimals = Math.max(decimals, decimalsOf(value, most));
   }
   return decimals;
@@ -73,11 +77,29 @@ export function decimalsFor(values) {
 export function formatNumber(value, decimals) {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
+  // Who asks for decimals wants to tell values apart: a counter has many digits that stay, and some that go on.
   const text =
-    size >= 1e12 || (size > 0 && size < 1e-4)
+    size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
       ? value.toExponential(2)
       : (NUMBERS[Math.min(decimals ?? decimalsOf(value), MOST_DECIMALS)]?.format(value) ?? NOTHING);
   return text.replaceAll('-', '−');
+}
+
+/**
+ * Numbers of an axis: as many places as tell one from the next, in one form.
+ *
+ * @param {number[]} ticks
+ * @returns {string[]}
+ */
+export function formatTicks(ticks) {
+  const largest = Math.max(...ticks.map(Math.abs), 0);
+  const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0));
+  if (largest < 1e15 && (step === 0 || step >= 1e-11)) {
+    const decimals = decimalsFor(ticks);
+    return ticks.map((value) => formatNumber(Math.abs(value) < step / 1e6 ? 0 : value, decimals));
+  }
+  const places = step > 0 ? Math.min(Math.max(Math.ceil(Math.log10(largest / step)), 0), DIGITS) : 2;
+  return ticks.map((value) => value.toExponential(places).replaceAll('-', '−'));
 }
 
 /** @param {number | null | undefined} value @returns {string} a whole number */
@@ -134,6 +156,40 @@ export const formatTimeMs = (ts, zone) => fields(ts, zone).slice(11, 23);
 
 /** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:03:21` */
 export const formatDateTime = (ts, zone) => fields(ts, zone).slice(0, 19).replace('T', ' ');
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `21 Nov` */
+export const formatDay = (ts, zone) => `${Number(fields(ts, zone).slice(8, 10))} ${formatMonth(ts, zone)}`;
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `Nov` */
+export const formatMonth = (ts, zone) => MONTHS[Number(fields(ts, zone).slice(5, 7)) - 1] ?? NOTHING;
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026` */
+export const formatYear = (ts, zone) => fields(ts, zone).slice(0, 4);
+
+/** @param {number} ms @returns {string} `1 s`, `15 min`, `6 h`, `30 d`: exact, unlike an age */
+export function formatStep(ms) {
+  if (ms % 86_400_000 === 0) return `${formatNumber(ms / 86_400_000)} d`;
+  if (ms % 3_600_000 === 0) return `${formatNumber(ms / 3_600_000)} h`;
+  if (ms % 60_000 === 0) return `${formatNumber(ms / 60_000)} min`;
+  return ms % 1000 === 0 || ms > 1000 ? `${formatNumber(ms / 1000)} s` : `${formatNumber(ms)} ms`;
+}
+
+/** @param {number} ms @returns {string} how long, in the two largest units: `2 d 3 h`, `1 min 30 s`, `850 ms` */
+export function formatLength(ms) {
+  if (ms < 1000) return `${ms} ms`;
+  const seconds = Math.round(ms / 1000);
+  const parts = /** @type {const} */ ([
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ]);
+  const first = parts.findIndex(([count]) => count > 0);
+  const said = parts.slice(first, first + 2).filter(([count]) => count > 0);
+  return said.map(([count, unit]) => `${formatNumber(count)} ${unit}`).join(' ');
+}
 
 /** @param {'local' | 'utc'} zone @param {number} ts epoch ms @returns {string} `UTC`, `UTC+1`, `UTC−3:30` */
 export function formatZone(zone, ts) {

@@ -14,6 +14,9 @@ const BASE = '/api/v1';
 /** @param {string} id UUID or name @returns {string} a path segment */
 const segment = (id) => encodeURIComponent(id);
 
+/** @param {string} device @param {string} sensor */
+const sensorPath = (device, sensor) => `/devices/${segment(device)}/sensors/${segment(sensor)}`;
+
 /**
  * The routes of the API that the dashboard reads. Every method may throw a Problem, or an AbortError by `signal`.
  *
@@ -27,10 +30,10 @@ export function createClient({ fetch }) {
     return response.json();
   }
 
-  /** @param {string} url @param {AbortSignal} [signal] @param {'GET' | 'POST' | 'DELETE'} [method] */
-  async function reach(url, signal, method = 'GET') {
+  /** @param {string} url @param {AbortSignal} [signal] @param {{ method?: 'GET' | 'POST' | 'DELETE', type?: string }} [how] */
+  async function reach(url, signal, { method = 'GET', type = 'application/json' } = {}) {
     try {
-      return await fetch(url, { method, headers: { Accept: 'application/json' }, signal: signal ?? null });
+      return await fetch(url, { method, headers: { Accept: type }, signal: signal ?? null });
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Problem({
@@ -62,7 +65,7 @@ export function createClient({ fetch }) {
 
     /** Takes it out of the fleet. @param {string} device @param {AbortSignal} [signal] @returns {Promise<void>} */
     async retire(device, signal) {
-      const response = await reach(`${BASE}/devices/${segment(device)}`, signal, 'DELETE');
+      const response = await reach(`${BASE}/devices/${segment(device)}`, signal, { method: 'DELETE' });
       if (!response.ok) throw await readProblem(response);
     },
 
@@ -70,15 +73,35 @@ export function createClient({ fetch }) {
      * @param {string} device @param {string} sensor @param {AbortSignal} [signal]
      * @returns {Promise<SensorInfo & { device_id: string }>}
      */
-    sensor: (device, sensor, signal) =>
-      get(`/devices/${segment(device)}/sensors/${segment(sensor)}`, {}, signal),
+    sensor: (device, sensor, signal) => get(sensorPath(device, sensor), {}, signal),
 
     /**
      * @param {string} device @param {string} sensor @param {Query} query @param {AbortSignal} [signal]
      * @returns {Promise<import('./types.js').Page<Measurement>>} newest first
      */
     measurements: (device, sensor, query, signal) =>
-      get(`/devices/${segment(device)}/sensors/${segment(sensor)}/measurements`, query, signal),
+      get(`${sensorPath(device, sensor)}/measurements`, query, signal),
+
+    /**
+     * All samples of a range at once, oldest first.
+     *
+     * @param {string} device @param {string} sensor @param {Query} query @param {AbortSignal} [signal]
+     * @returns {Promise<{ ts: number[], value: number[] }>} `ts` in epoch ms
+     */
+    async samples(device, sensor, query, signal) {
+      const path = `${sensorPath(device, sensor)}/measurements`;
+      const response = await reach(`${BASE}${path}${toQuery({ ...query, order: 'asc' })}`, signal, {
+        type: 'text/csv',
+      });
+      if (!response.ok) throw await readProblem(response);
+      return readCsv(await response.text());
+    },
+
+    /**
+     * @param {string} device @param {string} sensor @param {Query} query @param {AbortSignal} [signal]
+     * @returns {Promise<import('./types.js').Series>}
+     */
+    series: (device, sensor, query, signal) => get(`${sensorPath(device, sensor)}/series`, query, signal),
 
     /** @param {AbortSignal} [signal] @returns {Promise<{ items: import('./types.js').StatsThen[] }>} one a second, the oldest first */
     recentStats: (signal) => get('/pipeline/recent', {}, signal),
@@ -97,7 +120,9 @@ export function createClient({ fetch }) {
 
     /** @param {string} id @returns {Promise<import('./types.js').Told>} what became of each measurement that had been refused */
     async replay(id) {
-      const response = await reach(`${BASE}/dead-letters/${segment(id)}/replay`, undefined, 'POST');
+      const response = await reach(`${BASE}/dead-letters/${segment(id)}/replay`, undefined, {
+        method: 'POST',
+      });
       if (response.ok) return { refused: [], ...(await response.json()) };
       const told = response.status === 422 ? await response.clone().json() : {};
       if (!Array.isArray(told.refused)) throw await readProblem(response);
@@ -126,4 +151,13 @@ async function readProblem(response) {
     detail: response.statusText,
     status: response.status,
   });
+}
+
+/** @param {string} text of lines `ts,value` @returns {{ ts: number[], value: number[] }} */
+export function readCsv(text) {
+  const lines = text.split('\n').slice(1, -1);
+  return {
+    ts: lines.map((line) => Date.parse(line.slice(0, line.indexOf(',')))),
+    value: lines.map((line) => Number(line.slice(line.indexOf(',') + 1))),
+  };
 }

@@ -42,6 +42,11 @@
  *
  * @typedef {{ ts: string, value: number }} Measurement
  *
+ * @typedef {object} Series the shape of a signal, in bins that have samples
+ * @property {{ ts: string, min: number, max: number, avg: number | null, count: number }[]} points `ts`: of the bin's beginning
+ * @property {number} step_ms width of a bin
+ * @property {'statistics' | 'samples'} source
+ *
  * @typedef {object} Delta values that are new on the stream
  * @property {LatestItem[]} items
  * @property {string | null} committed_at ISO 8601, when the oldest of them was committed; null where that is not known

@@ -1,6 +1,9 @@
 import { html } from 'htm/preact';
 import { NOTHING } from '../format.js';
 
+/** More characters than this are written smaller: counters have many digits. */
+const LONG = 10;
+
 /**
  * One key figure: what it is, how much, in which unit; beside it whatever explains it.
  *
@@ -18,7 +21,7 @@ export function Figure({ label, value, unit = '', second = '', secondUnit = '', 
     <div class="figure" data-tone=${tone}>
       <dt>${label}</dt>
       <dd>
-        <span class="figure-value" data-none=${value === NOTHING}>${value}</span>
+        <span class="figure-value" data-none=${value === NOTHING} data-long=${value.length > LONG}>${value}</span>
         ${unit && html`<span class="figure-unit">${unit}</span>`}
         ${
           second &&

@@ -18,6 +18,6 @@ export function QuietRange({ loading, newest }) {
   if (newest === null) return html`<p>This sensor has not measured anything yet.</p>`;
   return html`
     <p>No samples in this range. The newest is of ${formatDateTime(Date.parse(newest), zone)}.</p>
-    <p><a class="button" href=${withQuery(place, { to: newest })}>Show that time</a></p>
+    <p><a class="button" href=${withQuery(place, { to: newest, from: null })}>Show that time</a></p>
   `;
 }

@@ -1,6 +1,14 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { decimalsFor, formatCount, formatNumber, formatTimeMs, formatUnit, formatZone } from '../format.js';
+import {
+  decimalsFor,
+  formatCount,
+  formatDateTime,
+  formatNumber,
+  formatTimeMs,
+  formatUnit,
+  formatZone,
+} from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
 const ROWS = 20;
@@ -10,7 +18,7 @@ const MORE_ROWS = 100;
  * The newest samples, newest first: the chart in figures.
  *
  * @param {object} props
- * @param {import('../state/samples.js').Samples} props.samples
+ * @param {{ ts: number[], value: number[] }} props.samples
  * @param {string | null} props.unit
  */
 export function SampleTable({ samples, unit }) {
@@ -39,7 +47,7 @@ export function SampleTable({ samples, unit }) {
         ${newest.map(
           (ts, index) => html`
             <tr key=${ts}>
-              <td><time datetime=${new Date(ts).toISOString()}>${formatTimeMs(ts, zone)}</time></td>
+              <td><time datetime=${new Date(ts).toISOString()}>${formatDateTime(ts, zone)}${formatTimeMs(ts, zone).slice(8)}</time></td>
               <td class="col-number">${formatNumber(values[index], decimals)}</td>
             </tr>
           `,

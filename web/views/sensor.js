@@ -1,19 +1,21 @@
 import { html } from 'htm/preact';
-import { useMemo, useState } from 'preact/hooks';
-import { Choice } from '../components/choice.js';
+import { useMemo } from 'preact/hooks';
+import { pointsFor } from '../chart/reader.js';
+import { within } from '../chart/shape.js';
+import { SignalChart } from '../chart/signal-chart.js';
+import { statisticsOf } from '../chart/statistics.js';
+import { useSeries } from '../chart/use-series.js';
+import { useWindow } from '../chart/use-window.js';
+import { lengthOf } from '../chart/window.js';
+import { BinTable } from '../components/bin-table.js';
 import { ProblemNotice, SlowLine } from '../components/notice.js';
 import { QuietRange } from '../components/quiet-range.js';
-import { SampleFigures } from '../components/sample-figures.js';
+import { RangeFigures } from '../components/range-figures.js';
 import { SampleTable } from '../components/sample-table.js';
-import { SensorChart } from '../components/sensor-chart.js';
 import { SensorTitle } from '../components/sensor-title.js';
 import { Trail } from '../components/trail.js';
-import { formatCount, formatDateTime } from '../format.js';
+import { WindowBar } from '../components/window-bar.js';
 import { deviceHref } from '../routes.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { RANGES, rangeOf } from '../state/ranges.js';
-import { between } from '../state/samples.js';
-import { useSamples } from '../state/use-samples.js';
 import { useSensor } from '../state/use-sensor.js';
 import { useTitle } from '../state/use-title.js';
 
@@ -23,19 +25,16 @@ import { useTitle } from '../state/use-title.js';
  * @param {{ device: string, sensor: string }} props ids or names
  */
 export function SensorView({ device, sensor }) {
-  const { clock, preferences, router } = useParts();
-  const place = useObservable(router.place);
-  const now = useObservable(clock);
-  const { zone } = useObservable(preferences);
-  const { range, until } = rangeOf(place.query);
-  const [round, setRound] = useState(0);
   const { data, item, recent, problem, slow, reload } = useSensor(device, sensor);
-  const history = useSamples(data, range.ms, until, round);
-
-  // A device whose clock is ahead of ours is shown too: the right edge is the newest sample, if that is later than now.
-  const to = until ?? Math.max(now, history.samples.ts.at(-1) ?? 0);
-  const from = to - range.ms;
-  const shown = useMemo(() => between(history.samples, from, to + 1), [history.samples, from, to]);
+  const time = useWindow(item?.ts ? Date.parse(item.ts) : null);
+  const { window } = time;
+  const intervalMs = data?.interval_ms ?? null;
+  const series = useSeries(data, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
+  const shown = useMemo(
+    () => within(series.shape, { from: window.from, to: window.to + 1 }),
+    [series.shape, window.from, window.to],
+  );
+  const statistics = useMemo(() => statisticsOf(shown), [shown]);
   const name = item?.name ?? sensor;
   const deviceName = item?.device ?? device;
   useTitle(`${name} · ${deviceName}`);
@@ -47,45 +46,35 @@ export function SensorView({ device, sensor }) {
       { label: deviceName, href: deviceHref(item?.device_id ?? device) },
     ]} />
     <${SensorTitle} name=${name} item=${item} recent=${recent} />
-    ${slow && html`<${SlowLine} />`}
-    <div class="split">
-    <section class="panel" aria-label="Chart" aria-busy=${history.loading}>
-      <div class="panel-head">
-        <${Choice}
-          legend="Range"
-          options=${RANGES}
-          value=${range.value}
-          onChange=${(/** @type {string} */ value) => router.changeQuery({ range: value }, { replace: true })}
-        />
-        <p class="panel-note">
-          ${
-            until === null
-              ? history.truncated && `The newest ${formatCount(shown.ts.length)} samples of this range`
-              : html`until ${formatDateTime(until, zone)}
-                  <button type="button" class="button" onClick=${() => router.changeQuery({ to: null })}>Back to now</button>`
-          }
-        </p>
-      </div>
+    ${(slow || series.slow) && html`<${SlowLine} />`}
+    <section class="panel" aria-label="Chart" aria-busy=${series.loading}>
+      <${WindowBar} ...${time} />
       ${
-        history.problem
-          ? html`<${ProblemNotice} problem=${history.problem} onRetry=${() => setRound(round + 1)} />`
-          : html`<${SensorChart}
+        series.problem
+          ? html`<${ProblemNotice} problem=${series.problem} onRetry=${series.reload} />`
+          : html`<${SignalChart}
             name=${name}
             type=${item?.type ?? null}
             unit=${item?.unit ?? null}
-            intervalMs=${data?.interval_ms ?? null}
-            samples=${history.samples}
-            from=${from}
-            to=${to}
+            intervalMs=${intervalMs}
+            shape=${series.shape}
+            loading=${series.loading}
+            window=${window}
+            bounds=${time.bounds}
+            onWindow=${time.change}
+            onReset=${time.reset}
           >
-            ${shown.ts.length === 0 && html`<${QuietRange} loading=${history.loading} newest=${item?.ts ?? null} />`}
+            ${shown.ts.length === 0 && html`<${QuietRange} loading=${series.loading} newest=${item?.ts ?? null} />`}
           <//>`
       }
-      <${SampleFigures} samples=${shown} unit=${item?.unit ?? null} />
+      <${RangeFigures} statistics=${statistics} shape=${shown} unit=${item?.unit ?? null} />
     </section>
     <section class="panel" aria-label="Samples">
-      <${SampleTable} samples=${shown} unit=${item?.unit ?? null} />
+      ${
+        shown.stepMs === null
+          ? html`<${SampleTable} samples=${{ ts: shown.ts, value: shown.max }} unit=${item?.unit ?? null} />`
+          : html`<${BinTable} shape=${shown} unit=${item?.unit ?? null} />`
+      }
     </section>
-    </div>
   `;
 }

@@ -3,7 +3,6 @@ import { VIEW_PATHS } from '../../../api/http/static.js';
 import { toQuery } from '../../../web/api/client.js';
 import { addressOf } from '../../../web/api/stream.js';
 import { deviceHref, letterHref, routeOf, sensorHref } from '../../../web/routes.js';
-import { rangeOf } from '../../../web/state/ranges.js';
 import { withQuery } from '../../../web/state/router.js';
 
 test('every address that the server answers with the dashboard names a view', () => {
@@ -51,15 +50,4 @@ test('the stream follows devices and sensors, each part encoded by itself; nothi
   expect(addressOf({ devices: ['a&b'] })).toBe('/api/v1/stream?device=a%26b');
   const [, raw = ''] = addressOf({ sensors: [['a/b', 'c']] }).split('sensor=');
   expect(decodeURIComponent(raw).split('/').map(decodeURIComponent)).toEqual(['a/b', 'c']);
-});
-
-test('a range from the address; what is not known is five minutes up to now', () => {
-  expect(rangeOf(new URLSearchParams('range=1h&to=2026-11-21T00:00:00.000Z'))).toMatchObject({
-    range: { ms: 3_600_000 },
-    until: Date.UTC(2026, 10, 21),
-  });
-  expect(rangeOf(new URLSearchParams('range=7w&to=soon'))).toMatchObject({
-    range: { ms: 300_000 },
-    until: null,
-  });
 });

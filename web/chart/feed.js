@@ -1,0 +1,124 @@
+import { toProblem } from '../api/problem.js';
+import { areFew } from './reader.js';
+import { coarsen, join, within } from './shape.js';
+import { lengthOf } from './window.js';
+
+/** Between two looks at what is new: no more often than a pixel's worth of time, and never less often than this. */
+const LOOK_MS = { least: 250, most: 30_000 };
+/** What came late, or was pushed out of its bin, is right again after so long. */
+const ANEW_MS = 60_000;
+/** What fails and may pass is tried again by itself. */
+const RETRY_MS = 5_000;
+const PIXELS = 1000;
+/** Bins that are read once more with those that are new: fewer of them might come in another width. */
+const BINS_AGAIN = 3;
+
+/**
+ * @typedef {import('./shape.js').Shape} Shape
+ *
+ * @typedef {object} FeedOptions
+ * @property {import('./reader.js').Reader} reader
+ * @property {import('./window.js').Window} window
+ * @property {number} points bins at most
+ * @property {() => number} end epoch ms at which a live window ends by now
+ * @property {((listener: () => void) => () => void) | null} subscribe tells that there is something new; null: nobody does
+ * @property {(shape: Shape) => void} onShape
+ * @property {(problem: import('../api/problem.js').Problem) => void} onProblem
+ * @property {() => void} onSettled all that there is has been told, for now
+ */
+
+/**
+ * Reads a window: bins first, then samples where there are few of them; and goes on with it as long as it is live.
+ *
+ * @param {FeedOptions} options
+ * @returns {() => void} ends it; what is under way is cancelled
+ */
+export function openFeed({ reader, window, points, end, subscribe, onShape, onProblem, onSettled }) {
+  const abort = new AbortController();
+  const { signal } = abort;
+  const length = lengthOf(window);
+  const lookMs = Math.min(Math.max(length / PIXELS, LOOK_MS.least), LOOK_MS.most);
+  /** @type {Shape | null} */
+  let shape = null;
+  let readAt = 0;
+  let news = false;
+  let busy = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  /** @param {Shape} next */
+  function tell(next) {
+    if (signal.aborted) return;
+    shape = next;
+    onShape(next);
+  }
+
+  async function readAll() {
+    const to = window.live ? end() + 1 : window.to;
+    const range = { from: to - length, to };
+    readAt = Date.now();
+    const bins = await reader.bins(range, points, signal);
+    const isRaw = areFew(bins);
+    // Samples in place of samples need no coarser picture on the way.
+    if (!isRaw || shape?.stepMs !== null) tell(bins);
+    if (isRaw) tell(await reader.samples(range, signal));
+  }
+
+  /** @param {Shape} held */
+  async function readOn(held) {
+    const to = end() + 1;
+    const kept = within(held, { from: to - length, to });
+    const { stepMs } = held;
+    const last = held.ts.at(-1) ?? kept.from;
+    if (stepMs === null) {
+      tell(join(kept, await reader.samples({ from: last, to }, signal)));
+      return;
+    }
+    const from = last - BINS_AGAIN * stepMs;
+    const bins = await reader.bins({ from, to }, Math.ceil(to / stepMs) - Math.floor(from / stepMs), signal);
+    tell(join(kept, coarsen(bins, stepMs)));
+  }
+
+  async function look() {
+    busy = true;
+    news = false;
+    clearTimeout(timer);
+    try {
+      const grown = shape?.stepMs === null && shape.ts.length > 1 && !areFew(shape);
+      const isOld = Date.now() - readAt > Math.max(ANEW_MS, length / PIXELS);
+      if (!shape || grown || isOld) await readAll();
+      else await readOn(shape);
+      if (!signal.aborted) onSettled();
+    } catch (error) {
+      if (!signal.aborted) fail(error);
+    }
+    busy = false;
+    if (news && !signal.aborted) timer ??= setTimeout(again, lookMs);
+  }
+
+  /** @param {unknown} error */
+  function fail(error) {
+    const problem = toProblem(error);
+    onProblem(problem);
+    readAt = 0;
+    if (problem.passes) timer = setTimeout(again, RETRY_MS);
+  }
+
+  function again() {
+    timer = undefined;
+    if (!busy) void look();
+  }
+
+  const unsubscribe = window.live
+    ? subscribe?.(() => {
+        news = true;
+        if (!busy) timer ??= setTimeout(again, lookMs);
+      })
+    : null;
+  void look();
+  return () => {
+    unsubscribe?.();
+    clearTimeout(timer);
+    abort.abort();
+  };
+}

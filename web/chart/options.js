@@ -1,0 +1,146 @@
+import uPlot from 'uplot';
+import { formatTicks } from '../format.js';
+import { drawThresholds, withThresholds } from './thresholds.js';
+import { timeLabels } from './time-axis.js';
+
+/** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
+const DOT_SPACE = 10;
+const AXIS_FONT = '12px system-ui, sans-serif';
+/** Room for the figures of the values: linked charts stay flush as long as theirs are of usual length. */
+const LEAST_AXIS_WIDTH = 60;
+const DIGIT_WIDTH = 7;
+/** Between two times, in pixels; they are about 60 wide. */
+const TIME_SPACE = 84;
+
+/**
+ * @typedef {object} Look what the chart shows by now
+ * @property {boolean} isRaw samples, not bins
+ * @property {import('./thresholds.js').Thresholds} thresholds
+ */
+
+/**
+ * How a sensor's signal is drawn.
+ *
+ * @param {object} what
+ * @param {HTMLElement} what.host its custom properties give the colours
+ * @param {'local' | 'utc'} what.zone
+ * @param {string | undefined} what.cursorKey charts with the same one move their cursors together
+ * @param {() => Look} what.look
+ * @param {(index: number | null) => void} what.onCursor the column entry under the cursor
+ * @returns {uPlot.Options}
+ */
+export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
+  const colour = coloursOf(host);
+  const edge = { stroke: 'transparent', width: 0, points: { show: false } };
+  return {
+    width: host.clientWidth,
+    height: host.clientHeight,
+    ms: 1,
+    padding: [8, 16, 0, 0],
+    legend: { show: false },
+    // Ticks of a clock stand at round times of its own zone.
+    tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
+    cursor: cursorOptions(colour, cursorKey),
+    select: { show: true, left: 0, top: 0, width: 0, height: 0 },
+    scales: {
+      x: { time: true, auto: false },
+      y: { range: (_chart, min, max) => comfortableRange(min, max, look().thresholds) },
+    },
+    series: [
+      {},
+      {
+        stroke: colour('--line'),
+        fill: () => (look().isRaw ? colour('--line-area') : 'transparent'),
+        width: 1.5,
+        points: { space: DOT_SPACE, size: 4, fill: colour('--line') },
+      },
+      edge,
+      edge,
+    ],
+    bands: [{ series: [2, 3], fill: colour('--line-band') }],
+    axes: axesOptions(colour, zone),
+    hooks: {
+      setCursor: [(chart) => onCursor(chart.cursor.idxs?.[1] ?? null)],
+      draw: [
+        (chart) =>
+          drawThresholds(chart, look().thresholds, {
+            colour: colour('--warn'),
+            font: `${12 * uPlot.pxRatio}px system-ui, sans-serif`,
+            ratio: uPlot.pxRatio,
+          }),
+      ],
+    },
+  };
+}
+
+/** @param {(name: string) => string} colour @param {string | undefined} cursorKey @returns {uPlot.Cursor} */
+function cursorOptions(colour, cursorKey) {
+  const none = () => null;
+  return {
+    y: false,
+    drag: { x: false, y: false },
+    // gestures.js listens to these.
+    bind: { mousedown: none, mouseup: none, click: none, dblclick: none },
+    hover: { skip: [null, undefined] },
+    points: {
+      size: (_chart, index) => (index === 1 ? 9 : 6),
+      width: 2,
+      stroke: colour('--surface'),
+      fill: colour('--line'),
+    },
+    ...(cursorKey ? { sync: { key: cursorKey, setSeries: false, scales: ['x', null] } } : {}),
+  };
+}
+
+/** @param {(name: string) => string} colour @param {'local' | 'utc'} zone @returns {uPlot.Axis[]} */
+function axesOptions(colour, zone) {
+  const axis = {
+    font: AXIS_FONT,
+    stroke: colour('--ink-2'),
+    ticks: { show: false },
+    grid: { stroke: colour('--rule'), width: 1 },
+    border: { show: false },
+  };
+  return [
+    {
+      ...axis,
+      grid: { show: false },
+      size: 46,
+      gap: 8,
+      lineGap: 1.35,
+      space: TIME_SPACE,
+      values: (_chart, ticks, _axis, _space, step) => timeLabels(ticks, step, zone),
+    },
+    {
+      ...axis,
+      size: (_chart, labels) =>
+        Math.max(LEAST_AXIS_WIDTH, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16)),
+      space: 44,
+      // Without samples there is no scale: lines, but no figures on them.
+      values: (chart, ticks) => (chart.data[0].length === 0 ? ticks.map(() => '') : formatTicks(ticks)),
+    },
+  ];
+}
+
+/** @param {HTMLElement} host @returns {(name: string) => string} a custom property as a colour that a canvas takes */
+function coloursOf(host) {
+  const style = getComputedStyle(host);
+  return (name) => style.getPropertyValue(name);
+}
+
+/**
+ * Some air above and below; a flat line lies in the middle of one unit, or of what its size can tell apart.
+ *
+ * @param {number | null} min
+ * @param {number | null} max
+ * @param {import('./thresholds.js').Thresholds} thresholds
+ * @returns {[number, number]}
+ */
+function comfortableRange(min, max, thresholds) {
+  if (min === null || max === null) return [0, 1];
+  const [low, high] = withThresholds(min, max, thresholds);
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const air = high > low ? (high - low) * 0.12 : Math.max(0.5, size / 1000);
+  const least = size * 1e-13;
+  return [low - Math.max(air, least), high + Math.max(air, least)];
+}

@@ -1,0 +1,70 @@
+import { shapeOfBins, shapeOfSamples } from './shape.js';
+
+/** Fewer samples than this are drawn each by itself. */
+const FEW_SAMPLES = 2_000;
+/** The narrowest bins are a second wide. Where there are only a few of them, more samples are drawn by themselves. */
+const NARROWEST_BIN_MS = 1000;
+const FEW_BINS = 120;
+const MOST_SAMPLES = 40_000;
+
+/**
+ * @typedef {import('./shape.js').Shape} Shape
+ * @typedef {import('./shape.js').Range} Range
+ * @typedef {{ device_id: string, sensor_id: string }} Sensor
+ */
+
+/**
+ * Reads what a chart draws, in the source that suits the range.
+ *
+ * @param {import('../api/client.js').Client} client
+ * @param {Sensor} sensor
+ */
+export function createReader(client, { device_id, sensor_id }) {
+  return {
+    /**
+     * @param {Range} range
+     * @param {number} points at most
+     * @param {AbortSignal} signal
+     * @returns {Promise<Shape>} bins
+     */
+    async bins(range, points, signal) {
+      return shapeOfBins(await client.series(device_id, sensor_id, { ...range, points }, signal), range);
+    },
+
+    /** @param {Range} range @param {AbortSignal} signal @returns {Promise<Shape>} samples */
+    async samples(range, signal) {
+      return shapeOfSamples(await client.samples(device_id, sensor_id, range, signal), range);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createReader>} Reader */
+
+/** @param {Shape} bins @returns {boolean} whether the samples themselves are the better picture */
+export function areFew({ count, stepMs }) {
+  const samples = count.reduce((sum, one) => sum + one, 0);
+  if (samples <= FEW_SAMPLES) return true;
+  return stepMs === NARROWEST_BIN_MS && count.length <= FEW_BINS && samples <= MOST_SAMPLES;
+}
+
+/** So many samples may be read for one picture; of longer ranges, whole hours come from statistics. */
+const SAMPLES_READ = 200_000;
+const LONG_MS = 2 * 86_400_000;
+const HOUR_MS = 3_600_000;
+const POINTS = { least: 200, most: 2000 };
+const USUAL_INTERVAL_MS = 1000;
+
+/**
+ * How many bins to ask for: about one to a pixel, so that none is wider than what one can see; but of long ranges no bins narrower than the
+ * hours whose statistics are kept, unless the sensor is slow.
+ *
+ * @param {number} lengthMs of the range
+ * @param {number} width of the chart, in CSS pixels
+ * @param {number | null} intervalMs between two samples, as the device told it
+ * @returns {number}
+ */
+export function pointsFor(lengthMs, width, intervalMs) {
+  const fine = Math.min(Math.max(Math.round(width), POINTS.least), POINTS.most);
+  const isMuch = lengthMs / (intervalMs ?? USUAL_INTERVAL_MS) > SAMPLES_READ;
+  return lengthMs > LONG_MS && isMuch ? Math.min(fine, Math.ceil(lengthMs / HOUR_MS) + 1) : fine;
+}

@@ -1,0 +1,87 @@
+import { html } from 'htm/preact';
+import { useCallback, useId, useState } from 'preact/hooks';
+import { formatDateTime, formatNumber, formatStep, formatTimeMs, formatUnit, hueOf } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { TimeChart } from './time-chart.js';
+
+/** @typedef {import('./shape.js').Shape} Shape */
+
+const HINT =
+  'Drag to zoom in, Shift and drag to pan, Ctrl and wheel to zoom; on a touch screen pinch and swipe. Keys: plus and minus zoom, arrows walk along the line, with Shift they pan, 0 goes back.';
+
+/**
+ * The chart of one sensor, and above it what the cursor is on.
+ *
+ * @param {object} props
+ * @param {string} props.name
+ * @param {string | null} props.type
+ * @param {string | null} props.unit
+ * @param {number | null} props.intervalMs between two samples, as the device told it
+ * @param {Shape} props.shape
+ * @param {boolean} props.loading
+ * @param {import('./window.js').Window} props.window
+ * @param {import('./window.js').Bounds} props.bounds
+ * @param {(next: import('./window.js').Window, isSettled: boolean) => void} props.onWindow
+ * @param {() => void} props.onReset
+ * @param {import('./thresholds.js').Thresholds} [props.thresholds]
+ * @param {string} [props.cursorKey] charts with the same one move their cursors together
+ * @param {any} [props.title] what stands in front of the unit
+ * @param {any} [props.children] what stands over an empty chart
+ */
+export function SignalChart({ name, type, unit, shape, loading, title, children, ...chart }) {
+  const [place, setPlace] = useState(/** @type {number | null} */ (null));
+  const onPlace = useCallback(setPlace, []);
+  const hint = useId();
+  return html`
+    <figure class="chart-frame hue-${hueOf(type)}" aria-busy=${loading} data-kind=${shape.stepMs === null ? 'samples' : 'bins'}>
+      <figcaption>
+        <span class="chart-what">${title}<${SourceNote} shape=${shape} unit=${unit} /></span>
+        <${Readout} shape=${shape} place=${place} unit=${unit} />
+      </figcaption>
+      <${TimeChart}
+        key=${hueOf(type)}
+        label=${`${name} over time; a table on this page says the same`}
+        shape=${shape}
+        onPlace=${onPlace}
+        describedBy=${hint}
+        ...${chart}
+      />
+      <p id=${hint} class="said">${HINT}</p>
+      ${loading && html`<div class="chart-loading" aria-hidden="true"></div>`}
+      ${children && html`<div class="chart-over">${children}</div>`}
+    </figure>
+  `;
+}
+
+/** What a point of the line stands for. @param {{ shape: Shape, unit: string | null }} props */
+function SourceNote({ shape, unit }) {
+  const written = formatUnit(unit);
+  const source =
+    shape.stepMs === null
+      ? 'each sample'
+      : `average, lowest and highest of every ${formatStep(shape.stepMs)}`;
+  if (shape.ts.length === 0) return html`<span>${written}</span>`;
+  return html`<span>${written}${written && ' · '}${source}</span>`;
+}
+
+/** @param {{ shape: Shape, place: number | null, unit: string | null }} props */
+function Readout({ shape, place, unit }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const ts = place === null ? undefined : shape.ts[place];
+  if (place === null || ts === undefined) return null;
+  const written = formatUnit(unit);
+  const avg = html`<strong>${formatNumber(shape.avg[place])} ${written}</strong>`;
+  if (shape.stepMs === null) {
+    return html`<output class="readout"><span>${formatDay(ts, zone)} ${formatTimeMs(ts, zone)}</span> ${avg}</output>`;
+  }
+  return html`
+    <output class="readout">
+      <span>from ${formatDateTime(ts, zone)}</span> ${avg}
+      <span>${formatNumber(shape.min[place])} to ${formatNumber(shape.max[place])}</span>
+    </output>
+  `;
+}
+
+/** @param {number} ts @param {'local' | 'utc'} zone */
+const formatDay = (ts, zone) => formatDateTime(ts, zone).slice(0, 10);

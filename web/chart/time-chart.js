@@ -1,0 +1,148 @@
+import { html } from 'htm/preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { useObservable, useParts } from '../state/hooks.js';
+import { drawn } from './columns.js';
+import { listenForGestures } from './gestures.js';
+import { keyed } from './keys.js';
+import { chartOptions } from './options.js';
+import { NO_THRESHOLDS } from './thresholds.js';
+
+/** @typedef {import('./window.js').Window} Window */
+
+/**
+ * A signal over time: a line of samples, or of averages in a band from lowest to highest. It is moved and zoomed by mouse, touch
+ * and keyboard, and tells what is asked for; whoever draws it decides. A table beside it says the same to those who cannot see it.
+ *
+ * @param {object} props
+ * @param {string} props.label
+ * @param {import('./shape.js').Shape} props.shape
+ * @param {number | null} props.intervalMs between two samples, as the device told it; longer pauses are gaps
+ * @param {Window} props.window
+ * @param {import('./window.js').Bounds} props.bounds
+ * @param {(next: Window, isSettled: boolean) => void} props.onWindow `isSettled`: not on the way any more
+ * @param {() => void} props.onReset
+ * @param {(place: number | null) => void} props.onPlace index in the shape, of what is under the cursor
+ * @param {import('./thresholds.js').Thresholds} [props.thresholds]
+ * @param {string} [props.cursorKey] charts with the same one move their cursors together
+ * @param {string} [props.describedBy] id of the text that says how to use it
+ */
+export function TimeChart(props) {
+  const { label, shape, intervalMs, window, thresholds = NO_THRESHOLDS, cursorKey, describedBy } = props;
+  const { preferences } = useParts();
+  const { theme, zone } = useObservable(preferences);
+  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const chart = useRef(/** @type {uPlot | null} */ (null));
+  const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
+  const shown = useRef({ ...props, picture, thresholds });
+  shown.current = { ...props, picture, thresholds };
+
+  // Another theme means other colours, which are read anew.
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    let stopGestures = () => {};
+    const build = () => {
+      chart.current?.destroy();
+      stopGestures();
+      const options = chartOptions({
+        host: element,
+        zone,
+        cursorKey,
+        look: () => ({ isRaw: shown.current.shape.stepMs === null, thresholds: shown.current.thresholds }),
+        onCursor: (entry) => shown.current.onPlace(placeOf(shown.current.picture, entry)),
+      });
+      const built = new uPlot(options, shown.current.picture.columns, element);
+      chart.current = built;
+      show(built, shown.current);
+      stopGestures = listenForGestures(built.over, {
+        current: () => shown.current.window,
+        bounds: () => shown.current.bounds,
+        onWindow(next, isSettled) {
+          // The next event may come before the next drawing.
+          shown.current.window = next;
+          shown.current.onWindow(next, isSettled);
+        },
+        onSelect: (left, width) =>
+          built.setSelect({ left, width, top: 0, height: built.over.clientHeight }, false),
+      });
+    };
+    build();
+    const resizes = new ResizeObserver(() =>
+      chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
+    resizes.observe(element);
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', build);
+    return () => {
+      system.removeEventListener('change', build);
+      resizes.disconnect();
+      stopGestures();
+      chart.current?.destroy();
+      chart.current = null;
+    };
+  }, [theme, zone, cursorKey]);
+
+  useLayoutEffect(() => {
+    if (chart.current) show(chart.current, { picture, window });
+  }, [picture, window.from, window.to]);
+  useLayoutEffect(() => chart.current?.redraw(false, true), [thresholds.low, thresholds.high]);
+
+  return html`
+    <div
+      class="chart"
+      ref=${host}
+      role="application"
+      aria-roledescription="chart"
+      tabindex="0"
+      aria-label=${label}
+      aria-describedby=${describedBy}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => chart.current && press(event, chart.current, shown.current)}
+      onDblClick=${() => props.onReset()}
+      onBlur=${() => chart.current && moveCursor(chart.current, null)}
+    ></div>
+  `;
+}
+
+/** @typedef {import('./columns.js').Drawn} Drawn */
+
+/** @param {Drawn} picture @param {number | null} entry @returns {number | null} */
+function placeOf({ places }, entry) {
+  const place = entry === null ? -1 : (places[entry] ?? -1);
+  return place === -1 ? null : place;
+}
+
+/** @param {uPlot} chart @param {{ picture: Drawn, window: Window }} what */
+function show(chart, { picture, window: { from, to } }) {
+  chart.batch(() => {
+    if (chart.data !== picture.columns) chart.setData(picture.columns, false);
+    chart.setScale('x', { min: from, max: to });
+  });
+}
+
+/** @param {uPlot} chart @param {number | null} ts epoch ms; null: away from it */
+function moveCursor(chart, ts) {
+  const left = ts === null ? -10 : chart.valToPos(ts, 'x');
+  // Its third parameter, which its types do not know, tells the linked charts.
+  /** @type {any} */ (chart).setCursor(
+    { left, top: ts === null ? -10 : chart.over.clientHeight / 2 },
+    true,
+    true,
+  );
+}
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {uPlot} chart
+ * @param {Parameters<typeof TimeChart>[0] & { picture: Drawn }} shown
+ */
+function press(event, chart, shown) {
+  const { window, bounds, picture } = shown;
+  const cursor = chart.cursor.idxs?.[1] ?? null;
+  const asked = keyed(event, { window, bounds, drawn: picture, cursor });
+  if (!asked) return;
+  event.preventDefault();
+  if (asked.reset) shown.onReset();
+  if (asked.window) shown.onWindow(asked.window, true);
+  if (asked.entry !== undefined) moveCursor(chart, picture.columns[0][asked.entry] ?? null);
+}

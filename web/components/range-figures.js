@@ -1,0 +1,33 @@
+import { html } from 'htm/preact';
+import { decimalsFor, formatCount, formatDateTime, formatNumber, formatUnit } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { Figure } from './figure.js';
+
+/** So many of the newest values show how precise the sensor is. */
+const TYPICAL = 100;
+
+/**
+ * Statistics of all samples of the range shown.
+ *
+ * @param {object} props
+ * @param {import('../chart/statistics.js').Statistics} props.statistics
+ * @param {import('../chart/shape.js').Shape} props.shape
+ * @param {string | null} props.unit
+ */
+export function RangeFigures({ statistics, shape, unit }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const { count, min, max, avg, minAt, maxAt } = statistics;
+  const decimals = min === null || max === null ? 0 : decimalsFor([min, max, ...shape.max.slice(-TYPICAL)]);
+  const written = formatUnit(unit);
+  /** @param {number | null} ts */
+  const at = (ts) => (ts === null ? '' : html`<time class="figure-note">${formatDateTime(ts, zone)}</time>`);
+  return html`
+    <dl class="figures range-figures" aria-label="Statistics of what is shown">
+      <${Figure} label="Lowest" value=${formatNumber(min, decimals)} unit=${written}>${at(minAt)}<//>
+      <${Figure} label="Average" value=${formatNumber(avg, Math.max(decimals, 1))} unit=${written} />
+      <${Figure} label="Highest" value=${formatNumber(max, decimals)} unit=${written}>${at(maxAt)}<//>
+      <${Figure} label="Samples" value=${formatCount(count)} />
+    </dl>
+  `;
+}

@@ -1,0 +1,44 @@
+import { html } from 'htm/preact';
+import { SPANS } from '../chart/spans.js';
+import { lengthOf, zoomStep } from '../chart/window.js';
+import { formatDateTime, formatLength, formatZone } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { Choice } from './choice.js';
+
+const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
+
+/**
+ * Which stretch of time is shown, and the ways to another one.
+ *
+ * @param {Pick<ReturnType<typeof import('../chart/use-window.js').useWindow>, 'window' | 'bounds' | 'change' | 'goLive' | 'reset'>} props
+ */
+export function WindowBar({ window, bounds, change, goLive, reset }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const { live, from, to } = window;
+  const chosen = live ? SPANS.find(({ ms }) => ms === lengthOf(window)) : undefined;
+  /** @param {-1 | 1} direction */
+  const step = (direction) => change(zoomStep(window, direction, null, bounds), true);
+  return html`
+    <div class="panel-head window-bar">
+      <${Choice}
+        legend="Range"
+        options=${OPTIONS}
+        value=${chosen?.value ?? ''}
+        onChange=${(/** @type {string} */ value) => goLive(SPANS.find((span) => span.value === value)?.ms ?? lengthOf(window))}
+      />
+      <div class="window-zoom" role="group" aria-label="Zoom">
+        <button type="button" class="button" aria-label="Zoom out" title="Zoom out (−)" onClick=${() => step(1)}>−</button>
+        <button type="button" class="button" aria-label="Zoom in" title="Zoom in (+)" onClick=${() => step(-1)}>+</button>
+      </div>
+      <p class="panel-note window-note">
+        ${
+          live
+            ? html`<span>${chosen ? '' : `The last ${formatLength(lengthOf(window))}`}</span>`
+            : html`<span><time>${formatDateTime(from, zone)}</time> to <time>${formatDateTime(to, zone)}</time> ${formatZone(zone, to)}, ${formatLength(lengthOf(window))}</span>
+                <button type="button" class="button" onClick=${reset}>Back to now</button>`
+        }
+      </p>
+    </div>
+  `;
+}
