@@ -112,6 +112,13 @@ export const formatRate = (perSecond) =>
 /** @param {number | null | undefined} ms @returns {string} without its unit */
 export const formatMs = (ms) => formatNumber(ms, ms !== null && ms !== undefined && ms >= 100 ? 0 : 1);
 
+/** @param {number} bytes @returns {string} with its unit: `91 bytes`, `64 KiB`, `1.5 MiB` */
+export function formatBytes(bytes) {
+  if (bytes < 1024) return `${formatCount(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  const [size, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB'];
+  return `${formatNumber(size, size < 10 && !Number.isInteger(size) ? 1 : 0)} ${unit}`;
+}
+
 /**
  * @param {number} ms since it was measured
  * @returns {string} `now`, `12 s`, `4 min`, `3 h`, `5 d`

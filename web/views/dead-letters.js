@@ -1,8 +1,111 @@
 import { html } from 'htm/preact';
+import { Choice } from '../components/choice.js';
+import { Notice, ProblemNotice } from '../components/notice.js';
+import { formatCount, formatDateTime } from '../format.js';
+import { Bars } from '../letters/bars.js';
+import { BinsTable } from '../letters/bins-table.js';
+import { CodeTable } from '../letters/code-table.js';
+import { binsOf, chosenBin, letterRangeOf, RANGES, sumOf } from '../letters/counts.js';
+import { Letter } from '../letters/letter.js';
+import { LetterList } from '../letters/letter-list.js';
+import { useLetterCounts } from '../letters/use-letter-counts.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { withQuery } from '../state/router.js';
+import { useFiguresAlone } from '../state/use-figures-alone.js';
 import { useTitle } from '../state/use-title.js';
 
-/** What was refused, and why. */
+/** @typedef {import('../letters/counts.js').Bin} Bin */
+
+/** What was refused, and why: counts over time, the letters, and one of them opened. */
 export function DeadLettersView() {
-  useTitle('Dead letters');
-  return html`<div class="title"><h1>Dead letters</h1></div>`;
+  const { router } = useParts();
+  const place = useObservable(router.place);
+  const id = place.query.get('letter');
+  useFiguresAlone();
+  if (id) return html`<${Letter} key=${id} id=${id} backHref=${withQuery(place, { letter: null })} />`;
+  return html`<${Overview} place=${place} />`;
 }
+
+/** @param {{ place: import('../state/router.js').Place }} props */
+function Overview({ place }) {
+  const { preferences, router } = useParts();
+  const { zone } = useObservable(preferences);
+  const range = letterRangeOf(place.query);
+  const bin = chosenBin(place.query, range);
+  const { hours, span, reached, problem, reload } = useLetterCounts(range);
+  const bins = binsOf(hours, span, range.binMs);
+  const sum = sumOf(bins);
+  const isCounted = reached <= span.from;
+  const isKnown = reached !== Number.POSITIVE_INFINITY;
+  useTitle('Dead letters');
+
+  /** @param {number | null} at epoch ms */
+  const narrowed = (at) => ({
+    at: at === null ? null : new Date(at).toISOString(),
+    cursor: null,
+    since: null,
+  });
+  return html`
+    <div class="title">
+      <div>
+        <h1>Dead letters</h1>
+        <p class="lead">Messages of which something was refused: nobody is told over MQTT, so here is what, and why. Kept for 14 days.</p>
+      </div>
+      <${Choice}
+        legend="Range"
+        options=${RANGES}
+        value=${range.value}
+        onChange=${(/** @type {string} */ value) => router.changeQuery({ ...narrowed(null), range: value }, { replace: true })}
+      />
+    </div>
+    <section class="panel" aria-label="Refused over time" aria-busy=${!isCounted}>
+      ${
+        problem && !isCounted
+          ? html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`
+          : isCounted && sum.letters === 0
+            ? html`<${NothingRefused} range=${range} place=${place} />`
+            : html`
+                <${Totals} sum=${sum} words=${range.words} isKnown=${isKnown} reached=${isCounted ? null : formatDateTime(isKnown ? reached : span.to, zone)} />
+                ${problem && html`<p class="slow" role="status">What came last is not counted: ${problem.message}. It is tried again by itself.</p>`}
+                <${Bars}
+                  bins=${bins}
+                  chosen=${bin}
+                  zone=${zone}
+                  reached=${isKnown ? reached : span.to}
+                  onChoose=${(/** @type {Bin} */ { from }) => router.changeQuery(narrowed(from === bin?.from ? null : from))}
+                />
+                <${BinsTable} bins=${bins} zone=${zone} hrefOf=${(/** @type {Bin} */ { from }) => withQuery(place, narrowed(from))} />
+                ${isKnown && html`<${CodeTable} codes=${sum.codes} chosen=${place.query.get('code')} hrefOf=${(/** @type {string} */ code) => withQuery(place, { code })} />`}
+              `
+      }
+    </section>
+    ${(sum.letters > 0 || bin || !isCounted) && html`<${LetterList} span=${span} bin=${bin} count=${sum.letters} />`}
+  `;
+}
+
+/**
+ * @param {object} props
+ * @param {Bin} props.sum
+ * @param {string} props.words of the range
+ * @param {boolean} props.isKnown
+ * @param {string | null} props.reached to when it is counted back, while that goes on
+ */
+const Totals = ({ sum, words, isKnown, reached }) => html`
+  <p class="totals" role="status">
+    ${
+      isKnown
+        ? html`<strong>${formatCount(sum.total)}</strong> ${sum.total === 1 ? 'measurement' : 'measurements'} refused,${' '}
+            in <strong>${formatCount(sum.letters)}</strong> ${sum.letters === 1 ? 'letter' : 'letters'} of the last ${words}`
+        : 'Counting …'
+    }
+    ${isKnown && reached && html`<span class="quiet"> · counted back to ${reached}, going on</span>`}
+  </p>
+`;
+
+/** @param {{ range: typeof RANGES[number], place: import('../state/router.js').Place }} props */
+const NothingRefused = ({ range, place }) => html`
+  <${Notice} title=${`Nothing was refused in the last ${range.words}`} tone="good">
+    <p>Every measurement that came was stored.</p>
+    ${range.value !== '14d' && html`<p><a class="button" href=${withQuery(place, { range: '14d' })}>Look at 14 days</a></p>`}
+  <//>
+`;

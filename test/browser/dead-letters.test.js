@@ -1,0 +1,152 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { useDashboard } from '../support/dashboard.js';
+import { publishRefusals, writePastLetters } from '../support/refusals.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const dashboard = useDashboard({
+  system: { settings: { AUTO_REGISTER: 'true' } },
+  async fill(filled) {
+    await publishRefusals(filled);
+    await writePastLetters(filled.system);
+  },
+});
+
+const rows = () => dashboard.page.locator('.letters tbody tr:not(.waiting)');
+/** @param {string} device @param {string} code */
+const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasText: code }).first();
+/** @param {import('playwright-core').Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+
+describe('what was refused', () => {
+  test('is counted by code, with what it means and what to do', async () => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.getByText('measurements refused').waitFor();
+    const counts = dashboard.page.getByRole('table', { name: 'Refused measurements by code' });
+    const row = counts.getByRole('row').filter({ hasText: 'not_numeric' });
+    const { items } = await dashboard.system.get('/dead-letters/summary');
+    const count = items.reduce(
+      (/** @type {number} */ sum, /** @type {any} */ { codes }) => sum + (codes.not_numeric ?? 0),
+      0,
+    );
+    await until(async () => (await textOf(row.locator('.number'))) === String(count), { what: 'the count' });
+    expect(await textOf(row)).toContain('The value is no number. Send a number without quotes.');
+    await dashboard.page.locator('.navigation-count').waitFor();
+  });
+
+  test('shows in the bars when it comes, and is found from there, by keyboard alone', async () => {
+    await dashboard.visit('/dead-letters');
+    const plot = dashboard.page.getByRole('img', { name: /^Refused measurements over time/ });
+    await plot.focus();
+    await dashboard.page.keyboard.press('End');
+    const told = dashboard.page.locator('.bars-told');
+    await until(async () => /120 not_numeric|122 not_numeric/.test(await textOf(told)), {
+      what: 'what the bar says',
+    });
+    await dashboard.page.keyboard.press('Enter');
+    await until(() => new URL(dashboard.page.url()).searchParams.has('at'), {
+      what: 'an hour in the address',
+    });
+    await until(async () => (await rows().count()) === 9, { what: 'the letters of this hour' });
+    // The way back.
+    await dashboard.page.locator('.chip').click();
+    await until(async () => (await rows().count()) > 9, { what: 'the letters of the day' });
+  });
+
+  test('two weeks go in bars of hours; their table leads to the letters of each', async () => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.getByText('14 d', { exact: true }).click();
+    await dashboard.page.getByText('The same as a table').click();
+    const hours = dashboard.page.getByRole('table', { name: /^Refused measurements over time/ });
+    await until(async () => (await hours.getByRole('link').count()) > 40, { what: 'the hours of two weeks' });
+    const letters = Number(await textOf(hours.locator('tbody tr').nth(10).locator('.number')));
+    await hours.getByRole('link').nth(10).click();
+    await until(async () => (await rows().count()) === letters, { what: 'its letters' });
+    await dashboard.page.reload();
+    await until(async () => (await rows().count()) === letters, { what: 'the same after a reload' });
+  });
+
+  test('is paged, and one code is picked from a page', async () => {
+    await dashboard.visit('/dead-letters?range=14d');
+    await until(async () => (await rows().count()) === 25, { what: 'a page' });
+    const first = await textOf(rows().first());
+    await dashboard.page.getByRole('button', { name: 'Next' }).click();
+    await until(async () => (await rows().count()) > 0 && (await textOf(rows().first())) !== first, {
+      what: 'another page',
+    });
+    await dashboard.page.getByRole('button', { name: 'Previous' }).click();
+    await until(async () => (await textOf(rows().first())) === first, { what: 'the first one again' });
+    await dashboard.page.getByRole('link', { name: 'in_future' }).first().click();
+    await until(async () => (await rows().count()) === 1, { what: 'the letter of that code' });
+  });
+
+  test('keeps to the rules of accessibility, in both themes and on a phone', async () => {
+    await dashboard.visit('/dead-letters');
+    await rows().first().waitFor();
+    await dashboard.page.getByText('of the last 24 hours').waitFor();
+    await dashboard.lookAt('dead-letters');
+  });
+});
+
+describe('one letter', () => {
+  test('is opened by keyboard, and by its address', async () => {
+    await dashboard.visit('/dead-letters');
+    await rowOf('kiln', 'bad_timestamp').getByRole('link').first().press('Enter');
+    await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
+    const refused = dashboard.page.getByRole('table', { name: 'What was refused' });
+    await refused.waitFor();
+    expect(await textOf(refused)).toMatch(/\[1\]\s*not_numeric[\s\S]*\[2\]\s*bad_timestamp/);
+    const marked = dashboard.page.locator('.elements li[data-refused="true"]');
+    expect(await marked.allTextContents()).toEqual([
+      expect.stringMatching(/\[1\].*"value": "hot".*not_numeric/s),
+      expect.stringMatching(/\[2\].*"ts": "noon".*bad_timestamp/s),
+    ]);
+    await dashboard.page.reload();
+    await refused.waitFor();
+    await dashboard.lookAt('dead-letter');
+    await dashboard.page.getByRole('link', { name: 'Dead letters' }).last().click();
+    await rows().first().waitFor();
+  });
+
+  test('what a stranger sent is text: nothing of it runs, nothing is hidden', async () => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.evaluate(() => {
+      window.alert = () => document.body.setAttribute('data-ran', 'true');
+    });
+    await rowOf('kiln', 'malformed').getByRole('link').first().click();
+    const payload = dashboard.page.getByLabel('Payload as text');
+    await payload.waitFor();
+    expect(await textOf(payload)).toBe(
+      '[{"sensor_id":"<img src=x onerror=alert(1)>","value":"</pre><script>alert(2)</script>\\u202e","note":"\\u0007"}]',
+    );
+    expect(await dashboard.page.locator('main img, main script').count()).toBe(0);
+    expect(await dashboard.page.locator('body').getAttribute('data-ran')).toBe(null);
+    await dashboard.page.getByText('It is no JSON').waitFor();
+  });
+
+  test.each([
+    ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
+    ['not_numeric', '', '{"n": "t", "v": "hot"}'],
+  ])('of bytes can be read: %s', async (code, label, text) => {
+    await dashboard.visit('/dead-letters');
+    await rowOf('mill', code).getByRole('link').first().click();
+    const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
+    await shown.waitFor();
+    expect(await textOf(shown)).toContain(text);
+  });
+
+  test('that was cut says so, and why it cannot be replayed', async () => {
+    await dashboard.visit('/dead-letters');
+    await rowOf('long', 'bad_id').getByRole('link').first().click();
+    await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
+    expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
+  });
+
+  test('that is not there any more says so, and leads home', async () => {
+    await dashboard.visit('/dead-letters?letter=3f2a1c00-c6a1-11f0-8000-0123456789ab');
+    await dashboard.page.getByRole('heading', { name: 'This is not here' }).waitFor();
+    await dashboard.page.getByRole('link', { name: 'To the fleet' }).waitFor();
+    expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('404')]);
+  });
+});

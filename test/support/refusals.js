@@ -1,0 +1,62 @@
+/** What would do something if it were not shown as text, and hide something if it were not escaped. */
+export const HOSTILE =
+  '[{"sensor_id":"<img src=x onerror=alert(1)>","value":"</pre><script>alert(2)</script>\u202e","note":"\u0007"}]';
+
+/** SenML as CBOR: `[{n: "t", v: "hot"}, {n: "u", v: 1}]`. */
+const SENML_CBOR = Buffer.from('82a20061740263686f74a20061750201', 'hex');
+
+/** Devices send no two bytes of this in a row. */
+const NOISE = Buffer.from('00ff13374142', 'hex');
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Publishes what is refused, for as many reasons as one can have from outside, beside what is good.
+ *
+ * @param {import('./dashboard.js').Dashboard} dashboard
+ */
+export async function publishRefusals({ announce, client, publish }) {
+  const sensors = [{ sensor_id: 'inside', type: 'temperature', unit: 'Cel' }];
+  await announce('kiln', { site: 'Works', sensors });
+  const now = Date.now();
+  const good = { sensor_id: 'inside', ts: now, value: 812.5 };
+  await publish('kiln', [good, { ...good, value: 'hot' }, { ...good, ts: 'noon' }]);
+  await publish('kiln', [{ ...good, ts: now + HOUR_MS }]);
+  await publish('kiln', [{ ...good, ts: 1 }, { ...good, ts: 2 }, good]);
+  const many = Array.from({ length: 140 }, (_, i) => ({ ...good, ts: now - i, value: i % 7 ? null : i }));
+  await publish('oven', many);
+  for (const [device, payload] of /** @type {const} */ ([
+    ['kiln', HOSTILE],
+    ['mill', SENML_CBOR],
+    ['mill', NOISE],
+    ['mill', '{"sensor_id": "x", "value": NaN}'],
+    ['long', `[{"value": 1}]${' '.repeat(70_000)}`],
+  ])) {
+    await client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
+  }
+}
+
+/**
+ * Writes letters of the past, as ingest would have: two weeks of them, some in most hours, and a bad night.
+ *
+ * @param {import('./system.js').TestSystem} system
+ */
+export async function writePastLetters(system) {
+  const store = await system.openStore();
+  try {
+    for (let hours = 2; hours < 14 * 24; hours += hours < 26 ? 1 : 3) {
+      if (hours % 5 === 0) continue;
+      const codes = { too_old: 3 + (hours % 7), ...(hours % 4 === 0 && { not_numeric: hours % 11 }) };
+      const bad = hours % 24 < 4 ? { unknown_device: 12 + (hours % 9), malformed: 2 } : {};
+      await store.deadLetters.write({
+        receivedAt: Date.now() - hours * HOUR_MS,
+        device: `press-${hours % 9}`,
+        topic: `iot/v1/press-${hours % 9}/measurements`,
+        codes: Object.fromEntries(Object.entries({ ...codes, ...bad }).filter(([, count]) => count > 0)),
+        content: null,
+      });
+    }
+  } finally {
+    await store.close();
+  }
+}

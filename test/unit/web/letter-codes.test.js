@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { REFUSAL_CODES } from '../../../api/http/contract/problems.js';
+import { ERRORS } from '../../../common/errors.js';
+import { byCount, CODES, codeOf } from '../../../web/letters/codes.js';
+
+test('every refusal is explained in the words of the documents, with what to do', () => {
+  expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());
+  for (const code of REFUSAL_CODES) {
+    expect(codeOf(code).title).toBe(ERRORS[code].title);
+    expect(codeOf(code).advice).toMatch(/^[A-Z].*\.$/);
+  }
+});
+
+test('no two refusals look alike', () => {
+  expect(new Set(Object.values(CODES).map(({ look }) => look)).size).toBe(REFUSAL_CODES.length);
+});
+
+test.each(['brand_new', 'constructor', '__proto__'])('%s, of a newer API, is shown all the same', (code) => {
+  expect(codeOf(code).title).toMatch(/does not know/);
+});
+
+test('the most frequent come first', () => {
+  expect(byCount({ b: 1, c: 3, a: 1 })).toEqual([
+    ['c', 3],
+    ['a', 1],
+    ['b', 1],
+  ]);
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  binsOf,
+  chosenBin,
+  letterRangeOf,
+  RANGES,
+  spanOf,
+  sumOf,
+  takeIn,
+} from '../../../web/letters/counts.js';
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 10, 21, 14, 30);
+/** @param {number} at @param {Record<string, number>} codes @param {number} [letters] */
+const hourOf = (at, codes, letters = 1) => ({ hour: new Date(at).toISOString(), letters, codes });
+
+describe.each(RANGES)('a range of $words', (range) => {
+  const span = spanOf(range, NOW);
+
+  test('ends with the bin that runs, and is as long as it says', () => {
+    expect(span.to).toBeGreaterThan(NOW);
+    expect(span.to - NOW).toBeLessThanOrEqual(range.binMs);
+    expect(span.to - span.from).toBe(range.binMs * range.bins);
+    expect(span.from % range.binMs).toBe(0);
+  });
+
+  test('every hour is in one bin, those outside of the range in none', () => {
+    const hours = [];
+    for (let at = span.from - 2 * HOUR; at < span.to + 2 * HOUR; at += HOUR)
+      hours.push(hourOf(at, { malformed: 2, too_old: 1 }));
+    const bins = binsOf(hours, span, range.binMs);
+    expect(bins).toHaveLength(range.bins);
+    for (const bin of bins) {
+      const count = range.binMs / HOUR;
+      expect(bin).toMatchObject({
+        letters: count,
+        total: 3 * count,
+        codes: { malformed: 2 * count, too_old: count },
+      });
+    }
+    expect(sumOf(bins).letters).toBe((span.to - span.from) / HOUR);
+  });
+
+  test('is found by its address, and one of its bins', () => {
+    const at = new Date(span.from).toISOString();
+    const query = new URLSearchParams({ range: range.value, at });
+    expect(letterRangeOf(query)).toBe(range);
+    expect(chosenBin(query, range)).toEqual({ from: span.from, to: span.from + range.binMs });
+  });
+});
+
+test('an address that says nothing of use is the last day, all of it', () => {
+  const query = new URLSearchParams({ range: '3w', at: 'noon' });
+  expect(letterRangeOf(query).value).toBe('1d');
+  expect(chosenBin(query, letterRangeOf(query))).toBe(null);
+});
+
+test('an answer takes the place of what was known of its part, and of nothing else', () => {
+  const [a, b, c, d] = [NOW, NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR];
+  const known = [hourOf(d, { malformed: 1 }), hourOf(c, { malformed: 1 }), hourOf(a, { malformed: 1 })];
+  const answer = { items: [hourOf(b, { too_old: 5 })], from: new Date(b).toISOString(), to: '' };
+  const codesAt = (/** @type {any[]} */ hours) =>
+    Object.fromEntries(hours.map(({ hour, codes }) => [Date.parse(hour), codes]));
+  expect(codesAt(takeIn(known, answer, d))).toEqual({
+    [a]: { malformed: 1 },
+    [b]: { too_old: 5 },
+    [d]: { malformed: 1 },
+  });
+  expect(codesAt(takeIn(known, answer))).toEqual({ [a]: { malformed: 1 }, [b]: { too_old: 5 } });
+});

@@ -1,0 +1,91 @@
+/**
+ * The refusals of docs/errors.md, for people: what each means, what to do about it, and how it is drawn.
+ *
+ * @typedef {object} RefusalCode
+ * @property {string} title the words of docs/errors.md; a test compares
+ * @property {string} advice what to do
+ * @property {string} look classes of styles/letters.css: a hue, and whether it is the lighter one of two
+ */
+
+/** @type {Record<string, RefusalCode>} */
+export const CODES = {
+  malformed: {
+    title: 'The payload is not what its format demands',
+    advice: 'The text of a letter shows where the format breaks. JSON has no NaN and no trailing comma.',
+    look: 'hue-2',
+  },
+  unknown_format: {
+    title: 'No decoder knows this content type or shape',
+    advice: 'Send plain JSON or SenML, or correct the content type.',
+    look: 'hue-8',
+  },
+  bad_id: {
+    title: 'An id is a lower-case UUID or a name of 1 to 128 bytes',
+    advice: 'Give every measurement a sensor_id, and names without control characters.',
+    look: 'hue-3 light',
+  },
+  bad_timestamp: {
+    title: 'The time is no epoch milliseconds and no ISO 8601',
+    advice: 'Send ts as epoch milliseconds or ISO 8601; SenML counts in seconds.',
+    look: 'hue-3',
+  },
+  too_old: {
+    title: 'The time is before the retention of history',
+    advice: "Set the device's clock; or keep more, by HISTORY_DAYS, and replay.",
+    look: 'hue-7',
+  },
+  in_future: {
+    title: 'The time is further ahead than MAX_CLOCK_SKEW allows',
+    advice: "Set the device's clock. Once the time has come, a replay stores it.",
+    look: 'hue-1',
+  },
+  not_finite: {
+    title: 'The value is infinite or not a number',
+    advice: 'Leave out a value that the sensor could not measure.',
+    look: 'hue-4 light',
+  },
+  not_numeric: {
+    title: 'The value is no number',
+    advice: 'Send a number without quotes. Texts are not kept.',
+    look: 'hue-4',
+  },
+  too_large: {
+    title: 'The message is over MAX_MESSAGE_BYTES or 10,000 samples',
+    advice: 'Send smaller batches.',
+    look: 'hue-2 light',
+  },
+  unknown_device: {
+    title: 'The device has not registered',
+    advice: 'Let the device send its birth, or set AUTO_REGISTER; then replay.',
+    look: 'hue-5',
+  },
+  unknown_sensor: {
+    title: 'The sensor has not registered',
+    advice: "Name the sensor in the device's birth; then replay.",
+    look: 'hue-5 light',
+  },
+  registration_limit: {
+    title: 'No more devices or sensors are taken',
+    advice: 'Retire what is gone, or raise AUTO_REGISTER_MAX; then replay.',
+    look: 'hue-6',
+  },
+  rejected: {
+    title: 'The database refuses this content',
+    advice: 'The log of the API says why.',
+    look: 'hue-0',
+  },
+};
+
+/** What a newer API may say. @type {RefusalCode} */
+const UNKNOWN = {
+  title: 'A code that this dashboard does not know',
+  advice: 'See docs/errors.md.',
+  look: 'hue-0',
+};
+
+/** @param {string} code @returns {RefusalCode} */
+export const codeOf = (code) => (Object.hasOwn(CODES, code) ? (CODES[code] ?? UNKNOWN) : UNKNOWN);
+
+/** @param {Record<string, number>} codes @returns {[code: string, count: number][]} the most frequent first */
+export const byCount = (codes) =>
+  Object.entries(codes).sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));

@@ -1,0 +1,83 @@
+/**
+ * @typedef {import('../api/types.js').RefusedHour} RefusedHour
+ * @typedef {{ from: number, to: number }} Span epoch ms, half-open
+ * @typedef {{ from: number, to: number, letters: number, codes: Record<string, number>, total: number }} Bin
+ *   `total`: refused measurements of all codes
+ */
+
+const HOUR_MS = 3_600_000;
+
+/** The ranges that can be chosen; `value` stands in the address. A bar is `binMs` wide: what is narrower cannot be hit. */
+export const RANGES = [
+  { value: '1d', label: '1 d', words: '24 hours', binMs: HOUR_MS, bins: 24 },
+  { value: '7d', label: '7 d', words: '7 days', binMs: 3 * HOUR_MS, bins: 56 },
+  { value: '14d', label: '14 d', words: '14 days', binMs: 6 * HOUR_MS, bins: 56 },
+];
+
+const USUAL = /** @type {typeof RANGES[number]} */ (RANGES[0]);
+
+/** @param {URLSearchParams} query @returns {typeof USUAL} */
+export const letterRangeOf = (query) => RANGES.find(({ value }) => value === query.get('range')) ?? USUAL;
+
+/** @param {typeof USUAL} range @param {number} now epoch ms @returns {Span} whole bins, the last of them the one that runs */
+export function spanOf({ binMs, bins }, now) {
+  const to = (Math.floor(now / binMs) + 1) * binMs;
+  return { from: to - bins * binMs, to };
+}
+
+/**
+ * @param {URLSearchParams} query
+ * @param {typeof USUAL} range
+ * @returns {Span | null} the one bar that was chosen
+ */
+export function chosenBin(query, { binMs }) {
+  const at = Date.parse(query.get('at') ?? '');
+  return Number.isNaN(at) ? null : { from: at, to: at + binMs };
+}
+
+/**
+ * @param {RefusedHour[]} known
+ * @param {{ items: RefusedHour[], from: string }} answer takes the place of all that was known from its `from` on, up to
+ *   what it was asked for
+ * @param {number} [to] epoch ms that it was asked up to
+ * @returns {RefusedHour[]}
+ */
+export function takeIn(known, { items, from }, to = Number.POSITIVE_INFINITY) {
+  const begin = Date.parse(from);
+  const isElsewhere = (/** @type {RefusedHour} */ { hour }) => {
+    const at = Date.parse(hour);
+    return at < begin || at >= to;
+  };
+  return [...known.filter(isElsewhere), ...items];
+}
+
+/** @param {RefusedHour[]} hours @param {Span} span @param {number} binMs @returns {Bin[]} oldest first, empty ones too */
+export function binsOf(hours, { from, to }, binMs) {
+  /** @type {Bin[]} */
+  const bins = [];
+  for (let at = from; at < to; at += binMs) {
+    bins.push({ from: at, to: at + binMs, letters: 0, codes: {}, total: 0 });
+  }
+  for (const { hour, letters, codes } of hours) {
+    const bin = bins[Math.floor((Date.parse(hour) - from) / binMs)];
+    if (bin) addTo(bin, letters, codes);
+  }
+  return bins;
+}
+
+/** @param {Bin[]} bins oldest first @returns {Bin} all of them as one */
+export function sumOf(bins) {
+  /** @type {Bin} */
+  const sum = { from: bins[0]?.from ?? 0, to: bins.at(-1)?.to ?? 0, letters: 0, codes: {}, total: 0 };
+  for (const { letters, codes } of bins) addTo(sum, letters, codes);
+  return sum;
+}
+
+/** @param {Bin} bin @param {number} letters @param {Record<string, number>} codes */
+function addTo(bin, letters, codes) {
+  bin.letters += letters;
+  for (const [code, count] of Object.entries(codes)) {
+    bin.codes[code] = (bin.codes[code] ?? 0) + count;
+    bin.total += count;
+  }
+}

@@ -1,0 +1,89 @@
+import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import { Notice, ProblemNotice, SlowLine } from '../components/notice.js';
+import { Pager } from '../components/pager.js';
+import { formatCount } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { withQuery } from '../state/router.js';
+import { useQuery } from '../state/use-query.js';
+import { binName } from './bars.js';
+import { LetterTable } from './letter-table.js';
+
+/** Letters bring their payloads, up to 64 KiB each. */
+const PAGE_ROWS = 25;
+
+/**
+ * The letters of the range or of one bar, page by page; one code of them within the page.
+ *
+ * @param {object} props
+ * @param {import('./counts.js').Span} props.span
+ * @param {import('./counts.js').Span | null} props.bin the bar that was chosen
+ * @param {number} props.count letters of the span that are known of; when it changes, the first page is asked for anew
+ */
+export function LetterList({ span, bin, count }) {
+  const { client, preferences, router } = useParts();
+  const place = useObservable(router.place);
+  const { zone } = useObservable(preferences);
+  const cursor = place.query.get('cursor');
+  const code = place.query.get('code');
+  // A cursor is good for the very range that it was given for, and that of "the last day" moves on.
+  const from = cursor ? place.query.get('since') : new Date((bin ?? span).from).toISOString();
+  const to = bin && new Date(bin.to).toISOString();
+  const key = JSON.stringify([cursor, from, to]);
+  const { data, problem, loading, slow, reload } = useQuery(key, (signal) =>
+    client.deadLetters({ limit: PAGE_ROWS, cursor, from, to }, signal),
+  );
+  useEffect(() => {
+    if (!cursor) reload();
+  }, [cursor, count, reload]);
+
+  /** @param {string | null} next @param {(string | null)[]} trail */
+  const toPage = (next, trail) => router.changeQuery({ cursor: next, since: next && from }, { trail });
+  const items = data?.items ?? null;
+  const shown = items?.filter(({ codes }) => !code || Object.hasOwn(codes, code)) ?? null;
+
+  return html`
+    <section class="panel" id="letters" aria-label="Letters">
+      <div class="panel-head">
+        <h2>Letters</h2>
+        <div class="chips">
+          ${bin && html`<${Chip} label=${binName(bin, zone)} href=${withQuery(place, { at: null, cursor: null, since: null })} />`}
+          ${code && html`<${Chip} label=${code} href=${withQuery(place, { code: null })} />`}
+        </div>
+      </div>
+      ${slow && html`<${SlowLine} />`}
+      ${
+        problem
+          ? html`<${ProblemNotice} problem=${problem} onRetry=${problem.code === 'bad_cursor' ? () => toPage(null, []) : reload} />`
+          : shown?.length === 0
+            ? html`<${NothingHere} of=${items?.length ?? 0} code=${code} more=${Boolean(data?.next)} />`
+            : html`<${LetterTable} letters=${shown} busy=${loading} zone=${zone} hrefOf=${(/** @type {string} */ id) => withQuery(place, { letter: id })} />`
+      }
+      ${
+        items &&
+        !problem &&
+        (cursor || data?.next || items.length > 0) &&
+        html`<${Pager}
+          what="letter"
+          shown=${shown?.length ?? 0}
+          isFirst=${!cursor}
+          number=${cursor && place.trail.length === 0 ? null : place.trail.length + 1}
+          onFirst=${() => toPage(null, [])}
+          onPrevious=${place.trail.length > 0 ? () => toPage(place.trail.at(-1) ?? null, place.trail.slice(0, -1)) : null}
+          onNext=${data?.next && !loading ? () => toPage(data.next, [...place.trail, cursor]) : null}
+        />`
+      }
+    </section>
+  `;
+}
+
+/** What the list is narrowed to, and the way out of it. @param {{ label: string, href: string }} props */
+const Chip = ({ label, href }) =>
+  html`<a class="chip" href=${href} title="Show all again">${label} <span aria-hidden="true">×</span><span class="said">, show all again</span></a>`;
+
+/** @param {{ of: number, code: string | null, more: boolean }} props */
+const NothingHere = ({ of, code, more }) => html`
+  <${Notice} title=${code && of > 0 ? `None of the ${formatCount(of)} letters on this page has ${code}` : 'No letter here'}>
+    ${more && html`<p>There may be some on the next page.</p>`}
+  <//>
+`;

@@ -1,0 +1,84 @@
+import { html } from 'htm/preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { ProblemNotice, SlowLine } from '../components/notice.js';
+import { Trail } from '../components/trail.js';
+import { formatCount, formatDateTime, formatZone } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { useQuery } from '../state/use-query.js';
+import { useTitle } from '../state/use-title.js';
+import { escapeLine } from './escape.js';
+import { DeviceLink } from './letter-table.js';
+import { readPayload } from './payload.js';
+import { PayloadView } from './payload-view.js';
+import { RefusedTable } from './refused-table.js';
+import { Replay } from './replay.js';
+
+/** @typedef {import('../api/types.js').DeadLetter} DeadLetter */
+
+/**
+ * One dead letter, opened: where it came from, what was refused and why, what it held.
+ *
+ * @param {{ id: string, backHref: string }} props
+ */
+export function Letter({ id, backHref }) {
+  const { client } = useParts();
+  const heading = useRef(/** @type {HTMLElement | null} */ (null));
+  const { data, problem, slow, reload } = useQuery(id, (signal) => client.deadLetter(id, signal));
+  useTitle('Dead letter');
+  // The view is the same, its content another: keyboard and screen reader begin at its top.
+  useEffect(() => heading.current?.focus(), []);
+
+  return html`
+    <${Trail} steps=${[{ label: 'Dead letters', href: backHref }]} />
+    <div class="letter-title">
+      <h1 class="title-text" ref=${heading} tabindex="-1">Dead letter</h1>
+      ${data && html`<${Facts} letter=${data} />`}
+    </div>
+    ${slow && html`<${SlowLine} />`}
+    ${problem && html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`}
+    ${data && html`<${Content} letter=${data} />`}
+  `;
+}
+
+/** @param {{ letter: DeadLetter }} props */
+function Facts({ letter }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const at = Date.parse(letter.ts);
+  return html`
+    <dl class="letter-facts">
+      <div><dt>Received</dt><dd><time datetime=${letter.ts}>${formatDateTime(at, zone)} ${formatZone(zone, at)}</time></dd></div>
+      <div><dt>Device</dt><dd><${DeviceLink} device=${letter.device} /></dd></div>
+      <div><dt>Topic</dt><dd><code>${escapeLine(letter.topic)}</code></dd></div>
+      ${letter.content_type !== null && html`<div><dt>Content type</dt><dd><code>${escapeLine(letter.content_type)}</code></dd></div>`}
+    </dl>
+  `;
+}
+
+/** @param {{ letter: DeadLetter }} props */
+function Content({ letter }) {
+  const payload = useMemo(() => (letter.payload_base64 === null ? null : readPayload(letter)), [letter]);
+  const refused = letter.refused ?? Object.entries(letter.codes).map(([code]) => ({ index: -1, code }));
+  const total = Object.values(letter.codes).reduce((sum, count) => sum + count, 0);
+  return html`
+    <section class="panel" aria-label="Refused">
+      <div class="panel-head">
+        <h2>Refused</h2>
+        <p class="panel-note">
+          ${
+            refused[0]?.index === -1
+              ? 'The message as a whole'
+              : `${formatCount(total)} ${total === 1 ? 'measurement' : 'measurements'}${total > refused.length ? `, of which the first ${formatCount(refused.length)} are listed` : ''}`
+          }
+        </p>
+      </div>
+      <${RefusedTable} refused=${refused} caption="What was refused" />
+    </section>
+    ${
+      payload
+        ? html`<${PayloadView} payload=${payload} size=${letter.size ?? payload.bytes.length} refused=${refused} />`
+        : html`<section class="panel" aria-label="Payload"><h2 class="panel-title">Payload</h2><p class="none">Only the counts were kept, no payload.</p></section>`
+    }
+    <${Replay} letter=${letter} keptBytes=${payload?.bytes.length ?? 0} />
+  `;
+}

@@ -1,0 +1,32 @@
+import { html } from 'htm/preact';
+import { Code } from './code-table.js';
+import { codeOf } from './codes.js';
+
+/**
+ * Which measurements of a message were refused, and why.
+ *
+ * @param {{ refused: import('../api/types.js').Refusal[], caption: string }} props
+ */
+export const RefusedTable = ({ refused, caption }) => html`
+  <table class="plain stacks refused">
+    <caption class="said">${caption}</caption>
+    <thead>
+      <tr>
+        <th scope="col" class="col-element">Measurement</th>
+        <th scope="col" class="col-code">Code</th>
+        <th scope="col">What it means, and what to do</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${refused.map(
+        ({ index, code }) => html`
+          <tr key=${index}>
+            <th scope="row">${index < 0 ? 'the message' : `[${index}]`}</th>
+            <td><${Code} code=${code} /></td>
+            <td class="wraps whole">${codeOf(code).title}. <span class="advice">${codeOf(code).advice}</span></td>
+          </tr>
+        `,
+      )}
+    </tbody>
+  </table>
+`;

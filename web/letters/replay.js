@@ -1,0 +1,86 @@
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { toProblem } from '../api/problem.js';
+import { wordsOf } from '../api/problem-words.js';
+import { Confirm } from '../components/confirm.js';
+import { formatBytes, formatCount } from '../format.js';
+import { useParts } from '../state/hooks.js';
+import { RefusedTable } from './refused-table.js';
+
+/** @typedef {import('../api/types.js').DeadLetter} DeadLetter */
+
+/**
+ * Stores what was refused, after whatever refused it was mended.
+ *
+ * @param {{ letter: DeadLetter, keptBytes: number }} props
+ */
+export function Replay({ letter, keptBytes }) {
+  const { client } = useParts();
+  const [asking, setAsking] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [told, setTold] = useState(/** @type {import('../api/types.js').Told | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
+  const obstacle = obstacleOf(letter, keptBytes);
+
+  async function replay() {
+    setAsking(false);
+    setBusy(true);
+    setTold(null);
+    setProblem(null);
+    await client.replay(letter.id).then(setTold, (error) => setProblem(toProblem(error)));
+    setBusy(false);
+  }
+
+  return html`
+    <section class="panel" aria-label="Replay">
+      <div class="replay">
+        <div>
+          <h2>Replay</h2>
+          <p id="replay-says">${obstacle || 'When the cause is mended, what was refused can be stored after all. Doing it twice is harmless.'}</p>
+        </div>
+        <button type="button" class="button" disabled=${obstacle !== '' || busy} aria-describedby="replay-says" onClick=${() => setAsking(true)}>
+          ${busy ? 'Replaying …' : 'Replay …'}
+        </button>
+      </div>
+      <div role="status">${told && html`<${Outcome} told=${told} />`}${problem && html`<${Failure} problem=${problem} />`}</div>
+      ${
+        asking &&
+        html`<${Confirm} title="Store what was refused?" action="Replay" onYes=${replay} onNo=${() => setAsking(false)}>
+          <p>The ${measurements(countOf(letter))} that ${countOf(letter) === 1 ? 'was' : 'were'} refused ${countOf(letter) === 1 ? 'goes' : 'go'} through ingest again: what is good now is committed under its own time, what is not is told here.</p>
+          <p>The others of this message are stored already, and left alone. The letter stays until it expires.</p>
+        <//>`
+      }
+    </section>
+  `;
+}
+
+/** @param {{ told: import('../api/types.js').Told }} props */
+const Outcome = ({ told: { accepted, refused } }) => html`
+  <p class="outcome" data-tone=${refused.length === 0 ? 'good' : 'warn'}>
+    ${refused.length === 0 ? `✓ Stored: ${measurements(accepted)}.` : `${accepted > 0 ? `Stored: ${measurements(accepted)}. ` : 'Nothing is stored. '}Refused again: ${formatCount(refused.length)}.`}
+  </p>
+  ${refused.length > 0 && html`<${RefusedTable} refused=${refused} caption="Refused again" />`}
+`;
+
+/** @param {{ problem: import('../api/problem.js').Problem }} props */
+function Failure({ problem }) {
+  const { title, advice } = wordsOf(problem);
+  return html`<p class="outcome" data-tone="warn">${title}. ${advice}</p>`;
+}
+
+/** @param {number} count */
+const measurements = (count) => `${formatCount(count)} ${count === 1 ? 'measurement' : 'measurements'}`;
+
+/** @param {DeadLetter} letter */
+const countOf = ({ codes }) => Object.values(codes).reduce((sum, count) => sum + count, 0);
+
+/** @param {DeadLetter} letter @param {number} keptBytes @returns {string} why it cannot be replayed; empty: it can */
+export function obstacleOf({ size, payload_base64 }, keptBytes) {
+  if (size === null || payload_base64 === null) {
+    return 'It cannot be replayed: only the counts were kept, since its device had too many letters in that hour.';
+  }
+  if (size > keptBytes) {
+    return `It cannot be replayed: of its ${formatBytes(size)} only the first ${formatBytes(keptBytes)} were kept.`;
+  }
+  return '';
+}
