@@ -5,6 +5,7 @@ import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { MillraceError } from '../../common/errors.js';
+import { readPage } from './page.js';
 
 const WEB_DIR = fileURLToPath(new URL('../../web/', import.meta.url));
 
@@ -55,8 +56,11 @@ export function createStatic({ webDir = WEB_DIR } = {}) {
   ]);
 
   for (const [paths, file] of pages) {
-    const page = readFileSync(join(webDir, file));
-    router.get([...paths], answerWith('html', page, pageHeaders(page.toString('utf8'))));
+    const { body, policy } = readPage(webDir, file);
+    router.get(
+      [...paths],
+      answerWith('html', body, { ...COMMON_HEADERS, 'Content-Security-Policy': policy }),
+    );
     router.all([...paths], (_request, response) => {
       response.set('Allow', 'GET, HEAD');
       throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
@@ -94,30 +98,6 @@ function answerWith(type, body, headers) {
       .type(type)
       .send(body);
   };
-}
-
-/**
- * Nothing but our own files runs or loads. The import map is the one inline script, allowed by its hash:
- * browsers take import maps from the page itself only.
- *
- * @param {string} page
- * @returns {Record<string, string>}
- */
-function pageHeaders(page) {
-  const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(page)?.[1];
-  if (importMap === undefined) throw new Error('a page has no import map');
-  const policy = [
-    "default-src 'none'",
-    `script-src 'self' 'sha256-${sha256(importMap)}'`,
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "font-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ];
-  return { ...COMMON_HEADERS, 'Content-Security-Policy': policy.join('; ') };
 }
 
 /** @param {string | Buffer} content @returns {string} base64 */

@@ -28,11 +28,26 @@ afterAll(() => {
   server.close();
 });
 
+const PRELOAD = / *<link rel="modulepreload" href="([^"]+)" \/>\n/g;
+
+/** A page as it was written. @param {string} text */
+const withoutPreloads = (text) => text.replaceAll(PRELOAD, '');
+
+test.each(['/', '/docs'])('%s names every module that it needs once, and they are there', async (path) => {
+  const named = [...(await (await fetch(base + path)).text()).matchAll(PRELOAD)].map(([, href]) =>
+    String(href),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(new Set(named).size).toBe(named.length);
+  const answers = await Promise.all(named.map((href) => fetch(base + href)));
+  expect(answers.filter(({ status }) => status !== 200).map(({ url }) => url)).toEqual([]);
+});
+
 test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('%s is the dashboard', async (path) => {
   const response = await fetch(base + path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(await response.text()).toBe(page);
+  expect(withoutPreloads(await response.text())).toBe(page);
 });
 
 test('the policy lets nothing run but our own files and the one import map', async () => {
@@ -51,7 +66,7 @@ test('the policy lets nothing run but our own files and the one import map', asy
 
 test('/docs has a page and a policy of its own', async () => {
   const response = await fetch(`${base}/docs`);
-  expect(await response.text()).toBe(docs);
+  expect(withoutPreloads(await response.text())).toBe(docs);
   const policy = response.headers.get('content-security-policy');
   expect(policy).toMatch(/default-src 'none'; script-src 'self' 'sha256-/);
   expect(policy).not.toContain('unsafe');
