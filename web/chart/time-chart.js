@@ -25,10 +25,20 @@ import { NO_THRESHOLDS } from './thresholds.js';
  * @param {(place: number | null) => void} props.onPlace index in the shape, of what is under the cursor
  * @param {import('./thresholds.js').Thresholds} [props.thresholds]
  * @param {string} [props.cursorKey] charts with the same one move their cursors together
+ * @param {uPlot.Plugin[]} [props.plugins] what else it draws, and how it differs
  * @param {string} [props.describedBy] id of the text that says how to use it
  */
 export function TimeChart(props) {
-  const { label, shape, intervalMs, window, thresholds = NO_THRESHOLDS, cursorKey, describedBy } = props;
+  const {
+    label,
+    shape,
+    intervalMs,
+    window,
+    thresholds = NO_THRESHOLDS,
+    cursorKey,
+    plugins,
+    describedBy,
+  } = props;
   const { preferences } = useParts();
   const { theme, zone } = useObservable(preferences);
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -52,7 +62,7 @@ export function TimeChart(props) {
         look: () => ({ isRaw: shown.current.shape.stepMs === null, thresholds: shown.current.thresholds }),
         onCursor: (entry) => shown.current.onPlace(placeOf(shown.current.picture, entry)),
       });
-      const built = new uPlot(options, shown.current.picture.columns, element);
+      const built = new uPlot({ ...options, plugins }, shown.current.picture.columns, element);
       chart.current = built;
       show(built, shown.current);
       stopGestures = listenForGestures(built.over, {
@@ -81,7 +91,7 @@ export function TimeChart(props) {
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [theme, zone, cursorKey]);
+  }, [theme, zone, cursorKey, plugins]);
 
   useLayoutEffect(() => {
     if (chart.current) show(chart.current, { picture, window });

@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { DeviceMissing } from '../components/device-missing.js';
 import { DeviceSensors, NoSensors, SensorChoice } from '../components/device-sensors.js';
+import { DeviceSignals } from '../components/device-signals.js';
 import { DeviceTitle } from '../components/device-title.js';
 import { EventList } from '../components/event-list.js';
 import { ProblemNotice, SlowLine } from '../components/notice.js';
@@ -52,16 +53,16 @@ function Known({ device, items }) {
   const { shown, found, more } = chooseSensors(items, query);
   const name = device.name ?? device.device_id;
 
+  const newestEvent = history.events?.[0]?.ts ?? null;
   return html`
-    ${
-      items.length === 0
-        ? html`<${NoSensors} />`
-        : html`<${SensorChoice} all=${items.length} found=${found} shown=${shown.length} more=${more} />
-            <${DeviceSensors} name=${name} shown=${shown} />`
-    }
-    <section class="panel" aria-label="Events">
-      <${EventList} history=${history} online=${device.online} />
-    </section>
+    <${SensorChoice} all=${items.length} found=${found} shown=${shown.length} more=${more} />
+    <${DeviceSignals} device=${device} items=${shown} newestEvent=${newestEvent} />
+    <div class="device-lists">
+      ${items.length === 0 ? html`<${NoSensors} />` : html`<${DeviceSensors} name=${name} shown=${shown} />`}
+      <section class="panel" aria-label="Events">
+        <${EventList} history=${history} online=${device.online} />
+      </section>
+    </div>
   `;
 }
 

@@ -1,0 +1,102 @@
+import { html } from 'htm/preact';
+import { useMemo, useRef } from 'preact/hooks';
+import { emptyShape } from '../chart/shape.js';
+import { TimeChart } from '../chart/time-chart.js';
+import { formatDateTime, formatDuration } from '../format.js';
+import { onlineSpans, spanAt } from '../state/device-events.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { useEventsOf } from '../state/use-device-events.js';
+import { paintBand } from './event-band.js';
+import { bandPlugin } from './linked-plugins.js';
+
+/** @typedef {import('../chart/use-window.js').Window} Window */
+
+/**
+ * When the device was online, and its births, over the time that the charts below show; and the times of all of them.
+ *
+ * @param {object} props
+ * @param {import('../api/types.js').DeviceInfo} props.device
+ * @param {string | null} props.newest time of the newest event known
+ * @param {ReturnType<typeof import('../chart/use-window.js').useWindow>} props.time
+ * @param {string} props.cursorKey
+ * @param {import('../state/observable.js').Observable<number | null>} props.cursor epoch ms, which all charts share
+ * @param {string} props.describedBy
+ */
+export function EventStrip({ device, newest, time, cursorKey, cursor, describedBy }) {
+  const { window, bounds, change, reset } = time;
+  const known = useEventsOf(device.device_id, window, newest);
+  const { shape, band } = useMemo(() => pictureOf(known), [known]);
+  const current = useRef({ ...band, now: bounds.now });
+  current.current = { ...band, now: bounds.now };
+  const plugins = useMemo(() => [bandPlugin(() => current.current, cursor.set, paintBand)], [cursor]);
+
+  return html`
+    <div class="signal signal-times">
+      <${StripWords} device=${device} band=${band} cursor=${cursor} />
+      <${TimeChart}
+        label="Online, offline and births over time; the list of events says the same"
+        shape=${shape}
+        intervalMs=${null}
+        window=${window}
+        bounds=${bounds}
+        onWindow=${change}
+        onReset=${reset}
+        onPlace=${nothing}
+        cursorKey=${cursorKey}
+        plugins=${plugins}
+        describedBy=${describedBy}
+      />
+    </div>
+  `;
+}
+
+const nothing = () => {};
+
+/**
+ * @param {ReturnType<typeof useEventsOf>} known
+ * @returns {{ shape: import('../chart/shape.js').Shape, band: Omit<import('./event-band.js').Band, 'now'> }} `shape`: the
+ *   instants at which something happened, for the arrow keys to walk along
+ */
+function pictureOf(known) {
+  const events = known?.events ?? [];
+  const times = [...new Set(events.map(({ ts }) => Date.parse(ts)))].sort((a, b) => a - b);
+  const level = times.map(() => 0);
+  return {
+    shape: { ...emptyShape({ from: 0, to: 0 }), ts: times, min: level, avg: level, max: level, count: level },
+    band: {
+      spans: onlineSpans(events, known?.onlineSince ?? null),
+      births: events.filter(({ kind }) => kind === 'birth').map(({ ts }) => Date.parse(ts)),
+      knownFrom: known?.knownFrom ?? null,
+    },
+  };
+}
+
+/**
+ * What the band says at the cursor, in words; without one, what is so now.
+ *
+ * @param {object} props
+ * @param {import('../api/types.js').DeviceInfo} props.device
+ * @param {Omit<import('./event-band.js').Band, 'now'>} props.band
+ * @param {import('../state/observable.js').Observable<number | null>} props.cursor
+ */
+function StripWords({ device, band, cursor }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const ts = useObservable(cursor);
+  if (ts === null) {
+    return html`<p class="signal-words"><strong class="signal-state">State</strong><span>${device.online ? 'Online now' : 'Offline now'}</span></p>`;
+  }
+  return html`
+    <p class="signal-words" role="status">
+      <strong class="signal-state">${formatDateTime(ts, zone)}</strong><span>${stateAt(band, ts)}</span>
+    </p>
+  `;
+}
+
+/** @param {Omit<import('./event-band.js').Band, 'now'>} band @param {number} ts @returns {string} */
+function stateAt({ spans, births, knownFrom }, ts) {
+  if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
+  const span = spanAt(spans, ts);
+  if (span) return `Online for ${formatDuration(ts - span.from)}`;
+  return spans.length > 0 || births.length > 0 ? 'Offline' : 'No word of its state';
+}

@@ -1,0 +1,68 @@
+/** How charts that stand under each other differ from one that stands alone. */
+
+/** Room for the figures of the values, the same in all of them, so that one time is in one line, in CSS pixels. */
+const AXIS_WIDTH = 72;
+/** The cursor reads what is no further away from it, in CSS pixels. */
+export const REACH = 10;
+
+const blank = (/** @type {unknown} */ _chart, /** @type {number[]} */ ticks) => ticks.map(() => '');
+
+/**
+ * The signal of one sensor among others: its times stand above, once for all.
+ *
+ * @returns {import('uplot').Plugin}
+ */
+export const signalPlugin = () => ({
+  opts(_chart, options) {
+    const [times = {}, values = {}] = options.axes ?? [];
+    return {
+      ...options,
+      padding: [6, 16, 6, 0],
+      cursor: { ...options.cursor, hover: { ...options.cursor?.hover, prox: REACH } },
+      axes: [
+        {
+          ...times,
+          grid: { ...times.grid, stroke: values.grid?.stroke, width: 1, show: true },
+          size: 0,
+          gap: 0,
+          values: blank,
+        },
+        { ...values, size: AXIS_WIDTH, space: 30 },
+      ],
+    };
+  },
+  hooks: {},
+});
+
+/**
+ * The band of time: when the device was online, its births, and the times of all charts below.
+ *
+ * @param {() => import('./event-band.js').Band} current what to draw by now
+ * @param {(ts: number | null) => void} onCursor epoch ms under the cursor of any of the charts
+ * @param {import('./event-band.js').Painter} paint
+ * @returns {import('uplot').Plugin}
+ */
+export const bandPlugin = (current, onCursor, paint) => ({
+  opts(_chart, options) {
+    const [times = {}, values = {}] = options.axes ?? [];
+    return {
+      ...options,
+      padding: [8, 16, 0, 0],
+      cursor: { ...options.cursor, points: { show: false } },
+      series: options.series.map((series) => ({
+        ...series,
+        stroke: 'transparent',
+        fill: 'transparent',
+        points: { show: false },
+      })),
+      axes: [times, { ...values, grid: { show: false }, size: AXIS_WIDTH, values: blank }],
+    };
+  },
+  hooks: {
+    draw: (chart) => paint(chart, current()),
+    setCursor(chart) {
+      const { left = -1 } = chart.cursor;
+      onCursor(left < 0 ? null : chart.posToVal(left, 'x'));
+    },
+  },
+});

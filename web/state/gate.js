@@ -1,0 +1,51 @@
+/**
+ * Lets a few requests through at once; the others wait in order.
+ *
+ * @param {number} most
+ */
+export function createGate(most) {
+  let passing = 0;
+  /** @type {(() => void)[]} */
+  const waiting = [];
+
+  function leave() {
+    passing -= 1;
+    waiting.shift()?.();
+  }
+
+  return {
+    /**
+     * @template T
+     * @param {() => Promise<T>} request begun in its turn
+     * @param {AbortSignal} [signal] who gives up while waiting asks nothing
+     * @returns {Promise<T>}
+     */
+    async pass(request, signal) {
+      if (passing >= most) await new Promise((go) => waiting.push(() => go(undefined)));
+      passing += 1;
+      try {
+        signal?.throwIfAborted();
+        return await request();
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createGate>} Gate */
+
+/**
+ * The client for a page of many charts: few of their readings are under way at once.
+ *
+ * @param {import('../api/client.js').Client} client
+ * @param {Gate} gate
+ * @returns {import('../api/client.js').Client}
+ */
+export const gated = (client, gate) => ({
+  ...client,
+  series: (device, sensor, query, signal) =>
+    gate.pass(() => client.series(device, sensor, query, signal), signal),
+  samples: (device, sensor, query, signal) =>
+    gate.pass(() => client.samples(device, sensor, query, signal), signal),
+});
