@@ -41,6 +41,112 @@ test('a device shows its sensors, whether it is there, and where', async () => {
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
+describe('the signals', () => {
+  const charts = () => dashboard.page.locator('.signal .chart');
+  const words = () => dashboard.page.locator('.signal-words');
+  /** @param {string} sensor what stands beside its chart */
+  const wordsOf = (sensor) => textOf(words().filter({ hasText: sensor }));
+  /** The charts that are in sight have been read. */
+  const untilDrawn = async () => {
+    await until(
+      async () => (await dashboard.page.locator('.signal-chart[aria-busy="false"] canvas').count()) > 2,
+      {
+        what: 'charts',
+      },
+    );
+  };
+
+  test('share one cursor: what each said at that instant is written beside it, gaps are gaps', async () => {
+    await dashboard.visit('/devices/hive-1?range=1h');
+    await untilDrawn();
+    const now = await wordsOf('brood');
+    const box = await charts().nth(2).boundingBox();
+    if (!box) throw new Error('no chart');
+    // By the mouse: 27 minutes ago, when the hive was online and its lid was silent.
+    const at = (/** @type {number} */ minutes) => box.x + 72 + (box.width - 72 - 16) * (1 - minutes / 60);
+    await dashboard.page.mouse.move(at(27), box.y + 50);
+    await until(async () => (await wordsOf('lid')).endsWith('–'), { what: 'the gap' });
+    expect(await wordsOf('brood')).toMatch(/brood\s*3[45]\.?\d*\s*°C/);
+    expect(await textOf(words().first())).toMatch(/^\s*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*Online for [23] min/);
+    await dashboard.page.mouse.move(at(12), box.y + 50);
+    await until(async () => (await textOf(words().first())).includes('Offline'), { what: 'the state then' });
+    expect(await wordsOf('lid')).toMatch(/°C/);
+    await dashboard.page.mouse.move(2, 2);
+    await until(async () => (await wordsOf('brood')).slice(0, 9) === now.slice(0, 9), {
+      what: 'the newest value',
+    });
+    expect(await textOf(words().first())).toMatch(/Online now/);
+  });
+
+  test('are walked along and zoomed by keyboard, all at once; the address keeps it', async () => {
+    await dashboard.visit('/devices/hive-1?range=1h');
+    await untilDrawn();
+    // Along the band, from event to event: the newest is its coming 11 minutes ago, before it the going 14 minutes ago.
+    const band = charts().first();
+    await until(
+      async () => {
+        await band.press('End');
+        return (await textOf(words().first())).includes('Birth, then online');
+      },
+      { what: 'its return' },
+    );
+    await band.press('ArrowLeft');
+    await until(async () => (await textOf(words().first())).includes('Offline, after 16 min'), {
+      what: 'its end',
+    });
+    expect(await wordsOf('scale')).toMatch(/scale\s*\d\d\.\d+ kg\s*$/);
+    await charts().nth(1).press('-');
+    await until(async () => !dashboard.page.url().endsWith('range=1h'), {
+      what: 'another range in the address',
+    });
+    await dashboard.page.goBack();
+    await dashboard.page
+      .getByRole('radio', { name: '1 h', exact: true })
+      .and(dashboard.page.locator(':checked'))
+      .waitFor();
+  });
+
+  test('go on live', async () => {
+    await dashboard.visit('/devices/hive-2?range=5m');
+    await untilDrawn();
+    await dashboard.publish('hive-2', { sensor_id: 'air', ts: Date.now(), value: 99.5 });
+    await until(async () => (await wordsOf('air')).includes('99.5'), { what: 'the value' });
+  });
+
+  test('of many sensors are the first ones, until others are looked for; out of sight nothing is read', async () => {
+    const sensors = Array.from({ length: 60 }, (_, index) => ({
+      sensor_id: `probe-${index}`,
+      type: 'depth',
+      unit: 'm',
+    }));
+    await dashboard.announce('mast', { sensors });
+    const now = Date.now();
+    await dashboard.publish(
+      'mast',
+      sensors.map(({ sensor_id }, index) => ({ sensor_id, ts: now - 1000, value: index })),
+    );
+    /** @type {Set<string>} */
+    const read = new Set();
+    dashboard.page.on('request', (request) => {
+      const [, sensor] = /sensors\/([^/]+)\/series/.exec(request.url()) ?? [];
+      if (sensor) read.add(sensor);
+    });
+    await dashboard.visit('/devices/mast?shown=60');
+    await dashboard.untilRows(60);
+    await untilDrawn();
+    expect(read.size).toBeLessThan(20);
+
+    await dashboard.visit('/devices/mast');
+    await dashboard.untilRows(12);
+    expect(await dashboard.page.locator('.signal-group .signal').count()).toBe(12);
+    await dashboard.page.getByRole('link', { name: 'Show more' }).press('Enter');
+    await dashboard.untilRows(24);
+    await dashboard.page.getByRole('searchbox', { name: 'Sensors' }).fill('e-5');
+    await dashboard.untilRows(11);
+    expect(new URL(dashboard.page.url()).search).toBe('?find=e-5');
+  });
+});
+
 test('its going and coming show by themselves', async () => {
   await dashboard.announce('hive-9', { sensors: [{ sensor_id: 'brood' }] });
   const first = await connect('hive-9');

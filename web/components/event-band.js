@@ -2,6 +2,7 @@
 
 /**
  * @typedef {object} Band
+ * @property {import('../api/types.js').DeviceEvent[]} events newest first
  * @property {import('../state/device-events.js').Span[]} spans oldest first
  * @property {number[]} births epoch ms
  * @property {number | null} knownFrom epoch ms before which nothing is known

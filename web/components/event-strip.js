@@ -2,11 +2,10 @@ import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { emptyShape } from '../chart/shape.js';
 import { TimeChart } from '../chart/time-chart.js';
-import { formatDateTime, formatDuration } from '../format.js';
-import { onlineSpans, spanAt } from '../state/device-events.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { onlineSpans } from '../state/device-events.js';
 import { useEventsOf } from '../state/use-device-events.js';
 import { paintBand } from './event-band.js';
+import { EventWords } from './event-words.js';
 import { bandPlugin } from './linked-plugins.js';
 
 /** @typedef {import('../chart/use-window.js').Window} Window */
@@ -32,7 +31,7 @@ export function EventStrip({ device, newest, time, cursorKey, cursor, describedB
 
   return html`
     <div class="signal signal-times">
-      <${StripWords} device=${device} band=${band} cursor=${cursor} />
+      <${EventWords} online=${device.online} band=${band} cursor=${cursor} />
       <${TimeChart}
         label="Online, offline and births over time; the list of events says the same"
         shape=${shape}
@@ -64,39 +63,10 @@ function pictureOf(known) {
   return {
     shape: { ...emptyShape({ from: 0, to: 0 }), ts: times, min: level, avg: level, max: level, count: level },
     band: {
+      events,
       spans: onlineSpans(events, known?.onlineSince ?? null),
       births: events.filter(({ kind }) => kind === 'birth').map(({ ts }) => Date.parse(ts)),
       knownFrom: known?.knownFrom ?? null,
     },
   };
-}
-
-/**
- * What the band says at the cursor, in words; without one, what is so now.
- *
- * @param {object} props
- * @param {import('../api/types.js').DeviceInfo} props.device
- * @param {Omit<import('./event-band.js').Band, 'now'>} props.band
- * @param {import('../state/observable.js').Observable<number | null>} props.cursor
- */
-function StripWords({ device, band, cursor }) {
-  const { preferences } = useParts();
-  const { zone } = useObservable(preferences);
-  const ts = useObservable(cursor);
-  if (ts === null) {
-    return html`<p class="signal-words"><strong class="signal-state">State</strong><span>${device.online ? 'Online now' : 'Offline now'}</span></p>`;
-  }
-  return html`
-    <p class="signal-words" role="status">
-      <strong class="signal-state">${formatDateTime(ts, zone)}</strong><span>${stateAt(band, ts)}</span>
-    </p>
-  `;
-}
-
-/** @param {Omit<import('./event-band.js').Band, 'now'>} band @param {number} ts @returns {string} */
-function stateAt({ spans, births, knownFrom }, ts) {
-  if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
-  const span = spanAt(spans, ts);
-  if (span) return `Online for ${formatDuration(ts - span.from)}`;
-  return spans.length > 0 || births.length > 0 ? 'Offline' : 'No word of its state';
 }

@@ -60,9 +60,18 @@ export const bandPlugin = (current, onCursor, paint) => ({
   },
   hooks: {
     draw: (chart) => paint(chart, current()),
-    setCursor(chart) {
-      const { left = -1 } = chart.cursor;
-      onCursor(left < 0 ? null : chart.posToVal(left, 'x'));
-    },
+    setCursor: (chart) => onCursor(timeUnder(chart)),
   },
 });
+
+/** Nearer to an event than this, in CSS pixels, the cursor means the event. */
+const SNAP = 3;
+
+/** @param {import('uplot')} chart @returns {number | null} epoch ms; null: the cursor is away */
+function timeUnder(chart) {
+  const { left = -1, idx } = chart.cursor;
+  if (left < 0) return null;
+  const event = chart.data[0][idx ?? -1];
+  const isMeant = event !== undefined && Math.abs(chart.valToPos(event, 'x') - left) <= SNAP;
+  return isMeant ? event : chart.posToVal(left, 'x');
+}

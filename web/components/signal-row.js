@@ -35,7 +35,7 @@ export function SignalRow(props) {
   const isVisible = useVisible(row);
   return html`
     <li ref=${row} class="signal hue-${hueOf(item.type)}">
-      ${isVisible ? html`<${Signal} ...${props} />` : html`<${Name} item=${item} />`}
+      ${isVisible ? html`<${Signal} ...${props} />` : html`<${Name} item=${item} /><div class="signal-chart"></div>`}
     </li>
   `;
 }

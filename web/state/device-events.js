@@ -82,3 +82,14 @@ export function joined(top, older) {
 
 /** @param {DeviceEvent} event */
 const keyOf = ({ ts, kind }) => `${ts} ${kind}`;
+
+/**
+ * @param {DeviceEvent[]} newest first
+ * @param {number} ts epoch ms
+ * @returns {DeviceEvent['kind'][]} what happened at that very instant, in its order
+ */
+export const happenedAt = (newest, ts) =>
+  newest
+    .filter((event) => Date.parse(event.ts) === ts)
+    .map(({ kind }) => kind)
+    .reverse();

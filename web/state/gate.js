@@ -8,9 +8,11 @@ export function createGate(most) {
   /** @type {(() => void)[]} */
   const waiting = [];
 
+  /** Whoever waits longest goes in the place of who leaves: nobody comes in between. */
   function leave() {
-    passing -= 1;
-    waiting.shift()?.();
+    const next = waiting.shift();
+    if (next) next();
+    else passing -= 1;
   }
 
   return {
@@ -22,7 +24,7 @@ export function createGate(most) {
      */
     async pass(request, signal) {
       if (passing >= most) await new Promise((go) => waiting.push(() => go(undefined)));
-      passing += 1;
+      else passing += 1;
       try {
         signal?.throwIfAborted();
         return await request();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { joined, listed, onlineSpans, spanAt } from '../../../web/state/device-events.js';
+import { happenedAt, joined, listed, onlineSpans, spanAt } from '../../../web/state/device-events.js';
 
 /** @typedef {import('../../../web/api/types.js').DeviceEvent} DeviceEvent */
 
@@ -77,4 +77,11 @@ test('pages that overlap have each event once, the newest on top', () => {
   const before = events('birth 1, online 1, offline 2, online 3');
   const now = events('offline 2, online 3, offline 4');
   expect(joined(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
+});
+
+test('what happened at an instant is told in its order', () => {
+  const all = events('birth 10, online 10, offline 20');
+  expect(happenedAt(all, 10_000)).toEqual(['birth', 'online']);
+  expect(happenedAt(all, 20_000)).toEqual(['offline']);
+  expect(happenedAt(all, 15_000)).toEqual([]);
 });

@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import { createGate } from '../../../web/state/gate.js';
+
+/** A request that is answered by hand. */
+function request() {
+  let begun = false;
+  /** @type {(answer: string) => void} */
+  let answer = () => {};
+  const promise = new Promise((resolve) => {
+    answer = resolve;
+  });
+  return {
+    begun: () => begun,
+    answer,
+    ask: () => {
+      begun = true;
+      return promise;
+    },
+  };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a few pass at once, the others in order, whatever becomes of those before', async () => {
+  const gate = createGate(2);
+  const requests = Array.from({ length: 4 }, request);
+  const passed = requests.map(({ ask }) => gate.pass(ask));
+  await settle();
+  expect(requests.map(({ begun }) => begun())).toEqual([true, true, false, false]);
+  requests[1]?.answer('b');
+  expect(await passed[1]).toBe('b');
+  await settle();
+  expect(requests.map(({ begun }) => begun())).toEqual([true, true, true, false]);
+
+  const failing = gate.pass(() => Promise.reject(new Error('away')));
+  for (const one of requests) one.answer('x');
+  await expect(failing).rejects.toThrow('away');
+  expect(await gate.pass(async () => 'after')).toBe('after');
+});
+
+test('who comes while another is let in waits, too', async () => {
+  const gate = createGate(1);
+  const requests = Array.from({ length: 3 }, request);
+  const [first, second, third] = requests;
+  void gate.pass(() => /** @type {any} */ (first).ask());
+  const waiting = gate.pass(() => /** @type {any} */ (second).ask());
+  first?.answer('x');
+  const late = gate.pass(() => /** @type {any} */ (third).ask());
+  await settle();
+  expect(requests.map(({ begun }) => begun())).toEqual([true, true, false]);
+  second?.answer('x');
+  third?.answer('x');
+  await Promise.all([waiting, late]);
+});
+
+test('who gave up while waiting asks nothing', async () => {
+  const gate = createGate(1);
+  const [first, second] = [request(), request()];
+  void gate.pass(first.ask);
+  const giving = new AbortController();
+  const passed = gate.pass(second.ask, giving.signal);
+  giving.abort();
+  first.answer('x');
+  await expect(passed).rejects.toThrow(/abort/i);
+  expect(second.begun()).toBe(false);
+});

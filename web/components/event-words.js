@@ -1,0 +1,43 @@
+import { html } from 'htm/preact';
+import { formatDateTime, formatDuration } from '../format.js';
+import { happenedAt, spanAt } from '../state/device-events.js';
+import { useObservable, useParts } from '../state/hooks.js';
+
+/** @typedef {Omit<import('./event-band.js').Band, 'now'>} Known */
+
+/**
+ * What the band says at the cursor, in words; without one, what is so now.
+ *
+ * @param {{ online: boolean, band: Known, cursor: import('../state/observable.js').Observable<number | null> }} props
+ */
+export function EventWords({ online, band, cursor }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const ts = useObservable(cursor);
+  const [head, words] =
+    ts === null
+      ? ['State', online ? 'Online now' : 'Offline now']
+      : [formatDateTime(ts, zone), wordsAt(band, ts)];
+  return html`
+    <p class="signal-words" role=${ts === null ? undefined : 'status'}>
+      <strong class="signal-state">${head}</strong><span>${words}</span>
+    </p>
+  `;
+}
+
+/** @param {Known} band @param {number} ts @returns {string} */
+function wordsAt({ events, spans, knownFrom }, ts) {
+  if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
+  const kinds = happenedAt(events, ts);
+  if (kinds.includes('offline')) return wentOffline(spans, ts);
+  if (kinds.length > 0) return kinds.join(', then ').replace(/^./, (first) => first.toUpperCase());
+  const span = spanAt(spans, ts);
+  if (span) return `Online for ${formatDuration(ts - span.from)}`;
+  return spans.length > 0 ? 'Offline' : 'No word of its state';
+}
+
+/** @param {Known['spans']} spans @param {number} ts */
+function wentOffline(spans, ts) {
+  const span = spans.find(({ to }) => to === ts);
+  return span ? `Offline, after ${formatDuration(ts - span.from)}` : 'Offline';
+}
