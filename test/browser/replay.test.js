@@ -1,6 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
-import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
 
@@ -40,7 +39,7 @@ async function replay() {
   const question = dashboard.page.getByRole('dialog', { name: 'Store what was refused?' });
   await question.waitFor();
   await dashboard.page.keyboard.press('Escape');
-  await until(async () => !(await question.isVisible()), { what: 'a no' });
+  await question.waitFor({ state: 'detached' });
   await dashboard.page.getByRole('button', { name: 'Replay …' }).press('Enter');
   await question.getByRole('button', { name: 'Replay' }).press('Enter');
 }

@@ -123,7 +123,7 @@ function axesOptions(colour, zone) {
 }
 
 /** @param {HTMLElement} host @returns {(name: string) => string} a custom property as a colour that a canvas takes */
-function coloursOf(host) {
+export function coloursOf(host) {
   const style = getComputedStyle(host);
   return (name) => style.getPropertyValue(name);
 }

@@ -20,6 +20,11 @@ export function Confirm({ title, action, onYes, onNo, children }) {
       class="confirm"
       ref=${dialog}
       aria-labelledby=${heading}
+      onCancel=${(/** @type {Event} */ event) => {
+        // It goes when whoever asked takes it away: closed by itself it would still stand there, unseen.
+        event.preventDefault();
+        onNo();
+      }}
       onClose=${onNo}
       onClick=${(/** @type {MouseEvent} */ event) => event.target === dialog.current && onNo()}
     >

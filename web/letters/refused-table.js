@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { Code } from './code-table.js';
 import { codeOf } from './codes.js';
+import { indexesByCode, indexText } from './indexes.js';
 
 /**
  * Which measurements of a message were refused, and why.
@@ -12,17 +13,17 @@ export const RefusedTable = ({ refused, caption }) => html`
     <caption class="said">${caption}</caption>
     <thead>
       <tr>
-        <th scope="col" class="col-element">Measurement</th>
         <th scope="col" class="col-code">Code</th>
+        <th scope="col" class="col-element">Measurements</th>
         <th scope="col">What it means, and what to do</th>
       </tr>
     </thead>
     <tbody>
-      ${refused.map(
-        ({ index, code }) => html`
-          <tr key=${index}>
-            <th scope="row">${index < 0 ? 'the message' : `[${index}]`}</th>
-            <td><${Code} code=${code} /></td>
+      ${[...indexesByCode(refused)].map(
+        ([code, indexes]) => html`
+          <tr key=${code}>
+            <th scope="row"><${Code} code=${code} /></th>
+            <td class="indexes">${indexText(indexes)}</td>
             <td class="wraps whole">${codeOf(code).title}. <span class="advice">${codeOf(code).advice}</span></td>
           </tr>
         `,

@@ -1,12 +1,79 @@
 import { html } from 'htm/preact';
-import { PipelineFigures } from '../components/pipeline-figures.js';
+import { ProblemNotice } from '../components/notice.js';
+import { formatCount, formatMs, formatRate, formatTime } from '../format.js';
+import { findingsOf } from '../pipeline/findings.js';
+import { Findings, Verdict } from '../pipeline/findings-list.js';
+import { Meanings } from '../pipeline/meanings.js';
+import { ProcessTable } from '../pipeline/process-table.js';
+import { Storage } from '../pipeline/storage.js';
+import { StripChart } from '../pipeline/strip-chart.js';
+import { useFleetCount, usePipeline } from '../pipeline/use-pipeline.js';
+import { useRecentStats } from '../pipeline/use-recent-stats.js';
+import { Way } from '../pipeline/way.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { useFiguresAlone } from '../state/use-figures-alone.js';
 import { useTitle } from '../state/use-title.js';
 
-/** The data's way, drawn as it runs. */
+/** @typedef {import('../pipeline/strip-chart.js').Line} Line */
+
+/** @type {Line[]} */
+const RATE = [{ name: 'stored', read: (moment) => moment.samples_per_s }];
+/** @type {Line[]} */
+const COMMIT = [
+  { name: 'p50', read: (moment) => moment.commit_ms.p50 },
+  { name: 'p99', read: (moment) => moment.commit_ms.p99 },
+];
+/** @type {Line[]} */
+const REQUESTS = [
+  { name: 'in flight', read: (moment) => moment.in_flight },
+  { name: 'window', read: (moment) => moment.window },
+];
+
+/** The data's way, drawn as it runs; what is wrong on it; and its last five minutes. */
 export function PipelineView() {
+  const { clock, live, preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const now = useObservable(clock);
+  const status = useObservable(live.status);
+  const { data: pipeline, at, problem } = usePipeline();
+  const fleet = useFleetCount();
+  const moments = useRecentStats();
+  useFiguresAlone();
   useTitle('Pipeline');
+  const stats = moments.at(-1) ?? null;
+  const findings = findingsOf({ pipeline, problem, stats, now });
+
+  // Who may not look is told that alone; all else may pass, and what was known stays.
+  if (problem && !problem.passes)
+    return html`<${ProblemNotice} problem=${problem} onRetry=${() => location.reload()} />`;
   return html`
-    <div class="title"><h1>Pipeline</h1></div>
-    <${PipelineFigures} />
+    <div class="title">
+      <div>
+        <h1>Pipeline</h1>
+        <p class="lead">From the device to whoever reads: what runs, how fast, and what holds it up.</p>
+      </div>
+      <${Verdict} count=${findings.length} isKnown=${pipeline !== null} />
+    </div>
+    ${findings.length > 0 && html`<${Findings} findings=${findings} />`}
+    <section class="panel" aria-label="The way of the data" aria-busy=${pipeline === null}>
+      <${Way} pipeline=${pipeline} stats=${stats} fleet=${fleet} status=${status} findings=${findings} />
+    </section>
+    <div class="strips">
+      <${StripChart} title="Samples" unit="/s" lines=${RATE} moments=${moments} format=${formatRate} />
+      <${StripChart} title="Time to commit" unit="ms" lines=${COMMIT} moments=${moments} format=${formatMs} />
+      <${StripChart} title="Requests to the database" unit="" lines=${REQUESTS} moments=${moments} format=${formatCount} />
+    </div>
+    ${
+      pipeline &&
+      html`
+        ${problem && html`<p class="slow">What follows is as it was at ${formatTime(at, zone)}.</p>`}
+        <${Storage} pipeline=${pipeline} now=${now} isOld=${problem !== null} />
+        <section class="panel" aria-label="Processes">
+          <h2 class="panel-title">Processes</h2>
+          <${ProcessTable} processes=${pipeline.processes} />
+        </section>
+      `
+    }
+    <${Meanings} />
   `;
 }

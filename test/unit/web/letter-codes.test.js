@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { REFUSAL_CODES } from '../../../api/http/contract/problems.js';
 import { ERRORS } from '../../../common/errors.js';
 import { byCount, CODES, codeOf } from '../../../web/letters/codes.js';
+import { indexesByCode, indexText } from '../../../web/letters/indexes.js';
 
 test('every refusal is explained in the words of the documents, with what to do', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());
@@ -25,4 +26,14 @@ test('the most frequent come first', () => {
     ['a', 1],
     ['b', 1],
   ]);
+});
+
+test('which measurements of a message were refused is told by code, runs in short', () => {
+  const refused = [0, 1, 2, 4, 6, 7].map((index) => ({ index, code: index === 4 ? 'too_old' : 'bad_id' }));
+  const told = [...indexesByCode(refused)].map(([code, indexes]) => [code, indexText(indexes)]);
+  expect(told).toEqual([
+    ['bad_id', '[0]–[2], [6]–[7]'],
+    ['too_old', '[4]'],
+  ]);
+  expect(indexText([-1])).toBe('the whole message');
 });

@@ -1,0 +1,111 @@
+import { expect, jest, test } from '@jest/globals';
+import { publishCollars, SENSORS } from '../support/collars.js';
+import { useDashboard } from '../support/dashboard.js';
+import { tellOfOthers } from '../support/other-processes.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishCollars });
+
+/** @param {import('playwright-core').Locator} locator */
+const textOf = async (locator) => (await locator.textContent()) ?? '';
+/** @param {string} name */
+const stage = (name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
+/** @param {string} name @param {string} label */
+const figure = async (name, label) =>
+  Number(
+    (
+      await textOf(stage(name).locator('dl > div').filter({ hasText: label }).locator('.stage-value'))
+    ).replaceAll(',', ''),
+  );
+
+/** Publishes as a device does, until told to stop. */
+function keepPublishing() {
+  let goesOn = true;
+  const done = (async () => {
+    while (goesOn) {
+      const now = Date.now();
+      const batch = SENSORS.flatMap((sensor_id) =>
+        Array.from({ length: 10 }, (_, i) => ({ sensor_id, ts: now - i, value: 38 + i })),
+      );
+      await dashboard.publish('collar-1', batch);
+    }
+  })();
+  return async () => {
+    goesOn = false;
+    await done;
+  };
+}
+
+test('the figures of each stage move with what is published, and stand still without', async () => {
+  await dashboard.visit('/pipeline');
+  await dashboard.page.getByText('✓ All is well').waitFor();
+  const stop = keepPublishing();
+  try {
+    await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
+    await until(async () => (await figure('database', 'Commit p99')) > 0, { what: 'a time to commit' });
+    expect(await stage('ingest').locator('.stage-pipe').getAttribute('data-flows')).toBe('true');
+    expect(await textOf(stage('devices'))).toMatch(/Online\s*4/);
+    expect(await textOf(stage('database'))).toMatch(/1 of 1 node up/);
+  } finally {
+    await stop();
+  }
+  await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
+});
+
+test('what was before is there at once after a reload, as a chart and as a table', async () => {
+  await dashboard.visit('/pipeline');
+  const samples = dashboard.page.getByRole('region', { name: 'Samples' });
+  await until(async () => (await dashboard.paintedColours('.strip canvas')) > 20, {
+    what: 'a chart that is drawn',
+  });
+  await samples.getByText('The same as a table').press('Enter');
+  const rates = samples.getByRole('table', { name: 'Samples, newest first' }).locator('tbody .number');
+  await until(
+    async () => (await rates.allTextContents()).some((text) => Number(text.replaceAll(',', '')) > 0),
+    {
+      what: 'the rate of before',
+    },
+  );
+});
+
+test('refused measurements and a silent process are named where they are, with what to do', async () => {
+  await tellOfOthers(dashboard.system, { silentMs: 120_000 });
+  await dashboard.visit('/pipeline');
+  await dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]);
+  await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
+  await dashboard.page.getByText(/^millrace-3 has not been heard of for 2 min\.$/).waitFor();
+  expect(await textOf(stage('ingest'))).toContain('!');
+  const row = dashboard.page
+    .getByRole('table', { name: 'Processes' })
+    .getByRole('row')
+    .filter({ hasText: 'millrace-3' });
+  expect(await textOf(row)).toContain('silent');
+  await dashboard.page.getByRole('link', { name: 'See them' }).press('Enter');
+  await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
+});
+
+test('says how far packing is', async () => {
+  await dashboard.visit('/pipeline');
+  const packing = dashboard.page.getByRole('region', { name: 'Packing' });
+  await packing.waitFor();
+  expect(await textOf(packing)).toMatch(
+    /Packed until \d{4}-\d\d-\d\d \d\d:00 UTC, \d+ h behind the newest hour that may be packed/,
+  );
+});
+
+test('keeps to the rules of accessibility, in both themes and on a phone', async () => {
+  await tellOfOthers(dashboard.system);
+  const stop = keepPublishing();
+  try {
+    await dashboard.visit('/pipeline');
+    await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
+    await until(async () => (await dashboard.paintedColours('.strip canvas')) > 20, {
+      what: 'a chart that is drawn',
+    });
+    await dashboard.lookAt('pipeline');
+  } finally {
+    await stop();
+  }
+});

@@ -1,0 +1,34 @@
+import { createProcessStore } from '../../api/store/processes.js';
+import { createSession } from '../../api/store/session.js';
+
+/**
+ * Has other processes tell how they are, as their heartbeats would: two that take measurements, and one that serves readers.
+ *
+ * @param {import('./system.js').TestSystem} system
+ * @param {{ silentMs?: number }} [options] since when the last of them is silent
+ */
+export async function tellOfOthers(system, { silentMs = 0 } = {}) {
+  const database = await system.openDatabase();
+  try {
+    const store = createProcessStore(createSession(database, () => {}));
+    const startedAt = Date.now() - 90_000_000;
+    for (const [clientId, role, age] of /** @type {const} */ ([
+      ['millrace-2', 'ingest', 0],
+      ['millrace-3', 'ingest', silentMs],
+      ['reader-1.example:8080', 'http', 0],
+    ])) {
+      const vitals = JSON.stringify({
+        samples_per_s: role === 'http' ? 0 : 4180.4,
+        commit_ms: role === 'http' ? { p50: null, p99: null } : { p50: 3.42, p99: 18.9 },
+        in_flight: role === 'http' ? 0 : 23,
+        refused_per_s: 0,
+        window: 64,
+        waiting: 0,
+        broker: role === 'http' ? null : { ok: true, says: 'connected' },
+      });
+      await store.write({ clientId, role, version: '0.1.0', startedAt, seenAt: Date.now() - age, vitals });
+    }
+  } finally {
+    await database.shutdown();
+  }
+}

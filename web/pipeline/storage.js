@@ -1,0 +1,47 @@
+import { html } from 'htm/preact';
+import { formatDateTime, formatDuration, formatZone } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { BEHIND_MS, packingOf } from './packing.js';
+
+/**
+ * The nodes of the database, as the process that answers sees them, and how far history is packed.
+ *
+ * @param {{ pipeline: import('../api/types.js').Pipeline, now: number, isOld: boolean }} props
+ *   `isOld`: nothing newer is known, so that a node may be down by now
+ */
+export const Storage = ({ pipeline, now, isOld }) => html`
+  <div class="pair">
+    <section class="panel" aria-label="Database nodes">
+      <h2 class="panel-title">Database nodes</h2>
+      <ul class="nodes">
+        ${pipeline.database.nodes.map(
+          ({ address, data_center, up }) => html`
+            <li key=${address}>
+              <span class="node-state" data-up=${isOld ? undefined : up}>${isOld ? `was ${up ? 'up' : 'down'}` : up ? '✓ up' : '✕ down'}</span>
+              <span>${address}</span>
+              <span class="quiet">${data_center}</span>
+            </li>
+          `,
+        )}
+      </ul>
+    </section>
+    <section class="panel" aria-label="Packing">
+      <h2 class="panel-title">Packing</h2>
+      <${Packing} packedUntil=${pipeline.packed_until} now=${now} />
+    </section>
+  </div>
+`;
+
+/** @param {{ packedUntil: string, now: number }} props */
+function Packing({ packedUntil, now }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
+  const { until, newest, behindMs } = packingOf(packedUntil, now);
+  return html`
+    <p class="packing" data-tone=${behindMs >= BEHIND_MS ? 'warn' : undefined}>
+      <strong class="packing-until">${behindMs === 0 ? '✓ ' : ''}Packed until ${formatDateTime(until, zone).slice(0, 16)} ${formatZone(zone, until)}</strong>,${' '}
+      ${behindMs === 0 ? 'all that may be by now.' : `${formatDuration(behindMs)} behind the newest hour that may be packed, which ended at ${formatDateTime(newest, zone).slice(11, 16)}.`}
+    </p>
+    <p class="packing-why">Each hour, once closed an hour after its end, is compressed into history, with its lowest, highest and average: so a chart of a year is quick. Reads are exact before and after.</p>
+  `;
+}

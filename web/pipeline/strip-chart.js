@@ -1,0 +1,86 @@
+import { html } from 'htm/preact';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { formatTime } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { SPAN_MS } from './recent-stats.js';
+import { stripOptions } from './strip-options.js';
+import { StripTable } from './strip-table.js';
+
+/**
+ * @typedef {object} Line
+ * @property {string} name
+ * @property {(moment: import('./recent-stats.js').Moment) => number | null} read
+ */
+
+/**
+ * Figures of the last five minutes, and the same as a table.
+ *
+ * @param {object} props
+ * @param {string} props.title
+ * @param {string} props.unit
+ * @param {Line[]} props.lines one or two
+ * @param {import('./recent-stats.js').Moment[]} props.moments
+ * @param {(value: number | null) => string} props.format
+ */
+export function StripChart({ title, unit, lines, moments, format }) {
+  const { preferences } = useParts();
+  const { theme, zone } = useObservable(preferences);
+  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const chart = useRef(/** @type {uPlot | null} */ (null));
+  const [point, setPoint] = useState(/** @type {number | null} */ (null));
+  const onPoint = useCallback(setPoint, []);
+  const shown = useRef(moments);
+  shown.current = moments;
+  const count = lines.length;
+
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    const build = () => {
+      chart.current?.destroy();
+      chart.current = new uPlot(stripOptions({ host: element, zone, lines: count, onPoint }), [[]], element);
+      show(chart.current, lines, shown.current);
+    };
+    build();
+    const resizes = new ResizeObserver(() =>
+      chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
+    resizes.observe(element);
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', build);
+    return () => {
+      system.removeEventListener('change', build);
+      resizes.disconnect();
+      chart.current?.destroy();
+      chart.current = null;
+    };
+  }, [theme, zone, count, lines, onPoint]);
+  useLayoutEffect(() => {
+    if (chart.current) show(chart.current, lines, moments);
+  }, [lines, moments]);
+
+  const moment = (point === null ? null : moments[point]) ?? moments.at(-1);
+  return html`
+    <section class="panel strip" aria-label=${title}>
+      <div class="strip-head">
+        <h2>${title}</h2>
+        <p class="strip-told">
+          ${moment && point !== null && html`<span>${formatTime(moment.at, zone)}</span>`}
+          ${lines.map(({ name, read }) => html`<span key=${name} class="strip-figure">${name} <strong>${format(moment ? read(moment) : null)}</strong> ${unit}</span>`)}
+        </p>
+      </div>
+      <div class="strip-chart" ref=${host} role="img" aria-label=${`${title} of the last five minutes; the table below says the same`}></div>
+      <${StripTable} title=${title} unit=${unit} lines=${lines} moments=${moments} format=${format} zone=${zone} />
+    </section>
+  `;
+}
+
+/** @param {uPlot} chart @param {Line[]} lines @param {import('./recent-stats.js').Moment[]} moments */
+function show(chart, lines, moments) {
+  const to = moments.at(-1)?.at ?? Date.now();
+  chart.batch(() => {
+    chart.setData([moments.map(({ at }) => at), ...lines.map(({ read }) => moments.map(read))], false);
+    chart.setScale('x', { min: to - SPAN_MS, max: to });
+  });
+}

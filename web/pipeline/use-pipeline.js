@@ -1,0 +1,57 @@
+import { useEffect, useState } from 'preact/hooks';
+import { toProblem } from '../api/problem.js';
+import { useParts } from '../state/hooks.js';
+
+const EVERY_MS = 3000;
+/** Devices are counted every 10 s at most. */
+const FLEET_EVERY_MS = 10_000;
+
+/**
+ * @template T
+ * @typedef {{ data: T | null, at: number, problem: import('../api/problem.js').Problem | null }} Polled `at`: epoch ms when this was so
+ */
+
+/**
+ * Asks again and again. Unlike `useQuery`, it tells when what is shown can't be refreshed: here that is the news.
+ *
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} ask the same function on every drawing
+ * @param {number} everyMs
+ * @returns {Polled<T>}
+ */
+function usePolled(ask, everyMs) {
+  const [polled, setPolled] = useState(/** @type {Polled<T>} */ ({ data: null, at: 0, problem: null }));
+  useEffect(() => {
+    const abort = new AbortController();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    async function poll() {
+      try {
+        const data = await ask(abort.signal);
+        setPolled({ data, at: Date.now(), problem: null });
+      } catch (error) {
+        if (abort.signal.aborted) return;
+        setPolled((before) => ({ ...before, problem: toProblem(error) }));
+      }
+      if (!abort.signal.aborted) timer = setTimeout(poll, everyMs);
+    }
+    void poll();
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [ask, everyMs]);
+  return polled;
+}
+
+/** What runs, and how it is. */
+export function usePipeline() {
+  const { client } = useParts();
+  return usePolled(client.pipeline, EVERY_MS);
+}
+
+/** How many devices there are. */
+export function useFleetCount() {
+  const { client } = useParts();
+  return usePolled(client.fleet, FLEET_EVERY_MS).data;
+}

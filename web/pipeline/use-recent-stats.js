@@ -1,0 +1,33 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useObservable, useParts } from '../state/hooks.js';
+import { joined, placed } from './recent-stats.js';
+
+/** @typedef {import('./recent-stats.js').Moment} Moment */
+
+/** @returns {Moment[]} the last minutes, the oldest first: what was before this page came, then what the stream tells */
+export function useRecentStats() {
+  const { client, live } = useParts();
+  const [moments, setMoments] = useState(/** @type {Moment[]} */ ([]));
+  const status = useObservable(live.status);
+
+  useEffect(
+    () =>
+      live.stats.subscribe(() => {
+        const stats = live.stats.get().at(-1);
+        if (stats) setMoments((known) => joined(known, [{ ...stats, at: Date.now() }]));
+      }),
+    [live],
+  );
+
+  // A connection that was lost leaves a hole, which the server fills.
+  useEffect(() => {
+    if (status === 'reconnecting') return undefined;
+    const abort = new AbortController();
+    client.recentStats(abort.signal).then(
+      ({ items }) => setMoments((known) => joined(known, placed(items, Date.now()))),
+      () => {},
+    );
+    return () => abort.abort();
+  }, [client, status]);
+  return moments;
+}
