@@ -144,6 +144,8 @@ describe('the signals', () => {
     await dashboard.page.getByRole('searchbox', { name: 'Sensors' }).fill('e-5');
     await dashboard.untilRows(11);
     expect(new URL(dashboard.page.url()).search).toBe('?find=e-5');
+    await dashboard.page.getByRole('searchbox', { name: 'Sensors' }).fill('nothing');
+    await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
   });
 });
 
@@ -258,7 +260,8 @@ describe('retiring', () => {
 test('a device that nobody knows is said to be so, with a way on; when it speaks it appears', async () => {
   await dashboard.visit('/devices/hive');
   const alert = dashboard.page.getByRole('alert');
-  await alert.getByText('There is no device hive').waitFor();
+  await alert.getByText('There is no device “hive”').waitFor();
+  await dashboard.page.getByText('Live', { exact: true }).waitFor();
   await dashboard.lookAt('device-missing');
   expect(await alert.getByRole('link', { name: 'To the fleet' }).getAttribute('href')).toBe('/');
   expect(await alert.getByRole('link', { name: 'Search' }).getAttribute('href')).toBe(
@@ -267,6 +270,17 @@ test('a device that nobody knows is said to be so, with a way on; when it speaks
   await dashboard.publish('hive', { sensor_id: 'brood', ts: Date.now(), value: 35 });
   await dashboard.untilRows(1);
   expect(dashboard.takeComplaints().filter((text) => !text.includes('404'))).toEqual([]);
+});
+
+test.each([320, 390, 720, 2560])('fits a screen of %d', async (width) => {
+  await dashboard.page.setViewportSize({ width, height: 800 });
+  await dashboard.visit('/devices/hive-1?range=1h');
+  await dashboard.untilRows(SENSORS.length);
+  await until(async () => (await events()).length > 4, { what: 'events' });
+  const overflow = await dashboard.page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow).toBeLessThanOrEqual(0);
 });
 
 test('keeps to the rules of accessibility, in both themes and on a phone', async () => {

@@ -11,7 +11,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function DeviceMissing({ device }) {
   const isName = !UUID.test(device);
   return html`
-    <${Notice} title=${`There is no device ${device}`} tone="warn">
+    <${Notice} title=${`There is no device “${device}”`} tone="warn">
       <p>
         It may have been retired, or the address is mistyped. A device is here from its first message on: should this one
         speak, it appears by itself.

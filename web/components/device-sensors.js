@@ -19,7 +19,11 @@ import { SensorTable } from './sensor-table.js';
  */
 export const DeviceSensors = ({ name, shown }) => html`
   <section class="panel" aria-label="Sensors">
-    <${SensorTable} caption=${`Sensors of ${name}`} items=${shown} ofDevice />
+    ${
+      shown.length === 0
+        ? html`<${Notice} title="No sensor matches"><p>Looked for is any part of a name or a type.</p><//>`
+        : html`<${SensorTable} caption=${`Sensors of ${name}`} items=${shown} ofDevice />`
+    }
   </section>
 `;
 

@@ -9,7 +9,7 @@ import { useQuery } from './use-query.js';
  */
 
 /** Values come by the stream; whether the device is there, and which sensors it has, by asking again. */
-const REFRESH = { refreshMs: 5_000 };
+const REFRESH = { refreshMs: 10_000 };
 
 /**
  * One device and its sensors, whose values are followed live.
@@ -26,12 +26,15 @@ export function useDevice(device) {
   );
   const found = answer.data?.device ?? null;
   const items = useMemo(() => (found ? itemsOf(found) : null), [found]);
+  const missing = answer.data?.device === null;
   useEffect(() => {
+    // One that is not there yet is followed, too: whether we are connected is said on every page.
+    if (missing) live.follow({ devices: [device] });
     if (!found || !items) return;
     live.seed(items);
     live.follow({ devices: [found.device_id] });
-  }, [live, found, items]);
-  return { ...answer, device: found, items, missing: answer.data?.device === null };
+  }, [live, device, missing, found, items]);
+  return { ...answer, device: found, items, missing };
 }
 
 /** @param {unknown} error */

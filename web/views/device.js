@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { DeviceMissing } from '../components/device-missing.js';
 import { DeviceSensors, NoSensors, SensorChoice } from '../components/device-sensors.js';
 import { DeviceSignals } from '../components/device-signals.js';
@@ -40,13 +40,18 @@ export function DeviceView({ device: asked }) {
             }
           <//>`
     }
-    ${!missing && (device && items ? html`<${Known} device=${device} items=${items} />` : html`<${Waiting} />`)}
+    ${!missing && (device && items ? html`<${Known} device=${device} items=${items} reload=${reload} />` : html`<${Waiting} />`)}
     ${device && isRetiring && html`<${RetireDialog} device=${device} onClose=${() => setRetiring(false)} />`}
   `;
 }
 
-/** @param {{ device: import('../api/types.js').DeviceInfo, items: import('../api/types.js').LatestItem[] }} props */
-function Known({ device, items }) {
+/**
+ * @param {object} props
+ * @param {import('../api/types.js').DeviceInfo} props.device
+ * @param {import('../api/types.js').LatestItem[]} props.items
+ * @param {() => void} props.reload
+ */
+function Known({ device, items, reload }) {
   const { router } = useParts();
   const { query } = useObservable(router.place);
   const history = useDeviceEvents(device.device_id);
@@ -54,6 +59,7 @@ function Known({ device, items }) {
   const name = device.name ?? device.device_id;
 
   const newestEvent = history.events?.[0]?.ts ?? null;
+  useNews(history.events && (newestEvent ?? ''), reload);
   return html`
     <${SensorChoice} all=${items.length} found=${found} shown=${shown.length} more=${more} />
     <${DeviceSignals} device=${device} items=${shown} newestEvent=${newestEvent} />
@@ -71,3 +77,18 @@ const Waiting = () => html`
     <${SensorTable} caption="Sensors" items=${null} busy expected=${4} ofDevice />
   </section>
 `;
+
+/**
+ * With a new event the device may have another state, and other sensors.
+ *
+ * @param {string | null} newest time of the newest event, empty where there is none; null: not known yet
+ * @param {() => void} reload
+ */
+function useNews(newest, reload) {
+  const last = useRef(newest);
+  useEffect(() => {
+    const isNews = last.current !== null && newest !== last.current;
+    last.current = newest;
+    if (isNews) reload();
+  }, [newest, reload]);
+}
