@@ -89,6 +89,28 @@ describe('what was refused', () => {
   });
 });
 
+test('the header leads to every view, says which is open, and fits the narrowest phone with a count in it', async () => {
+  await dashboard.page.setViewportSize({ width: 320, height: 700 });
+  await dashboard.visit('/');
+  await dashboard.page.locator('.navigation-count').waitFor();
+  const views = dashboard.page.getByRole('navigation', { name: 'Views' });
+  for (const [name, path] of /** @type {const} */ ([
+    ['Pipeline', '/pipeline'],
+    ['Dead letters', '/dead-letters'],
+    ['Fleet', '/'],
+  ])) {
+    await views.getByRole('link', { name }).press('Enter');
+    await until(() => new URL(dashboard.page.url()).pathname === path, { what: name });
+    await until(async () => (await textOf(views.locator('[aria-current="page"]'))).startsWith(name), {
+      what: `${name} marked as open`,
+    });
+    const overflow = await dashboard.page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+  }
+});
+
 describe('one letter', () => {
   test('is opened by keyboard, and by its address', async () => {
     await dashboard.visit('/dead-letters');

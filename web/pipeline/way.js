@@ -39,7 +39,7 @@ export function Way({ pipeline, stats, fleet, status, findings }) {
     {
       name: 'devices',
       title: 'Devices',
-      fine: '',
+      fine: fleet ? `${formatCount(fleet.devices.online + fleet.devices.offline)} registered` : '',
       figures: [
         {
           label: 'Online',
