@@ -74,11 +74,11 @@ function Content({ letter }) {
       </div>
       <${RefusedTable} refused=${refused} caption="What was refused" />
     </section>
+    <${Replay} letter=${letter} keptBytes=${payload?.bytes.length ?? 0} />
     ${
       payload
         ? html`<${PayloadView} payload=${payload} size=${letter.size ?? payload.bytes.length} refused=${refused} />`
         : html`<section class="panel" aria-label="Payload"><h2 class="panel-title">Payload</h2><p class="none">Only the counts were kept, no payload.</p></section>`
     }
-    <${Replay} letter=${letter} keptBytes=${payload?.bytes.length ?? 0} />
   `;
 }

@@ -60,7 +60,7 @@ function Elements({ elements, refused }) {
         <label><input type="checkbox" checked=${onlyRefused} onChange=${() => setOnlyRefused(!onlyRefused)} /> Only what was refused</label>
       </p>`
     }
-    <ol class="elements">
+    <ol class="elements" tabindex="0" aria-label="Payload, measurement by measurement">
       ${wanted.slice(0, shown).map(
         ({ text, index, code }) => html`
           <li key=${index} data-refused=${Boolean(code)}>
