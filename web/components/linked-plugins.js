@@ -18,7 +18,7 @@ export const signalPlugin = () => ({
     return {
       ...options,
       padding: [6, 16, 6, 0],
-      cursor: { ...options.cursor, hover: { ...options.cursor?.hover, prox: REACH } },
+      cursor: linkedCursor(options.cursor),
       axes: [
         {
           ...times,
@@ -32,6 +32,17 @@ export const signalPlugin = () => ({
     };
   },
   hooks: {},
+});
+
+/** One dot, on the line itself; in a small chart those of the highest and the lowest would hide it. @param {import('uplot').Cursor} [cursor] @returns {import('uplot').Cursor} */
+const linkedCursor = (cursor) => ({
+  ...cursor,
+  hover: { ...cursor?.hover, prox: REACH },
+  points: {
+    ...cursor?.points,
+    size: (_chart, series) => (series === 1 ? 9 : 0),
+    width: (_chart, series) => (series === 1 ? 2 : 0),
+  },
 });
 
 /**

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Begun a little before it is in sight, so that one seldom sees it come. */
-const MARGIN = '240px 0px';
+/** A screen more above and below, so that one seldom sees it come. */
+const MARGIN = '100% 0px';
 
 /**
  * @param {{ current: HTMLElement | null }} element
