@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { whileThere } from '../gone.js';
+import { fileName } from './file-name.js';
 import { FORMATS } from './formats.js';
 import { sendSamples } from './send.js';
 
@@ -10,11 +11,20 @@ const TYPES = /** @type {ExportType[]} */ (Object.keys(FORMATS));
 /** What is served, pages first; with their charset too, since who asks for that takes nothing else. */
 const SERVED = ['application/json', ...TYPES].flatMap((type) => [type, `${type}; charset=utf-8`]);
 
+/** By the name that a link gives, which cannot send an Accept. */
+export const TYPE_OF = /** @type {const} */ ({
+  json: null,
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+});
+
 /**
  * @param {import('express').Request} req
+ * @param {keyof typeof TYPE_OF | undefined} format goes before Accept
  * @returns {ExportType | null} what whoever asks would rather have than a page; null: a page
  */
-export function exportType(req) {
+export function exportType(req, format) {
+  if (format !== undefined) return TYPE_OF[format];
   const wanted = String(req.accepts(SERVED));
   return TYPES.find((type) => wanted.startsWith(type)) ?? null;
 }
@@ -28,13 +38,13 @@ export function exportType(req) {
  * @param {Pick<import('../../reading/index.js').Reading, 'all'>} of.reading
  * @param {ExportType} of.type
  * @param {import('../../reading/hours.js').Sensor} of.key
- * @param {string} of.name of the file
+ * @param {Parameters<typeof fileName>[0]} of.sensor
  * @param {{ from: number, to: number }} of.range
  * @param {'asc' | 'desc'} of.order
  * @param {number} of.stallMs who takes nothing for so long is taken to be gone
  * @throws {MillraceError} `bad_parameter`, `unavailable`
  */
-export async function sendExport(req, res, { reading, type, key, name, range, order, stallMs }) {
+export async function sendExport(req, res, { reading, type, key, sensor, range, order, stallMs }) {
   const paged = ['limit', 'cursor'].filter((parameter) => parameter in req.query);
   if (paged.length > 0) {
     throw new MillraceError('bad_parameter', 'An export is the whole range: it has no pages.', {
@@ -44,10 +54,7 @@ export async function sendExport(req, res, { reading, type, key, name, range, or
     });
   }
   const format = FORMATS[type];
-  res.set({
-    'Content-Type': `${type}; charset=utf-8`,
-    'Content-Disposition': `attachment; filename="${name}.${format.extension}"`,
-  });
+  res.attachment(fileName(sensor, format.extension)).set('Content-Type', `${type}; charset=utf-8`);
   if (req.method === 'HEAD') return void res.end();
   // Nobody handles it, so Node closes the connection; what is read ahead for him would else be kept for as long as he likes.
   res.setTimeout(stallMs);

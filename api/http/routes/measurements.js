@@ -14,6 +14,10 @@ export const QUERY = {
     .enum(['asc', 'desc'], 'asc or desc')
     .default('desc')
     .meta({ description: 'By time: oldest first, or newest first.' }),
+  format: z
+    .enum(['json', 'csv', 'ndjson'], 'json, csv or ndjson')
+    .optional()
+    .meta({ description: 'What a link asks for, since it cannot send `Accept`, before which this goes.' }),
 };
 
 /**
@@ -25,17 +29,15 @@ export const QUERY = {
  */
 export const getMeasurements = (parts) => async (req, res) => {
   const { reading, cursors, stallMs } = parts;
-  const { limit, cursor, order, ...given } = readQuery(req, QUERY);
+  const { limit, cursor, order, format, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, parts);
-  const { deviceId, sensorId, key, newest } = await findMeasured(parts, req.params);
+  const sensor = await findMeasured(parts, req.params);
+  const { deviceId, sensorId, key, newest } = sensor;
   // Nothing is stored that is newer than the newest: a sensor that is silent for long costs no more than a busy one.
   range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
-  const type = exportType(req);
+  const type = exportType(req, format);
   res.vary('Accept');
-  if (type !== null) {
-    const name = `${deviceId}_${sensorId}`;
-    return sendExport(req, res, { reading, type, key, name, range, order, stallMs });
-  }
+  if (type !== null) return sendExport(req, res, { reading, type, key, sensor, range, order, stallMs });
   const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
   const reached = cursor === undefined ? null : cursors.open(scope, cursor);
   if (reached !== null && order === 'asc') range.from = Math.max(range.from, reached);

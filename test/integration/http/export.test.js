@@ -94,9 +94,7 @@ describe('hours that have been through everything', () => {
       const { status, headers, text } = await ask('mixed', type, `order=${order}`);
       expect(status).toBe(200);
       expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
-      expect(headers['content-disposition']).toMatch(
-        new RegExp(`^attachment; filename="[0-9a-f_-]{73}\\.${extension}"$`),
-      );
+      expect(headers['content-disposition']).toBe(`attachment; filename=mixed_s.${extension}`);
       expect(headers.vary).toMatch(/Accept/);
       expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
       expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
@@ -118,6 +116,19 @@ describe('hours that have been through everything', () => {
   ])('%s: %s', async (accept, type) => {
     const { headers } = await ask('mixed', accept);
     expect(headers['content-type']).toMatch(type);
+  });
+
+  test('a link says by its address what it wants, whatever the browser accepts', async () => {
+    const html = 'text/html, application/xhtml+xml, */*;q=0.8';
+    const csv = await ask('mixed', html, 'order=asc&format=csv');
+    expect(csv.headers['content-type']).toBe(`${CSV}; charset=utf-8`);
+    expect(ofCsv(csv.text)).toEqual(expected);
+    const ndjson = await ask('mixed', CSV, 'order=asc&format=ndjson');
+    expect(ndjson.headers['content-type']).toBe(`${NDJSON}; charset=utf-8`);
+    expect(ofNdjson(ndjson.text)).toEqual(expected);
+    expect(JSON.parse((await ask('mixed', CSV, 'format=json&limit=2')).text).items).toHaveLength(2);
+    expectProblem(await ask('mixed', CSV, 'format=xml'), 400, 'bad_parameter');
+    expectProblem(await ask('mixed', html, 'format=csv&limit=5'), 400, 'bad_parameter');
   });
 
   test('what nobody serves, and pages of an export, are problems', async () => {

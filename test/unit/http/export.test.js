@@ -29,7 +29,7 @@ async function serve() {
       reading: { all },
       type: 'text/csv',
       key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
-      name: 'export',
+      sensor: { deviceId: 'd', sensorId: 's', row: { deviceName: 'export', name: null } },
       range: { from: 0, to: Number.MAX_SAFE_INTEGER },
       order: 'asc',
       stallMs: 500,

@@ -13,7 +13,8 @@ export const listMeasurements = {
   id: 'listMeasurements',
   tag: 'measurements',
   summary: 'The samples of a sensor, newest first unless told otherwise, page by page',
-  description: `As \`text/csv\` or \`application/x-ndjson\` it is the whole range, streamed, and takes neither \`limit\` nor \`cursor\`.
+  description: `As \`text/csv\` or \`application/x-ndjson\`, by \`Accept\` or by \`format\`, it is the whole range, streamed as a file that is named after
+device and sensor, and takes neither \`limit\` nor \`cursor\`.
 An export that fails half-way breaks off: what ends as it should is complete.`,
   query: QUERY,
   answers: {
