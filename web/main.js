@@ -6,6 +6,7 @@ import { PartsContext } from './state/hooks.js';
 import { createLive } from './state/live.js';
 import { createPreferences } from './state/preferences.js';
 import { createRouter } from './state/router.js';
+import { createThresholdMemory } from './state/threshold-memory.js';
 import { createVocabulary } from './state/vocabulary.js';
 
 const parts = {
@@ -13,6 +14,7 @@ const parts = {
   live: createLive({ EventSource, requestFrame: (run) => requestAnimationFrame(run) }),
   router: createRouter({ window }),
   preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
+  thresholds: createThresholdMemory({ storage: localStorage }),
   vocabulary: createVocabulary(),
   clock: createClock(),
 };

@@ -74,13 +74,13 @@ export async function publishKiln({ announce, publish }) {
   }
 }
 
-/** Hourly for a year, with a gap; every minute of the last two days; every second of the last ten minutes. @param {number} now */
+/** Every six hours for a year, with a gap; every minute of the last two days; every second of the last ten minutes. @param {number} now */
 function yearOfCore(now) {
   const { from, to } = GAP_DAYS;
-  const hours = steps(now - 360 * DAY, now - 2 * DAY, HOUR, heat);
+  const quarters = steps(now - 360 * DAY, now - 2 * DAY, 6 * HOUR, heat);
   const isMissing = (/** @type {Sample} */ { ts }) => ts > now - from * DAY && ts < now - to * DAY;
   return [
-    ...hours.filter((sample) => !isMissing(sample)),
+    ...quarters.filter((sample) => !isMissing(sample)),
     ...steps(now - 2 * DAY, now - 10 * MINUTE, MINUTE, heat),
     ...steps(now - 10 * MINUTE, now, SECOND, heat),
   ];

@@ -98,6 +98,13 @@ export function createClient({ fetch }) {
     },
 
     /**
+     * @param {string} device @param {string} sensor @param {Query & { format: 'csv' | 'ndjson' }} query
+     * @returns {string} address of a file that the browser streams to disk
+     */
+    exportHref: (device, sensor, query) =>
+      `${BASE}${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`,
+
+    /**
      * @param {string} device @param {string} sensor @param {Query} query @param {AbortSignal} [signal]
      * @returns {Promise<import('./types.js').Series>}
      */

@@ -3,8 +3,8 @@ import { areFew } from './reader.js';
 import { coarsen, join, within } from './shape.js';
 import { lengthOf } from './window.js';
 
-/** Between two looks at what is new: no more often than a pixel's worth of time, and never less often than this. */
-const LOOK_MS = { least: 250, most: 30_000 };
+/** Between two looks at what is new. Samples are few; new bins come no more often than a pixel's worth of time. */
+const LOOK_MS = { samples: 250, least: 1_000, most: 10_000 };
 /** What came late, or was pushed out of its bin, is right again after so long. */
 const ANEW_MS = 60_000;
 /** What fails and may pass is tried again by itself. */
@@ -37,7 +37,6 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
   const abort = new AbortController();
   const { signal } = abort;
   const length = lengthOf(window);
-  const lookMs = Math.min(Math.max(length / PIXELS, LOOK_MS.least), LOOK_MS.most);
   /** @type {Shape | null} */
   let shape = null;
   let readAt = 0;
@@ -45,6 +44,11 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
   let busy = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
+
+  function lookMs() {
+    if (shape?.stepMs === null) return LOOK_MS.samples;
+    return Math.min(Math.max(length / PIXELS, LOOK_MS.least), LOOK_MS.most);
+  }
 
   /** @param {Shape} next */
   function tell(next) {
@@ -93,7 +97,7 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
       if (!signal.aborted) fail(error);
     }
     busy = false;
-    if (news && !signal.aborted) timer ??= setTimeout(again, lookMs);
+    if (news && !signal.aborted) timer ??= setTimeout(again, lookMs());
   }
 
   /** @param {unknown} error */
@@ -112,7 +116,7 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
   const unsubscribe = window.live
     ? subscribe?.(() => {
         news = true;
-        if (!busy) timer ??= setTimeout(again, lookMs);
+        if (!busy) timer ??= setTimeout(again, lookMs());
       })
     : null;
   void look();

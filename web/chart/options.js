@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import { formatTicks } from '../format.js';
-import { drawThresholds, withThresholds } from './thresholds.js';
+import { drawThresholds } from './draw-thresholds.js';
+import { withThresholds } from './thresholds.js';
 import { timeLabels } from './time-axis.js';
 
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
@@ -65,6 +66,7 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
         (chart) =>
           drawThresholds(chart, look().thresholds, {
             colour: colour('--warn'),
+            ground: colour('--surface'),
             font: `${12 * uPlot.pxRatio}px system-ui, sans-serif`,
             ratio: uPlot.pxRatio,
           }),

@@ -1,5 +1,3 @@
-import { formatNumber } from '../format.js';
-
 /**
  * Lines that a reader draws: what is below `low` or above `high` is beyond.
  *
@@ -8,6 +6,55 @@ import { formatNumber } from '../format.js';
 
 /** @type {Thresholds} */
 export const NO_THRESHOLDS = { low: null, high: null };
+
+/** @param {string | null} text as people write numbers, `-4,5` too @returns {number | null} null: none */
+export function readNumber(text) {
+  const plain = (text ?? '')
+    .trim()
+    .replace('\u2212', '-')
+    .replace(/^([^.,]*),([^.,]*)$/, '$1.$2');
+  const number = plain === '' ? Number.NaN : Number(plain);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** @param {URLSearchParams} query @returns {Thresholds} */
+export const readThresholds = (query) => ({
+  low: readNumber(query.get('low')),
+  high: readNumber(query.get('high')),
+});
+
+/** @param {Thresholds} thresholds @returns {Record<'low' | 'high', string | null>} what an address says of them */
+export const writeThresholds = ({ low, high }) => ({
+  low: low?.toString() ?? null,
+  high: high?.toString() ?? null,
+});
+
+/**
+ * @param {{ low: string, high: string }} typed
+ * @returns {Thresholds | string} what is wrong with it
+ */
+export function parseThresholds({ low, high }) {
+  const read = { low: readNumber(low), high: readNumber(high) };
+  if (low.trim() && read.low === null) return 'Low is not a number.';
+  if (high.trim() && read.high === null) return 'High is not a number.';
+  if (read.low !== null && read.high !== null && read.low >= read.high) return 'Low has to be below high.';
+  return read;
+}
+
+/**
+ * On which side of the lines a value, or what lies between two of them, is beyond.
+ *
+ * @param {number} min
+ * @param {number} max
+ * @param {Thresholds} thresholds
+ * @returns {'low' | 'high' | 'both' | null}
+ */
+export function sideOf(min, max, { low, high }) {
+  const isLow = low !== null && min < low;
+  const isHigh = high !== null && max > high;
+  if (isLow && isHigh) return 'both';
+  return isLow ? 'low' : isHigh ? 'high' : null;
+}
 
 /** A line further away than so many times the spread of the values would leave them no room. */
 const FARTHEST = 3;
@@ -39,118 +86,4 @@ export function withThresholds(min, max, { low, high }) {
   );
   const lines = /** @type {number[]} */ (near);
   return [Math.min(min, ...lines), Math.max(max, ...lines)];
-}
-
-/**
- * @typedef {object} Brush
- * @property {string} colour
- * @property {string} font
- * @property {number} ratio device pixels to a CSS pixel
- */
-
-/**
- * Draws the lines with their names, hatches what is beyond, and marks at the chart's edge where the signal is.
- *
- * @param {import('uplot')} chart
- * @param {Thresholds} thresholds
- * @param {Brush} brush
- */
-export function drawThresholds(chart, { low, high }, brush) {
-  if (chart.data[0].length === 0) return;
-  if (high !== null) drawBeyond(chart, { line: high, side: 'high', column: 2 }, brush);
-  if (low !== null) drawBeyond(chart, { line: low, side: 'low', column: 3 }, brush);
-}
-
-/**
- * @param {import('uplot')} chart
- * @param {{ line: number, side: 'low' | 'high', column: number }} what
- * @param {Brush} brush
- */
-function drawBeyond(chart, { line, side, column }, { colour, font, ratio }) {
-  const { ctx, bbox } = chart;
-  const { left, top, width, height } = bbox;
-  const bottom = top + height;
-  const y = Math.min(Math.max(chart.valToPos(line, 'y', true), top), bottom);
-  const edge = side === 'high' ? top : bottom;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(left, top, width, height);
-  ctx.clip();
-  ctx.strokeStyle = colour;
-  ctx.fillStyle = colour;
-  hatch(ctx, { left, width, top: Math.min(y, edge), bottom: Math.max(y, edge), ratio });
-  ctx.globalAlpha = 1;
-  ctx.lineWidth = ratio;
-  ctx.setLineDash([6 * ratio, 4 * ratio]);
-  stroke(ctx, [left, y], [left + width, y]);
-  markRuns(chart, {
-    line,
-    side,
-    column,
-    y: side === 'high' ? top : bottom - 3 * ratio,
-    thickness: 3 * ratio,
-  });
-  write(ctx, `${side} ${formatNumber(line)}`, {
-    x: left + width - 6 * ratio,
-    y,
-    side,
-    font,
-    ratio,
-    room: Math.abs(y - edge),
-  });
-  ctx.restore();
-}
-
-/** @param {CanvasRenderingContext2D} ctx @param {{ left: number, width: number, top: number, bottom: number, ratio: number }} area */
-function hatch(ctx, { left, width, top, bottom, ratio }) {
-  if (bottom - top < 1) return;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(left, top, width, bottom - top);
-  ctx.clip();
-  ctx.globalAlpha = 0.16;
-  ctx.lineWidth = ratio;
-  const height = bottom - top;
-  for (let x = left - height; x < left + width; x += 7 * ratio) stroke(ctx, [x, bottom], [x + height, top]);
-  ctx.restore();
-}
-
-/**
- * A bar along the edge wherever the signal is beyond.
- *
- * @param {import('uplot')} chart
- * @param {{ line: number, side: 'low' | 'high', column: number, y: number, thickness: number }} what
- */
-function markRuns(chart, { line, side, column, y, thickness }) {
-  const values = /** @type {(number | null)[]} */ (chart.data[column] ?? []);
-  const times = chart.data[0];
-  for (const [at, value] of values.entries()) {
-    if (value === null || (side === 'high' ? value <= line : value >= line)) continue;
-    const [ts = 0, before, after] = [times[at], times[at - 1], times[at + 1]];
-    const left = chart.valToPos(before === undefined ? ts : (before + ts) / 2, 'x', true);
-    const right = chart.valToPos(after === undefined ? ts : (after + ts) / 2, 'x', true);
-    chart.ctx.fillRect(left, y, Math.max(right - left, thickness), thickness);
-  }
-}
-
-/**
- * @param {CanvasRenderingContext2D} ctx
- * @param {string} text
- * @param {{ x: number, y: number, side: 'low' | 'high', font: string, ratio: number, room: number }} where beyond the line, if there is room
- */
-function write(ctx, text, { x, y, side, font, ratio, room }) {
-  const outside = room > 20 * ratio;
-  const above = (side === 'high') === outside;
-  ctx.font = font;
-  ctx.textAlign = 'right';
-  ctx.textBaseline = above ? 'bottom' : 'top';
-  ctx.fillText(text, x, y + (above ? -3 : 3) * ratio);
-}
-
-/** @param {CanvasRenderingContext2D} ctx @param {[number, number]} from @param {[number, number]} to */
-function stroke(ctx, from, to) {
-  ctx.beginPath();
-  ctx.moveTo(...from);
-  ctx.lineTo(...to);
-  ctx.stroke();
 }

@@ -96,7 +96,12 @@ export function TimeChart(props) {
   useLayoutEffect(() => {
     if (chart.current) show(chart.current, { picture, window });
   }, [picture, window.from, window.to]);
-  useLayoutEffect(() => chart.current?.redraw(false, true), [thresholds.low, thresholds.high]);
+  useLayoutEffect(() => {
+    if (!chart.current) return;
+    // Lines may stretch the scale of the values, which follows that of the times.
+    show(chart.current, { picture, window });
+    chart.current.redraw(false, true);
+  }, [thresholds.low, thresholds.high]);
 
   return html`
     <div

@@ -12,6 +12,8 @@ const RETENTION_MS = 365 * 86_400_000;
  * The stretch of time that a view shows. It stands in the address: reload, back and sharing work. While it is being dragged it
  * is only shown; what was settled on is a step that Back takes back.
  *
+ * `settled` is what the address says, `window` what is to be drawn.
+ *
  * @param {number | null} newest epoch ms of the newest sample: a device whose clock is ahead of ours is shown too
  * @param {number} [earliest] epoch ms, where there is something older than the usual retention
  */
@@ -46,5 +48,6 @@ export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
     };
   }, [router]);
 
-  return { window, bounds: { now, earliest: Math.min(now - RETENTION_MS, earliest) }, ...actions };
+  const bounds = { now, earliest: Math.min(now - RETENTION_MS, earliest) };
+  return { window, settled: chosen, bounds, ...actions };
 }

@@ -40,6 +40,18 @@ export function ProblemNotice({ problem, onRetry, retries = true }) {
   `;
 }
 
+/**
+ * The same in one line, above what was there before.
+ *
+ * @param {{ problem: import('../api/problem.js').Problem, onRetry: () => void }} props
+ */
+export const ProblemLine = ({ problem, onRetry }) => html`
+  <p class="slow problem-line" role="alert">
+    <span>${problem.message}. ${problem.detail}</span>
+    <button type="button" class="button" onClick=${onRetry}>Try again</button>
+  </p>
+`;
+
 /** Said when an answer takes its time. */
 export const SlowLine = () =>
   html`<p class="slow" role="status">The database takes longer than usual; still waiting.</p>`;

@@ -1,7 +1,11 @@
 import { html } from 'htm/preact';
+import { lengthOf, readWindow, writeWindow } from '../chart/window.js';
 import { formatDateTime } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
+
+/** So much of the window is after the sample that it was moved to. */
+const ROOM = 0.1;
 
 /**
  * Stands over an empty chart: why it is empty, and where there is something to see.
@@ -18,6 +22,13 @@ export function QuietRange({ loading, newest }) {
   if (newest === null) return html`<p>This sensor has not measured anything yet.</p>`;
   return html`
     <p>No samples in this range. The newest is of ${formatDateTime(Date.parse(newest), zone)}.</p>
-    <p><a class="button" href=${withQuery(place, { to: newest, from: null })}>Show that time</a></p>
+    <p><a class="button" href=${withQuery(place, around(place.query, Date.parse(newest)))}>Show that time</a></p>
   `;
+}
+
+/** @param {URLSearchParams} query @param {number} newest epoch ms @returns {Record<string, string | null>} as long a window, with the newest sample well in it */
+function around(query, newest) {
+  const length = lengthOf(readWindow(query, newest));
+  const to = newest + Math.ceil(length * ROOM);
+  return writeWindow({ live: false, from: to - length, to });
 }

@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { decimalsFor, formatCount, formatDateTime, formatNumber, formatUnit } from '../format.js';
+import { decimalsFor, formatCount, formatDateTime, formatNumber, formatStep, formatUnit } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Figure } from './figure.js';
 
@@ -21,7 +21,12 @@ export function RangeFigures({ statistics, shape, unit }) {
   const decimals = min === null || max === null ? 0 : decimalsFor([min, max, ...shape.max.slice(-TYPICAL)]);
   const written = formatUnit(unit);
   /** @param {number | null} ts */
-  const at = (ts) => (ts === null ? '' : html`<time class="figure-note">${formatDateTime(ts, zone)}</time>`);
+  const at = (ts) => {
+    if (ts === null) return '';
+    const time = html`<time>${formatDateTime(ts, zone)}</time>`;
+    // Of a bin one knows the sample, not when in it that was.
+    return html`<span class="figure-note">${shape.stepMs === null ? 'at ' : `in the ${formatStep(shape.stepMs)} from `}${time}</span>`;
+  };
   return html`
     <dl class="figures range-figures" aria-label="Statistics of what is shown">
       <${Figure} label="Lowest" value=${formatNumber(min, decimals)} unit=${written}>${at(minAt)}<//>

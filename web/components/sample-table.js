@@ -1,8 +1,7 @@
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { sideOf } from '../chart/thresholds.js';
 import {
   decimalsFor,
-  formatCount,
   formatDateTime,
   formatNumber,
   formatTimeMs,
@@ -10,58 +9,64 @@ import {
   formatZone,
 } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
-
-const ROWS = 20;
-const MORE_ROWS = 100;
+import { useSamplePages } from '../state/use-sample-pages.js';
+import { Beyond } from './beyond.js';
+import { ProblemNotice } from './notice.js';
+import { Pager } from './pager.js';
 
 /**
- * The newest samples, newest first: the chart in figures.
+ * The samples themselves, page by page.
  *
  * @param {object} props
- * @param {{ ts: number[], value: number[] }} props.samples
+ * @param {{ device_id: string, sensor_id: string }} props.sensor
+ * @param {import('../chart/window.js').Window} props.window
+ * @param {'asc' | 'desc'} props.order
  * @param {string | null} props.unit
+ * @param {import('../chart/thresholds.js').Thresholds} props.thresholds
  */
-export function SampleTable({ samples, unit }) {
+export function SampleTable({ sensor, window, order, unit, thresholds }) {
   const { preferences } = useParts();
   const { zone } = useObservable(preferences);
-  const [rows, setRows] = useState(ROWS);
-  const newest = samples.ts.slice(-rows).reverse();
-  const values = samples.value.slice(-rows).reverse();
-  const decimals = decimalsFor(values);
-  const hidden = samples.ts.length - newest.length;
+  const pages = useSamplePages(sensor, window, order);
+  const { items, loading, problem } = pages;
+  const hasLines = thresholds.low !== null || thresholds.high !== null;
+  const decimals = decimalsFor(items.map(({ value }) => value));
 
-  if (newest.length === 0)
-    return html`<h2 class="panel-title">Samples</h2><p class="none">None in this range.</p>`;
+  if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${pages.reload} />`;
+  if (items.length === 0) {
+    return html`<p class="none">${loading ? 'Reading samples…' : 'No samples in this range.'}</p>`;
+  }
   return html`
-    <table class="samples">
-      <caption>
-        Samples, newest first
-      </caption>
+    <table class="samples" aria-busy=${loading}>
+      <caption class="said">Samples, ${order === 'desc' ? 'newest' : 'oldest'} first</caption>
       <thead>
         <tr>
-          <th scope="col">Time ${formatZone(zone, newest[0] ?? Date.now())}</th>
+          <th scope="col">Time ${formatZone(zone, Date.parse(items[0]?.ts ?? ''))}</th>
           <th scope="col" class="col-number">Value ${formatUnit(unit)}</th>
+          ${hasLines ? html`<th scope="col">Beyond</th>` : html`<td></td>`}
         </tr>
       </thead>
       <tbody>
-        ${newest.map(
-          (ts, index) => html`
+        ${items.map(({ ts, value }) => {
+          const at = Date.parse(ts);
+          return html`
             <tr key=${ts}>
-              <td><time datetime=${new Date(ts).toISOString()}>${formatDateTime(ts, zone)}${formatTimeMs(ts, zone).slice(8)}</time></td>
-              <td class="col-number">${formatNumber(values[index], decimals)}</td>
+              <td><time datetime=${ts}>${formatDateTime(at, zone)}<span class="milliseconds">${formatTimeMs(at, zone).slice(8)}</span></time></td>
+              <td class="col-number">${formatNumber(value, decimals)}</td>
+              <td><${Beyond} side=${sideOf(value, value, thresholds)} /></td>
             </tr>
-          `,
-        )}
+          `;
+        })}
       </tbody>
     </table>
-    ${
-      hidden > 0 &&
-      html`<p class="more">
-        <button type="button" class="button" onClick=${() => setRows(rows + MORE_ROWS)}>
-          Show ${formatCount(Math.min(hidden, MORE_ROWS))} more
-        </button>
-        <span>of ${formatCount(samples.ts.length)}</span>
-      </p>`
-    }
+    <${Pager}
+      what="sample"
+      shown=${items.length}
+      isFirst=${pages.isFirst}
+      number=${pages.number}
+      onFirst=${pages.goFirst}
+      onPrevious=${pages.goBack}
+      onNext=${pages.goOn}
+    />
   `;
 }

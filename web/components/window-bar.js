@@ -34,7 +34,8 @@ export function WindowBar({ window, bounds, change, goLive, reset }) {
       <p class="panel-note window-note">
         ${
           live
-            ? html`<span>${chosen ? '' : `The last ${formatLength(lengthOf(window))}`}</span>`
+            ? html`${!chosen && html`<span>The last ${formatLength(lengthOf(window))}</span>`}
+                <span class="window-hint">Drag to zoom in · Shift + drag to pan · Ctrl + wheel to zoom · keys + − ← → 0</span>`
             : html`<span><time>${formatDateTime(from, zone)}</time> to <time>${formatDateTime(to, zone)}</time> ${formatZone(zone, to)}, ${formatLength(lengthOf(window))}</span>
                 <button type="button" class="button" onClick=${reset}>Back to now</button>`
         }

@@ -9,6 +9,7 @@ import { useContext, useEffect, useReducer } from 'preact/hooks';
  * @property {import('./live.js').Live} live
  * @property {import('./router.js').Router} router
  * @property {import('./preferences.js').Preferences} preferences
+ * @property {import('./threshold-memory.js').ThresholdMemory} thresholds
  * @property {import('./vocabulary.js').Vocabulary} vocabulary
  * @property {import('./clock.js').Clock} clock
  */

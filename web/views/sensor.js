@@ -4,19 +4,23 @@ import { pointsFor } from '../chart/reader.js';
 import { within } from '../chart/shape.js';
 import { SignalChart } from '../chart/signal-chart.js';
 import { statisticsOf } from '../chart/statistics.js';
+import { useExtent } from '../chart/use-extent.js';
 import { useSeries } from '../chart/use-series.js';
 import { useWindow } from '../chart/use-window.js';
 import { lengthOf } from '../chart/window.js';
-import { BinTable } from '../components/bin-table.js';
-import { ProblemNotice, SlowLine } from '../components/notice.js';
+import { ProblemLine, ProblemNotice, SlowLine } from '../components/notice.js';
+import { Overview } from '../components/overview.js';
 import { QuietRange } from '../components/quiet-range.js';
+import { RangeData } from '../components/range-data.js';
 import { RangeFigures } from '../components/range-figures.js';
-import { SampleTable } from '../components/sample-table.js';
 import { SensorTitle } from '../components/sensor-title.js';
+import { ThresholdForm } from '../components/threshold-form.js';
 import { Trail } from '../components/trail.js';
 import { WindowBar } from '../components/window-bar.js';
 import { deviceHref } from '../routes.js';
+import { keyOf } from '../state/live.js';
 import { useSensor } from '../state/use-sensor.js';
+import { useThresholds } from '../state/use-thresholds.js';
 import { useTitle } from '../state/use-title.js';
 
 /**
@@ -26,17 +30,21 @@ import { useTitle } from '../state/use-title.js';
  */
 export function SensorView({ device, sensor }) {
   const { data, item, recent, problem, slow, reload } = useSensor(device, sensor);
-  const time = useWindow(item?.ts ? Date.parse(item.ts) : null);
-  const { window } = time;
+  const extent = useExtent(data);
+  const time = useWindow(item?.ts ? Date.parse(item.ts) : null, extent?.from);
+  const { window, bounds } = time;
   const intervalMs = data?.interval_ms ?? null;
   const series = useSeries(data, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
-  const shown = useMemo(
+  const { thresholds, change: changeThresholds } = useThresholds(data ? keyOf(data) : '');
+  const shape = useMemo(
     () => within(series.shape, { from: window.from, to: window.to + 1 }),
     [series.shape, window.from, window.to],
   );
-  const statistics = useMemo(() => statisticsOf(shown), [shown]);
+  const statistics = useMemo(() => statisticsOf(shape), [shape]);
   const name = item?.name ?? sensor;
   const deviceName = item?.device ?? device;
+  const type = item?.type ?? null;
+  const unit = item?.unit ?? null;
   useTitle(`${name} · ${deviceName}`);
 
   if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
@@ -49,32 +57,24 @@ export function SensorView({ device, sensor }) {
     ${(slow || series.slow) && html`<${SlowLine} />`}
     <section class="panel" aria-label="Chart" aria-busy=${series.loading}>
       <${WindowBar} ...${time} />
-      ${
-        series.problem
-          ? html`<${ProblemNotice} problem=${series.problem} onRetry=${series.reload} />`
-          : html`<${SignalChart}
-            name=${name}
-            type=${item?.type ?? null}
-            unit=${item?.unit ?? null}
-            intervalMs=${intervalMs}
-            shape=${series.shape}
-            loading=${series.loading}
-            window=${window}
-            bounds=${time.bounds}
-            onWindow=${time.change}
-            onReset=${time.reset}
-          >
-            ${shown.ts.length === 0 && html`<${QuietRange} loading=${series.loading} newest=${item?.ts ?? null} />`}
-          <//>`
-      }
-      <${RangeFigures} statistics=${statistics} shape=${shown} unit=${item?.unit ?? null} />
+      ${series.problem && html`<${ProblemLine} problem=${series.problem} onRetry=${series.reload} />`}
+      <${SignalChart}
+        ...${{ name, type, unit, intervalMs, window, bounds, thresholds }}
+        shape=${series.shape}
+        loading=${series.loading}
+        onWindow=${time.change}
+        onReset=${time.reset}
+      >
+        ${
+          shape.ts.length === 0 &&
+          !series.problem &&
+          html`<${QuietRange} loading=${series.loading} newest=${item?.ts ?? null} />`
+        }
+      <//>
+      ${extent && html`<${Overview} ...${{ extent, type, window, bounds }} onWindow=${time.change} />`}
+      <${RangeFigures} statistics=${statistics} shape=${shape} unit=${unit} />
+      <${ThresholdForm} thresholds=${thresholds} onChange=${changeThresholds} shape=${shape} unit=${unit} />
     </section>
-    <section class="panel" aria-label="Samples">
-      ${
-        shown.stepMs === null
-          ? html`<${SampleTable} samples=${{ ts: shown.ts, value: shown.max }} unit=${item?.unit ?? null} />`
-          : html`<${BinTable} shape=${shown} unit=${item?.unit ?? null} />`
-      }
-    </section>
+    ${data && html`<${RangeData} sensor=${data} window=${time.settled} ...${{ shape, unit, thresholds }} />`}
   `;
 }

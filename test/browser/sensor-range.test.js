@@ -1,0 +1,304 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, jest, test } from '@jest/globals';
+import { useDashboard } from '../support/dashboard.js';
+import { KILN, publishKiln } from '../support/kiln.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(120_000);
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+const dashboard = useDashboard({ fill: publishKiln });
+
+/** @param {string} sensor @param {string} [query] */
+async function open(sensor, query = '') {
+  await dashboard.visit(`/devices/${KILN}/sensors/${sensor}${query}`);
+  await untilDrawn();
+}
+
+const frame = () => dashboard.page.locator('figure.chart-frame');
+const chart = () => dashboard.page.getByRole('application');
+const untilDrawn = () => dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
+
+/** @param {string} locator */
+const textOf = async (locator) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
+const query = () => new URL(dashboard.page.url()).searchParams;
+
+/** @returns {number} ms of a fixed window in the address; 0: it is live */
+function fixedLength() {
+  const [from, to] = [query().get('from'), query().get('to')];
+  return from && to ? Date.parse(to) - Date.parse(from) : 0;
+}
+
+/** The plot within its axes, in pixels of the page. */
+async function plot() {
+  const box = await dashboard.page.locator('.chart .u-over').boundingBox();
+  if (!box) throw new Error('no plot');
+  return {
+    ...box,
+    /** @param {number} share */ at: (share) => [box.x + share * box.width, box.y + box.height / 2],
+  };
+}
+
+/** @param {number} from @param {number} to shares of the plot's width */
+async function drag(from, to) {
+  const { at } = await plot();
+  const { mouse } = dashboard.page;
+  await mouse.move(Number(at(from)[0]), Number(at(from)[1]));
+  await mouse.down();
+  await mouse.move(Number(at((from + to) / 2)[0]), Number(at(from)[1]));
+  await mouse.move(Number(at(to)[0]), Number(at(to)[1]));
+  await mouse.up();
+}
+
+/** @returns {Promise<string>} the canvas as it is drawn */
+const picture = () =>
+  dashboard.page
+    .locator('.chart canvas')
+    .evaluate((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL());
+
+/** @returns {Promise<number>} samples of the range, as the statistics say */
+const samplesSaid = async () =>
+  Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
+
+test.each([
+  ['core', '1m'],
+  ['core', '1d'],
+  ['core', '30d'],
+  ['core', '1y'],
+  ['vibration', '5m'],
+  ['meter', '30d'],
+  ['valve', '1h'],
+  ['clock-drift', '15m'],
+  ['counter', '15m'],
+])('%s over %s looks right', async (sensor, range) => {
+  await open(sensor, `?range=${range}`);
+  await dashboard.page.locator('.overview-strip').waitFor();
+  await dashboard.page.locator('table.samples tbody tr').first().waitFor();
+  await dashboard.lookAt(`sensor-${sensor}-${range}`);
+});
+
+describe('from a year to a minute and back', () => {
+  test('by keyboard, live all the way; the picture gets finer', async () => {
+    await open('core', '?range=1y');
+    expect(await frame().getAttribute('data-kind')).toBe('bins');
+    expect(await samplesSaid()).toBeGreaterThan(3_000);
+    await chart().focus();
+    for (let step = 0; step < 8; step += 1) await dashboard.page.keyboard.press('+');
+    await until(async () => query().get('range') === '1m', { what: 'a minute' });
+    await until(async () => (await frame().getAttribute('data-kind')) === 'samples', { what: 'samples' });
+    for (let step = 0; step < 8; step += 1) await dashboard.page.keyboard.press('-');
+    await until(async () => query().get('range') === '1y', { what: 'a year' });
+    await until(async () => /every 12 h/.test(await textOf('figcaption')), { what: 'wide bins' });
+    await dashboard.page.keyboard.press('0');
+  });
+
+  test('by dragging; Back takes each step back; shift and dragging pans', async () => {
+    await open('core', '?range=1y');
+    await drag(0.2, 0.3);
+    await until(() => fixedLength() > 30 * DAY && fixedLength() < 43 * DAY, { what: 'a tenth of a year' });
+    await untilDrawn();
+    await drag(0.5, 0.6);
+    await until(() => fixedLength() < 4.5 * DAY, { what: 'a tenth of that' });
+    const { from, to } = Object.fromEntries(query());
+    await dashboard.page.keyboard.down('Shift');
+    await drag(0.3, 0.8);
+    await dashboard.page.keyboard.up('Shift');
+    await until(() => query().get('from') !== from, { what: 'an earlier window' });
+    const length = Date.parse(String(to)) - Date.parse(String(from));
+    expect(fixedLength()).toBe(length);
+    const moved = Date.parse(String(from)) - Date.parse(String(query().get('from')));
+    expect(moved / length).toBeGreaterThan(0.45);
+    expect(moved / length).toBeLessThan(0.55);
+    await dashboard.page.goBack();
+    await until(() => query().get('from') === from, { what: 'the window before' });
+    await dashboard.page.goBack();
+    await dashboard.page.goBack();
+    await until(() => query().get('range') === '1y', { what: 'the year' });
+    await untilDrawn();
+    expect(await samplesSaid()).toBeGreaterThan(3_000);
+  });
+
+  test('by wheel with Ctrl, about the pointer; without it the page scrolls', async () => {
+    await open('core', '?range=1y');
+    const { at } = await plot();
+    const [x, y] = at(0.5);
+    await dashboard.page.mouse.move(Number(x), Number(y));
+    await dashboard.page.mouse.wheel(0, 200);
+    await until(() => dashboard.page.evaluate(() => window.scrollY > 100), { what: 'a page that scrolls' });
+    expect(query().get('range')).toBe('1y');
+    await dashboard.page.evaluate(() => window.scrollTo(0, 0));
+    await dashboard.page.mouse.move(Number(x), Number(y));
+    await dashboard.page.keyboard.down('Control');
+    for (let turn = 0; turn < 4; turn += 1) await dashboard.page.mouse.wheel(0, -250);
+    await dashboard.page.keyboard.up('Control');
+    await until(() => fixedLength() > 0 && fixedLength() < 60 * DAY, { what: 'a narrow window' });
+    const middle = (Date.parse(String(query().get('from'))) + Date.parse(String(query().get('to')))) / 2;
+    expect(Math.abs(Date.now() - 182.5 * DAY - middle)).toBeLessThan(3 * DAY);
+    await dashboard.page.getByRole('button', { name: 'Back to now' }).click();
+    await until(() => query().get('range') === '1y', { what: 'now' });
+  });
+
+  test('by touch: one finger pans, two zoom', async () => {
+    await open('core', '?range=1d');
+    const { at } = await plot();
+    const debug = await dashboard.page.context().newCDPSession(dashboard.page);
+    /** @param {'touchStart' | 'touchMove' | 'touchEnd'} type @param {...number} shares */
+    const touch = (type, ...shares) =>
+      debug.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: shares.map((share, id) => ({ x: Number(at(share)[0]), y: Number(at(share)[1]), id })),
+      });
+    await touch('touchStart', 0.2);
+    await touch('touchMove', 0.4);
+    await touch('touchMove', 0.7);
+    await touch('touchEnd');
+    await until(() => fixedLength() === DAY, { what: 'a day before' });
+    const panned = Date.now() - Date.parse(String(query().get('to')));
+    expect(panned / DAY).toBeGreaterThan(0.4);
+    await touch('touchStart', 0.4, 0.6);
+    await touch('touchMove', 0.3, 0.7);
+    await touch('touchMove', 0.1, 0.9);
+    await touch('touchEnd');
+    await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
+  });
+
+  test('by the strip of all that is kept', async () => {
+    await open('core', '?range=1d');
+    const strip = dashboard.page.locator('.overview-strip');
+    await strip.waitFor();
+    const box = await strip.boundingBox();
+    await strip.click({ position: { x: Number(box?.width) / 4, y: 10 } });
+    await until(() => fixedLength() === DAY, { what: 'a day of long ago' });
+    const days = (Date.now() - Date.parse(String(query().get('to')))) / DAY;
+    expect(days).toBeGreaterThan(260);
+    expect(days).toBeLessThan(280);
+  });
+});
+
+test('arrows walk along the line and say where they are', async () => {
+  await open('core', '?range=15m');
+  await chart().focus();
+  await dashboard.page.keyboard.press('ArrowLeft');
+  const readout = dashboard.page.locator('.readout');
+  await readout.waitFor();
+  const newest = await readout.textContent();
+  await dashboard.page.keyboard.press('ArrowLeft');
+  await until(async () => (await readout.textContent()) !== newest, { what: 'another sample' });
+  await dashboard.page.keyboard.press('Home');
+  await dashboard.page.keyboard.press('End');
+  await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
+});
+
+test('what is live goes on, in the chart, the statistics and the first page of the table', async () => {
+  await open('core', '?range=6h');
+  const before = await samplesSaid();
+  const ts = Date.now() + 500;
+  await dashboard.publish(KILN, { sensor_id: 'core', ts, value: 345.5 });
+  await until(async () => /Highest\s*345\.50/.test(await textOf('.range-figures')), {
+    what: 'the new highest',
+  });
+  expect(await samplesSaid()).toBeGreaterThanOrEqual(before);
+  await dashboard.page.locator('table.samples tbody tr').first().getByText('345.50').waitFor();
+});
+
+test('samples page by page, in both orders', async () => {
+  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+  await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+  const rows = dashboard.page.locator('table.samples tbody tr time');
+  const timesShown = () => rows.evaluateAll((all) => all.map((time) => time.getAttribute('datetime')));
+  await until(async () => (await rows.count()) === 25);
+  const first = await timesShown();
+  await dashboard.page.getByRole('button', { name: 'Next' }).click();
+  await dashboard.page.getByText('page 2').waitFor();
+  await until(async () => (await timesShown())[0] !== first[0], { what: 'other rows' });
+  await dashboard.page.getByRole('button', { name: 'Next' }).click();
+  await until(async () => (await rows.count()) === 10, { what: 'the rest' });
+  await dashboard.page.getByRole('button', { name: 'Previous' }).click();
+  await dashboard.page.getByRole('button', { name: 'First' }).click();
+  await until(async () => (await timesShown())[0] === first[0], { what: 'the first page' });
+  await dashboard.page.getByText('Oldest first').click();
+  await until(async () => Date.parse((await timesShown())[0] ?? '') < to - 59 * MINUTE, {
+    what: 'the oldest',
+  });
+});
+
+test.each([
+  ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
+  ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],
+])('all samples of the range as %s', async (label, extension, read) => {
+  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+  await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
+  const [download] = await Promise.all([
+    dashboard.page.waitForEvent('download'),
+    dashboard.page.getByRole('link', { name: label, exact: true }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${KILN}_core.${extension}`);
+  const lines = (await readFile(await download.path(), 'utf8')).split('\n').filter((line) => /\d/.test(line));
+  expect(lines).toHaveLength(600);
+  expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);
+  expect(await samplesSaid()).toBe(600);
+});
+
+describe('thresholds', () => {
+  test('are drawn, counted, kept in the address and remembered for the sensor', async () => {
+    const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+    await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+    const plain = await picture();
+    await dashboard.page.getByLabel('High').fill('213,5');
+    await dashboard.page.getByLabel('Low').fill('x');
+    await dashboard.page.getByRole('button', { name: 'Draw lines' }).click();
+    await dashboard.page.getByText('Low is not a number.').waitFor();
+    await dashboard.page.getByLabel('Low').fill('214');
+    await dashboard.page.getByLabel('Low').press('Enter');
+    await dashboard.page.getByText('Low has to be below high.').waitFor();
+    expect(query().has('low')).toBe(false);
+    await dashboard.page.getByLabel('Low').fill('208');
+    await dashboard.page.getByLabel('Low').press('Enter');
+    await until(() => query().get('low') === '208' && query().get('high') === '213.5', {
+      what: 'the address',
+    });
+    await dashboard.page.getByText(/\d+ of \d+ samples below low, \d+ of \d+ samples above high/).waitFor();
+    expect(await picture()).not.toBe(plain);
+    await dashboard.page.locator('table.samples .beyond').first().waitFor();
+
+    await open('core', '?range=1h');
+    await until(() => query().get('high') === '213.5', { what: 'what is remembered' });
+    await open('valve', '?range=1h');
+    expect(query().has('high')).toBe(false);
+    await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
+    await until(() => query().get('high') === '213.5', { what: 'what is remembered' });
+    await dashboard.page.getByRole('button', { name: 'Clear' }).click();
+    await until(() => !query().has('high') && !query().has('low'), { what: 'a clear address' });
+    await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
+  });
+
+  test('come with a shared address', async () => {
+    await open('core', '?range=1y&high=240');
+    await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
+    expect(await dashboard.page.getByLabel('High').inputValue()).toBe('240');
+    await dashboard.lookAt('sensor-thresholds');
+  });
+});
+
+test('a sensor without samples, and a range without any, are said to be so', async () => {
+  await open('spare');
+  await dashboard.page.getByText('has not measured anything yet').waitFor();
+  await open('meter', '?range=1m&to=2026-01-01T00:00:30Z');
+  await dashboard.page.getByRole('link', { name: 'Show that time' }).click();
+  await until(async () => (await samplesSaid()) === 1, { what: 'the newest sample' });
+});
+
+test('a failed reading is said, keeps the picture, and passes', async () => {
+  await open('core', '?range=1h');
+  await dashboard.page.route('**/series?**', (route) => route.abort());
+  await dashboard.page.getByText('6 h', { exact: true }).click();
+  await dashboard.page.getByRole('alert').waitFor();
+  expect(await samplesSaid()).toBeGreaterThan(0);
+  await dashboard.page.unroute('**/series?**');
+  await dashboard.page.getByRole('button', { name: 'Try again' }).click();
+  await untilDrawn();
+  await until(async () => (await dashboard.page.getByRole('alert').count()) === 0);
+  expect(dashboard.takeComplaints().every((complaint) => complaint.includes('ERR_FAILED'))).toBe(true);
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { drawn } from '../../../web/chart/columns.js';
+import { areFew, pointsFor } from '../../../web/chart/reader.js';
+import { createRecent } from '../../../web/chart/recent.js';
+import { coarsen, emptyShape, join, shapeOfBins, shapeOfSamples, within } from '../../../web/chart/shape.js';
+import { statisticsOf } from '../../../web/chart/statistics.js';
+
+/** @param {number[]} ts @param {(ts: number) => number} [valueAt] */
+const samples = (ts, valueAt = (at) => at) =>
+  shapeOfSamples({ ts, value: ts.map(valueAt) }, { from: 0, to: 1_000_000 });
+
+/** @param {number[]} starts @param {number} step_ms @param {number} [count] samples of each */
+const bins = (starts, step_ms, count = 10) =>
+  shapeOfBins(
+    {
+      points: starts.map((ts) => ({
+        ts: new Date(ts).toISOString(),
+        min: ts - 1,
+        max: ts + 1,
+        avg: ts,
+        count,
+      })),
+      step_ms,
+      source: 'samples',
+    },
+    { from: 0, to: 1_000_000 },
+  );
+
+const anySamples = fc
+  .uniqueArray(fc.tuple(fc.integer({ min: 0, max: 9999 }), fc.integer({ min: -100, max: 100 })), {
+    selector: ([ts]) => ts,
+    maxLength: 80,
+  })
+  .map((pairs) => pairs.sort(([a], [b]) => a - b))
+  .map((pairs) =>
+    shapeOfSamples(
+      { ts: pairs.map(([ts]) => ts), value: pairs.map(([, value]) => value) },
+      { from: 0, to: 10_000 },
+    ),
+  );
+
+describe('wider bins', () => {
+  test('say of all samples the same as these do', () => {
+    fc.assert(
+      fc.property(anySamples, (shape) => {
+        const wide = coarsen(coarsen(shape, 100), 1000);
+        const [said, expected] = [statisticsOf(wide), statisticsOf(shape)];
+        expect([said.count, said.min, said.max]).toEqual([expected.count, expected.min, expected.max]);
+        expect(said.avg ?? 0).toBeCloseTo(expected.avg ?? 0, 9);
+        expect(wide.ts.every((ts, at) => ts % 1000 === 0 && ts > (wide.ts[at - 1] ?? -1))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a part', () => {
+  test('of samples is half-open; of bins it is each that touches it', () => {
+    expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
+    expect(within(bins([0, 100, 200, 300], 100), { from: 150, to: 300 }).ts).toEqual([100, 200]);
+  });
+
+  test('that is all is the same object, so that nothing is drawn anew', () => {
+    const shape = samples([10, 20]);
+    expect(within(shape, { from: 0, to: 100 })).toBe(shape);
+  });
+
+  test('read anew takes the place of what was there', () => {
+    const joined = join(samples([10, 20, 30]), { ...samples([20, 25, 40], () => 7), from: 20 });
+    expect(joined.ts).toEqual([10, 20, 25, 40]);
+    expect(joined.avg).toEqual([10, 7, 7, 7]);
+  });
+});
+
+describe('statistics', () => {
+  test('are of all samples of all bins, and say where the extremes are', () => {
+    const shape = bins([0, 100, 200], 100, 1);
+    shape.count = [1, 1, 98];
+    expect(statisticsOf(shape)).toEqual({ count: 100, min: -1, max: 201, avg: 197, minAt: 0, maxAt: 200 });
+  });
+
+  test('of nothing are nothing; of what is too large to sum up, the average is not known', () => {
+    const nothing = { count: 0, min: null, max: null, avg: null, minAt: null, maxAt: null };
+    expect(statisticsOf(emptyShape({ from: 0, to: 1 }))).toEqual(nothing);
+    const huge = bins([0, 100], 100);
+    huge.avg = [null, 5];
+    expect(statisticsOf(huge)).toMatchObject({ count: 20, avg: null });
+  });
+});
+
+describe('gaps', () => {
+  /** @param {import('../../../web/chart/shape.js').Shape} shape @param {number | null} interval */
+  const gapsOf = (shape, interval) => drawn(shape, interval).places.filter((place) => place === -1).length;
+
+  test('are where samples are further apart than three intervals', () => {
+    const { columns, places } = drawn(samples([0, 10, 100, 110]), 10);
+    expect(columns).toEqual([
+      [0, 10, 55, 100, 110],
+      [0, 10, null, 100, 110],
+      [0, 10, null, 100, 110],
+      [0, 10, null, 100, 110],
+    ]);
+    expect(places).toEqual([0, 1, -1, 2, 3]);
+    expect(gapsOf(samples([0, 10, 38, 48]), 10)).toBe(0);
+  });
+
+  test('are none where a sensor measures less often than it says, or is uneven without having said', () => {
+    expect(gapsOf(samples([0, 60, 120, 180]), 1)).toBe(0);
+    expect(gapsOf(samples([0, 10, 70, 80, 140, 150]), null)).toBe(0);
+    expect(gapsOf(samples([0, 10, 20, 30, 1000, 1010]), null)).toBe(1);
+  });
+
+  test('are bins without samples, unless the sensor has not one for each', () => {
+    expect(gapsOf(bins([0, 100, 200, 400], 100), 10)).toBe(1);
+    expect(gapsOf(bins([0, 300, 600, 900, 5000], 100, 1), 300)).toBe(1);
+  });
+
+  test('bins are drawn in the middle of what of them lies in the range', () => {
+    const shape = { ...bins([0, 100, 200], 100), from: 50, to: 220 };
+    expect(drawn(shape, 10).columns[0]).toEqual([75, 150, 210]);
+  });
+});
+
+describe('the source', () => {
+  test('is the samples where they are few, or bins of a second are too coarse', () => {
+    expect(areFew(bins([0, 1000], 1000, 1000))).toBe(true);
+    expect(areFew(bins([0, 1000], 1000, 1001))).toBe(true);
+    expect(areFew(bins([0, 2000], 2000, 1001))).toBe(false);
+    expect(areFew(bins([0, 1000], 1000, 30_000))).toBe(false);
+  });
+
+  test('is statistics of whole hours for what is long, unless the sensor is slow', () => {
+    const day = 86_400_000;
+    expect(pointsFor(day, 1400, 1000)).toBe(1400);
+    expect(pointsFor(7 * day, 1400, 1000)).toBe(7 * 24 + 1);
+    expect(pointsFor(7 * day, 1400, 60_000)).toBe(1400);
+    expect(pointsFor(365 * day, 1400, null)).toBe(1400);
+    expect(pointsFor(day, 5000, 1000)).toBe(2000);
+  });
+});
+
+test('of many windows the last few are kept', () => {
+  const recent = createRecent(2);
+  for (const name of ['a', 'b', 'a', 'c']) recent.set(name, name);
+  expect(['a', 'b', 'c'].map(recent.get)).toEqual(['a', undefined, 'c']);
+});

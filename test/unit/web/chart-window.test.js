@@ -1,0 +1,146 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { placed } from '../../../web/chart/gestures.js';
+import { nextSpan, parseSpan, SPANS, writeSpan } from '../../../web/chart/spans.js';
+import {
+  lengthOf,
+  liveWindow,
+  NARROWEST_MS,
+  pan,
+  readWindow,
+  settle,
+  writeWindow,
+  zoom,
+  zoomStep,
+} from '../../../web/chart/window.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const YEAR = 365 * 86_400_000;
+const bounds = { now: NOW, earliest: NOW - YEAR };
+const anyTime = fc.integer({ min: NOW - 2 * YEAR, max: NOW + YEAR });
+
+describe('spans', () => {
+  test('are read as they are written', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: YEAR }), (ms) => expect(parseSpan(writeSpan(ms))).toBe(ms)),
+    );
+    expect(SPANS.map(({ ms }) => writeSpan(ms))).toEqual(SPANS.map(({ value }) => value));
+  });
+
+  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('%s is none', (text) =>
+    expect(parseSpan(text)).toBeNull(),
+  );
+
+  test('follow one another, and end', () => {
+    expect(nextSpan(300_000, -1)).toBe(60_000);
+    expect(nextSpan(60_000, -1)).toBe(60_000);
+    expect(nextSpan(61_000, 1)).toBe(300_000);
+    expect(nextSpan(YEAR, 1)).toBe(YEAR);
+  });
+});
+
+describe('an address', () => {
+  /** @param {string} query */
+  const read = (query) => readWindow(new URLSearchParams(query), NOW);
+
+  test('that says nothing, or nonsense, is five minutes up to now', () => {
+    for (const query of ['', 'range=7w', 'from=soon', 'to=never'])
+      expect(read(query)).toEqual(liveWindow(300_000, NOW));
+  });
+
+  test('says a live range, or a fixed one by ISO 8601 or milliseconds', () => {
+    expect(read('range=6h')).toEqual(liveWindow(6 * 3_600_000, NOW));
+    const fixed = { live: false, from: NOW - 5000, to: NOW - 1000 };
+    expect(read(`from=${fixed.from}&to=${fixed.to}`)).toEqual(fixed);
+    expect(read(`from=${new Date(fixed.from).toISOString()}&to=${new Date(fixed.to).toISOString()}`)).toEqual(
+      fixed,
+    );
+    expect(read(`range=1m&to=${NOW - 1000}`)).toEqual({ live: false, from: NOW - 61_000, to: NOW - 1000 });
+  });
+
+  test('that is turned round is as long as usual, up to its end', () => {
+    expect(read(`from=${NOW}&to=${NOW - 5}`)).toEqual({ live: false, from: NOW - 300_005, to: NOW - 5 });
+  });
+
+  test('is read as it was written', () => {
+    fc.assert(
+      fc.property(anyTime, fc.integer({ min: 50, max: YEAR }), fc.boolean(), (from, length, live) => {
+        const window = live ? liveWindow(length, NOW) : { live, from, to: from + length };
+        const said = Object.entries(writeWindow(window)).filter(([, value]) => value !== null);
+        expect(read(String(new URLSearchParams(/** @type {string[][]} */ (said))))).toEqual(window);
+      }),
+    );
+  });
+});
+
+test('whatever is done to a window, it lies within its bounds', () => {
+  fc.assert(
+    fc.property(
+      anyTime,
+      fc.integer({ min: 1, max: 2 * YEAR }),
+      fc.double({ min: 0.001, max: 1000, noNaN: true }),
+      fc.integer({ min: -YEAR, max: YEAR }),
+      (from, length, factor, by) => {
+        const window = settle({ from, to: from + length }, bounds);
+        for (const next of [
+          window,
+          zoom(window, factor, window.from + by, bounds),
+          pan(window, by, bounds),
+        ]) {
+          expect(next.from).toBeGreaterThanOrEqual(bounds.earliest);
+          expect(next.to).toBeLessThanOrEqual(NOW);
+          expect(lengthOf(next)).toBeGreaterThanOrEqual(NARROWEST_MS);
+          expect(next.live).toBe(next.to === NOW);
+          expect(Number.isInteger(next.from) && Number.isInteger(next.to)).toBe(true);
+        }
+      },
+    ),
+  );
+});
+
+test('zoom keeps its anchor where it is', () => {
+  const window = { live: false, from: NOW - 200_000, to: NOW - 100_000 };
+  expect(zoom(window, 0.5, NOW - 175_000, bounds)).toEqual({
+    live: false,
+    from: NOW - 187_500,
+    to: NOW - 137_500,
+  });
+});
+
+test('from a year to a minute are eight steps, live all the way, and back', () => {
+  let window = liveWindow(YEAR, NOW);
+  for (let step = 0; step < 8; step += 1) window = zoomStep(window, -1, null, bounds);
+  expect(window).toEqual(liveWindow(60_000, NOW));
+  for (let step = 0; step < 8; step += 1) window = zoomStep(window, 1, null, bounds);
+  expect(window).toEqual(liveWindow(YEAR, NOW));
+});
+
+test('what is panned back to now is live again', () => {
+  const before = pan(liveWindow(60_000, NOW), -30_000, bounds);
+  expect(before).toEqual({ live: false, from: NOW - 90_000, to: NOW - 30_000 });
+  expect(pan(before, 40_000, bounds)).toEqual(liveWindow(60_000, NOW));
+});
+
+test('fingers keep what they hold: one moves it, two also scale it, crossed ones do not turn it round', () => {
+  expect(placed([{ x: 50, ts: 1000 }], 100, 400)).toEqual({ from: 800, to: 1200 });
+  expect(
+    placed(
+      [
+        { x: 0, ts: 1000 },
+        { x: 100, ts: 1200 },
+      ],
+      100,
+      400,
+    ),
+  ).toEqual({ from: 1000, to: 1200 });
+  expect(
+    placed(
+      [
+        { x: 100, ts: 1000 },
+        { x: 0, ts: 1200 },
+      ],
+      100,
+      400,
+    ),
+  ).toEqual({ from: 600, to: 1000 });
+});

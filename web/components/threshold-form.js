@@ -1,0 +1,81 @@
+import { html } from 'htm/preact';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { countBeyond, parseThresholds } from '../chart/thresholds.js';
+import { formatCount, formatUnit } from '../format.js';
+
+/** @typedef {import('../chart/thresholds.js').Thresholds} Thresholds */
+
+/**
+ * Lines to draw into the chart, and how often the signal is beyond them.
+ *
+ * @param {object} props
+ * @param {Thresholds} props.thresholds
+ * @param {(next: Thresholds) => void} props.onChange
+ * @param {import('../chart/shape.js').Shape} props.shape
+ * @param {string | null} props.unit
+ */
+export function ThresholdForm({ thresholds, onChange, shape, unit }) {
+  const id = useId();
+  const [typed, setTyped] = useState(textsOf(thresholds));
+  const [wrong, setWrong] = useState('');
+  // The address changed by other means: back, a link, what was remembered.
+  useEffect(() => {
+    setTyped(textsOf(thresholds));
+    setWrong('');
+  }, [thresholds.low, thresholds.high]);
+  const isSet = thresholds.low !== null || thresholds.high !== null;
+
+  /** @param {Event} event */
+  function submit(event) {
+    event.preventDefault();
+    const parsed = parseThresholds(typed);
+    setWrong(typeof parsed === 'string' ? parsed : '');
+    if (typeof parsed !== 'string') onChange(parsed);
+  }
+
+  /** @param {'low' | 'high'} side @param {string} label */
+  const field = (side, label) => html`
+    <div class="field threshold" data-set=${thresholds[side] !== null}>
+      <label for=${`${id}-${side}`}>${label}</label>
+      <input
+        id=${`${id}-${side}`}
+        inputmode="decimal"
+        autocomplete="off"
+        value=${typed[side]}
+        aria-invalid=${wrong !== ''}
+        aria-describedby=${`${id}-says`}
+        onInput=${(/** @type {any} */ event) => setTyped({ ...typed, [side]: event.target.value })}
+      />
+      <span class="threshold-unit">${formatUnit(unit)}</span>
+    </div>
+  `;
+
+  return html`
+    <form class="thresholds" aria-label="Thresholds" onSubmit=${submit}>
+      <span class="thresholds-label">Thresholds</span>
+      ${field('low', 'Low')} ${field('high', 'High')}
+      <button class="button">Draw lines</button>
+      ${
+        isSet &&
+        html`<button type="button" class="button quiet-button" onClick=${() => onChange({ low: null, high: null })}>Clear</button>`
+      }
+      <p id=${`${id}-says`} class="threshold-says" role="status" data-wrong=${wrong !== ''}>
+        ${wrong || (isSet && beyondOf(shape, thresholds))}
+      </p>
+    </form>
+  `;
+}
+
+/** @param {Thresholds} thresholds */
+const textsOf = ({ low, high }) => ({ low: low?.toString() ?? '', high: high?.toString() ?? '' });
+
+/** @param {import('../chart/shape.js').Shape} shape @param {Thresholds} thresholds */
+function beyondOf(shape, thresholds) {
+  const { low, high } = countBeyond(shape, thresholds);
+  const all = `of ${formatCount(shape.ts.length)} ${shape.stepMs === null ? 'samples' : 'points'}`;
+  const said = [
+    ...(thresholds.low === null ? [] : [`${formatCount(low)} ${all} below low`]),
+    ...(thresholds.high === null ? [] : [`${formatCount(high)} ${all} above high`]),
+  ];
+  return said.join(', ');
+}

@@ -1,0 +1,31 @@
+import { useEffect } from 'preact/hooks';
+import { readThresholds, writeThresholds } from '../chart/thresholds.js';
+import { useObservable, useParts } from './hooks.js';
+
+/** @typedef {import('../chart/thresholds.js').Thresholds} Thresholds */
+
+/**
+ * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; where it says none, those that
+ * were last drawn for this sensor are put there.
+ *
+ * @param {string} key of the sensor; empty: not known yet
+ */
+export function useThresholds(key) {
+  const { router, thresholds: memory } = useParts();
+  const { query } = useObservable(router.place);
+  const isSaid = query.has('low') || query.has('high');
+
+  useEffect(() => {
+    const known = key && !isSaid ? memory.recall(key) : null;
+    if (known) router.changeQuery(writeThresholds(known), { replace: true });
+  }, [router, memory, key, isSaid]);
+
+  return {
+    thresholds: readThresholds(query),
+    /** @param {Thresholds} next */
+    change(next) {
+      memory.remember(key, next);
+      router.changeQuery(writeThresholds(next), { replace: true });
+    },
+  };
+}
