@@ -4,8 +4,8 @@ import uPlot from 'uplot';
 import { useObservable, useParts } from '../state/hooks.js';
 import { drawn } from './columns.js';
 import { listenForGestures } from './gestures.js';
-import { keyed } from './keys.js';
 import { chartOptions } from './options.js';
+import { moveCursor, placeOf, press, show } from './plot.js';
 import { NO_THRESHOLDS } from './thresholds.js';
 
 /** @typedef {import('./window.js').Window} Window */
@@ -117,47 +117,4 @@ export function TimeChart(props) {
       onBlur=${() => chart.current && moveCursor(chart.current, null)}
     ></div>
   `;
-}
-
-/** @typedef {import('./columns.js').Drawn} Drawn */
-
-/** @param {Drawn} picture @param {number | null} entry @returns {number | null} */
-function placeOf({ places }, entry) {
-  const place = entry === null ? -1 : (places[entry] ?? -1);
-  return place === -1 ? null : place;
-}
-
-/** @param {uPlot} chart @param {{ picture: Drawn, window: Window }} what */
-function show(chart, { picture, window: { from, to } }) {
-  chart.batch(() => {
-    if (chart.data !== picture.columns) chart.setData(picture.columns, false);
-    chart.setScale('x', { min: from, max: to });
-  });
-}
-
-/** @param {uPlot} chart @param {number | null} ts epoch ms; null: away from it */
-function moveCursor(chart, ts) {
-  const left = ts === null ? -10 : chart.valToPos(ts, 'x');
-  // Its third parameter, which its types do not know, tells the linked charts.
-  /** @type {any} */ (chart).setCursor(
-    { left, top: ts === null ? -10 : chart.over.clientHeight / 2 },
-    true,
-    true,
-  );
-}
-
-/**
- * @param {KeyboardEvent} event
- * @param {uPlot} chart
- * @param {Parameters<typeof TimeChart>[0] & { picture: Drawn }} shown
- */
-function press(event, chart, shown) {
-  const { window, bounds, picture } = shown;
-  const cursor = chart.cursor.idxs?.[1] ?? null;
-  const asked = keyed(event, { window, bounds, drawn: picture, cursor });
-  if (!asked) return;
-  event.preventDefault();
-  if (asked.reset) shown.onReset();
-  if (asked.window) shown.onWindow(asked.window, true);
-  if (asked.entry !== undefined) moveCursor(chart, picture.columns[0][asked.entry] ?? null);
 }
