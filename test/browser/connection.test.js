@@ -1,0 +1,125 @@
+import { expect, jest, test } from '@jest/globals';
+import { steadyPort } from '../../infra/engine/ports.js';
+import { startApi } from '../support/api-process.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { useDashboard } from '../support/dashboard.js';
+import { sharedContactPoint } from '../support/engine.js';
+import { startTestSystem } from '../support/system.js';
+import { startGate } from '../support/tcp-gate.js';
+
+jest.setTimeout(90_000);
+
+/** A connection from which nothing comes is given up after 10 s, a query that failed is repeated after 5; a busy machine has twice that. */
+const MENDED = { timeout: 40_000 };
+
+const DEVICES = ['boiler', 'chiller', 'pump'];
+let now = Date.now() - 3_600_000;
+
+const dashboard = useDashboard({ fill: () => measureAll(1) });
+const afterwards = useCleanUps();
+
+/** @param {number} value */
+async function measureAll(value) {
+  for (const device of DEVICES) await dashboard.publish(device, { sensor_id: 'load', ts: now++, value });
+}
+
+/** @param {string} text */
+const untilConnection = (text) =>
+  dashboard.page.locator('.connection').filter({ hasText: text }).waitFor(MENDED);
+
+/** @param {number} value in the row of every device */
+async function untilAllShow(value) {
+  for (const device of DEVICES) {
+    const row = dashboard.rows().filter({ hasText: device });
+    await row.getByText(String(value), { exact: true }).waitFor(MENDED);
+  }
+}
+
+/** Opens the fleet as somebody else serves it. @param {string} url */
+async function openAt(url) {
+  await dashboard.page.goto(url);
+  await dashboard.untilRows(DEVICES.length);
+  await untilConnection('Live');
+}
+
+/** What the browser itself notes of requests that fail, as they are meant to here, and nothing else. */
+function expectComplaintsOfTheNetwork() {
+  const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
+  for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(failed);
+}
+
+test.each(/** @type {const} */ (['refuse', 'silence']))(
+  'a connection that is lost (%s) is said, mends itself, and nothing is missed',
+  async (cut) => {
+    const gate = await startGate(dashboard.system.httpUrl);
+    afterwards(() => gate.stop());
+    await measureAll(10);
+    await openAt(gate.url);
+    await untilAllShow(10);
+
+    gate.cut(cut);
+    await untilConnection('Reconnecting');
+    await measureAll(20);
+    await gate.open();
+    await untilConnection('Live');
+    await untilAllShow(20);
+    await measureAll(30);
+    await untilAllShow(30);
+    expectComplaintsOfTheNetwork();
+  },
+);
+
+test('while the API restarts what is shown stays, and then it goes on', async () => {
+  const settings = {
+    CQL_KEYSPACE: dashboard.system.config.cql.keyspace,
+    HTTP_PORT: String(await steadyPort()),
+  };
+  const before = await startTestSystem({ settings });
+  await measureAll(40);
+  await openAt(before.httpUrl).finally(before.halt);
+  await untilConnection('Reconnecting');
+  await measureAll(50);
+  await untilAllShow(40);
+
+  const after = await startTestSystem({ settings });
+  afterwards(() => after.halt());
+  await untilConnection('Live');
+  await untilAllShow(50);
+  expectComplaintsOfTheNetwork();
+});
+
+test('while the database is away it is said, and what was asked for comes when it is back', async () => {
+  const gate = await startGate(`tcp://${sharedContactPoint()}`);
+  afterwards(() => gate.stop());
+  // A process of its own: a driver that has lost its only node keeps the process alive.
+  const api = await startApi({
+    CQL_KEYSPACE: dashboard.system.config.cql.keyspace,
+    CQL_CONTACT_POINTS: `127.0.0.1:${gate.port}`,
+    LATEST_GROUPS: '4',
+    HTTP_PORT: '0',
+    MQTT_PORT: '0',
+  });
+  afterwards(() => api.kill());
+  await openAt(api.httpUrl);
+
+  gate.cut('refuse');
+  await dashboard.page.goto(`${api.httpUrl}/?name=load`);
+  await dashboard.page.getByRole('heading', { name: 'The database does not answer' }).waitFor(MENDED);
+  await measureAll(60);
+  await gate.open();
+  await dashboard.page.locator('table.sensors').waitFor(MENDED);
+  await untilAllShow(60);
+  await untilConnection('Live');
+  expectComplaintsOfTheNetwork();
+});
+
+test('behind a token the dashboard asks for it, and with it everything works, the stream as well', async () => {
+  const token = 'a token of at least 16 characters';
+  const system = await startTestSystem({
+    settings: { CQL_KEYSPACE: dashboard.system.config.cql.keyspace, API_TOKEN: token },
+  });
+  afterwards(() => system.halt());
+  expect((await fetch(system.httpUrl)).status).toBe(401);
+  await dashboard.open({ httpCredentials: { username: 'anybody', password: token } });
+  await openAt(system.httpUrl);
+});

@@ -1,0 +1,117 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { DEVICES, publishCollars } from '../support/collars.js';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+/** Tab is pressed so often, at most, on the way to something. */
+const MOST_STEPS = 80;
+
+const dashboard = useDashboard({
+  async fill(dashboard) {
+    await publishCollars(dashboard);
+    await dashboard.publish('collar-1', [{ sensor_id: 'ambient', ts: 'yesterday', value: 1 }]);
+  },
+});
+
+const VIEWS = [
+  ['the fleet', '/'],
+  ['devices', '/?show=devices'],
+  ['a device', '/devices/collar-1'],
+  ['a sensor', '/devices/collar-1/sensors/ambient'],
+  ['the pipeline', '/pipeline'],
+  ['dead letters', '/dead-letters'],
+  ['a device that does not exist', '/devices/nobody'],
+];
+
+/** All that a view asks for is asked for and answered. @param {string} path */
+async function see(path) {
+  await dashboard.visit(path);
+  await dashboard.page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
+  await until(async () => (await dashboard.page.locator('.waiting').count()) === 0, {
+    what: 'what is waited for',
+  });
+}
+
+describe.each(VIEWS)('%s', (_, path) => {
+  test('needs nothing from elsewhere, and nothing that the policy forbids', async () => {
+    /** @type {Set<string>} */
+    const origins = new Set();
+    dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
+    await see(path);
+    expect([...origins]).toEqual([dashboard.system.httpUrl]);
+    // What the policy refuses stands in the console; a thing that is not there is a 404, and meant to be.
+    const complaints = dashboard.takeComplaints().filter((complaint) => !complaint.includes('404'));
+    expect(complaints).toEqual([]);
+  });
+
+  test('moves nothing where motion is not wanted', async () => {
+    await dashboard.page.emulateMedia({ reducedMotion: 'reduce' });
+    await dashboard.page.addInitScript(() => {
+      const moved = new Set();
+      Object.assign(window, { moved });
+      (function look() {
+        for (const animation of document.getAnimations()) {
+          const { duration } = animation.effect?.getComputedTiming() ?? {};
+          // What only waits before it shows does not move.
+          if (Number(duration) > 0) moved.add(/** @type {any} */ (animation.effect).target.className);
+        }
+        requestAnimationFrame(look);
+      })();
+    });
+    await see(path);
+    expect(await dashboard.page.evaluate(() => [.../** @type {any} */ (window).moved])).toEqual([]);
+    dashboard.takeComplaints();
+  });
+});
+
+test('a page names beforehand exactly the modules that it then asks for', async () => {
+  /** @type {Set<string>} */
+  const asked = new Set();
+  dashboard.page.on('request', (request) => {
+    if (request.resourceType() === 'script') asked.add(new URL(request.url()).pathname);
+  });
+  await see('/');
+  const named = await dashboard.page
+    .locator('link[rel=modulepreload]')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  expect([...named, '/assets/theme.js'].sort()).toEqual([...asked].sort());
+});
+
+test('by keyboard alone one gets from the top of the page to a sensor', async () => {
+  const { page } = dashboard;
+  await see('/');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Skip to the content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+
+  await tabTo(() =>
+    page.evaluate(
+      () => document.activeElement === document.querySelector('input[placeholder="begins with"]'),
+    ),
+  );
+  await page.keyboard.type('belly');
+  await dashboard.untilRows(DEVICES.length);
+  await tabTo(() => page.evaluate(() => document.activeElement?.classList.contains('row-link') ?? false));
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/devices/*/sensors/*');
+  await page.getByRole('heading', { level: 1, name: 'belly' }).waitFor();
+  // The next Tab is within the view that is new, not in the header.
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+  await page.goBack();
+  await dashboard.untilRows(DEVICES.length);
+});
+
+/** @returns {Promise<string>} */
+const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
+
+/** @param {() => Promise<boolean>} isThere */
+async function tabTo(isThere) {
+  for (let step = 0; step < MOST_STEPS; step++) {
+    await dashboard.page.keyboard.press('Tab');
+    if (await isThere()) return;
+  }
+  throw new Error(`not reached by ${MOST_STEPS} steps of the Tab key`);
+}
