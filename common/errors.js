@@ -43,7 +43,11 @@ export const ERRORS = {
   too_slow: { kind: 'problem', status: 408, title: 'The request did not arrive in time' },
   not_replayable: { kind: 'problem', status: 409, title: 'The dead letter does not hold the whole message' },
   wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },
-  refused: { kind: 'problem', status: 422, title: 'Some measurements were refused; the others are stored' },
+  refused: {
+    kind: 'problem',
+    status: 422,
+    title: 'Measurements were refused; those that were accepted are stored',
+  },
   busy: { kind: 'problem', status: 429, title: 'There is no room for more just now; try again later' },
   headers_too_large: {
     kind: 'problem',

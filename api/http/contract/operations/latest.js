@@ -57,7 +57,7 @@ export const followLatest = {
 
 An \`EventSource\` that comes back says with \`Last-Event-ID\` how far it got, and is told what has changed since; where that is not
 known any more, it begins with a snapshot again, so there is never a gap. The last event of several that belong together has the id.
-Whoever reads too slowly is dropped, and comes back. A change that is lost on its way to this process is told within 30 s.`,
+What does not exist yet is followed from its first value on. Whoever reads too slowly is dropped, and comes back. A change that is lost on its way to this process is told within 30 s.`,
   query: SUBSCRIPTION,
   answers: {
     200: {
