@@ -37,7 +37,7 @@ export function SampleTable({ sensor, window, order, unit, thresholds }) {
     return html`<p class="none">${loading ? 'Reading samples…' : 'No samples in this range.'}</p>`;
   }
   return html`
-    <table class="samples" aria-busy=${loading}>
+    <table class="samples raw" aria-busy=${loading}>
       <caption class="said">Samples, ${order === 'desc' ? 'newest' : 'oldest'} first</caption>
       <thead>
         <tr>
