@@ -11,7 +11,11 @@ import { createVocabulary } from './state/vocabulary.js';
 
 const parts = {
   client: createClient({ fetch: (...request) => fetch(...request) }),
-  live: createLive({ EventSource, requestFrame: (run) => requestAnimationFrame(run) }),
+  live: createLive({
+    EventSource,
+    requestFrame: (run) => requestAnimationFrame(run),
+    isHidden: () => document.hidden,
+  }),
   router: createRouter({ window }),
   preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
   thresholds: createThresholdMemory({ storage: localStorage }),

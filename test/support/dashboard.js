@@ -94,7 +94,13 @@ export class Dashboard {
   paintedColours = (selector) =>
     this.page.evaluate((found) => {
       const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(found));
-      const picture = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
+      if (!canvas) return 1;
+      // Of a copy: reading one that is drawn on makes the browser complain that it is slow.
+      const { width, height } = canvas;
+      const copy = Object.assign(document.createElement('canvas'), { width, height });
+      const context = copy.getContext('2d', { willReadFrequently: true });
+      context?.drawImage(canvas, 0, 0);
+      const picture = context?.getImageData(0, 0, width, height);
       return new Set(picture ? new Uint32Array(picture.data.buffer) : []).size;
     }, selector);
 

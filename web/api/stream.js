@@ -1,5 +1,4 @@
 /**
- * @typedef {import('./types.js').LatestItem} LatestItem
  * @typedef {import('./types.js').Stats} Stats
  * @typedef {'connecting' | 'live' | 'reconnecting'} StreamStatus
  * @typedef {object} Target what is followed; neither devices nor sensors: the whole fleet
@@ -18,7 +17,7 @@ const RETRY_MS = { first: 500, most: 8_000 };
  *
  * @param {object} parts
  * @param {typeof globalThis.EventSource} parts.EventSource
- * @param {(items: LatestItem[]) => void} parts.onItems of snapshots and deltas alike: both carry newest values
+ * @param {(text: string) => void} parts.onItems JSON of snapshots and deltas alike: both carry newest values
  * @param {(stats: Stats) => void} parts.onStats
  * @param {(status: StreamStatus) => void} parts.onStatus
  */
@@ -40,8 +39,8 @@ export function createStream({ EventSource, onItems, onStats, onStatus }) {
     const opened = new EventSource(address);
     source = opened;
     opened.addEventListener('open', () => heard());
-    opened.addEventListener('snapshot', (event) => heard(() => onItems(JSON.parse(event.data).items)));
-    opened.addEventListener('delta', (event) => heard(() => onItems(JSON.parse(event.data).items)));
+    opened.addEventListener('snapshot', (event) => heard(() => onItems(event.data)));
+    opened.addEventListener('delta', (event) => heard(() => onItems(event.data)));
     opened.addEventListener('stats', (event) => heard(() => onStats(JSON.parse(event.data))));
     opened.addEventListener('error', () => {
       tellLost();
@@ -95,7 +94,6 @@ export function createStream({ EventSource, onItems, onStats, onStatus }) {
       graceTimer = setTimeout(tellLost, GRACE_MS);
       open();
     },
-    isFollowing: () => address !== '',
     stop() {
       clearTimeout(graceTimer);
       close();

@@ -1,5 +1,4 @@
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { sortingOf } from '../state/sorting.js';
@@ -14,16 +13,11 @@ import { Word } from './word.js';
 
 /** All devices, page by page. */
 export function DeviceList() {
-  const { live, router } = useParts();
+  const { router } = useParts();
   const place = useObservable(router.place);
   const { data, problem, loading, slow, reload } = useDevicePage(place.query);
   const cursor = place.query.get('cursor');
   const narrowed = cursor !== null || DEVICE_FILTERS.some((name) => place.query.has(name));
-
-  useEffect(() => {
-    // The figures above come by the stream.
-    if (!live.isFollowing()) live.follow({});
-  }, [live]);
 
   /** @param {string | null} next @param {(string | null)[]} trail cursors of the pages before */
   const toPage = (next, trail) => {

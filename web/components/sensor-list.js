@@ -71,5 +71,5 @@ export function SensorList() {
  * @param {() => void} reload
  */
 function useNewcomers(live, waiting, reload) {
-  useEffect(() => (waiting ? live.subscribeAll(reload) : undefined), [live, waiting, reload]);
+  useEffect(() => (waiting ? live.watch(reload) : undefined), [live, waiting, reload]);
 }

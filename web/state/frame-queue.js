@@ -9,8 +9,6 @@ export function createFrameQueue(requestFrame) {
   let waiting = new Set();
   /** @type {Map<string, Set<() => void>>} */
   const listeners = new Map();
-  /** @type {Set<(keys: string[]) => void>} */
-  const listenersToAll = new Set();
 
   function flush() {
     const keys = [...waiting];
@@ -18,7 +16,6 @@ export function createFrameQueue(requestFrame) {
     for (const key of keys) {
       for (const listener of [...(listeners.get(key) ?? [])]) listener();
     }
-    for (const listener of [...listenersToAll]) listener(keys);
   }
 
   return {
@@ -35,11 +32,6 @@ export function createFrameQueue(requestFrame) {
         own.delete(listener);
         if (own.size === 0 && listeners.get(key) === own) listeners.delete(key);
       };
-    },
-    /** @param {(keys: string[]) => void} listener @returns {() => void} ends it */
-    subscribeAll(listener) {
-      listenersToAll.add(listener);
-      return () => listenersToAll.delete(listener);
     },
   };
 }

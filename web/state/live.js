@@ -1,11 +1,14 @@
 import { createStream } from '../api/stream.js';
+import { createFleet } from './fleet.js';
 import { createFrameQueue } from './frame-queue.js';
+import { createIntake } from './intake.js';
 import { createObservable } from './observable.js';
 import { createRecentValues } from './recent-values.js';
 
 /**
  * @typedef {import('../api/types.js').LatestItem} LatestItem
  * @typedef {import('../api/types.js').Stats} Stats
+ * @typedef {import('./fleet.js').FleetSensor} FleetSensor
  */
 
 /** Seconds of pipeline figures kept for the sparklines on top. */
@@ -16,23 +19,55 @@ export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /**
  * What the server tells by itself: newest values by sensor, figures of the pipeline, state of the connection.
- * Values are taken in at once and told once a frame, to the sensors concerned only.
+ * Values are told once a frame, to those concerned only. While the whole fleet is followed, all of it is in `fleet`, and of single
+ * sensors only those that were seeded keep what came before.
  *
- * @param {{ EventSource: typeof globalThis.EventSource, requestFrame: (run: () => void) => void }} parts
+ * @param {object} parts
+ * @param {typeof globalThis.EventSource} parts.EventSource
+ * @param {(run: () => void) => void} parts.requestFrame
+ * @param {() => boolean} [parts.isHidden] whether frames are drawn at all
  */
-export function createLive({ EventSource, requestFrame }) {
+export function createLive({ EventSource, requestFrame, isHidden = () => false }) {
   const status = createObservable(/** @type {import('../api/stream.js').StreamStatus} */ ('connecting'));
   const stats = createObservable(/** @type {Stats[]} */ ([]));
   const sensors = createRecentValues();
   const changed = createFrameQueue(requestFrame);
+  const fleet = createFleet();
+  /** @type {Set<(changed: readonly FleetSensor[]) => void>} */
+  const watchers = new Set();
+  let whole = false;
+  let told = false;
+
+  function tellWatchers() {
+    told = false;
+    const drained = fleet.drain();
+    for (const watcher of [...watchers]) watcher(drained);
+  }
+
+  function tellSoon() {
+    if (told) return;
+    told = true;
+    requestFrame(tellWatchers);
+  }
+
+  const intake = createIntake({
+    take(text) {
+      /** @type {{ items: LatestItem[] }} */
+      const { items } = JSON.parse(text);
+      for (const item of items) {
+        const key = keyOf(item);
+        if (whole && fleet.take(key, item)) tellSoon();
+        if (whole && !sensors.get(key)) continue;
+        if (sensors.take(item)) changed.tell(key);
+      }
+    },
+    requestFrame,
+    isHidden,
+  });
 
   const stream = createStream({
     EventSource,
-    onItems(items) {
-      for (const item of items) {
-        if (sensors.take(item)) changed.tell(keyOf(item));
-      }
-    },
+    onItems: intake.push,
     onStats: (next) => stats.set([...stats.get().slice(1 - STATS_KEPT), next]),
     onStatus: status.set,
   });
@@ -40,8 +75,12 @@ export function createLive({ EventSource, requestFrame }) {
   return {
     status,
     stats,
-    follow: stream.follow,
-    isFollowing: stream.isFollowing,
+    fleet,
+    /** @param {import('../api/stream.js').Target} target replaces what was followed; neither devices nor sensors: the whole fleet */
+    follow(target) {
+      whole = !target.devices && !target.sensors;
+      stream.follow(target);
+    },
     stop: stream.stop,
     /** @param {LatestItem[]} items of a page: what is known before the stream says more */
     seed: (items) => items.forEach(sensors.take),
@@ -49,8 +88,16 @@ export function createLive({ EventSource, requestFrame }) {
     sensor: (key) => sensors.get(key),
     /** @param {string} key @param {() => void} listener @returns {() => void} ends it */
     subscribe: changed.subscribe,
-    /** @param {(keys: string[]) => void} listener told of all changes of a frame @returns {() => void} ends it */
-    subscribeAll: changed.subscribeAll,
+    /**
+     * @param {(changed: readonly FleetSensor[]) => void} watcher told of all sensors of the fleet that changed, once a frame
+     * @returns {() => void} ends it
+     */
+    watch(watcher) {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    /** Tells the watchers of what was changed in the fleet by others than the stream. */
+    tellWatchers: tellSoon,
   };
 }
 

@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks';
 import { useParts } from './hooks.js';
 import { useQuery } from './use-query.js';
 
@@ -12,15 +11,15 @@ const MOST_EMPTY_PAGES = 20;
 const REFRESH = { refreshMs: 10_000 };
 
 /**
- * One page of the fleet's latest values, which from then on is followed live.
+ * One page of the fleet's latest values; the stream of the whole fleet keeps them new.
  *
  * @param {URLSearchParams} query filters and cursor, as they stand in the address
  */
 export function useLatestPage(query) {
   const { client, live, vocabulary } = useParts();
 
-  const answer = useQuery(
-    query.toString(),
+  return useQuery(
+    [...FILTERS, 'cursor'].map((name) => query.get(name)).join('\n'),
     async (signal) => {
       const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]));
       let page = await client.latest({ ...filters, cursor: query.get('cursor'), limit: PAGE_ROWS }, signal);
@@ -33,14 +32,4 @@ export function useLatestPage(query) {
     },
     REFRESH,
   );
-
-  const items = answer.data?.items;
-  const filtered = FILTERS.some((name) => query.has(name));
-  useEffect(() => {
-    // Where no sensor matches there is nobody to follow: the stream stays as it is, if there is one.
-    if (items?.length === 0 && filtered && live.isFollowing()) return;
-    if (items) live.follow({ sensors: items.map(({ device_id, sensor_id }) => [device_id, sensor_id]) });
-  }, [live, items, filtered]);
-
-  return answer;
 }

@@ -1,19 +1,26 @@
 import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
 import { DeviceList } from '../components/device-list.js';
 import { PipelineFigures } from '../components/pipeline-figures.js';
 import { SensorList } from '../components/sensor-list.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useTitle } from '../state/use-title.js';
+import { FleetWall } from '../wall/fleet-wall.js';
+import { useFleetInfo } from '../wall/use-fleet-state.js';
 
-/** The figures of the pipeline, and below them all sensors, or all devices, page by page. */
+/** The fleet at a glance: key figures, a wall of all sensors, and below them the same as lists, page by page. */
 export function FleetView() {
-  const { router } = useParts();
+  const { live, router } = useParts();
   const { query } = useObservable(router.place);
+  const info = useFleetInfo();
   useTitle('Fleet');
+  useEffect(() => live.follow({}), [live]);
+  const isEmpty = info?.sensors === 0 && live.fleet.sensors.size === 0;
 
   return html`
     <h1 class="said">Fleet</h1>
     <${PipelineFigures} />
+    ${!isEmpty && html`<${FleetWall} info=${info} />`}
     ${query.get('show') === 'devices' ? html`<${DeviceList} />` : html`<${SensorList} />`}
   `;
 }

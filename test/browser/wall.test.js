@@ -1,0 +1,165 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { DEVICES, publishCollars, SENSORS } from '../support/collars.js';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(60_000);
+
+const HOUR_MS = 3_600_000;
+/** Of `publishCollars`, and the three below. */
+const ALL = DEVICES.length * SENSORS.length + 3;
+
+const dashboard = useDashboard({
+  async fill(opened) {
+    await publishCollars(opened);
+    await opened.announce('gone-1', {
+      site: 'Barn',
+      sensors: [{ sensor_id: 'ear', name: 'ear', type: 'temperature' }],
+    });
+    await opened.publish('gone-1', { sensor_id: 'ear', ts: Date.now(), value: 38 });
+    await opened.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
+    await opened.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
+    await opened.announce('quiet-2', {
+      site: 'Barn',
+      sensors: [{ sensor_id: 'ear', name: 'ear', type: 'temperature' }],
+    });
+  },
+});
+
+const wall = () => dashboard.page.getByRole('application', { name: /All sensors/ });
+const card = () => dashboard.page.locator('.wall-card');
+const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands out' });
+
+/** @param {string} [path] */
+async function visit(path = '/') {
+  await dashboard.visit(path);
+  await dashboard.page.getByText(`${ALL} sensors`).waitFor();
+  await until(async () => (await dashboard.paintedColours('.wall-picture canvas')) > 4, {
+    what: 'a wall that is drawn',
+  });
+}
+
+/** Walks over the wall until the card says so. @param {RegExp} says */
+async function walkTo(says) {
+  await wall().focus();
+  await dashboard.page.keyboard.press('Home');
+  for (let steps = 0; steps < ALL; steps += 1) {
+    if (says.test((await card().textContent()) ?? '')) return;
+    await dashboard.page.keyboard.press('PageDown');
+  }
+  throw new Error(`no device's first cell says ${says}`);
+}
+
+/** @returns {Promise<string>} the shape that is drawn at the left of the card under the cursor, whatever its colour */
+const shapeOfCell = () =>
+  dashboard.page.evaluate(() => {
+    const cell = /** @type {HTMLElement} */ (document.querySelector('.wall-cursor'));
+    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('.wall-picture canvas'));
+    const copy = Object.assign(document.createElement('canvas'), { width: 14, height: 30 });
+    const context = copy.getContext('2d', { willReadFrequently: true });
+    context?.drawImage(canvas, -cell.offsetLeft, -cell.offsetTop);
+    const colours = [...new Uint32Array(context?.getImageData(0, 0, 14, 30).data.buffer ?? [])];
+    return colours.map((colour) => Number(colour !== colours[0])).join('');
+  });
+
+describe('the wall', () => {
+  test('has every sensor, by site and device', async () => {
+    await visit();
+    const sites = await dashboard.page.locator('.wall-site').allTextContents();
+    expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      expect.stringMatching(/^Barn ?2/),
+      expect.stringMatching(/^North Meadow ?16/),
+      expect.stringMatching(/^South Meadow ?16/),
+      expect.stringMatching(/^No site ?1/),
+    ]);
+  });
+
+  test('a value published by MQTT shows by itself, and one far off stands out, one click from its sensor', async () => {
+    await visit();
+    await walkTo(/collar-1/);
+    const start = Date.now();
+    for (let step = 1; step <= 8; step += 1) {
+      const value = 37.9 + step / 100;
+      await dashboard.publish('collar-1', { sensor_id: 'ambient', ts: start + step, value });
+      await card().getByText(value.toFixed(2)).waitFor();
+    }
+    await dashboard.publish('collar-1', { sensor_id: 'ambient', ts: start + 100, value: 55.5 });
+    await card().getByText('Far above its usual').waitFor();
+    const link = standsOut().getByRole('link', { name: /ambient.*collar-1.*55\.5/ });
+    await link.click();
+    await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
+  });
+
+  test('the keyboard alone leads to a sensor', async () => {
+    await visit();
+    await wall().focus();
+    await dashboard.page.keyboard.press('End');
+    await card().getByText('quiet-1').waitFor();
+    await dashboard.page.keyboard.press('Home');
+    await card().getByText('gone-1').waitFor();
+    await dashboard.page.keyboard.press('PageDown');
+    await card().getByText('quiet-2').waitFor();
+    await walkTo(/ambient\s*collar-1/);
+    await dashboard.page.keyboard.press('ArrowRight');
+    const name = await card().locator('.wall-card-name b').textContent();
+    expect(name).not.toBe('ambient');
+    expect(await dashboard.page.locator('.wall-picture [role=status]').textContent()).toContain(
+      `${name} of collar-1`,
+    );
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
+  });
+
+  test('the pointer says what is under it, and a click opens the sensor', async () => {
+    await visit();
+    await wall().hover({ position: { x: 30, y: 50 } });
+    await card().getByText('gone-1').waitFor();
+    await dashboard.page.locator('.wall-cursor').click();
+    await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
+  });
+
+  test('silent, offline and never heard are told apart by words and by shape', async () => {
+    await visit();
+    await standsOut()
+      .getByRole('link', { name: /Silent 1/ })
+      .waitFor();
+    await standsOut()
+      .getByRole('link', { name: /Devices offline 1/ })
+      .waitFor();
+    const shapes = [];
+    for (const says of [/gone-1.*Device offline/, /quiet-1.*Silent/, /quiet-2.*No value yet/]) {
+      await walkTo(says);
+      shapes.push(await shapeOfCell());
+    }
+    expect(new Set(shapes).size).toBe(3);
+    await standsOut()
+      .getByRole('link', { name: /gone-1/ })
+      .click();
+    await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
+  });
+
+  test('dims what the filters leave out', async () => {
+    for (const [query, lit] of /** @type {const} */ ([
+      ['name=lar-3&type=pulse', SENSORS.length / 2],
+      ['show=devices&state=offline', 1],
+    ])) {
+      await visit(`/?${query}`);
+      await dashboard.page.getByText(new RegExp(`^${lit} match`)).waitFor();
+    }
+    await standsOut()
+      .getByRole('link', { name: /Silent/ })
+      .click();
+    expect(new URL(dashboard.page.url()).searchParams.get('look')).toBe('silent');
+  });
+
+  test('fills another screen by a button, and keeps to the rules of accessibility', async () => {
+    await visit();
+    await standsOut()
+      .getByRole('link', { name: /Silent 1/ })
+      .waitFor();
+    await dashboard.lookAt('wall');
+    await dashboard.page.getByRole('button', { name: 'Full screen' }).click();
+    await dashboard.page.getByRole('button', { name: 'Leave full screen' }).waitFor();
+    await dashboard.expectAccessible();
+  });
+});

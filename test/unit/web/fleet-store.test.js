@@ -1,0 +1,146 @@
+import { describe, expect, test } from '@jest/globals';
+import { createFleet } from '../../../web/state/fleet.js';
+import { createIntake } from '../../../web/state/intake.js';
+import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from '../../../web/wall/looks.js';
+
+const NOON = Date.parse('2026-11-21T12:00:00.000Z');
+const MINUTE_MS = 60_000;
+
+/** @param {string} id device/sensor @param {number | null} value @param {number} [ms] after noon @param {object} [rest] */
+const item = (id, value, ms = 0, rest = {}) => ({
+  device_id: id.split('/')[0] ?? '',
+  sensor_id: id.split('/')[1] ?? '',
+  device: null,
+  name: null,
+  type: 'pulse',
+  unit: null,
+  site: 'North',
+  ts: value === null ? null : new Date(NOON + ms).toISOString(),
+  value,
+  ...rest,
+});
+
+/** @param {import('../../../web/state/fleet.js').Fleet} fleet @param {string} id @param {number} [until] values, one a second */
+function steady(fleet, id, until = 60) {
+  for (let second = 0; second < until; second += 1)
+    fleet.take(id, item(id, 60 + (second % 5), second * 1000));
+}
+
+/** @param {import('../../../web/state/fleet.js').Fleet} fleet @param {string} id */
+const lookOf = (fleet, id) => fleet.sensors.get(id)?.look;
+
+describe('the fleet', () => {
+  test('an older or repeated value is no news; of two for one instant the later word counts', () => {
+    const fleet = createFleet();
+    expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
+    expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
+    expect(fleet.take('d/s', item('d/s', 5, 0))).toBeNull();
+    expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
+    expect(fleet.sensors.get('d/s')?.range.seen).toBe(1);
+  });
+
+  test('tells what changed once, and of newcomers and new names', () => {
+    const fleet = createFleet();
+    fleet.take('d/s', item('d/s', 1));
+    fleet.take('d/s', item('d/s', 2, 1000));
+    expect(fleet.drain().map(({ key }) => key)).toEqual(['d/s']);
+    expect(fleet.drain()).toEqual([]);
+    const before = fleet.structure();
+    fleet.take('d/s', item('d/s', 3, 2000));
+    expect(fleet.structure()).toBe(before);
+    fleet.take('d/s', item('d/s', 4, 3000, { device: 'Collar', site: 'South' }));
+    expect(fleet.structure()).not.toBe(before);
+    expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
+  });
+
+  test('looks go from unheard over learning to usual and far off', () => {
+    const fleet = createFleet();
+    fleet.take('d/s', item('d/s', null));
+    expect(lookOf(fleet, 'd/s')).toBe(UNHEARD);
+    fleet.take('d/s', item('d/s', 60));
+    expect(lookOf(fleet, 'd/s')).toBe(LEARNING);
+    steady(fleet, 'd/s');
+    expect(Math.abs(Number(lookOf(fleet, 'd/s')) - USUAL)).toBeLessThan(2);
+    fleet.take('d/s', item('d/s', 180, 61_000));
+    expect(lookOf(fleet, 'd/s')).toBe(2 * USUAL);
+    expect(fleet.review(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0 });
+  });
+
+  test('a sensor is silent after five minutes, or five of its intervals; a value wakes it', () => {
+    const fleet = createFleet();
+    steady(fleet, 'd/quick');
+    for (let hour = -10; hour <= 0; hour += 1)
+      fleet.take('d/slow', item('d/slow', 60, hour * 60 * MINUTE_MS));
+    expect(fleet.review(NOON + 5 * MINUTE_MS).silentCount).toBe(0);
+    const { silent } = fleet.review(NOON + 7 * MINUTE_MS);
+    expect(silent.map(({ key }) => key)).toEqual(['d/quick']);
+    expect(lookOf(fleet, 'd/quick')).toBe(SILENT);
+    expect(fleet.review(NOON + 6 * 60 * MINUTE_MS).silentCount).toBe(2);
+    fleet.take('d/quick', item('d/quick', 61, 400 * MINUTE_MS));
+    expect(lookOf(fleet, 'd/quick')).not.toBe(SILENT);
+  });
+
+  test('sensors of a device that is offline are offline, not silent, until it is back', () => {
+    const fleet = createFleet();
+    steady(fleet, 'd/s');
+    fleet.drain();
+    fleet.setOffline(new Set(['d']));
+    expect(fleet.drain()).toHaveLength(1);
+    const review = fleet.review(NOON + 60 * MINUTE_MS);
+    expect(review).toMatchObject({ silentCount: 0, farCount: 0, offlineSensors: 1 });
+    expect(lookOf(fleet, 'd/s')).toBe(OFFLINE);
+    fleet.setOffline(new Set());
+    expect(fleet.review(NOON + 60 * MINUTE_MS).silentCount).toBe(1);
+  });
+
+  test('is bounded, and says that it was', () => {
+    const fleet = createFleet({ most: 2 });
+    for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
+    expect(fleet.sensors.size).toBe(2);
+    expect(fleet.refused()).toBe(1);
+    fleet.clear();
+    expect(fleet.take('c/1', item('c/1', 1))).not.toBeNull();
+  });
+});
+
+describe('what comes at once', () => {
+  /** @param {{ hidden?: boolean, costMs?: number }} [options] */
+  function start({ hidden = false, costMs = 2 } = {}) {
+    let now = 0;
+    /** @type {(() => void)[]} */
+    const frames = [];
+    /** @type {string[]} */
+    const taken = [];
+    const intake = createIntake({
+      take(text) {
+        taken.push(text);
+        now += costMs;
+      },
+      requestFrame: (run) => frames.push(run),
+      isHidden: () => hidden,
+      clock: () => now,
+    });
+    return { intake, taken, nextFrame: () => frames.shift()?.() };
+  }
+
+  test('is taken in over several frames, in order', () => {
+    const { intake, taken, nextFrame } = start();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) intake.push(text);
+    expect(taken).toEqual(['a']);
+    nextFrame();
+    expect(taken).toEqual(['a', 'b', 'c']);
+    nextFrame();
+    nextFrame();
+    intake.push('f');
+    expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  test('waits for no frame where none is drawn, and never piles up', () => {
+    const behind = start({ hidden: true });
+    for (const text of ['a', 'b', 'c']) behind.intake.push(text);
+    expect(behind.taken).toEqual(['a', 'b', 'c']);
+    const slow = start({ costMs: 1000 });
+    for (let i = 0; i < 1000; i += 1) slow.intake.push(`${i}`);
+    expect(slow.taken.length).toBeGreaterThan(900);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { LEARNING, OFFLINE, SILENT, USUAL } from '../../../web/wall/looks.js';
+import { matcherOf } from '../../../web/wall/matching.js';
+
+/** @param {string} name @param {{ device?: string, site?: string, type?: string, look?: number, score?: number }} [rest] @returns {any} */
+const sensor = (
+  name,
+  { device = 'Collar-7', site = 'North', type = 'pulse', look = USUAL, score = 0 } = {},
+) => ({
+  name,
+  type,
+  look,
+  score,
+  device: { name: device, site, offline: look === OFFLINE },
+});
+
+const SENSORS = {
+  usual: sensor('ear'),
+  far: sensor('belly', { score: -9, look: 0 }),
+  silent: sensor('ear', { device: 'gate-1', site: 'South', look: SILENT, score: 9 }),
+  offline: sensor('temperature', { type: 'temperature', look: OFFLINE, score: 9 }),
+  learning: sensor('pulse-ear', { type: 'temperature', look: LEARNING }),
+};
+
+test.each([
+  ['name=ear', ['usual', 'silent', 'learning']],
+  ['name=EAR', ['usual', 'silent', 'learning']],
+  ['name=lar-7', ['usual', 'far', 'offline', 'learning']],
+  ['type=pulse', ['usual', 'far', 'silent']],
+  ['type=pul', []],
+  ['site=South', ['silent']],
+  ['site=North&type=temperature', ['offline', 'learning']],
+  ['look=far', ['far']],
+  ['look=silent', ['silent']],
+  ['look=offline', ['offline']],
+  ['state=offline', ['offline']],
+  ['state=online&name=belly', ['far']],
+])('%s lights what it asks for', (query, names) => {
+  const matches = matcherOf(new URLSearchParams(query));
+  const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
+  expect(lit.map(([name]) => name)).toEqual(names);
+});
+
+test('nothing asked for, nothing dimmed', () => {
+  expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
+});

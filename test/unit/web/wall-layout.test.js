@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+import { createHits } from '../../../web/wall/hits.js';
+import { layOut } from '../../../web/wall/layout.js';
+import { inOrder } from '../../../web/wall/order.js';
+
+/** @param {number} count @param {number} sensors of each */
+const devices = (count, sensors) => Array.from({ length: count }, () => sensors);
+
+/** @type {Array<[name: string, sites: number[][]]>} */
+const FLEETS = [
+  ['one sensor', [[1]]],
+  ['25 sensors', [devices(5, 5)]],
+  ['10,000 collars', [devices(1000, 4), devices(500, 4), devices(1000, 4)]],
+  ['200 machines', [devices(120, 50), devices(80, 50)]],
+  ['many small sites', Array.from({ length: 300 }, () => devices(2, 3))],
+  ['one giant among dwarfs', [[1], [5000], [1, 2, 3], devices(300, 1)]],
+  ['8,000 single sensors', [devices(8000, 1)]],
+];
+/** @type {Array<[name: string, room: { width: number, height: number }]>} */
+const ROOMS = [
+  ['a desk', { width: 940, height: 450 }],
+  ['a phone', { width: 326, height: 420 }],
+  ['a wall', { width: 3800, height: 1900 }],
+];
+
+describe.each(FLEETS)('%s', (_fleet, sites) => {
+  describe.each(ROOMS)('on %s', (_room, room) => {
+    const { x, y, width, height, format, blocks } = layOut(sites, room);
+    const total = sites.flat().reduce((sum, count) => sum + count, 0);
+
+    test('every sensor has a cell of its own, none beyond the edge', () => {
+      const places = new Set();
+      for (let cell = 0; cell < total; cell += 1) {
+        const [left, top] = [Number(x[cell]), Number(y[cell])];
+        const isWithin =
+          left >= 0 && top >= 0 && left + format.width <= width && top + format.height <= height;
+        if (isWithin) places.add(`${left} ${top}`);
+      }
+      expect(places.size).toBe(total);
+      expect(blocks).toHaveLength(sites.length);
+    });
+
+    test('what is pointed at is the cell that is drawn there', () => {
+      const { at } = createHits({ x, y, width, height, format, blocks });
+      for (let cell = 0; cell < total; cell += 1) {
+        const middle = at(Number(x[cell]) + format.width / 2, Number(y[cell]) + format.height / 2);
+        if (middle !== cell) throw new Error(`${middle} instead of ${cell}`);
+      }
+      expect(at(-5, -5)).toBe(-1);
+    });
+  });
+});
+
+describe('the layout', () => {
+  test('cells are cards where there is room, and as small as they need to be else', () => {
+    const [, desk] = /** @type {typeof ROOMS[0]} */ (ROOMS[0]);
+    expect(layOut([devices(5, 5)], desk).format.isCard).toBe(true);
+    const many = layOut([devices(1500, 4)], desk);
+    expect(many.format.isCard).toBe(false);
+    expect(many.height).toBeLessThanOrEqual(desk.height);
+  });
+
+  test('devices are apart from each other, and sensors of a device together', () => {
+    const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
+    expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
+    expect(Number(x[4]) - Number(x[2])).toBe(format.width + format.deviceGap);
+  });
+});
+
+test('arrow keys go to the cell beside, over gaps, and stop at the edge', () => {
+  const layout = layOut([devices(50, 4), devices(50, 4)], { width: 940, height: 200 });
+  const { beside } = createHits(layout);
+  const { x, y } = layout;
+  expect(beside(0, -1, 0)).toBe(0);
+  expect(beside(0, 0, 1)).toBe(1);
+  expect(beside(0, 1, 0)).toBe(2);
+  // The third column belongs to the next device.
+  expect(beside(2, 1, 0)).toBe(4);
+  for (let cell = 0, steps = 0; steps < 400; steps += 1) {
+    const next = beside(cell, 1, 0);
+    if (next === cell) break;
+    expect(Number(x[next])).toBeGreaterThan(Number(x[cell]));
+    expect(Number(y[next])).toBe(Number(y[0]));
+    cell = next;
+  }
+});
+
+test('sites, devices and sensors stand in the order of their names, numbers by their value', () => {
+  /** @param {string} name @param {string | null} site @param {string[]} sensors @returns {any} */
+  const device = (name, site, sensors) => ({
+    id: name,
+    name,
+    site,
+    sensors: sensors.map((one) => ({ name: one })),
+  });
+  const sites = inOrder([
+    device('d-10', 'B', ['x']),
+    device('d-2', 'B', ['t-10', 'T-9', 't-1']),
+    device('none', null, ['x']),
+    device('e', 'a', ['x']),
+    device('empty', 'c', []),
+  ]);
+  expect(sites.map(({ name, sensors }) => [name, sensors])).toEqual([
+    ['a', 1],
+    ['B', 4],
+    [null, 1],
+  ]);
+  expect(sites[1]?.devices.map(({ name }) => name)).toEqual(['d-2', 'd-10']);
+  expect(sites[1]?.devices[0]?.sensors.map(({ name }) => name)).toEqual(['t-1', 'T-9', 't-10']);
+});

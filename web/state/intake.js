@@ -1,0 +1,55 @@
+/** Script time of one frame that taking in may use, in ms; what is left waits for the next frame. */
+const BUDGET_MS = 3;
+/** Texts that may wait; who is further behind takes in all at once. */
+const MOST_WAITING = 40;
+
+/**
+ * Takes texts in as frames allow: a snapshot of ten thousand sensors comes in ten events at once, and must not hold up the page. Where no
+ * frames are drawn, in a tab behind others, each is taken in as it comes.
+ *
+ * @param {object} parts
+ * @param {(text: string) => void} parts.take
+ * @param {(run: () => void) => void} parts.requestFrame
+ * @param {() => boolean} parts.isHidden
+ * @param {() => number} [parts.clock] ms
+ */
+export function createIntake({ take, requestFrame, isHidden, clock = () => performance.now() }) {
+  /** @type {string[]} */
+  let waiting = [];
+  let requested = false;
+  /** Taken in since the last frame: the first text of a frame need not wait. */
+  let spent = false;
+
+  function takeSome() {
+    requested = false;
+    spent = false;
+    const began = clock();
+    while (waiting.length > 0 && clock() - began < BUDGET_MS) take(String(waiting.shift()));
+    if (waiting.length > 0) request();
+  }
+
+  function request() {
+    if (requested) return;
+    requested = true;
+    requestFrame(takeSome);
+  }
+
+  function takeAll() {
+    const all = waiting;
+    waiting = [];
+    for (const text of all) take(text);
+  }
+
+  return {
+    /** @param {string} text */
+    push(text) {
+      waiting.push(text);
+      if (isHidden() || waiting.length > MOST_WAITING) return takeAll();
+      if (!spent && waiting.length === 1) {
+        takeAll();
+        spent = true;
+      }
+      request();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatCount } from '../format.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { Legend } from './legend.js';
+import { StandsOut } from './stands-out.js';
+import { useReview } from './use-fleet-state.js';
+import { Wall } from './wall.js';
+
+const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
+const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
+
+const drawLegend = (/** @type {{ current: HTMLElement | null }} */ legendRef) =>
+  html`<${Legend} legendRef=${legendRef} />`;
+
+/**
+ * The wall with all that explains it; a screen on a wall may have it alone.
+ *
+ * @param {{ info: import('../api/types.js').FleetInfo | null }} props the API's own count
+ */
+export function FleetWall({ info }) {
+  const { review, now } = useReview();
+  const section = useRef(/** @type {HTMLElement | null} */ (null));
+  const [isLarge, toggle] = useFullScreen(section);
+
+  return html`
+    <section class="panel wall" aria-label="Wall" ref=${section}>
+      <div class="wall-head">
+        <${Counts} info=${info} />
+        ${
+          document.fullscreenEnabled &&
+          html`
+            <button type="button" class="button quiet-button" onClick=${toggle} aria-pressed=${isLarge}>
+              <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${isLarge ? SMALL : LARGE} /></svg>
+              <span>${isLarge ? 'Leave full screen' : 'Full screen'}</span>
+            </button>
+          `
+        }
+      </div>
+      <div class="wall-body">
+        <div class="wall-main"><${Wall} legend=${drawLegend} /></div>
+        <${StandsOut} review=${review} now=${now} />
+      </div>
+    </section>
+  `;
+}
+
+/** @param {{ info: import('../api/types.js').FleetInfo | null }} props */
+function Counts({ info }) {
+  const { live } = useParts();
+  useObservable(useParts().clock);
+  const shown = live.fleet.sensors.size;
+  const total = Math.max(info?.sensors ?? 0, shown);
+  const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
+  const isPart = live.fleet.refused() > 0 && total > shown;
+  return html`
+    <p class="wall-counts">
+      <b>${formatCount(total)}</b> ${total === 1 ? 'sensor' : 'sensors'} · ${formatCount(devices)} ${devices === 1 ? 'device' : 'devices'}
+      ${isPart && html`<span class="wall-part"> · ${formatCount(shown)} of them shown: choose a site or a type to see others</span>`}
+    </p>
+  `;
+}
+
+/** @param {{ current: HTMLElement | null }} element @returns {[boolean, () => void]} whether it has the screen, and the switch */
+function useFullScreen(element) {
+  const [isLarge, setLarge] = useState(false);
+  useEffect(() => {
+    const note = () => setLarge(document.fullscreenElement !== null);
+    document.addEventListener('fullscreenchange', note);
+    return () => document.removeEventListener('fullscreenchange', note);
+  }, []);
+  const toggle = () =>
+    void (document.fullscreenElement ? document.exitFullscreen() : element.current?.requestFullscreen());
+  return [isLarge, toggle];
+}

@@ -1,0 +1,142 @@
+import { FORMATS } from './formats.js';
+import { inStrips } from './strips.js';
+
+/**
+ * Where every cell is, in CSS pixels from the top left of the wall; cells are numbered in the order of the sites given.
+ *
+ * @typedef {object} Layout
+ * @property {import('./formats.js').Format} format
+ * @property {number} width
+ * @property {number} height
+ * @property {Int32Array} x left edge of each cell
+ * @property {Int32Array} y top edge of each cell
+ * @property {Block[]} blocks one for each site
+ *
+ * @typedef {{ x: number, y: number, width: number }} Block where a site's heading begins, and how wide it is
+ */
+
+export const HEADING_HEIGHT = 26;
+const SITE_GAP = 18;
+/** So much room a site's name and count want, in px. */
+const LEAST_WIDTH = 120;
+const STRIP_GAP = 12;
+/** Cards say so much more that they may take more room. */
+const CARDS_MORE = 1.3;
+
+/** @param {number[]} counts @returns {number} */
+const countOf = (counts) => counts.reduce((sum, count) => sum + count, 0);
+
+/**
+ * The largest cells that fit, or the smallest there are.
+ *
+ * @param {number[][]} sites sensors of each device of each site
+ * @param {{ width: number, height: number }} room px; where nothing fits, the wall is higher
+ * @returns {Layout}
+ */
+export function layOut(sites, room) {
+  const counts = sites.map(countOf);
+  const total = countOf(counts);
+  /** @type {(least: number) => number[][]} sites in strips, by the width that each has at least */
+  const stripsFor = once((least) => inStrips(counts, { ...room, gap: SITE_GAP, least }));
+  /** @type {Layout | null} */
+  let last = null;
+  for (const format of FORMATS) {
+    const area = total * (format.width + format.gap) * (format.height + format.gap);
+    if (area > room.width * room.height * (format.isCard ? CARDS_MORE : 1) && format !== FORMATS.at(-1))
+      continue;
+    last = layOutIn(format, sites, room.width, stripsFor(Math.max(LEAST_WIDTH, format.width)));
+    if (last.height <= room.height * (format.isCard ? CARDS_MORE : 1)) return last;
+  }
+  return /** @type {Layout} */ (last);
+}
+
+/**
+ * @template R
+ * @param {(argument: number) => R} work
+ * @returns {(argument: number) => R} the same, done once for each
+ */
+function once(work) {
+  /** @type {Map<number, R>} */
+  const done = new Map();
+  return (argument) => {
+    const known = done.get(argument) ?? work(argument);
+    done.set(argument, known);
+    return known;
+  };
+}
+
+/**
+ * @param {import('./formats.js').Format} format
+ * @param {number[][]} sites
+ * @param {number} width
+ * @param {number[][]} strips widths of the sites of each
+ * @returns {Layout}
+ */
+function layOutIn(format, sites, width, strips) {
+  const total = sites.reduce((sum, devices) => sum + countOf(devices), 0);
+  const x = new Int32Array(total);
+  const y = new Int32Array(total);
+  /** @type {Block[]} */
+  const blocks = [];
+  let first = 0;
+  let top = 0;
+  for (const widths of strips) {
+    let left = 0;
+    let lowest = top;
+    for (const blockWidth of widths) {
+      const devices = sites[blocks.length] ?? [];
+      blocks.push({ x: left, y: top, width: blockWidth });
+      const cells = { x, y, first };
+      const block = { left, top: top + HEADING_HEIGHT, width: blockWidth };
+      lowest = Math.max(lowest, flow(devices, block, format, cells));
+      first += countOf(devices);
+      left += blockWidth + SITE_GAP;
+    }
+    top = lowest + STRIP_GAP;
+  }
+  return { format, width, height: Math.max(0, top - STRIP_GAP), x, y, blocks };
+}
+
+/**
+ * Devices one after the other like words in lines; each is a few cells high, as suits most of them, and as wide as it needs.
+ *
+ * @param {number[]} devices
+ * @param {{ left: number, top: number, width: number }} block
+ * @param {import('./formats.js').Format} format
+ * @param {{ x: Int32Array, y: Int32Array, first: number }} cells
+ * @returns {number} the lower edge
+ */
+function flow(devices, { left, top, width }, format, { x, y, first }) {
+  const stepX = format.width + format.gap;
+  const stepY = format.height + format.gap;
+  const rows = rowsFor(devices);
+  const mostColumns = Math.max(1, Math.floor((width + format.gap) / stepX));
+  let cell = first;
+  let line = top;
+  let at = 0;
+  for (const size of devices) {
+    let rest = size;
+    while (rest > 0) {
+      // A device that is wider than its site goes on in the next line.
+      const columns = Math.min(mostColumns, Math.ceil(rest / rows));
+      if (at > 0 && at + columns * stepX - format.gap > width) {
+        at = 0;
+        line += rows * stepY - format.gap + format.deviceGap;
+      }
+      const here = Math.min(rest, columns * rows);
+      for (let i = 0; i < here; i += 1, cell += 1) {
+        x[cell] = left + at + Math.floor(i / rows) * stepX;
+        y[cell] = line + (i % rows) * stepY;
+      }
+      at += columns * stepX - format.gap + format.deviceGap;
+      rest -= here;
+    }
+  }
+  return line + rows * stepY - format.gap;
+}
+
+/** @param {number[]} devices sensors of each @returns {number} so that most are about as high as wide */
+function rowsFor(devices) {
+  const middle = devices.toSorted((a, b) => a - b)[Math.floor(devices.length / 2)] ?? 1;
+  return Math.max(1, Math.floor(Math.sqrt(middle)));
+}

@@ -1,0 +1,38 @@
+import { LEVELS } from './deviation.js';
+
+/**
+ * How a cell looks. One number each, so that a painter can go through them colour by colour: 0 to 10 is the scale from far below to far
+ * above, 5 the usual; then those of which there is no deviation to show.
+ */
+export const USUAL = LEVELS;
+export const LEARNING = 2 * LEVELS + 1;
+export const SILENT = LEARNING + 1;
+export const OFFLINE = SILENT + 1;
+export const UNHEARD = OFFLINE + 1;
+export const LOOKS = UNHEARD + 1;
+
+/**
+ * @param {{ at: number, device: { offline: boolean } }} sensor
+ * @param {number} level of its deviation
+ * @param {boolean} learning
+ * @returns {number}
+ */
+export function lookOf({ at, device }, level, learning) {
+  if (device.offline) return OFFLINE;
+  if (at === 0) return UNHEARD;
+  return learning ? LEARNING : USUAL + level;
+}
+
+/** @param {number} look @param {boolean} isLow @returns {string} in words */
+export function describeLook(look, isLow) {
+  if (look === OFFLINE) return 'Device offline';
+  if (look === SILENT) return 'Silent';
+  if (look === UNHEARD) return 'No value yet';
+  if (look === LEARNING) return 'Learning its range';
+  const size = Math.abs(look - USUAL);
+  if (size <= 1) return 'As usual';
+  const where = isLow ? 'below' : 'above';
+  return `${size >= 4 ? 'Far ' : size === 2 ? 'A little ' : ''}${where} its usual`.replace(/^./, (first) =>
+    first.toUpperCase(),
+  );
+}

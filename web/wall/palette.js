@@ -1,0 +1,22 @@
+import { LOOKS } from './looks.js';
+
+/**
+ * The colours of the theme as they are now, read off the legend: what it shows is what is drawn.
+ *
+ * @param {HTMLElement} legend with one `[data-look]` for each look
+ * @returns {import('./painter.js').Palette}
+ */
+export function readPalette(legend) {
+  const style = getComputedStyle(legend);
+  return {
+    looks: Array.from({ length: LOOKS }, (_, look) => {
+      const swatch = legend.querySelector(`[data-look="${look}"]`);
+      return swatch ? getComputedStyle(swatch).color : style.color;
+    }),
+    ground: style.getPropertyValue('--surface'),
+    card: style.getPropertyValue('--off-card'),
+    ink: style.color,
+    quiet: style.getPropertyValue('--ink-2'),
+    font: style.fontFamily,
+  };
+}

@@ -1,0 +1,126 @@
+import { createHits } from './hits.js';
+import { layOut } from './layout.js';
+import { inOrder } from './order.js';
+import { createPainter } from './painter.js';
+
+/**
+ * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
+ * @typedef {import('./painter.js').Palette} Palette
+ * @typedef {{ name: string | null, sensors: number, devices: number, x: number, y: number, width: number }} Heading of a site; px
+ * @typedef {{ x: number, y: number, width: number, height: number }} Box px from the top left of the wall
+ */
+
+/**
+ * The wall on its canvas: where each sensor's cell is, and what is drawn anew when something changes.
+ *
+ * @param {object} parts
+ * @param {HTMLCanvasElement} parts.canvas
+ * @param {import('../state/fleet.js').Fleet} parts.fleet
+ */
+export function createPicture({ canvas, fleet }) {
+  const painter = createPainter(canvas);
+  /** @type {FleetSensor[]} by cell */
+  let sensors = [];
+  let layout = layOut([], { width: 1, height: 1 });
+  let hits = createHits(layout);
+  let isLit = new Uint8Array(0);
+  /** @type {Palette | null} */
+  let palette = null;
+  let scale = 1;
+
+  const scene = () => ({ layout, sensors, isLit });
+
+  function paint() {
+    if (palette) painter.all(scene(), palette, scale);
+  }
+
+  /** @param {FleetSensor} sensor @param {1 | -1} step @returns {FleetSensor} the first one of the device before or after */
+  function ofNextDevice(sensor, step) {
+    let at = sensor.cell;
+    while (sensors[at] && sensors[at]?.device === sensor.device) at += step;
+    const found = sensors[at]?.device;
+    while (step < 0 && sensors[at - 1] && sensors[at - 1]?.device === found) at -= 1;
+    return sensors[at] ?? sensor;
+  }
+
+  return {
+    /**
+     * Gives every sensor its place.
+     *
+     * @param {{ width: number, height: number, scale: number }} room px; `scale`: device pixels of one
+     * @returns {{ headings: Heading[], height: number }}
+     */
+    arrange(room) {
+      scale = room.scale;
+      const sites = inOrder(fleet.devices.values());
+      layout = layOut(
+        sites.map(({ devices }) => devices.map((device) => device.sensors.length)),
+        room,
+      );
+      hits = createHits(layout);
+      sensors = sites.flatMap(({ devices }) => devices.flatMap((device) => device.sensors));
+      for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
+      isLit = new Uint8Array(sensors.length).fill(1);
+      const headings = sites.map(({ name, sensors: count, devices }, i) => ({
+        name,
+        sensors: count,
+        devices: devices.length,
+        ...(layout.blocks[i] ?? { x: 0, y: 0, width: 0 }),
+      }));
+      return { headings, height: layout.height };
+    },
+
+    /** @param {(sensor: FleetSensor) => boolean} matches what does not is dimmed @returns {number} how many do */
+    light(matches) {
+      let lit = 0;
+      for (const [cell, sensor] of sensors.entries()) {
+        isLit[cell] = matches(sensor) ? 1 : 0;
+        lit += Number(isLit[cell]);
+      }
+      return lit;
+    },
+
+    /** @param {Palette} next */
+    colour(next) {
+      palette = next;
+    },
+
+    paint,
+
+    /** @param {readonly FleetSensor[]} changed */
+    repaint(changed) {
+      if (palette) painter.some(scene(), palette, changed);
+    },
+
+    /** @param {number} x px @param {number} y px @returns {FleetSensor | null} */
+    sensorAt: (x, y) => sensors[hits.at(x, y)] ?? null,
+
+    /** @param {FleetSensor} sensor @returns {Box | null} */
+    boxOf({ cell }) {
+      const { x, y, format } = layout;
+      if (cell < 0 || cell >= x.length) return null;
+      return { x: Number(x[cell]), y: Number(y[cell]), width: format.width, height: format.height };
+    },
+
+    /**
+     * @param {FleetSensor | null} from
+     * @param {string} key of the keyboard
+     * @returns {FleetSensor | null} where it leads; null: nowhere
+     */
+    byKey(from, key) {
+      const first = sensors[0] ?? null;
+      if (key === 'Home') return first;
+      if (key === 'End') return sensors.at(-1) ?? null;
+      if (key === 'PageUp') return from ? ofNextDevice(from, -1) : first;
+      if (key === 'PageDown') return from ? ofNextDevice(from, 1) : first;
+      const way = WAYS[key];
+      if (!way) return null;
+      return from && from.cell >= 0 ? (sensors[hits.beside(from.cell, ...way)] ?? from) : first;
+    },
+  };
+}
+
+/** @type {Record<string, [dx: number, dy: number]>} */
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** @typedef {ReturnType<typeof createPicture>} Picture */

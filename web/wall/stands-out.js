@@ -1,0 +1,86 @@
+import { html } from 'htm/preact';
+import { formatCount, formatNumber, formatSpan, formatUnit } from '../format.js';
+import { deviceHref, sensorHref } from '../routes.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { withQuery } from '../state/router.js';
+
+/**
+ * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
+ * @typedef {import('../state/fleet.js').FleetDevice} FleetDevice
+ */
+
+/** Entries shown of each kind; of the one that was chosen, more. */
+const FEW = 4;
+const MORE = 12;
+
+/**
+ * What is wrong in the fleet, in words, each a link to its cause: the wall for those who cannot see it, and where everybody else clicks.
+ *
+ * @param {{ review: import('../state/fleet.js').Review, now: number }} props `now`: epoch ms
+ */
+export function StandsOut({ review, now }) {
+  const { far, silent, offline, farCount, silentCount, learning } = review;
+  const nothing = farCount + silentCount + offline.length === 0;
+  return html`
+    <section class="stands-out" aria-label="What stands out">
+      <${Kind} look="far" title="Far off" count=${farCount} entries=${far.map(farEntry)} />
+      <${Kind} look="silent" title="Silent" count=${silentCount} entries=${silent.map((one) => silentEntry(one, now))} />
+      <${Kind} look="offline" title="Devices offline" count=${offline.length} entries=${offline.map(offlineEntry)} />
+      ${nothing && html`<p class="stands-out-none">${learning > 0 ? 'Learning what is usual for each sensor.' : 'Nothing stands out.'}</p>`}
+    </section>
+  `;
+}
+
+/** @typedef {{ key: string, href: string, name: string, of: string, says: string, tone: string }} Entry */
+
+/** @param {FleetSensor} sensor @returns {Entry} */
+const farEntry = (sensor) => ({
+  ...linkTo(sensor),
+  says: `${sensor.score < 0 ? '▼' : '▲'} ${formatNumber(sensor.value)} ${formatUnit(sensor.unit)}`,
+  tone: sensor.score < 0 ? 'low' : 'high',
+});
+
+/** @param {FleetSensor} sensor @param {number} now @returns {Entry} */
+const silentEntry = (sensor, now) => ({ ...linkTo(sensor), says: formatSpan(now - sensor.at), tone: 'warn' });
+
+/** @param {FleetDevice} device @returns {Entry} */
+const offlineEntry = ({ id, name, site, sensors }) => ({
+  key: id,
+  href: deviceHref(id),
+  name,
+  of: site ?? '',
+  says: `${formatCount(sensors.length)} ${sensors.length === 1 ? 'sensor' : 'sensors'}`,
+  tone: '',
+});
+
+/** @param {FleetSensor} sensor */
+const linkTo = ({ key, id, name, device }) => ({
+  key,
+  href: sensorHref(device.id, id),
+  name,
+  of: device.name,
+});
+
+/** @param {{ look: string, title: string, count: number, entries: Entry[] }} props */
+function Kind({ look, title, count, entries }) {
+  const { router } = useParts();
+  const place = useObservable(router.place);
+  if (count === 0) return null;
+  const chosen = place.query.get('look') === look;
+  const hidden = place.query.has('look') && !chosen;
+  const shown = hidden ? [] : entries.slice(0, chosen ? MORE : FEW);
+  const href = withQuery(place, { look: chosen ? null : look });
+  return html`
+    <div class="stands-out-kind" data-look=${look}>
+      <h3><a href=${href} aria-current=${chosen ? 'true' : undefined} title=${chosen ? 'Light all again' : 'Light only these on the wall'}>${title} <b>${formatCount(count)}</b></a></h3>
+      <ul>
+        ${shown.map(
+          ({ key, href: to, name, of, says, tone }) => html`
+            <li key=${key}><a href=${to}><span class="stands-out-name">${name} <span>${of}</span></span><span class="stands-out-says" data-tone=${tone}>${says}</span></a></li>
+          `,
+        )}
+      </ul>
+      ${chosen && count > shown.length && html`<p class="stands-out-more">and ${formatCount(count - shown.length)} more, lit on the wall</p>`}
+    </div>
+  `;
+}

@@ -1,0 +1,129 @@
+import { html } from 'htm/preact';
+import { useRef, useState } from 'preact/hooks';
+import { formatCount } from '../format.js';
+import { sensorHref } from '../routes.js';
+import { useChanges, useObservable, useParts } from '../state/hooks.js';
+import { withQuery } from '../state/router.js';
+import { CellCard, inWords } from './cell-card.js';
+import { usePicture } from './use-picture.js';
+
+/** @typedef {import('../state/fleet.js').FleetSensor} FleetSensor */
+
+/**
+ * All sensors, one cell each, by site and device; a cell is a link to its sensor.
+ *
+ * @param {{ legend: (ref: { current: HTMLElement | null }) => any }} props `legend`: drawn under the wall, and what its colours are read from
+ */
+export function Wall({ legend: drawLegend }) {
+  const { router } = useParts();
+  const { room, canvas, legend, picture, arranged } = usePicture();
+  const [pointed, setPointed] = useState(/** @type {FleetSensor | null} */ (null));
+  const byKeyboard = useRef(false);
+
+  /** @param {PointerEvent} event */
+  const point = (event) => {
+    const { left, top } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    byKeyboard.current = false;
+    setPointed(picture.current?.sensorAt(event.clientX - left, event.clientY - top) ?? null);
+  };
+
+  /** @param {KeyboardEvent} event */
+  const move = (event) => {
+    if (event.key === 'Escape') return setPointed(null);
+    if (event.key === 'Enter' && pointed) return router.go(sensorHref(pointed.device.id, pointed.id));
+    const next = picture.current?.byKey(pointed, event.key);
+    if (!next) return undefined;
+    event.preventDefault();
+    byKeyboard.current = true;
+    setPointed(next);
+    const box = picture.current?.boxOf(next);
+    if (box) showLine(/** @type {HTMLElement} */ (event.currentTarget), box);
+    return undefined;
+  };
+
+  const box = pointed && picture.current?.boxOf(pointed);
+  return html`
+    <div class="wall-room" ref=${room}>
+      <div
+        class="wall-picture"
+        role="application"
+        aria-roledescription="wall of sensors"
+        aria-label="All sensors, a cell each. Arrow keys move, Page Up and Page Down go from device to device, Enter opens the sensor."
+        tabindex="0"
+        style=${{ height: `${arranged.height}px` }}
+        onPointerMove=${point}
+        onPointerDown=${point}
+        onPointerLeave=${(/** @type {PointerEvent} */ event) => event.pointerType === 'mouse' && setPointed(null)}
+        onKeyDown=${move}
+        onBlur=${() => setPointed(null)}
+      >
+        <canvas ref=${canvas} aria-hidden="true" style=${{ width: `${arranged.width}px`, height: `${arranged.height}px` }}></canvas>
+        ${arranged.headings.map((heading) => html`<${SiteHeading} key=${heading.name ?? ''} heading=${heading} />`)}
+        ${
+          pointed &&
+          box &&
+          html`
+            <a
+              class="wall-cursor"
+              href=${sensorHref(pointed.device.id, pointed.id)}
+              tabindex="-1"
+              aria-hidden="true"
+              style=${{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` }}
+            ></a>
+            <${Pointed} sensor=${pointed} box=${box} room=${arranged} said=${byKeyboard.current} />
+          `
+        }
+      </div>
+    </div>
+    ${drawLegend(legend)}
+    ${
+      arranged.lit !== null &&
+      html`<p class="wall-lit" role="status">${formatCount(arranged.lit)} ${arranged.lit === 1 ? 'matches' : 'match'} what is asked for; the others are dimmed.</p>`
+    }
+  `;
+}
+
+/** @param {{ heading: import('./picture.js').Heading }} props */
+function SiteHeading({ heading: { name, sensors, devices, x, y, width } }) {
+  const { router } = useParts();
+  const place = useObservable(router.place);
+  const chosen = place.query.get('site') === name;
+  const count = `${formatCount(sensors)} ${width > 240 ? `${sensors === 1 ? 'sensor' : 'sensors'} · ${formatCount(devices)} ${devices === 1 ? 'device' : 'devices'}` : ''}`;
+  return html`
+    <p class="wall-site" style=${{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
+      ${
+        name === null
+          ? html`<span class="wall-site-name">No site</span>`
+          : html`<a class="wall-site-name" href=${withQuery(place, { site: chosen ? null : name, cursor: null })} tabindex="-1">${name}</a>`
+      }
+      <span>${count}</span>
+    </p>
+  `;
+}
+
+/**
+ * Counts on by itself as long as it is shown.
+ *
+ * @param {{ sensor: FleetSensor, box: import('./picture.js').Box, room: { width: number }, said: boolean }} props
+ */
+function Pointed({ sensor, box, room, said }) {
+  const { live, clock } = useParts();
+  const now = useObservable(clock);
+  useChanges(live.watch);
+  const facts = { sensor, spread: live.fleet.spread(sensor), now };
+  const first = useRef({ sensor, words: '' });
+  // Said once for each cell: a value that changes each second would never let it end.
+  if (first.current.sensor !== sensor || !first.current.words)
+    first.current = { sensor, words: inWords(facts) };
+  return html`
+    <${CellCard} ...${facts} box=${box} room=${room} />
+    ${said && html`<p class="said" role="status">${first.current.words}</p>`}
+  `;
+}
+
+/** Scrolls as little as shows the line of the cursor. @param {HTMLElement} wall @param {import('./picture.js').Box} box */
+function showLine(wall, box) {
+  const top = wall.getBoundingClientRect().top + box.y;
+  if (top < 80) scrollBy({ top: top - 160 });
+  else if (top + box.height > innerHeight - 40) scrollBy({ top: top + box.height - innerHeight + 120 });
+}
