@@ -1,4 +1,5 @@
 import { createRange, FAR, isLearning, learn, levelOf, scoreOf, spreadOf } from '../wall/deviation.js';
+import { kinLevel, measureKin } from '../wall/kin.js';
 import { lookOf, OFFLINE, SILENT } from '../wall/looks.js';
 
 /**
@@ -58,6 +59,8 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
   const devices = new Map();
   /** Spread that sensors of a type have in the middle. @type {Map<string | null, number>} */
   const typical = new Map();
+  /** What sensors are compared with while their own ranges are being learned. @type {ReturnType<typeof measureKin>} */
+  let kin = new Map();
   /** @type {FleetSensor[]} */
   let dirty = [];
   let structure = 0;
@@ -120,9 +123,16 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     structure += 1;
   }
 
+  /** @param {FleetSensor} sensor @returns {number | null} null: there is nothing yet to compare its value with */
+  function level({ range, score, type, value }) {
+    if (!isLearning(range)) return levelOf(score);
+    const others = kin.get(type);
+    return others ? kinLevel(others, value) : null;
+  }
+
   /** @param {FleetSensor} sensor */
   function touch(sensor) {
-    sensor.look = lookOf(sensor, levelOf(sensor.score), isLearning(sensor.range));
+    sensor.look = lookOf(sensor, level(sensor));
     if (sensor.dirty) return;
     sensor.dirty = true;
     dirty.push(sensor);
@@ -156,6 +166,15 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     }
     typical.clear();
     for (const [type, { sum, count }] of pools) typical.set(type, sum / count);
+  }
+
+  function compareNewcomers() {
+    const newcomers = [...sensors.values()].filter(({ range, at }) => at > 0 && isLearning(range));
+    if (newcomers.length === 0) return;
+    kin = measureKin(sensors.values());
+    for (const sensor of newcomers) {
+      if (sensor.look !== SILENT && sensor.look !== lookOf(sensor, level(sensor))) touch(sensor);
+    }
   }
 
   return {
@@ -230,6 +249,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
      */
     review(now) {
       poolSpreads();
+      compareNewcomers();
       /** @type {Review} */
       const review = {
         far: [],

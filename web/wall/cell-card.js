@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { formatAge, formatNumber, formatUnit, NOTHING } from '../format.js';
+import { isLearning } from './deviation.js';
 import { describeLook, LEARNING } from './looks.js';
 
 /**
@@ -29,7 +30,7 @@ export function CellCard({ sensor, spread, now, box, room }) {
         <b>${numberOf(sensor)}</b> <span>${formatUnit(sensor.unit)}</span>
         <span class="wall-card-age">${ageOf(sensor, now)}</span>
       </p>
-      <p>${describeLook(sensor.look, sensor.score < 0)}${usualOf(sensor, spread)}</p>
+      <p>${describeLook(sensor.look, isLearning(sensor.range))}${usualOf(sensor, spread)}</p>
     </div>
   `;
 }
@@ -40,7 +41,7 @@ export function CellCard({ sensor, spread, now, box, room }) {
  */
 export function inWords({ sensor, spread, now }) {
   const value = `${numberOf(sensor)} ${formatUnit(sensor.unit)}`.trim();
-  return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${describeLook(sensor.look, sensor.score < 0)}${usualOf(sensor, spread)}`;
+  return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${describeLook(sensor.look, isLearning(sensor.range))}${usualOf(sensor, spread)}`;
 }
 
 /** @param {FleetSensor} sensor */
@@ -51,7 +52,7 @@ const ageOf = ({ at }, now) => (at === 0 ? NOTHING : formatAge(now - at));
 
 /** @param {FleetSensor} sensor @param {number} spread @returns {string} what is usual for it */
 function usualOf({ look, range, score }, spread) {
-  if (look >= LEARNING) return '';
+  if (look >= LEARNING || isLearning(range)) return '';
   const usual = `${formatNumber(range.mean)} ± ${formatNumber(spread)}`;
   return Math.abs(score) < 1.4 ? `: ${usual}` : `: ${formatNumber(Math.abs(score), 1)} spreads from ${usual}`;
 }

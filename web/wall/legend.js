@@ -6,7 +6,8 @@ const OTHERS = [
   {
     look: LEARNING,
     label: 'learning its range',
-    title: 'Fewer than five values were seen since this page was opened',
+    title:
+      'Fewer than five values were seen since this page was opened, and there are too few of its type to compare it with',
   },
   { look: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
   {
@@ -20,7 +21,7 @@ const OTHERS = [
 /** What the colours and shapes of the wall mean. @param {{ legendRef: { current: HTMLElement | null } }} props */
 export const Legend = ({ legendRef }) => html`
   <ul class="wall-legend" ref=${legendRef} aria-label="What the cells mean">
-    <li class="wall-scale" title="How far each value is from what its own sensor measured in the last minutes, in its usual spread">
+    <li class="wall-scale" title="How far each value is from what its own sensor measured in the last minutes, in its usual spread; of a sensor just met, from what others of its type measure">
       <span>far below</span>
       <span class="wall-scale-steps" aria-hidden="true">
         ${SCALE.map((look) => html`<i key=${look} class="swatch" data-look=${look}></i>`)}

@@ -13,26 +13,28 @@ export const LOOKS = UNHEARD + 1;
 
 /**
  * @param {{ at: number, device: { offline: boolean } }} sensor
- * @param {number} level of its deviation
- * @param {boolean} learning
+ * @param {number | null} level of its deviation; null while that is not known
  * @returns {number}
  */
-export function lookOf({ at, device }, level, learning) {
+export function lookOf({ at, device }, level) {
   if (device.offline) return OFFLINE;
   if (at === 0) return UNHEARD;
-  return learning ? LEARNING : USUAL + level;
+  return level === null ? LEARNING : USUAL + level;
 }
 
-/** @param {number} look @param {boolean} isLow @returns {string} in words */
-export function describeLook(look, isLow) {
+/**
+ * @param {number} look
+ * @param {boolean} isNew whether it was compared with others of its type, since its own range is being learned
+ * @returns {string} in words
+ */
+export function describeLook(look, isNew) {
   if (look === OFFLINE) return 'Device offline';
   if (look === SILENT) return 'Silent';
   if (look === UNHEARD) return 'No value yet';
   if (look === LEARNING) return 'Learning its range';
   const size = Math.abs(look - USUAL);
-  if (size <= 1) return 'As usual';
-  const where = isLow ? 'below' : 'above';
-  return `${size >= 4 ? 'Far ' : size === 2 ? 'A little ' : ''}${where} its usual`.replace(/^./, (first) =>
-    first.toUpperCase(),
-  );
+  if (size <= 1) return isNew ? 'Like others of its type' : 'As usual';
+  const where = `${look < USUAL ? 'below' : 'above'} ${isNew ? 'others of its type' : 'its usual'}`;
+  const words = `${size >= 4 ? 'far ' : size === 2 ? 'a little ' : ''}${where}`;
+  return words.replace(/^./, (first) => first.toUpperCase());
 }

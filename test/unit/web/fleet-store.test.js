@@ -66,6 +66,19 @@ describe('the fleet', () => {
     expect(fleet.review(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0 });
   });
 
+  test('a sensor just met is compared with others of its type, and never called far off for it', () => {
+    const fleet = createFleet();
+    for (let at = 0; at < 9; at += 1) fleet.take(`d/${at}`, item(`d/${at}`, 60 + at));
+    fleet.take('d/wild', item('d/wild', 200));
+    fleet.take('d/other', item('d/other', 200, 0, { type: 'weight' }));
+    expect(lookOf(fleet, 'd/wild')).toBe(LEARNING);
+    expect(fleet.review(NOON)).toMatchObject({ farCount: 0 });
+    expect(lookOf(fleet, 'd/4')).toBe(USUAL);
+    expect(lookOf(fleet, 'd/wild')).toBe(USUAL + 3);
+    expect(lookOf(fleet, 'd/other')).toBe(LEARNING);
+    expect(fleet.drain()).toHaveLength(11);
+  });
+
   test('a sensor is silent after five minutes, or five of its intervals; a value wakes it', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
