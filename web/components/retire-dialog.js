@@ -1,8 +1,9 @@
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 import { wordsOf } from '../api/problem-words.js';
 import { useParts } from '../state/hooks.js';
+import { Dialog } from './dialog.js';
 import { RetireConfirmation, RetireExplanation } from './retire-steps.js';
 
 /**
@@ -12,18 +13,10 @@ import { RetireConfirmation, RetireExplanation } from './retire-steps.js';
  */
 export function RetireDialog({ device, onClose }) {
   const { client, router } = useParts();
-  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const [isSure, setSure] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
   const name = device.name ?? device.device_id;
-  const close = () => dialog.current?.close();
-
-  useEffect(() => {
-    const opened = dialog.current;
-    opened?.showModal();
-    return () => opened?.close();
-  }, []);
 
   async function retire() {
     setBusy(true);
@@ -39,21 +32,14 @@ export function RetireDialog({ device, onClose }) {
   }
 
   return html`
-    <dialog
-      class="dialog"
-      ref=${dialog}
-      aria-labelledby="retire-title"
-      onClose=${onClose}
-      onCancel=${(/** @type {Event} */ event) => busy && event.preventDefault()}
-    >
-      <h2 id="retire-title">Retire ${name}?</h2>
+    <${Dialog} title=${`Retire ${name}?`} held=${busy} onClose=${onClose}>
       ${
         isSure
-          ? html`<${RetireConfirmation} name=${name} busy=${busy} onConfirm=${retire} onCancel=${close} />`
-          : html`<${RetireExplanation} device=${device} onContinue=${() => setSure(true)} onCancel=${close} />`
+          ? html`<${RetireConfirmation} name=${name} busy=${busy} onConfirm=${retire} />`
+          : html`<${RetireExplanation} device=${device} onContinue=${() => setSure(true)} />`
       }
       ${problem && html`<${Failure} problem=${problem} />`}
-    </dialog>
+    <//>
   `;
 }
 

@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../format.js';
+import { Cancel } from './dialog.js';
 
 /**
  * What retiring a device means.
@@ -8,9 +9,8 @@ import { formatCount } from '../format.js';
  * @param {object} props
  * @param {import('../api/types.js').DeviceInfo} props.device
  * @param {() => void} props.onContinue
- * @param {() => void} props.onCancel
  */
-export function RetireExplanation({ device: { online, sensors }, onContinue, onCancel }) {
+export function RetireExplanation({ device: { online, sensors }, onContinue }) {
   const count = sensors.length;
   return html`
     <ul class="dialog-list">
@@ -30,7 +30,7 @@ export function RetireExplanation({ device: { online, sensors }, onContinue, onC
       </p>`
     }
     <p class="dialog-actions">
-      <button type="button" class="button" autofocus onClick=${onCancel}>Cancel</button>
+      <${Cancel} autofocus />
       <button type="button" class="button" onClick=${onContinue}>Continue</button>
     </p>
   `;
@@ -43,9 +43,8 @@ export function RetireExplanation({ device: { online, sensors }, onContinue, onC
  * @param {string} props.name
  * @param {boolean} props.busy
  * @param {() => void} props.onConfirm
- * @param {() => void} props.onCancel
  */
-export function RetireConfirmation({ name, busy, onConfirm, onCancel }) {
+export function RetireConfirmation({ name, busy, onConfirm }) {
   const [typed, setTyped] = useState('');
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const matches = typed.trim() === name;
@@ -72,7 +71,7 @@ export function RetireConfirmation({ name, busy, onConfirm, onCancel }) {
         />
       </label>
       <p class="dialog-actions">
-        <button type="button" class="button" disabled=${busy} onClick=${onCancel}>Cancel</button>
+        <${Cancel} disabled=${busy} />
         <button type="submit" class="button grave-button" disabled=${!matches || busy}>
           ${busy ? 'Retiring…' : 'Retire'}
         </button>

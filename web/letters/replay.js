@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 import { wordsOf } from '../api/problem-words.js';
-import { Confirm } from '../components/confirm.js';
+import { Cancel, Dialog } from '../components/dialog.js';
 import { formatBytes, formatCount } from '../format.js';
 import { useParts } from '../state/hooks.js';
 import { RefusedTable } from './refused-table.js';
@@ -45,9 +45,13 @@ export function Replay({ letter, keptBytes }) {
       <div role="status">${told && html`<${Outcome} told=${told} />`}${problem && html`<${Failure} problem=${problem} />`}</div>
       ${
         asking &&
-        html`<${Confirm} title="Store what was refused?" action="Replay" onYes=${replay} onNo=${() => setAsking(false)}>
+        html`<${Dialog} title="Store what was refused?" onClose=${() => setAsking(false)}>
           <p>The ${measurements(countOf(letter))} that ${countOf(letter) === 1 ? 'was' : 'were'} refused ${countOf(letter) === 1 ? 'goes' : 'go'} through ingest again: what is good now is committed under its own time, what is not is told here.</p>
           <p>The others of this message are stored already, and left alone. The letter stays until it expires.</p>
+          <p class="dialog-actions">
+            <${Cancel} />
+            <button type="button" class="button main-button" onClick=${replay}>Replay</button>
+          </p>
         <//>`
       }
     </section>
