@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { persistentOn, runMosquitto, stopMosquitto } from '../../bench/stand/mosquitto.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 
 // Debian keeps the broker out of the PATH of ordinary users.
@@ -26,47 +27,24 @@ export async function startMosquitto({ users, acl } = {}) {
   const rights = join(directory, 'acl');
   if (acl) writeFileSync(rights, `${acl.join('\n')}\n`);
   const configuration = join(directory, 'mosquitto.conf');
-  writeFileSync(
-    configuration,
-    [
-      // Started by root it would change to a user who cannot write here.
-      ...(process.getuid?.() === 0 ? ['user root'] : []),
-      `listener ${port} 127.0.0.1`,
-      ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
-      ...(acl ? [`acl_file ${rights}`] : []),
-      'persistence true',
-      `persistence_location ${directory}/`,
-      'max_queued_messages 0',
-      '',
-    ].join('\n'),
-  );
+  const lines = [
+    ...persistentOn(port, directory),
+    ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
+    ...(acl ? [`acl_file ${rights}`] : []),
+    '',
+  ];
+  writeFileSync(configuration, lines.join('\n'));
   /** @type {import('node:child_process').ChildProcess | null} */
   let child = null;
 
   async function start() {
-    const started = spawn('mosquitto', ['-c', configuration], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-    child = started;
-    let log = '';
-    await new Promise((resolve, reject) => {
-      started.once('error', reject);
-      started.once('exit', () => reject(new Error(`Mosquitto ended:\n${log}`)));
-      started.stderr.on('data', (chunk) => {
-        log += chunk;
-        if (log.includes(' running')) resolve(undefined);
-      });
-    });
+    child = await runMosquitto('mosquitto', configuration, { env });
   }
 
   async function stop() {
     const running = child;
     child = null;
-    if (!running || running.exitCode !== null) return;
-    const exited = once(running, 'exit');
-    // It forgets a signal that comes between its word "running" and its main loop.
-    running.kill('SIGTERM');
-    const reminder = setInterval(() => running.kill('SIGTERM'), 200);
-    await exited;
-    clearInterval(reminder);
+    if (running) await stopMosquitto(running);
   }
 
   await start();
