@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { connectDevice } from '../../support/device.js';
-import { FATES, layDown, openHistory, unionOf } from '../../support/history.js';
+import { FATES } from '../../support/history.js';
+import { useHistorySystem } from '../../support/history-system.js';
 import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** @typedef {import('../../support/history.js').Sample} Sample */
@@ -15,34 +14,12 @@ const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 
-const clock = { now: BEGIN };
-/** @type {import('../../support/system.js').TestSystem} */
-let system;
-/** @type {import('../../support/device.js').Device} */
-let device;
-/** @type {import('../../support/history.js').History} */
-let history;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => clock.now });
-  device = await connectDevice(system);
-  history = await openHistory(system);
-});
-afterAll(async () => {
-  await history?.close();
-  await device?.end();
-  await system?.stop();
-});
-
-/** @param {string} name @param {Sample[]} samples one message */
-const measure = (name, samples) =>
-  device.measure(
-    name,
-    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
-  );
+const world = useHistorySystem(BEGIN);
+const { clock } = world;
 
 /** @param {string} name @param {string} accept @param {string} [query] @param {string} [method] */
 const ask = (name, accept, query = '', method = 'GET') =>
-  send(system.httpUrl, `/api/v1/devices/${name}/sensors/s/measurements?${query}`, {
+  send(world.system.httpUrl, `/api/v1/devices/${name}/sensors/s/measurements?${query}`, {
     method,
     headers: { Accept: accept },
   });
@@ -80,10 +57,8 @@ describe('hours that have been through everything', () => {
       ]);
       return { hour, fate, samples };
     });
-    const sensor = history.sensorOf('mixed', 's');
-    await layDown({ history, clock, hours, sensor, send: (samples) => measure('mixed', samples) });
     // Texts know no zero with a sign.
-    expected = unionOf(hours.flatMap(({ samples }) => samples)).map(([ts, value]) => [ts, value + 0]);
+    expected = (await world.lay('mixed', hours)).map(([ts, value]) => [ts, value + 0]);
   });
 
   test.each([
@@ -157,7 +132,7 @@ describe('nearly two million samples', () => {
   const FROM = BEGIN + 10 * DAY_MS;
   beforeAll(async () => {
     const end = FROM + DAYS * DAY_MS;
-    const sensor = history.sensorOf('large', 's');
+    const sensor = world.history.sensorOf('large', 's');
     const times = Array.from({ length: 3600 }, (_, at) => at * 1000);
     const values = times.map((at) => Math.sin(at));
     const statistics = { count: 3600, min: -1, max: 1, sum: 0, first: 0, last: 0 };
@@ -172,19 +147,19 @@ describe('nearly two million samples', () => {
             0,
             3600,
           );
-          await history.store.history.writeSamples(sensor, [{ hour, samples }]);
-          await history.store.history.writeStatistics(sensor, hour, statistics, hour + 2 * HOUR_MS);
+          await world.history.store.history.writeSamples(sensor, [{ hour, samples }]);
+          await world.history.store.history.writeStatistics(sensor, hour, statistics, hour + 2 * HOUR_MS);
         }),
       );
     }
-    await history.packedUntil(bucketOf(end));
+    await world.history.packedUntil(bucketOf(end));
     clock.now = end;
-    await measure('large', [[end, 7]]);
+    await world.measure('large', [[end, 7]]);
   });
 
   /** @param {string} query @returns {Promise<import('node:http').IncomingMessage>} an answer of which nothing is read yet */
   async function begin(query) {
-    const sent = request(`${system.httpUrl}/api/v1/devices/large/sensors/s/measurements?${query}`, {
+    const sent = request(`${world.system.httpUrl}/api/v1/devices/large/sensors/s/measurements?${query}`, {
       headers: { Accept: NDJSON },
     }).end();
     const [response] = await once(sent, 'response');
@@ -214,10 +189,10 @@ describe('nearly two million samples', () => {
   });
 
   test('an error in the middle breaks the connection off: nobody takes half of it for the whole', async () => {
-    const sensor = history.sensorOf('large', 's');
+    const sensor = world.history.sensorOf('large', 's');
     const hour = FROM + (DAYS - 1) * DAY_MS + 5 * HOUR_MS;
-    await history.dropPacked(sensor, hour);
-    await history.store.history.writeSamples(sensor, [{ hour, samples: Buffer.from([1, 2, 3]) }]);
+    await world.history.dropPacked(sensor, hour);
+    await world.history.store.history.writeSamples(sensor, [{ hour, samples: Buffer.from([1, 2, 3]) }]);
     const response = await begin('order=asc');
     expect(response.statusCode).toBe(200);
     response.resume();
@@ -229,7 +204,7 @@ describe('nearly two million samples', () => {
 
 /** @returns {Promise<number>} how often the process has read history so far */
 async function historyReads() {
-  const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+  const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();
   return Number(/^iot_db_request_seconds_count\{query="read_history"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
 }
 

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { connectDevice } from '../../support/device.js';
-import { layDown, openHistory, unionOf } from '../../support/history.js';
+import { unionOf } from '../../support/history.js';
+import { useHistorySystem } from '../../support/history-system.js';
 import { pagesOf } from '../../support/pages.js';
-import { startTestSystem } from '../../support/system.js';
 
 /** @typedef {import('../../support/history.js').Sample} Sample */
 /** @typedef {import('../../support/history.js').Fate} Fate */
@@ -11,30 +10,8 @@ import { startTestSystem } from '../../support/system.js';
 /** Some weeks back, so that a whole day can go by. */
 const BEGIN = bucketOf(Date.now() - 30 * DAY_MS);
 
-const clock = { now: BEGIN };
-/** @type {import('../../support/system.js').TestSystem} */
-let system;
-/** @type {import('../../support/device.js').Device} */
-let device;
-/** @type {import('../../support/history.js').History} */
-let history;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => clock.now });
-  device = await connectDevice(system);
-  history = await openHistory(system);
-});
-afterAll(async () => {
-  await history?.close();
-  await device?.end();
-  await system?.stop();
-});
-
-/** @param {string} name of a device @param {Sample[]} samples one message */
-const send = (name, samples) =>
-  device.measure(
-    name,
-    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
-  );
+const world = useHistorySystem(BEGIN);
+const { clock } = world;
 
 /** @param {string} name @param {string} query */
 const path = (name, query) => `/devices/${name}/sensors/s/measurements?${query}`;
@@ -74,20 +51,15 @@ describe('hours that have been through everything', () => {
     const hour = BEGIN + at * HOUR_MS;
     return { hour, fate, samples: fate === 'nothing' ? [] : spread(hour, 1 + ((at * 7) % 20), at) };
   });
-  const expected = unionOf(hours.flatMap(({ samples }) => samples));
-  beforeAll(() =>
-    layDown({
-      history,
-      clock,
-      hours,
-      sensor: history.sensorOf('mixed', 's'),
-      send: (samples) => send('mixed', samples),
-    }),
-  );
+  /** @type {Sample[]} */
+  let expected;
+  beforeAll(async () => {
+    expected = await world.lay('mixed', hours);
+  });
 
   test.each([1, 7, 100, 1000])('limit %i, in both orders: each sample once', async (limit) => {
     for (const order of ORDERS) {
-      const pages = await pagesOf(system, path('mixed', `order=${order}&limit=${limit}`));
+      const pages = await pagesOf(world.system, path('mixed', `order=${order}&limit=${limit}`));
       expectAll(pages, order, expected);
       for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     }
@@ -103,7 +75,7 @@ describe('hours that have been through everything', () => {
         [ts - 2 * HOUR_MS, ts],
       ]) {
         const inRange = expected.filter(([time]) => time >= Number(from) && time < Number(to));
-        const pages = await pagesOf(system, path('mixed', `order=asc&from=${from}&to=${to}`));
+        const pages = await pagesOf(world.system, path('mixed', `order=asc&from=${from}&to=${to}`));
         expect(read(pages.flat())).toEqual(inRange);
       }
     }
@@ -112,46 +84,42 @@ describe('hours that have been through everything', () => {
 
 test.each(ORDERS)('an hour goes from batches to history between two pages, %s', async (order) => {
   const name = `passing-${order}`;
-  const sensor = history.sensorOf(name, 's');
+  const sensor = world.history.sensorOf(name, 's');
   const start = BEGIN + 100 * HOUR_MS;
   const hours = Array.from({ length: 5 }, (_, at) => start + at * HOUR_MS);
   const samples = hours.flatMap((hour, at) => spread(hour, 12, at));
-  await history.packedUntil(start);
+  await world.history.packedUntil(start);
   for (const hour of hours) {
     clock.now = hour + HOUR_MS;
-    await send(
+    await world.measure(
       name,
       samples.filter(([ts]) => bucketOf(ts) === hour),
     );
   }
   clock.now = start + 10 * HOUR_MS;
-  const pages = await pagesOf(system, path(name, `order=${order}&limit=7`), async (page) => {
+  const pages = await pagesOf(world.system, path(name, `order=${order}&limit=7`), async (page) => {
     const hour = hours[page - 1];
     if (hour === undefined) return;
-    await history.pack(sensor, hour);
-    await history.dropBatches(sensor, [hour]);
+    await world.history.pack(sensor, hour);
+    await world.history.dropBatches(sensor, [hour]);
   });
   expectAll(pages, order, unionOf(samples));
 });
 
 test.each(ORDERS)('late samples join packed hours between two pages, %s', async (order) => {
   const name = `joined-${order}`;
-  const sensor = history.sensorOf(name, 's');
   const hours = [0, 1, 2, 3].map((at) => BEGIN + (200 + at) * HOUR_MS);
   const samples = hours.flatMap((hour, at) => spread(hour, 10, at));
-  await layDown({
-    history,
-    clock,
-    sensor,
-    send: (some) => send(name, some),
-    hours: hours.map((hour) => ({
+  await world.lay(
+    name,
+    hours.map((hour) => ({
       hour,
       fate: 'packed',
       samples: samples.filter(([ts]) => bucketOf(ts) === hour),
     })),
-  });
-  const pages = await pagesOf(system, path(name, `order=${order}&limit=6`), (page) =>
-    send(
+  );
+  const pages = await pagesOf(world.system, path(name, `order=${order}&limit=6`), (page) =>
+    world.measure(
       name,
       hours.map((hour) => [hour + page * 1000 + 7, -page]),
     ),
@@ -165,18 +133,18 @@ test.each(ORDERS)('late samples join packed hours between two pages, %s', async 
 test('over a gap of most of a year, in both orders, with few requests', async () => {
   const old = BEGIN - 300 * DAY_MS;
   const samples = [...spread(old, 3, 1), ...spread(old + 299 * DAY_MS, 3, 2)];
-  await history.packedUntil(BEGIN + 300 * HOUR_MS);
+  await world.history.packedUntil(BEGIN + 300 * HOUR_MS);
   clock.now = BEGIN + 300 * HOUR_MS;
   for (const hour of new Set(samples.map(([ts]) => bucketOf(ts)))) {
-    await send(
+    await world.measure(
       'sleepy',
       samples.filter(([ts]) => bucketOf(ts) === hour),
     );
-    await history.pack(history.sensorOf('sleepy', 's'), hour);
+    await world.history.pack(world.history.sensorOf('sleepy', 's'), hour);
   }
   for (const order of ORDERS) {
     const requests = await requestsOf(async () => {
-      const pages = await pagesOf(system, path('sleepy', `order=${order}&limit=2`));
+      const pages = await pagesOf(world.system, path('sleepy', `order=${order}&limit=2`));
       expectAll(pages, order, samples);
       expect(pages.length).toBe(3);
     });
@@ -189,19 +157,19 @@ test('what was measured before retention is not there, to the millisecond', asyn
   const hour = BEGIN - 350 * DAY_MS;
   clock.now = hour + 2 * DAY_MS;
   const samples = spread(hour, 5, 0);
-  await send('oldest', samples);
-  await history.pack(history.sensorOf('oldest', 's'), hour, clock.now + HOUR_MS);
+  await world.measure('oldest', samples);
+  await world.history.pack(world.history.sensorOf('oldest', 's'), hour, clock.now + HOUR_MS);
   const [, second] = samples[1] ? [0, samples[1][0]] : [];
   clock.now = Number(second) + 365 * DAY_MS;
-  expectAll(await pagesOf(system, path('oldest', 'from=0')), 'desc', samples.slice(1));
+  expectAll(await pagesOf(world.system, path('oldest', 'from=0')), 'desc', samples.slice(1));
   clock.now += 1;
-  expectAll(await pagesOf(system, path('oldest', 'from=0')), 'desc', samples.slice(2));
+  expectAll(await pagesOf(world.system, path('oldest', 'from=0')), 'desc', samples.slice(2));
 });
 
 /** @param {() => Promise<void>} work @returns {Promise<number>} requests to the database meanwhile */
 async function requestsOf(work) {
   const count = async () => {
-    const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
+    const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();
     return [...text.matchAll(/^iot_db_request_seconds_count\{query="read_[^}]*\} (\d+)/gm)].reduce(
       (sum, [, number]) => sum + Number(number),
       0,

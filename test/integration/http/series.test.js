@@ -1,48 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { difference, seriesOf, WIDTHS, widthOf } from '../../support/brute-force.js';
-import { connectDevice } from '../../support/device.js';
-import { layDown, openHistory, unionOf } from '../../support/history.js';
+import { useHistorySystem } from '../../support/history-system.js';
 import { expectProblem, send } from '../../support/http.js';
-import { startTestSystem } from '../../support/system.js';
 
 /** @typedef {import('../../support/history.js').Sample} Sample */
 /** @typedef {import('../../support/history.js').Fate} Fate */
 
 const BEGIN = dayOf(Date.now() - 340 * DAY_MS);
 
-const clock = { now: BEGIN };
-/** @type {import('../../support/system.js').TestSystem} */
-let system;
-/** @type {import('../../support/device.js').Device} */
-let device;
-/** @type {import('../../support/history.js').History} */
-let history;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => clock.now });
-  device = await connectDevice(system);
-  history = await openHistory(system);
-});
-afterAll(async () => {
-  await history?.close();
-  await device?.end();
-  await system?.stop();
-});
-
-/** @param {string} name of a device @param {Sample[]} samples one message */
-const measure = (name, samples) =>
-  device.measure(
-    name,
-    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
-  );
+const world = useHistorySystem(BEGIN);
+const { clock } = world;
 
 /** @param {string} name @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} hours @returns {Promise<Sample[]>} what there is then */
 async function lay(name, hours) {
-  const sensor = history.sensorOf(name, 's');
-  await layDown({ history, clock, hours, sensor, send: (samples) => measure(name, samples) });
+  const samples = await world.lay(name, hours);
   clock.now = BEGIN + 341 * DAY_MS;
-  return unionOf(hours.flatMap(({ samples }) => samples));
+  return samples;
 }
 
 /** @param {string} name @param {string} query */
@@ -50,7 +25,7 @@ const path = (name, query) => `/devices/${name}/sensors/s/series?${query}`;
 
 /** @param {string} name @param {{ from: number, to: number }} range @param {number} points */
 async function ask(name, { from, to }, points) {
-  const answer = await system.get(path(name, `from=${from}&to=${to}&points=${points}`));
+  const answer = await world.system.get(path(name, `from=${from}&to=${to}&points=${points}`));
   const made = answer.points.map((/** @type {any} */ point) => ({ ...point, ts: Date.parse(point.ts) }));
   return { made, width: answer.step_ms, source: answer.source };
 }
@@ -124,7 +99,7 @@ describe('hours that have been through everything', () => {
 
   test('whole hours need nothing but their statistics', async () => {
     const hour = BEGIN + 900 * HOUR_MS;
-    await history.dropPacked(history.sensorOf('mixed', 's'), hour);
+    await world.history.dropPacked(world.history.sensorOf('mixed', 's'), hour);
     const range = { from: hour, to: hour + 2 * HOUR_MS };
     const { source } = await expectBruteForce('mixed', samples, range, 2);
     expect(source).toBe('statistics');
@@ -185,13 +160,13 @@ describe('ranges', () => {
     ['after the last sample', `from=${hour + HOUR_MS}`],
     ['in the future', 'from=2090-01-01&to=2091-01-01'],
   ])('%s: nothing, at once', async (_, query) => {
-    const answer = await system.get(path('plain', query));
+    const answer = await world.system.get(path('plain', query));
     expect(answer).toEqual({ points: [], step_ms: expect.any(Number), source: 'samples' });
   });
 
   test('a thousand years, or nothing said: all there is, by the width of what may be there', async () => {
     for (const query of ['', 'from=1526-01-01&to=2526-01-01']) {
-      const { points, step_ms } = await system.get(path('plain', query));
+      const { points, step_ms } = await world.system.get(path('plain', query));
       expect(step_ms).toBe(DAY_MS);
       const count = points.reduce(
         (/** @type {number} */ sum, /** @type {any} */ point) => sum + point.count,
@@ -206,7 +181,7 @@ describe('ranges', () => {
     const was = clock.now;
     clock.now = Number(third) + 365 * DAY_MS;
     try {
-      const { points } = await system.get(path('plain', 'points=1'));
+      const { points } = await world.system.get(path('plain', 'points=1'));
       expect(points).toMatchObject([{ count: samples.length - 2 }]);
     } finally {
       clock.now = was;
@@ -222,13 +197,13 @@ describe('ranges', () => {
     ['limit=5', 'bad_parameter'],
     ['from=yesterday', 'bad_parameter'],
   ])('%s: %s', async (query, code) => {
-    expectProblem(await send(system.httpUrl, `/api/v1${path('plain', query)}`), 400, code);
+    expectProblem(await send(world.system.httpUrl, `/api/v1${path('plain', query)}`), 400, code);
   });
 
   test('a known sensor without data has no points; an unknown one is not there', async () => {
-    await device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
-    expect((await system.get(path('newborn', ''))).points).toEqual([]);
-    expectProblem(await send(system.httpUrl, `/api/v1${path('nobody', '')}`), 404, 'not_found');
+    await world.device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
+    expect((await world.system.get(path('newborn', ''))).points).toEqual([]);
+    expectProblem(await send(world.system.httpUrl, `/api/v1${path('nobody', '')}`), 404, 'not_found');
   });
 });
 

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { connectDevice } from './device.js';
+import { layDown, openHistory, unionOf } from './history.js';
+import { startTestSystem } from './system.js';
+
+/** @typedef {import('./history.js').Sample} Sample */
+
+/**
+ * A system in which time goes by as a test says, with a device that measures and a hand on its history: set up before the first
+ * test of a file, and taken away at the end.
+ *
+ * @param {number} begin epoch ms
+ */
+export function useHistorySystem(begin) {
+  const parts = new HistorySystem(begin);
+  beforeAll(() => parts.start());
+  afterAll(() => parts.stop());
+  return parts;
+}
+
+/** Devices have one sensor each, `s`. */
+class HistorySystem {
+  /** @type {import('./system.js').TestSystem} */
+  system = /** @type {any} */ (null);
+  /** @type {import('./device.js').Device} */
+  device = /** @type {any} */ (null);
+  /** @type {import('./history.js').History} */
+  history = /** @type {any} */ (null);
+
+  /** @param {number} begin epoch ms */
+  constructor(begin) {
+    this.clock = { now: begin };
+  }
+
+  async start() {
+    this.system = await startTestSystem({ clock: () => this.clock.now });
+    this.device = await connectDevice(this.system);
+    this.history = await openHistory(this.system);
+  }
+
+  async stop() {
+    await this.history?.close();
+    await this.device?.end();
+    await this.system?.stop();
+  }
+
+  /** @param {string} name of a device @param {Sample[]} samples one message */
+  async measure(name, samples) {
+    await this.device.measure(
+      name,
+      samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
+    );
+  }
+
+  /**
+   * @param {string} name of a device
+   * @param {Parameters<typeof layDown>[0]['hours']} hours
+   * @returns {Promise<Sample[]>} what there is of it then
+   */
+  async lay(name, hours) {
+    await layDown({
+      history: this.history,
+      clock: this.clock,
+      hours,
+      sensor: this.history.sensorOf(name, 's'),
+      send: (samples) => this.measure(name, samples),
+    });
+    return unionOf(hours.flatMap(({ samples }) => samples));
+  }
+}
