@@ -1,6 +1,6 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
-import { bucketOf } from '../../../schema/rules.js';
 import { int64 } from '../cells.js';
+import { seriesOf } from '../measurements/series.js';
 import { dayKey } from './keys.js';
 
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
@@ -70,7 +70,10 @@ export function createUnpackedReads(session) {
     async deviceHourPage(device, hour, after) {
       const { rows, next } = await session.page(DEVICE_HOUR, [device, int64(hour)], after);
       return {
-        items: rows.map((row) => ({ sensor: row['sensor_id'].getBuffer(), series: batchOf(hour, row) })),
+        items: rows.map((row) => ({
+          sensor: row['sensor_id'].getBuffer(),
+          series: readable(() => seriesOf(hour, row)),
+        })),
         next,
       };
     },
@@ -78,7 +81,7 @@ export function createUnpackedReads(session) {
     /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<StoredSeries[]>} one a row of its batches */
     async sensorHour({ device, sensor }, hour) {
       const rows = await session.all(SENSOR_HOUR, [device, int64(hour), sensor]);
-      return rows.map((row) => batchOf(hour, row));
+      return rows.map((row) => readable(() => seriesOf(hour, row)));
     },
 
     /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<StoredSeries[]>} one a row of history */
@@ -90,13 +93,6 @@ export function createUnpackedReads(session) {
 }
 
 /** @typedef {ReturnType<typeof createUnpackedReads>} UnpackedReads */
-
-/** @param {number} hour epoch ms @param {import('../session.js').Row} row of `measurement_batch` @returns {StoredSeries} */
-function batchOf(hour, { ts, last, samples }) {
-  if (samples) return readable(() => unpackSamples(hour, samples));
-  const time = ts.getTime();
-  return bucketOf(time) === hour && typeof last === 'number' ? { times: [time], values: [last] } : null;
-}
 
 /** @param {() => Series} unpack @returns {StoredSeries} */
 function readable(unpack) {

@@ -1,7 +1,7 @@
 import { uuidText } from '../../../schema/ids.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
-import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { int64 } from '../cells.js';
+import { seriesOf } from './series.js';
 
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
 
@@ -56,9 +56,3 @@ export function createSampleReads(session) {
 }
 
 /** @typedef {ReturnType<typeof createSampleReads>} SampleReads */
-
-/** @param {number} bucket epoch ms @param {import('../session.js').Row} row @returns {Series} sorted */
-const seriesOf = (bucket, row) =>
-  row['samples']
-    ? unpackSamples(bucket, row['samples'])
-    : { times: [row['ts'].getTime()], values: [row['last']] };
