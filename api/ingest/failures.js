@@ -3,7 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 /**
  * What a failure makes of the message that met it.
  *
- * @param {{ patience: import('./patience.js').Patience, logger: import('pino').Logger }} parts
+ * @param {{ patience: import('../patience.js').Patience, logger: import('pino').Logger }} parts
  */
 export function createFailures({ patience, logger }) {
   return {

@@ -15,7 +15,7 @@ const NOTHING = Promise.resolve();
  *
  * @param {object} parts
  * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
- * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('../patience.js').Patience} parts.patience
  */
 export function createHourBatches({ store, patience }) {
   /** `first`: whose rows these are, as long as they are of one message alone. @typedef {{ write: HourWrite, first: HourWrite | null, done: Promise<void> }} Batch */

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../schema/rules.js';
+import { createPatience } from '../patience.js';
 import { createAccept } from './accept.js';
 import { createBudget } from './budget.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
@@ -11,7 +12,6 @@ import { createLateWriter } from './late-writer.js';
 import { createLatestWriter } from './latest-writer.js';
 import { createMeasurements } from './measurements.js';
 import { createPartitionWatch } from './partition-watch.js';
-import { createPatience } from './patience.js';
 import { createProgress } from './progress.js';
 import { createRefusalNotices } from './refusal-notices.js';
 import { createRegistry } from './registry/index.js';

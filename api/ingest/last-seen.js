@@ -9,7 +9,7 @@ const EVERY_MS = 60_000;
  *
  * @param {object} parts
  * @param {import('../store/registry/index.js').RegistryStore} parts.store
- * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('../patience.js').Patience} parts.patience
  */
 export function createLastSeen({ store, patience }) {
   const groups = createGroupCommit({

@@ -9,7 +9,7 @@ const MOST_REMEMBERED = 100_000;
  *
  * @param {object} parts
  * @param {import('../store/history/late-days.js').LateDayStore} parts.store
- * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('../patience.js').Patience} parts.patience
  */
 export function createLateDayNotes({ store, patience }) {
   let hour = 0;

@@ -16,7 +16,7 @@ const SENSORS_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {import('../store/history/writes.js').HistoryWrites} parts.store
- * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('../patience.js').Patience} parts.patience
  * @param {import('./late-days.js').LateDayNotes} parts.days
  * @param {(samples: number) => void} parts.onLate
  */

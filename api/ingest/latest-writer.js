@@ -12,7 +12,7 @@ import { createGroupCommit } from './group-commit.js';
  *
  * @param {object} parts
  * @param {import('../store/latest.js').Latest} parts.store
- * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('../patience.js').Patience} parts.patience
  * @param {import('pino').Logger} parts.logger
  */
 export function createLatestWriter({ store, patience, logger }) {

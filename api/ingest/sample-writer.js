@@ -28,7 +28,7 @@ const HOURS_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
- * @param {import('./patience.js').Patience} parts.patience
+ * @param {import('../patience.js').Patience} parts.patience
  * @param {import('./partition-watch.js').PartitionWatch} parts.partitions
  * @param {import('../trusted-clock.js').TrustedClock} parts.clock
  * @param {import('./late-writer.js').LateWriter} parts.late

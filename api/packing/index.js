@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../schema/ids.js';
-import { createPatience } from '../ingest/patience.js';
+import { createPatience } from '../patience.js';
 import { createBehind } from './behind.js';
 import { createLeases } from './leases.js';
 import { createPacker } from './packer.js';

@@ -18,7 +18,7 @@ const LONGEST_REST_MS = 2000;
  * it never starves, and what is behind for long gets half.
  *
  * @param {object} parts
- * @param {import('../ingest/patience.js').Patience} parts.patience its own: it ends with packing
+ * @param {import('../patience.js').Patience} parts.patience its own: it ends with packing
  * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
  * @param {() => number} parts.overdueMs how long the oldest hour that is not packed could have been
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [parts.rest]

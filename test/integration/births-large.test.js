@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createPatience } from '../../api/ingest/patience.js';
 import { createBirths } from '../../api/ingest/registry/births.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
+import { createPatience } from '../../api/patience.js';
 import { connectStore } from '../../api/store/index.js';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';

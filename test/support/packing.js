@@ -1,8 +1,8 @@
 import pino from 'pino';
-import { createPatience } from '../../api/ingest/patience.js';
 import { createBehind } from '../../api/packing/behind.js';
 import { createPacker } from '../../api/packing/packer.js';
 import { createSteps } from '../../api/packing/steps.js';
+import { createPatience } from '../../api/patience.js';
 
 /** Nobody else packs. @type {import('../../api/packing/leases.js').Leases} */
 const ALONE = {

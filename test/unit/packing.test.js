@@ -1,10 +1,10 @@
 import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { createPatience } from '../../api/ingest/patience.js';
 import { createBehind } from '../../api/packing/behind.js';
 import { historyRows, isSame } from '../../api/packing/history-rows.js';
 import { createSteps, shareOf } from '../../api/packing/steps.js';
 import { bySensor, walkPages } from '../../api/packing/walk.js';
+import { createPatience } from '../../api/patience.js';
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { unpackSamples } from '../../schema/packed/unpack.js';

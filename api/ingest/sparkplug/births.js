@@ -11,7 +11,7 @@ import { bdSeqOf, readMetrics } from './metrics.js';
  * @param {object} parts
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
  * @param {import('../measurements.js').Measurements} parts.measurements
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../../patience.js').Patience} parts.patience
  * @param {import('./definition-book.js').DefinitionBook} parts.book
  * @param {import('./node-devices.js').NodeDevices} parts.devices
  */

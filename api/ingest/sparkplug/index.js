@@ -23,7 +23,7 @@ import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../measurements.js').Measurements} parts.measurements
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../../patience.js').Patience} parts.patience
  * @param {import('../intake.js').Send} parts.send
  * @param {number} parts.historyDays
  * @param {() => number} parts.clock epoch ms

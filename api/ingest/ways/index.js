@@ -43,7 +43,7 @@ import { createStatusWay } from './status.js';
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config} parts.config
  * @param {import('../../store/index.js').Store} parts.store
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../../patience.js').Patience} parts.patience
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../measurements.js').Measurements} parts.measurements
  * @param {import('../last-seen.js').LastSeen} parts.lastSeen
