@@ -41,8 +41,8 @@ export function decimalsOf(value, most = usualDecimals(Math.abs(value))) {
   return String(Number(value.toFixed(most))).split('.')[1]?.length ?? 0;
 }
 
-/** @param {number} size @returns {number} */
-function usualDecimals(size) {
+/** @param {number} size @returns {number} decimals worth showing of a number of this size */
+export function usualDecimals(size) {
   if (size >= 10_000) return 0;
   if (size >= 1000) return 1;
   if (size >= 10) return 2;

@@ -51,7 +51,7 @@ describe('the devices', () => {
     await dashboard.page.getByRole('button', { name: 'Next' }).click();
     await untilDevices(DEVICES - PAGE_ROWS);
     expect(new Set([...first, ...(await names())]).size).toBe(DEVICES);
-    await dashboard.page.getByText(`${DEVICES - PAGE_ROWS} devices · page 2`).waitFor();
+    await dashboard.page.getByText(`${DEVICES - PAGE_ROWS} devices on page 2`).waitFor();
   });
 
   test('are narrowed to a state by one click, to a site and to the beginning of a name', async () => {

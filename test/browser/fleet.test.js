@@ -33,7 +33,9 @@ describe('the fleet', () => {
     expect(await textOf(row.locator('.age'))).toMatch(/^(now|\d+ (s|min))$/);
     const figures = dashboard.page.getByLabel('The pipeline now');
     await until(async () => /Samples stored\s*\d/.test(await textOf(figures)), { what: 'figures' });
-    expect(await textOf(figures)).toMatch(/Time to commit[\s\S]*ms p50[\s\S]*In flight[\s\S]*Refused\s*0/);
+    expect(await textOf(figures)).toMatch(
+      /Time to commit[\s\S]*ms p50[\s\S]*Commit to screen[\s\S]*Refused\s*0/,
+    );
   });
 
   test('a value published by MQTT shows in its row by itself', async () => {
@@ -84,6 +86,29 @@ describe('the fleet', () => {
     expect(await shown()).toEqual(first);
     await dashboard.page.goBack();
     await dashboard.untilRows(rest);
+  });
+
+  test('its page is sorted by the head of a column, once up, once more down; the address keeps it', async () => {
+    await dashboard.visit('/?type=temperature&name=e');
+    await dashboard.untilRows(DEVICES.length);
+    const heads = dashboard.page.locator('table.sensors thead');
+    await heads.getByRole('button', { name: 'Device' }).click();
+    await heads
+      .getByRole('columnheader', { name: 'Device', exact: false })
+      .and(dashboard.page.locator('[aria-sort=descending]'))
+      .waitFor();
+    expect(await dashboard.rows().locator('.col-device').allTextContents()).toEqual(DEVICES.toReversed());
+    await dashboard.page.reload();
+    await dashboard.untilRows(DEVICES.length);
+    expect(await dashboard.rows().locator('.col-device').allTextContents()).toEqual(DEVICES.toReversed());
+  });
+
+  test('shows what each sensor measured lately at once, without waiting for more', async () => {
+    await dashboard.visit('/?name=ear');
+    await dashboard.untilRows(DEVICES.length);
+    await until(async () => (await dashboard.rows().locator('.sparkline-line').count()) === DEVICES.length, {
+      what: 'lines',
+    });
   });
 
   test('a sensor that is new joins the page by itself', async () => {

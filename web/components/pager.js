@@ -15,7 +15,7 @@ import { html } from 'htm/preact';
 export function Pager({ what = 'sensor', shown, isFirst, number, onPrevious, onNext, onFirst }) {
   return html`
     <nav class="pager" aria-label="Pages">
-      <p>${shown} ${shown === 1 ? what : `${what}s`}${number === null ? '' : ` · page ${number}`}</p>
+      <p>${shown} ${shown === 1 ? what : `${what}s`} on ${number === null ? 'this page' : `page ${number}`}</p>
       <button type="button" class="button" disabled=${isFirst} onClick=${onFirst}>First</button>
       <button type="button" class="button" disabled=${!onPrevious} onClick=${onPrevious}>Previous</button>
       <button type="button" class="button" disabled=${!onNext} onClick=${onNext}>Next</button>

@@ -1,48 +1,56 @@
 import { html } from 'htm/preact';
-import { formatCount, formatMs, formatRate } from '../format.js';
+import { formatCount, formatMs, formatRate, NOTHING } from '../format.js';
+import { useRecentStats } from '../pipeline/use-recent-stats.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Figure } from './figure.js';
 import { Sparkline } from './sparkline.js';
 
-/** Seconds that the sparklines reach back: one minute at first, growing to five. */
-const SPAN = { least: 60, most: 300 };
+/** The sparklines reach back so far, in ms: one minute at first, growing to five. */
+const SPAN = { least: 60_000, most: 300_000 };
 
-/** @typedef {import('../api/types.js').Stats} Stats */
+/** @typedef {{ at: number }} Moment epoch ms */
 
-/** What the pipeline does right now, with the last five minutes behind it. */
-export function PipelineFigures() {
+/**
+ * What the fleet and the pipeline do right now, with the last five minutes behind it. While the connection is lost, they look as old as
+ * they are.
+ *
+ * @param {{ info: import('../api/types.js').FleetInfo | null, reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props
+ */
+export function PipelineFigures({ info, reviewed }) {
   const { live } = useParts();
-  const stats = useObservable(live.stats);
-  const now = stats.at(-1);
-  const span = Math.min(Math.max(stats.length, SPAN.least), SPAN.most);
-  /** @param {(one: Stats) => number | undefined} read undefined: no point there */
-  const line = (read) =>
-    stats.flatMap((one, x) => {
-      const y = read(one);
-      return y === undefined ? [] : [{ x, y }];
-    });
+  const moments = useRecentStats();
+  const screen = useObservable(live.screenTimes);
+  const status = useObservable(live.status);
+  const now = moments.at(-1);
+  const shown = screen.at(-1);
 
   return html`
-    <dl class="figures" aria-label="The pipeline now">
+    <dl class="figures figures-five" aria-label="The pipeline now" data-stale=${status === 'reconnecting'}>
+      <${SensorsOnline} info=${info} reviewed=${reviewed} />
       <${Figure} label="Samples stored" value=${formatRate(now?.samples_per_s)} unit="/s">
-        <${Sparkline} points=${line((one) => one.samples_per_s)} floor=${0} span=${span} />
+        <${Line} moments=${moments} read=${(/** @type {any} */ one) => one.samples_per_s} />
       <//>
       <${Figure}
         label="Time to commit"
-        value=${formatMs(now?.commit_ms?.p50)}
+        value=${formatMs(now?.commit_ms.p50)}
         unit="ms p50"
-        second=${formatMs(now?.commit_ms?.p99)}
+        second=${formatMs(now?.commit_ms.p99)}
         secondUnit="ms p99"
       >
-        <${Sparkline}
-          points=${line((one) => one.commit_ms.p50 ?? undefined)}
-          second=${line((one) => one.commit_ms.p99 ?? undefined)}
-          floor=${0}
-          span=${span}
+        <${Line}
+          moments=${moments}
+          read=${(/** @type {any} */ one) => one.commit_ms.p50}
+          second=${(/** @type {any} */ one) => one.commit_ms.p99}
         />
       <//>
-      <${Figure} label="In flight" value=${formatCount(now?.in_flight)} unit="requests">
-        <${Sparkline} points=${line((one) => one.in_flight)} floor=${0} span=${span} />
+      <${Figure}
+        label="Commit to screen"
+        value=${formatMs(shown?.p50)}
+        unit="ms p50"
+        second=${formatMs(shown?.p99)}
+        secondUnit="ms p99"
+      >
+        <${Line} moments=${screen} read=${(/** @type {any} */ one) => one.p50} second=${(/** @type {any} */ one) => one.p99} />
       <//>
       <${Figure}
         label="Refused"
@@ -50,8 +58,46 @@ export function PipelineFigures() {
         unit="/s"
         tone=${now && now.refused_per_s > 0 ? 'warn' : undefined}
       >
-        <${Sparkline} points=${line((one) => one.refused_per_s)} floor=${0} span=${span} />
+        <${Line} moments=${moments} read=${(/** @type {any} */ one) => one.refused_per_s} />
       <//>
     </dl>
   `;
+}
+
+/** @param {{ info: import('../api/types.js').FleetInfo | null, reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props */
+function SensorsOnline({ info, reviewed }) {
+  const { review } = useObservable(reviewed);
+  const known = info !== null;
+  const away = review.offlineSensors + review.silentCount;
+  return html`
+    <${Figure}
+      label="Sensors online"
+      value=${known ? formatCount(Math.max(0, info.sensors - away)) : NOTHING}
+      unit=${known ? `of ${formatCount(info.sensors)}` : ''}
+    >
+      <p class="figure-note">
+        ${known && `${formatCount(info.devices.online)} devices${info.devices.offline > 0 ? `, ${formatCount(info.devices.offline)} offline` : ''}`}
+      </p>
+    <//>
+  `;
+}
+
+/**
+ * @param {object} props
+ * @param {Moment[]} props.moments
+ * @param {(moment: any) => number | null} props.read null: no point there
+ * @param {(moment: any) => number | null} [props.second]
+ */
+function Line({ moments, read, second }) {
+  const newest = moments.at(-1)?.at ?? 0;
+  const span = Math.min(Math.max(newest - (moments[0]?.at ?? newest), SPAN.least), SPAN.most);
+  /** @param {(moment: any) => number | null} [of] */
+  const points = (of) =>
+    of
+      ? moments.flatMap((moment) => {
+          const y = of(moment);
+          return y === null ? [] : [{ x: moment.at, y }];
+        })
+      : [];
+  return html`<${Sparkline} points=${points(read)} second=${points(second)} floor=${0} span=${span} />`;
 }

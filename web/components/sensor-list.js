@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { FILTERS, PAGE_ROWS, useLatestPage } from '../state/use-latest-page.js';
+import { useTails } from '../state/use-tails.js';
 import { FleetFilters } from './fleet-filters.js';
 import { EmptyFleet, NoMatch } from './fleet-notices.js';
 import { ListSwitch } from './list-switch.js';
@@ -18,6 +19,7 @@ export function SensorList() {
   const filtered = FILTERS.some((name) => place.query.has(name));
   const cursor = place.query.get('cursor');
   const hasPages = !problem && (data === null || data.items.length > 0 || cursor !== null);
+  useTails(data?.items ?? null);
   useNewcomers(live, data?.items.length === 0 && !filtered, reload);
 
   /** @param {string | null} next @param {(string | null)[]} trail cursors of the pages before */

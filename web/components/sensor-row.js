@@ -46,7 +46,7 @@ export function SensorRow({ item, ofDevice = false, filterHref }) {
       <td class="col-spark hue-${hueOf(now.type)}">
         <${Sparkline} points=${recent.map(({ ts, value }) => ({ x: ts, y: value }))} span=${spanOf(recent)} />
       </td>
-      <td class="col-value"><${Value} value=${now.value} unit=${now.unit} ts=${now.ts} recent=${recent} /></td>
+      <td class="col-value"><${Value} value=${now.value} unit=${now.unit} ts=${now.ts} recent=${recent} decimals=${live.decimals(now)} /></td>
       <td class="col-age"><${Age} ts=${now.ts} /></td>
     </tr>
   `;

@@ -12,11 +12,12 @@ const FADE_MS = 600;
  * @param {string | null} props.unit
  * @param {string | null} props.ts
  * @param {{ value: number }[]} props.recent values before it, which fix the number of decimals
+ * @param {number} [props.decimals] at least, where others of its kind stand in the same column
  */
-export function Value({ value, unit, ts, recent }) {
+export function Value({ value, unit, ts, recent, decimals: least = 0 }) {
   const number = useRef(/** @type {HTMLElement | null} */ (null));
   useFadeIn(number, ts);
-  const decimals = decimalsFor(recent.map((one) => one.value));
+  const decimals = Math.max(least, decimalsFor(recent.map((one) => one.value)));
   return html`
     <span class="value" data-none=${value === null}>
       <span class="value-number" ref=${number}>${formatNumber(value, recent.length > 0 ? decimals : undefined)}</span>

@@ -8,13 +8,13 @@ const MOST_WAITING = 40;
  * frames are drawn, in a tab behind others, each is taken in as it comes.
  *
  * @param {object} parts
- * @param {(text: string) => void} parts.take
+ * @param {(text: string, arrivedAt: number) => void} parts.take `arrivedAt` by `clock`
  * @param {(run: () => void) => void} parts.requestFrame
  * @param {() => boolean} parts.isHidden
  * @param {() => number} [parts.clock] ms
  */
 export function createIntake({ take, requestFrame, isHidden, clock = () => performance.now() }) {
-  /** @type {string[]} */
+  /** @type {{ text: string, at: number }[]} */
   let waiting = [];
   let requested = false;
   /** Taken in since the last frame: the first text of a frame need not wait. */
@@ -24,7 +24,10 @@ export function createIntake({ take, requestFrame, isHidden, clock = () => perfo
     requested = false;
     spent = false;
     const began = clock();
-    while (waiting.length > 0 && clock() - began < BUDGET_MS) take(String(waiting.shift()));
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      take(next.text, next.at);
+      if (clock() - began >= BUDGET_MS) break;
+    }
     if (waiting.length > 0) request();
   }
 
@@ -37,13 +40,13 @@ export function createIntake({ take, requestFrame, isHidden, clock = () => perfo
   function takeAll() {
     const all = waiting;
     waiting = [];
-    for (const text of all) take(text);
+    for (const { text, at } of all) take(text, at);
   }
 
   return {
     /** @param {string} text */
     push(text) {
-      waiting.push(text);
+      waiting.push({ text, at: clock() });
       if (isHidden() || waiting.length > MOST_WAITING) return takeAll();
       if (!spent && waiting.length === 1) {
         takeAll();

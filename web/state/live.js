@@ -4,6 +4,7 @@ import { createFrameQueue } from './frame-queue.js';
 import { createIntake } from './intake.js';
 import { createObservable } from './observable.js';
 import { createRecentValues } from './recent-values.js';
+import { createScreenTimes } from './screen-times.js';
 
 /**
  * @typedef {import('../api/types.js').LatestItem} LatestItem
@@ -33,6 +34,7 @@ export function createLive({ EventSource, requestFrame, isHidden = () => false }
   const sensors = createRecentValues();
   const changed = createFrameQueue(requestFrame);
   const fleet = createFleet();
+  const screen = createScreenTimes({ requestFrame, afterPaint: (run) => setTimeout(run) });
   /** @type {Set<(changed: readonly FleetSensor[]) => void>} */
   const watchers = new Set();
   let whole = false;
@@ -51,9 +53,12 @@ export function createLive({ EventSource, requestFrame, isHidden = () => false }
   }
 
   const intake = createIntake({
-    take(text) {
-      /** @type {{ items: LatestItem[] }} */
-      const { items } = JSON.parse(text);
+    take(text, arrivedAt) {
+      /** @type {Partial<import('../api/types.js').Delta> & { items: LatestItem[] }} */
+      const { items, committed_at, sent_at } = JSON.parse(text);
+      if (committed_at && sent_at && !isHidden()) {
+        screen.arrived(Date.parse(sent_at) - Date.parse(committed_at), arrivedAt);
+      }
       for (const item of items) {
         const key = keyOf(item);
         if (whole && fleet.take(key, item)) tellSoon();
@@ -68,13 +73,18 @@ export function createLive({ EventSource, requestFrame, isHidden = () => false }
   const stream = createStream({
     EventSource,
     onItems: intake.push,
-    onStats: (next) => stats.set([...stats.get().slice(1 - STATS_KEPT), next]),
+    onStats(next) {
+      screen.sum(Date.now());
+      stats.set([...stats.get().slice(1 - STATS_KEPT), next]);
+    },
     onStatus: status.set,
   });
 
   return {
     status,
     stats,
+    /** How long values took from their commit to the screen. */
+    screenTimes: screen.figures,
     fleet,
     /** @param {import('../api/stream.js').Target} target replaces what was followed; neither devices nor sensors: the whole fleet */
     follow(target) {
@@ -84,6 +94,12 @@ export function createLive({ EventSource, requestFrame, isHidden = () => false }
     stop: stream.stop,
     /** @param {LatestItem[]} items of a page: what is known before the stream says more */
     seed: (items) => items.forEach(sensors.take),
+    /** @param {string} key @param {{ ts: number, value: number }[]} before what a sensor measured before this page was opened, oldest first */
+    seedBefore(key, before) {
+      if (sensors.takeBefore(key, before)) changed.tell(key);
+    },
+    /** @param {LatestItem} item @returns {number} decimals that suit all of its type */
+    decimals: (item) => sensors.decimals(item),
     /** @param {string} key */
     sensor: (key) => sensors.get(key),
     /** @param {string} key @param {() => void} listener @returns {() => void} ends it */

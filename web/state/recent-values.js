@@ -1,3 +1,5 @@
+import { decimalsOf, usualDecimals } from '../format.js';
+
 /** @typedef {import('../api/types.js').LatestItem} LatestItem */
 
 /**
@@ -15,6 +17,18 @@ const SENSORS_KEPT = 2000;
 export function createRecentValues() {
   /** @type {Map<string, Seen>} */
   const sensors = new Map();
+  /** By type and unit: decimals of values seen, and the largest of them. @type {Map<string, { most: number, largest: number }>} */
+  const kinds = new Map();
+
+  /** @param {LatestItem} item */
+  function learnDecimals({ type, unit, value }) {
+    if (value === null || !Number.isFinite(value)) return;
+    const key = `${type}\n${unit}`;
+    const kind = kinds.get(key) ?? { most: 0, largest: 0 };
+    kind.most = Math.max(kind.most, decimalsOf(value));
+    kind.largest = Math.max(kind.largest, Math.abs(value));
+    kinds.set(key, kind);
+  }
 
   return {
     /** @param {string} key device_id/sensor_id @returns {Seen | undefined} */
@@ -27,6 +41,7 @@ export function createRecentValues() {
     take(item) {
       const key = `${item.device_id}/${item.sensor_id}`;
       const seen = sensors.get(key);
+      learnDecimals(item);
       if (!seen) {
         sensors.set(key, { item, recent: tail([], item) });
         forgetOldest(sensors);
@@ -37,6 +52,26 @@ export function createRecentValues() {
       sensors.delete(key);
       sensors.set(key, { item, recent: tail(seen.recent, item) });
       return true;
+    },
+
+    /**
+     * @param {string} key
+     * @param {{ ts: number, value: number }[]} before oldest first
+     * @returns {boolean} whether it tells anything new
+     */
+    takeBefore(key, before) {
+      const seen = sensors.get(key);
+      const oldest = seen?.recent[0]?.ts ?? Number.NEGATIVE_INFINITY;
+      const older = before.filter(({ ts }) => ts < oldest);
+      if (!seen || older.length === 0) return false;
+      sensors.set(key, { ...seen, recent: [...older, ...seen.recent].slice(-VALUES_KEPT) });
+      return true;
+    },
+
+    /** @param {LatestItem} item @returns {number} decimals that suit all values of its type: what the largest is worth, if the smallest has them */
+    decimals({ type, unit }) {
+      const { most = 0, largest = 0 } = kinds.get(`${type}\n${unit}`) ?? {};
+      return Math.min(most, usualDecimals(largest));
     },
   };
 }

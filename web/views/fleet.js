@@ -6,21 +6,22 @@ import { SensorList } from '../components/sensor-list.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useTitle } from '../state/use-title.js';
 import { FleetWall } from '../wall/fleet-wall.js';
-import { useFleetInfo } from '../wall/use-fleet-state.js';
+import { useFleetInfo, useReview } from '../wall/use-fleet-state.js';
 
 /** The fleet at a glance: key figures, a wall of all sensors, and below them the same as lists, page by page. */
 export function FleetView() {
   const { live, router } = useParts();
   const { query } = useObservable(router.place);
   const info = useFleetInfo();
+  const reviewed = useReview();
   useTitle('Fleet');
   useEffect(() => live.follow({}), [live]);
   const isEmpty = info?.sensors === 0 && live.fleet.sensors.size === 0;
 
   return html`
     <h1 class="said">Fleet</h1>
-    <${PipelineFigures} />
-    ${!isEmpty && html`<${FleetWall} info=${info} />`}
+    <${PipelineFigures} info=${info} reviewed=${reviewed} />
+    ${!isEmpty && html`<${FleetWall} info=${info} reviewed=${reviewed} />`}
     ${query.get('show') === 'devices' ? html`<${DeviceList} />` : html`<${SensorList} />`}
   `;
 }

@@ -4,7 +4,6 @@ import { formatCount } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Legend } from './legend.js';
 import { StandsOut } from './stands-out.js';
-import { useReview } from './use-fleet-state.js';
 import { Wall } from './wall.js';
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
@@ -16,15 +15,18 @@ const drawLegend = (/** @type {{ current: HTMLElement | null }} */ legendRef) =>
 /**
  * The wall with all that explains it; a screen on a wall may have it alone.
  *
- * @param {{ info: import('../api/types.js').FleetInfo | null }} props the API's own count
+ * @param {object} props
+ * @param {import('../api/types.js').FleetInfo | null} props.info the API's own count
+ * @param {import('../state/observable.js').Observable<import('./use-fleet-state.js').Reviewed>} props.reviewed
  */
-export function FleetWall({ info }) {
-  const { review, now } = useReview();
+export function FleetWall({ info, reviewed }) {
+  const { live } = useParts();
+  const status = useObservable(live.status);
   const section = useRef(/** @type {HTMLElement | null} */ (null));
   const [isLarge, toggle] = useFullScreen(section);
 
   return html`
-    <section class="panel wall" aria-label="Wall" ref=${section}>
+    <section class="panel wall" aria-label="Wall" ref=${section} data-stale=${status === 'reconnecting'}>
       <div class="wall-head">
         <${Counts} info=${info} />
         ${
@@ -39,7 +41,7 @@ export function FleetWall({ info }) {
       </div>
       <div class="wall-body">
         <div class="wall-main"><${Wall} legend=${drawLegend} /></div>
-        <${StandsOut} review=${review} now=${now} />
+        <${StandsOut} reviewed=${reviewed} />
       </div>
     </section>
   `;

@@ -19,6 +19,8 @@ export const HEADING_HEIGHT = 26;
 const SITE_GAP = 18;
 /** So much room a site's name and count want, in px. */
 const LEAST_WIDTH = 120;
+/** What the smallest cell takes with the gaps around it, in square px. */
+const LEAST_AREA = 50;
 const STRIP_GAP = 12;
 /** Cards say so much more that they may take more room. */
 const CARDS_MORE = 1.3;
@@ -36,8 +38,9 @@ const countOf = (counts) => counts.reduce((sum, count) => sum + count, 0);
 export function layOut(sites, room) {
   const counts = sites.map(countOf);
   const total = countOf(counts);
+  const height = Math.max(room.height, (countOf(counts) * LEAST_AREA) / room.width);
   /** @type {(least: number) => number[][]} sites in strips, by the width that each has at least */
-  const stripsFor = once((least) => inStrips(counts, { ...room, gap: SITE_GAP, least }));
+  const stripsFor = once((least) => inStrips(counts, { width: room.width, height, gap: SITE_GAP, least }));
   /** @type {Layout | null} */
   let last = null;
   for (const format of FORMATS) {

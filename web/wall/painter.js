@@ -136,6 +136,11 @@ function drawCard(context, scene, cell, palette) {
   context.fillStyle = palette.quiet;
   context.font = `12px ${palette.font}`;
   context.fillText(sensor.name, text, top + 18);
+  drawRight(context, sensor.device.name, {
+    right: left + format.width - 8,
+    least: text + context.measureText(sensor.name).width + 10,
+    y: top + 18,
+  });
   context.fillStyle = palette.ink;
   context.font = `600 ${format.height > 60 ? 18 : 15}px ${palette.font}`;
   context.fillText(
@@ -144,4 +149,10 @@ function drawCard(context, scene, cell, palette) {
     top + format.height - 12,
   );
   context.restore();
+}
+
+/** Only where there is room for it. @param {CanvasRenderingContext2D} context @param {string} text @param {{ right: number, least: number, y: number }} place */
+function drawRight(context, text, { right, least, y }) {
+  const x = right - context.measureText(text).width;
+  if (x >= least) context.fillText(text, x, y);
 }

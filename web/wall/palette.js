@@ -15,7 +15,7 @@ export function readPalette(legend) {
     }),
     ground: style.getPropertyValue('--surface'),
     card: style.getPropertyValue('--off-card'),
-    ink: style.color,
+    ink: style.getPropertyValue('--ink'),
     quiet: style.getPropertyValue('--ink-2'),
     font: style.fontFamily,
   };

@@ -16,9 +16,10 @@ const MORE = 12;
 /**
  * What is wrong in the fleet, in words, each a link to its cause: the wall for those who cannot see it, and where everybody else clicks.
  *
- * @param {{ review: import('../state/fleet.js').Review, now: number }} props `now`: epoch ms
+ * @param {{ reviewed: import('../state/observable.js').Observable<import('./use-fleet-state.js').Reviewed> }} props
  */
-export function StandsOut({ review, now }) {
+export function StandsOut({ reviewed }) {
+  const { review, now } = useObservable(reviewed);
   const { far, silent, offline, farCount, silentCount, learning } = review;
   const nothing = farCount + silentCount + offline.length === 0;
   return html`

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useParts } from '../state/hooks.js';
+import { createObservable } from '../state/observable.js';
 import { useQuery } from '../state/use-query.js';
 
 /** Which devices are offline is asked this often, in ms, while anybody looks. */
@@ -46,10 +47,12 @@ async function offlineDevices(client, signal) {
   return ids;
 }
 
-/** @returns {{ review: import('../state/fleet.js').Review, now: number }} of this second */
+/** @typedef {{ review: import('../state/fleet.js').Review, now: number }} Reviewed `now`: epoch ms */
+
+/** @returns {import('../state/observable.js').Observable<Reviewed>} anew each second: who shows it subscribes, nobody else is drawn anew */
 export function useReview() {
   const { live, clock } = useParts();
-  const [reviewed, setReviewed] = useState(() => ({ review: live.fleet.review(0), now: clock.get() }));
+  const [reviewed] = useState(() => createObservable({ review: live.fleet.review(0), now: clock.get() }));
   useEffect(() => {
     let liveSince = Number.POSITIVE_INFINITY;
     const noteStatus = () => {
@@ -59,13 +62,13 @@ export function useReview() {
     const look = () => {
       const now = clock.get();
       const caughtUp = now - liveSince > CATCHING_UP_MS;
-      setReviewed({ review: live.fleet.review(caughtUp ? now : 0), now });
+      reviewed.set({ review: live.fleet.review(caughtUp ? now : 0), now });
       live.tellWatchers();
     };
     const endings = [live.status.subscribe(noteStatus), clock.subscribe(look)];
     return () => {
       for (const end of endings) end();
     };
-  }, [live, clock]);
+  }, [live, clock, reviewed]);
   return reviewed;
 }

@@ -1,0 +1,49 @@
+import { useEffect } from 'preact/hooks';
+import { useParts } from './hooks.js';
+import { keyOf } from './live.js';
+
+/** @typedef {import('../api/types.js').LatestItem} LatestItem */
+
+/** Values that a sparkline wants. */
+const VALUES = 60;
+/** With so many, it is a line already. */
+const ENOUGH = 3;
+/** What a sensor measured long ago is not what it did lately, in ms. */
+const LATELY_MS = 3_600_000;
+/** Sensors asked for at once: the rest of the page goes first. */
+const AT_ONCE = 3;
+
+/**
+ * Gives the rows of a page what their sensors measured before, so that no sparkline begins empty.
+ *
+ * @param {LatestItem[] | null} items
+ */
+export function useTails(items) {
+  const { client, live } = useParts();
+  useEffect(() => {
+    if (!items) return undefined;
+    const abort = new AbortController();
+    const wanted = items.filter((item) => {
+      const recent = live.sensor(keyOf(item))?.recent ?? [];
+      return item.ts !== null && recent.length < ENOUGH;
+    });
+
+    /** @param {LatestItem} item */
+    async function fetchTail({ device_id, sensor_id, ts }) {
+      const newest = Date.parse(ts ?? '');
+      const query = { limit: VALUES, from: newest - LATELY_MS, to: newest + 1 };
+      const page = await client.measurements(device_id, sensor_id, query, abort.signal);
+      const before = page.items.map((one) => ({ ts: Date.parse(one.ts), value: one.value })).reverse();
+      live.seedBefore(`${device_id}/${sensor_id}`, before);
+    }
+
+    async function fetchInTurn() {
+      for (let item = wanted.shift(); item && !abort.signal.aborted; item = wanted.shift())
+        await fetchTail(item);
+    }
+
+    // A row without a line is no trouble: the stream draws it in time.
+    for (let line = 0; line < AT_ONCE; line += 1) fetchInTurn().catch(() => {});
+    return () => abort.abort();
+  }, [client, live, items]);
+}
