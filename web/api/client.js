@@ -25,15 +25,25 @@ const sensorPath = (device, sensor) => `/devices/${segment(device)}/sensors/${se
 export function createClient({ fetch }) {
   /** @param {string} path @param {Query} query @param {AbortSignal} [signal] */
   async function get(path, query, signal) {
-    const response = await reach(`${BASE}${path}${toQuery(query)}`, signal);
+    return JSON.parse(await read(`${BASE}${path}${toQuery(query)}`, signal));
+  }
+
+  /** @param {string} url @param {AbortSignal} [signal] @param {{ type?: string }} [how] @returns {Promise<string>} */
+  async function read(url, signal, how) {
+    const response = await reach(url, signal, how);
     if (!response.ok) throw await readProblem(response);
-    return response.json();
+    // An API that goes away half-way through an answer cannot be reached either.
+    return arrived(response.text(), signal);
   }
 
   /** @param {string} url @param {AbortSignal} [signal] @param {{ method?: 'GET' | 'POST' | 'DELETE', type?: string }} [how] */
-  async function reach(url, signal, { method = 'GET', type = 'application/json' } = {}) {
+  const reach = (url, signal, { method = 'GET', type = 'application/json' } = {}) =>
+    arrived(fetch(url, { method, headers: { Accept: type }, signal: signal ?? null }), signal);
+
+  /** @template T @param {Promise<T>} answer @param {AbortSignal} [signal] @returns {Promise<T>} */
+  async function arrived(answer, signal) {
     try {
-      return await fetch(url, { method, headers: { Accept: type }, signal: signal ?? null });
+      return await answer;
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Problem({
@@ -90,11 +100,8 @@ export function createClient({ fetch }) {
      */
     async samples(device, sensor, query, signal) {
       const path = `${sensorPath(device, sensor)}/measurements`;
-      const response = await reach(`${BASE}${path}${toQuery({ ...query, order: 'asc' })}`, signal, {
-        type: 'text/csv',
-      });
-      if (!response.ok) throw await readProblem(response);
-      return readCsv(await response.text());
+      const url = `${BASE}${path}${toQuery({ ...query, order: 'asc' })}`;
+      return readCsv(await read(url, signal, { type: 'text/csv' }));
     },
 
     /**
