@@ -19,11 +19,14 @@ export const SPANS = [
 
 export const USUAL_SPAN_MS = 300_000;
 
-/** @param {string | null} text `5m`, `90s`, `1500ms` @returns {number | null} ms; null: not a span */
+/** Longer than anything is kept. */
+const LONGEST_MS = 100 * UNITS_MS.y;
+
+/** @param {string | null} text `5m`, `90s`, `1500ms`, 100 years at most @returns {number | null} ms; null: not a span */
 export function parseSpan(text) {
   const [, digits, unit] = /^(\d{1,12})(ms|[smhdy])$/.exec(text ?? '') ?? [];
   const ms = Number(digits) * UNITS_MS[/** @type {keyof typeof UNITS_MS} */ (unit)];
-  return ms > 0 ? ms : null;
+  return ms > 0 && ms <= LONGEST_MS ? ms : null;
 }
 
 /** @param {number} ms whole @returns {string} in the largest unit that divides it */

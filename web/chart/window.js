@@ -1,3 +1,4 @@
+import { parseTime } from '../state/parse-time.js';
 import { nextSpan, parseSpan, USUAL_SPAN_MS, writeSpan } from './spans.js';
 
 /**
@@ -32,8 +33,8 @@ export const liveWindow = (ms, now) => ({ live: true, from: now - ms, to: now })
  */
 export function readWindow(query, now) {
   const span = parseSpan(query.get('range')) ?? USUAL_SPAN_MS;
-  const to = readTime(query.get('to'));
-  const from = readTime(query.get('from'));
+  const to = parseTime(query.get('to'));
+  const from = parseTime(query.get('from'));
   if (to === null) return liveWindow(span, now);
   if (from === null || from >= to) return { live: false, from: to - span, to };
   return { live: false, from, to };
@@ -43,12 +44,6 @@ export function readWindow(query, now) {
 export function writeWindow(window) {
   if (window.live) return { range: writeSpan(lengthOf(window)), from: null, to: null };
   return { range: null, from: new Date(window.from).toISOString(), to: new Date(window.to).toISOString() };
-}
-
-/** @param {string | null} text ISO 8601 or epoch ms @returns {number | null} */
-function readTime(text) {
-  const ms = /^-?\d+$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '');
-  return Math.abs(ms) <= 8.64e15 ? ms : null;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { parseTime } from '../state/parse-time.js';
+
 /**
  * @typedef {import('../api/types.js').RefusedHour} RefusedHour
  * @typedef {{ from: number, to: number }} Span epoch ms, half-open
@@ -31,8 +33,8 @@ export function spanOf({ binMs, bins }, now) {
  * @returns {Span | null} the one bar that was chosen
  */
 export function chosenBin(query, { binMs }) {
-  const at = Date.parse(query.get('at') ?? '');
-  return Number.isNaN(at) ? null : { from: at, to: at + binMs };
+  const at = parseTime(query.get('at'));
+  return at === null ? null : { from: at, to: at + binMs };
 }
 
 /**

@@ -62,6 +62,20 @@ describe('an address', () => {
     expect(read(`from=${NOW}&to=${NOW - 5}`)).toEqual({ live: false, from: NOW - 300_005, to: NOW - 5 });
   });
 
+  test.each([
+    'range=999999999999y',
+    'to=8640000000000000',
+    'to=-8640000000000000',
+    'from=-8640000000000000&to=0',
+    'range=100y&to=0',
+    'from=0&to=253402300799999',
+    'to=%2B275760-09-13T00:00:00Z',
+  ])('%s leaves room to write it in any zone', (query) => {
+    const { from, to } = read(query);
+    for (const ts of [from, to]) expect(new Date(ts - YEAR).toISOString()).toMatch(/^\d{4}-/);
+    expect(from).toBeLessThan(to);
+  });
+
   test('is read as it was written', () => {
     fc.assert(
       fc.property(anyTime, fc.integer({ min: 50, max: YEAR }), fc.boolean(), (from, length, live) => {

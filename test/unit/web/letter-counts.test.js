@@ -68,3 +68,12 @@ test('an answer takes the place of what was known of its part, and of nothing el
   });
   expect(codesAt(takeIn(known, answer))).toEqual({ [a]: { malformed: 1 }, [b]: { too_old: 5 } });
 });
+
+test.each(['275760-09-13', '+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', 'x', ''])(
+  '%j chooses no bar',
+  (at) => {
+    expect(
+      chosenBin(new URLSearchParams({ at }), /** @type {typeof RANGES[number]} */ (RANGES[0])),
+    ).toBeNull();
+  },
+);
