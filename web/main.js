@@ -1,5 +1,6 @@
 import { html, render } from 'htm/preact';
 import { createClient } from './api/client.js';
+import { datedFetch } from './api/dated-fetch.js';
 import { App } from './app.js';
 import { createClock } from './state/clock.js';
 import { PartsContext } from './state/hooks.js';
@@ -9,8 +10,9 @@ import { createRouter } from './state/router.js';
 import { createThresholdMemory } from './state/threshold-memory.js';
 import { createVocabulary } from './state/vocabulary.js';
 
+const clock = createClock();
 const parts = {
-  client: createClient({ fetch: (...request) => fetch(...request) }),
+  client: createClient({ fetch: datedFetch((...request) => fetch(...request), clock) }),
   live: createLive({
     EventSource,
     requestFrame: (run) => requestAnimationFrame(run),
@@ -20,7 +22,7 @@ const parts = {
   preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
   thresholds: createThresholdMemory({ storage: localStorage }),
   vocabulary: createVocabulary(),
-  clock: createClock(),
+  clock,
 };
 
 const root = document.getElementById('app');

@@ -17,13 +17,13 @@ const REFRESH = { refreshMs: 60_000 };
  * @returns {import('./shape.js').Shape | null} null: not known yet, or nothing
  */
 export function useExtent(sensor) {
-  const { client } = useParts();
+  const { client, clock } = useParts();
   const { data } = useQuery(
     sensor ? keyOf(sensor) : '',
     async (signal) => {
       if (!sensor) return null;
       const reader = createReader(client, sensor);
-      const to = Date.now();
+      const to = clock.now();
       let bins = await reader.bins({ from: 0, to }, POINTS, signal);
       for (let look = 1; look < MOST_LOOKS; look += 1) {
         const { ts, stepMs } = bins;

@@ -31,7 +31,7 @@ const WINDOWS_KEPT = 30;
  * @returns {SeriesAnswer}
  */
 export function useSeries(sensor, window, points) {
-  const { client, live } = useParts();
+  const { client, clock, live } = useParts();
   const key = sensor ? keyOf(sensor) : '';
   const reader = useMemo(() => (sensor ? createReader(client, sensor) : null), [client, key]);
   const recent = useMemo(() => createRecent(WINDOWS_KEPT), [key]);
@@ -54,7 +54,7 @@ export function useSeries(sensor, window, points) {
         reader,
         window: { live: isLive, from, to },
         points,
-        end: () => Math.max(Date.now(), Date.parse(live.sensor(key)?.item.ts ?? '') || 0),
+        end: () => Math.max(clock.now(), Date.parse(live.sensor(key)?.item.ts ?? '') || 0),
         subscribe: (listener) => live.subscribe(key, listener),
         onShape(shape) {
           recent.set(name, shape);
@@ -74,7 +74,7 @@ export function useSeries(sensor, window, points) {
       clearTimeout(openTimer);
       close();
     };
-  }, [live, reader, recent, key, name, points, round]);
+  }, [clock, live, reader, recent, key, name, points, round]);
 
   return { ...answer, reload };
 }

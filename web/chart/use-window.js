@@ -42,11 +42,11 @@ export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
       /** @param {Window} next @param {boolean} isSettled */
       change: (next, isSettled) => (isSettled ? settleOn(next) : setDraft(next)),
       /** @param {number} ms ends now, and goes on */
-      goLive: (ms) => settleOn(liveWindow(ms, Date.now())),
+      goLive: (ms) => settleOn(liveWindow(ms, clock.now())),
       /** Back to what was live last. */
-      reset: () => settleOn(liveWindow(home.current, Date.now())),
+      reset: () => settleOn(liveWindow(home.current, clock.now())),
     };
-  }, [router]);
+  }, [router, clock]);
 
   const bounds = { now, earliest: Math.min(now - RETENTION_MS, earliest) };
   return { window, settled: chosen, bounds, ...actions };

@@ -23,15 +23,15 @@ const HOUR_MS = 3_600_000;
  * @param {typeof import('./counts.js').RANGES[number]} range
  */
 export function useLetterCounts(range) {
-  const { client } = useParts();
+  const { client, clock } = useParts();
   const [round, setRound] = useState(0);
-  const [counts, setCounts] = useState(() => nothingYet(range));
+  const [counts, setCounts] = useState(() => nothingYet(range, clock.now()));
 
   useEffect(() => {
     const abort = new AbortController();
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
-    let known = nothingYet(range);
+    let known = nothingYet(range, clock.now());
     let countedAt = 0;
     const show = (/** @type {Partial<LetterCounts>} */ change) => {
       known = { ...known, ...change };
@@ -53,7 +53,7 @@ export function useLetterCounts(range) {
 
     async function goOn() {
       let again = REFRESH_MS;
-      const now = Date.now();
+      const now = clock.now();
       try {
         if (known.reached > known.span.from) {
           const isNew = known.reached === Number.POSITIVE_INFINITY;
@@ -79,15 +79,15 @@ export function useLetterCounts(range) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [client, range, round]);
+  }, [client, clock, range, round]);
 
   return { ...counts, reload: useCallback(() => setRound((count) => count + 1), []) };
 }
 
-/** @param {typeof import('./counts.js').RANGES[number]} range @returns {LetterCounts} */
-const nothingYet = (range) => ({
+/** @param {typeof import('./counts.js').RANGES[number]} range @param {number} now epoch ms @returns {LetterCounts} */
+const nothingYet = (range, now) => ({
   hours: [],
-  span: spanOf(range, Date.now()),
+  span: spanOf(range, now),
   reached: Number.POSITIVE_INFINITY,
   problem: null,
 });

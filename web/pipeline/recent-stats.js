@@ -1,5 +1,5 @@
 /**
- * @typedef {import('../api/types.js').Stats & { at: number }} Moment `at`: epoch ms by the clock of this browser
+ * @typedef {import('../api/types.js').Stats & { at: number }} Moment `at`: epoch ms by the clock that the whole page shows
  */
 
 /** The charts reach back so far. */

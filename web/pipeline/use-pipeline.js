@@ -20,6 +20,7 @@ const FLEET_EVERY_MS = 10_000;
  * @returns {Polled<T>}
  */
 function usePolled(ask, everyMs) {
+  const { clock } = useParts();
   const [polled, setPolled] = useState(/** @type {Polled<T>} */ ({ data: null, at: 0, problem: null }));
   useEffect(() => {
     const abort = new AbortController();
@@ -28,7 +29,7 @@ function usePolled(ask, everyMs) {
     async function poll() {
       try {
         const data = await ask(abort.signal);
-        setPolled({ data, at: Date.now(), problem: null });
+        setPolled({ data, at: clock.now(), problem: null });
       } catch (error) {
         if (abort.signal.aborted) return;
         setPolled((before) => ({ ...before, problem: toProblem(error) }));
@@ -40,7 +41,7 @@ function usePolled(ask, everyMs) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [ask, everyMs]);
+  }, [ask, clock, everyMs]);
   return polled;
 }
 

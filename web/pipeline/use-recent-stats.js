@@ -6,7 +6,7 @@ import { joined, placed } from './recent-stats.js';
 
 /** @returns {Moment[]} the last minutes, the oldest first: what was before this page came, then what the stream tells */
 export function useRecentStats() {
-  const { client, live } = useParts();
+  const { client, clock, live } = useParts();
   const [moments, setMoments] = useState(/** @type {Moment[]} */ ([]));
   const status = useObservable(live.status);
 
@@ -14,9 +14,9 @@ export function useRecentStats() {
     () =>
       live.stats.subscribe(() => {
         const stats = live.stats.get().at(-1);
-        if (stats) setMoments((known) => joined(known, [{ ...stats, at: Date.now() }]));
+        if (stats) setMoments((known) => joined(known, [{ ...stats, at: clock.now() }]));
       }),
-    [live],
+    [clock, live],
   );
 
   // A connection that was lost leaves a hole, which the server fills.
@@ -24,10 +24,10 @@ export function useRecentStats() {
     if (status === 'reconnecting') return undefined;
     const abort = new AbortController();
     client.recentStats(abort.signal).then(
-      ({ items }) => setMoments((known) => joined(known, placed(items, Date.now()))),
+      ({ items }) => setMoments((known) => joined(known, placed(items, clock.now()))),
       () => {},
     );
     return () => abort.abort();
-  }, [client, status]);
+  }, [client, clock, status]);
   return moments;
 }

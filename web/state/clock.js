@@ -1,15 +1,41 @@
 import { createObservable } from './observable.js';
 
+/** The `Date` of an answer has whole seconds. */
+const DATE_MS = 1000;
+
 /**
- * The time that all ages on the screen are counted from; one tick a second, so that they move together.
+ * The time that all ages on the screen are counted from; one tick a second, so that they move together. It is the API's: what
+ * was measured has its times from there, and the clock of the machine in front of us may be wrong by hours.
  *
- * @param {{ everyMs?: number }} [options]
- * @returns {Clock}
+ * @param {{ everyMs?: number, local?: () => number }} [options] `local`: the machine's own, epoch ms
  */
-export function createClock({ everyMs = 1000 } = {}) {
-  const now = createObservable(Date.now());
-  setInterval(() => now.set(Date.now()), everyMs);
-  return now;
+export function createClock({ everyMs = 1000, local = Date.now } = {}) {
+  let aheadMs = 0;
+  const now = () => local() + aheadMs;
+  const ticks = createObservable(now());
+  setInterval(() => ticks.set(now()), everyMs);
+
+  return {
+    ...ticks,
+    /** @returns {number} epoch ms, between the ticks, too */
+    now,
+    /** @returns {number} epoch ms by the machine's own clock, as `hear` wants them */
+    local,
+    /**
+     * Takes in what time it was there while we waited for an answer. We go no further than we have to: each answer brings us nearer, and
+     * what is right already does not move.
+     *
+     * @param {number} date epoch ms, rounded down to whole seconds; NaN: it did not say
+     * @param {{ askedAt: number, answeredAt: number }} here
+     */
+    hear(date, { askedAt, answeredAt }) {
+      const [least, most] = [date - answeredAt, date + DATE_MS - askedAt];
+      if (!(least <= most)) return;
+      const before = aheadMs;
+      aheadMs = Math.min(Math.max(aheadMs, least), most);
+      if (aheadMs !== before) ticks.set(now());
+    },
+  };
 }
 
-/** @typedef {import('./observable.js').Observable<number>} Clock epoch ms */
+/** @typedef {ReturnType<typeof createClock>} Clock */

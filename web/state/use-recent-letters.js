@@ -11,12 +11,12 @@ const HOUR_MS = 3_600_000;
  * @returns {number} 0 as long as it is not known
  */
 export function useRecentLetters() {
-  const { client } = useParts();
+  const { client, clock } = useParts();
   const [letters, setLetters] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
     const ask = () =>
-      client.deadLetterSummary({ from: Date.now() - HOUR_MS }, abort.signal).then(
+      client.deadLetterSummary({ from: clock.now() - HOUR_MS }, abort.signal).then(
         ({ items }) => setLetters(items.reduce((sum, hour) => sum + hour.letters, 0)),
         () => {},
       );
@@ -26,6 +26,6 @@ export function useRecentLetters() {
       clearInterval(timer);
       abort.abort();
     };
-  }, [client]);
+  }, [client, clock]);
   return letters;
 }

@@ -56,7 +56,7 @@ export function useReview() {
   useEffect(() => {
     let liveSince = Number.POSITIVE_INFINITY;
     const noteStatus = () => {
-      liveSince = live.status.get() === 'live' ? Date.now() : Number.POSITIVE_INFINITY;
+      liveSince = live.status.get() === 'live' ? clock.now() : Number.POSITIVE_INFINITY;
     };
     noteStatus();
     const look = () => {
