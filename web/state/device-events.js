@@ -61,6 +61,16 @@ export function onlineSpans(newest, since) {
 }
 
 /**
+ * @param {DeviceEvent[]} newest first, all of them before an instant
+ * @returns {number | null} epoch ms since when it was online at that instant; null: it was not, or nobody knows
+ */
+export function onlineAfter(newest) {
+  // A birth may come again at any time, and says nothing of it.
+  const last = newest.find(({ kind }) => kind !== 'birth');
+  return last?.kind === 'online' ? Date.parse(last.ts) : null;
+}
+
+/**
  * @param {Span[]} spans oldest first
  * @param {number} ts epoch ms
  * @returns {Span | null} the one that holds it

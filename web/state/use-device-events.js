@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
-import { joined } from './device-events.js';
+import { joined, onlineAfter } from './device-events.js';
 import { useParts } from './hooks.js';
 import { useQuery } from './use-query.js';
 
@@ -64,23 +64,23 @@ export function useEventsOf(device, { live, from, to }, newest) {
   const { data } = useQuery(JSON.stringify([device, live ? to - from : range, newest]), async (signal) => {
     const [page, before] = await Promise.all([
       client.events(device, { ...range, limit: MOST_IN_RANGE }, signal),
-      client.events(device, { to: range.from, limit: 1 }, signal),
+      client.events(device, { to: range.from, limit: PAGE }, signal),
     ]);
-    return summaryOf(page, before.items[0]);
+    return summaryOf(page, before.items);
   });
   return data;
 }
 
 /**
  * @param {import('../api/types.js').Page<DeviceEvent>} page
- * @param {DeviceEvent | undefined} before the newest one before the range
+ * @param {DeviceEvent[]} before the newest ones before the range
  */
 function summaryOf({ items, next }, before) {
   const cut = next !== null;
   return {
     events: items,
     /** Since when it had been online as the range began. */
-    onlineSince: !cut && before?.kind === 'online' ? Date.parse(before.ts) : null,
+    onlineSince: cut ? null : onlineAfter(before),
     /** Epoch ms before which nothing is known, since there is too much. */
     knownFrom: cut ? Date.parse(items.at(-1)?.ts ?? '') : null,
   };

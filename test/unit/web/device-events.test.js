@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { happenedAt, joined, listed, onlineSpans, spanAt } from '../../../web/state/device-events.js';
+import {
+  happenedAt,
+  joined,
+  listed,
+  onlineAfter,
+  onlineSpans,
+  spanAt,
+} from '../../../web/state/device-events.js';
 
 /** @typedef {import('../../../web/api/types.js').DeviceEvent} DeviceEvent */
 
@@ -84,4 +91,16 @@ test('what happened at an instant is told in its order', () => {
   expect(happenedAt(all, 10_000)).toEqual(['birth', 'online']);
   expect(happenedAt(all, 20_000)).toEqual(['offline']);
   expect(happenedAt(all, 15_000)).toEqual([]);
+});
+
+describe('before a range it was', () => {
+  test.each([
+    ['', null],
+    ['birth 1', null],
+    ['online 5', 5],
+    ['online 5, birth 7, birth 9', 5],
+    ['online 5, offline 8, birth 9', null],
+  ])('%j: online since %j', (text, expected) => {
+    expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
+  });
 });
