@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 import { wordsOf } from '../api/problem-words.js';
+import { asTyped } from '../state/as-typed.js';
 import { useParts } from '../state/hooks.js';
 import { Dialog } from './dialog.js';
 import { RetireConfirmation, RetireExplanation } from './retire-steps.js';
@@ -16,7 +17,7 @@ export function RetireDialog({ device, onClose }) {
   const [isSure, setSure] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
-  const name = device.name ?? device.device_id;
+  const name = asTyped(device.name ?? '') || device.device_id;
 
   async function retire() {
     setBusy(true);

@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../format.js';
+import { asTyped } from '../state/as-typed.js';
 import { Cancel } from './dialog.js';
 
 /**
@@ -40,14 +41,14 @@ export function RetireExplanation({ device: { online, sensors }, onContinue }) {
  * Asks for the name, so that nobody retires another device than the one meant.
  *
  * @param {object} props
- * @param {string} props.name
+ * @param {string} props.name as one types it
  * @param {boolean} props.busy
  * @param {() => void} props.onConfirm
  */
 export function RetireConfirmation({ name, busy, onConfirm }) {
   const [typed, setTyped] = useState('');
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const matches = typed.trim() === name;
+  const matches = asTyped(typed) === name;
   useEffect(() => field.current?.focus(), []);
 
   /** @param {Event} event */
