@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
  * A question that has to be answered before anything else is done. Escape, and a click beside it, are a no. Whoever asks takes it
@@ -16,7 +16,8 @@ export function Dialog({ title, held = false, onClose, children }) {
   const pressed = useRef(/** @type {EventTarget | null} */ (null));
   const heading = useId();
 
-  useEffect(() => {
+  // Closed as long as it stands there: one that is taken away open leaves the focus nowhere.
+  useLayoutEffect(() => {
     const opened = dialog.current;
     opened?.showModal();
     return () => opened?.close();

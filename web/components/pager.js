@@ -16,9 +16,18 @@ export function Pager({ what = 'sensor', shown, isFirst, number, onPrevious, onN
   return html`
     <nav class="pager" aria-label="Pages">
       <p>${shown} ${shown === 1 ? what : `${what}s`} on ${number === null ? 'this page' : `page ${number}`}</p>
-      <button type="button" class="button" disabled=${isFirst} onClick=${onFirst}>First</button>
-      <button type="button" class="button" disabled=${!onPrevious} onClick=${onPrevious}>Previous</button>
-      <button type="button" class="button" disabled=${!onNext} onClick=${onNext}>Next</button>
+      <${Turn} label="First" onTurn=${isFirst ? null : onFirst} />
+      <${Turn} label="Previous" onTurn=${onPrevious} />
+      <${Turn} label="Next" onTurn=${onNext} />
     </nav>
   `;
 }
+
+/**
+ * A button that is disabled loses the focus: while a page loads, and at the last one, whoever turns pages by keyboard would be
+ * thrown back to the top.
+ *
+ * @param {{ label: string, onTurn: (() => void) | null }} props
+ */
+const Turn = ({ label, onTurn }) =>
+  html`<button type="button" class="button" aria-disabled=${!onTurn} onClick=${onTurn}>${label}</button>`;

@@ -38,7 +38,7 @@ export function Replay({ letter, keptBytes }) {
           <h2>Replay</h2>
           <p id="replay-says">${obstacle || 'When the cause is mended, what was refused can be stored after all. Doing it twice is harmless.'}</p>
         </div>
-        <button type="button" class="button" disabled=${obstacle !== '' || busy} aria-describedby="replay-says" onClick=${() => setAsking(true)}>
+        <button type="button" class="button" disabled=${obstacle !== ''} aria-disabled=${busy} aria-describedby="replay-says" onClick=${() => !busy && setAsking(true)}>
           ${busy ? 'Replaying …' : 'Replay …'}
         </button>
       </div>

@@ -1,0 +1,115 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { useDashboard } from '../support/dashboard.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(120_000);
+
+const HOUR = 3_600_000;
+/** Two spaces, and one at its end: nobody sees them, and HTML does not show them. */
+const SPACED = 'press  2 ';
+
+const dashboard = useDashboard({
+  async fill({ announce, publish }) {
+    const now = Date.now();
+    for (const device of ['press-1', SPACED]) {
+      await announce(device, { name: device, sensors: [{ sensor_id: 'force', type: 'force', unit: 'N' }] });
+    }
+    const samples = Array.from({ length: 60 }, (_, at) => ({
+      sensor_id: 'force',
+      ts: now - at * 1000,
+      value: at,
+    }));
+    await publish('press-1', samples);
+    for (let letter = 0; letter < 60; letter += 1) {
+      await publish('press-1', [{ sensor_id: 'force', ts: 'never', value: letter }]);
+    }
+  },
+});
+
+const button = (/** @type {string | RegExp} */ name) => dashboard.page.getByRole('button', { name });
+const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
+
+/** Sets the clock of the page's machine wrong. @param {number} wrongMs */
+const setWrong = (wrongMs) =>
+  dashboard.page.addInitScript((wrong) => {
+    const Right = Date;
+    globalThis.Date = /** @type {any} */ (
+      class extends Right {
+        /** @param {any[]} given */
+        constructor(...given) {
+          super(.../** @type {[any]} */ (given.length > 0 ? given : [Right.now() + wrong]));
+        }
+        static now = () => Right.now() + wrong;
+      }
+    );
+  }, wrongMs);
+
+describe('on a machine whose clock is wrong', () => {
+  test.each([HOUR, -HOUR])('by %d ms, the chart is live and ages are right', async (wrongMs) => {
+    await setWrong(wrongMs);
+    await dashboard.visit('/devices/press-1/sensors/force?range=15m');
+    const figures = dashboard.page.locator('.range-figures');
+    await until(async () => /Samples\s*[1-9]/.test((await figures.textContent()) ?? ''), {
+      what: 'samples in the live chart',
+    });
+    await dashboard.publish('press-1', { sensor_id: 'force', ts: Date.now(), value: 1234 });
+    await until(async () => ((await figures.textContent()) ?? '').includes('1,234'), {
+      what: 'the new sample',
+    });
+    expect(await dashboard.page.locator('.title .age').first().textContent()).toMatch(/now|\d+ s/);
+  });
+});
+
+describe('an address that nobody wrote', () => {
+  const SENSOR = '/devices/press-1/sensors/force';
+  test.each([
+    [`${SENSOR}?range=999999999999y`, 'force'],
+    [`${SENSOR}?to=-8640000000000000`, 'force'],
+    [`${SENSOR}?to=8640000000000000`, 'force'],
+    ['/devices/press-1?range=999999999999y', 'press-1'],
+    ['/dead-letters?at=275760-09-13', 'Dead letters'],
+  ])('%s shows its view', async (path, heading) => {
+    await dashboard.visit(path);
+    await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await dashboard.page.waitForLoadState('networkidle').catch(() => {});
+    expect(dashboard.opened.complaints).toEqual([]);
+  });
+});
+
+describe('by keyboard', () => {
+  test('turning pages leaves the focus where it is', async () => {
+    await dashboard.visit('/dead-letters');
+    await button('Next').press('Enter');
+    await until(() => new URL(dashboard.page.url()).searchParams.has('cursor'), { what: 'the second page' });
+    expect(await focused()).toBe('Next');
+    await until(() => button('Next').isEnabled(), { what: 'the second page to be there' });
+    await dashboard.page.keyboard.press('Enter');
+    await until(() => button('Next').isDisabled(), { what: 'the last page' });
+    expect(await focused()).toBe('Next');
+  });
+
+  test.each(['Escape', 'Enter'])('a question that is answered by %s gives the focus back', async (key) => {
+    await dashboard.visit('/dead-letters');
+    await dashboard.page.locator('.row-link').first().press('Enter');
+    await button('Replay …').press('Enter');
+    const yes = dashboard.page.getByRole('dialog').getByRole('button', { name: 'Replay' });
+    await yes.focus();
+    await dashboard.page.keyboard.press(key);
+    await yes.waitFor({ state: 'detached' });
+    if (key === 'Enter') {
+      await dashboard.page.getByText('Nothing is stored').waitFor();
+      // The answer is 422: all of it is refused again.
+      dashboard.takeComplaints();
+    }
+    expect(await focused()).toMatch(/^Replay/);
+  });
+
+  test('a device is retired by its name as one reads it', async () => {
+    await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
+    await button('Retire…').click();
+    await button('Continue').click();
+    await dashboard.page.getByRole('textbox').fill('press 2');
+    await button('Retire').and(dashboard.page.locator('[type="submit"]')).click();
+    await dashboard.page.getByText('is retired.').waitFor();
+  });
+});
