@@ -9,6 +9,7 @@ const FLAGS = {
   shapes: { type: 'text', help: 'loads, sensors x samples a message', fallback: SHAPES.join(',') },
   rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
   run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
+  watch: { type: 'duration', help: 'how long the dashboard is left open', fallback: 600_000, min: 10_000 },
   quick: { type: 'switch', help: 'one short round of everything: a look in a few minutes' },
 };
 
@@ -19,6 +20,7 @@ const FLAGS = {
  * @property {number} rounds
  * @property {number} runMs
  * @property {number} warmMs before each run, once its load is on
+ * @property {number} watchMs of an open dashboard
  * @property {number[]} inFlight requests in flight that a baseline is tried with
  * @property {number} bootMs of load before anything is measured
  */
@@ -29,7 +31,7 @@ const FLAGS = {
  * @throws {MillraceError} `usage`
  */
 export function readFlags(argv) {
-  const { only, shapes, rounds, run, quick } = parseFlags('npm run bench --', FLAGS, argv);
+  const { only, shapes, rounds, run, watch, quick } = parseFlags('npm run bench --', FLAGS, argv);
   const names = PARTS.map(({ name }) => name);
   const problems = [];
   const chosen = only === undefined ? names : only.split(',');
@@ -42,6 +44,7 @@ export function readFlags(argv) {
     shapes: loads,
     rounds: quick ? 1 : rounds,
     runMs: quick ? Math.min(run, 2000) : run,
+    watchMs: quick ? Math.min(watch, 60_000) : watch,
     warmMs: quick ? 750 : 1500,
     bootMs: quick ? 10_000 : 40_000,
     inFlight: quick ? [64, 256] : [16, 64, 256, 512],

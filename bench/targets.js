@@ -1,4 +1,5 @@
-import { medianOf } from './measure/rounds.js';
+import { heapGrowth } from './dashboard/heap.js';
+import { median, medianOf } from './measure/rounds.js';
 import { READING_TARGETS } from './reading/targets.js';
 import { figure } from './report/table.js';
 
@@ -28,6 +29,7 @@ import { figure } from './report/table.js';
  * @property {Awaited<ReturnType<typeof import('./parts/reading-disk.js').disk.run>>} [disk]
  * @property {Awaited<ReturnType<typeof import('./parts/packing.js').packing.run>>} [packing]
  * @property {Awaited<ReturnType<typeof import('./parts/live.js').live.run>>} [live]
+ * @property {import('./parts/dashboard.js').Result} [dashboard]
  */
 
 /** What the bench is for, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
@@ -104,6 +106,30 @@ export const TARGETS = [
   inHistory('decimals of two digits', 1.5),
   inHistory('full doubles', 7.1),
   ...READING_TARGETS,
+  {
+    figure: 'p95 of the script time of a frame of the wall, 10,000 sensors, ms',
+    part: 'dashboard',
+    atMost: 6,
+    read: ({ dashboard }) => dashboard.frames.cpuMs.p95,
+  },
+  {
+    figure: 'tasks over 50 ms of an open wall',
+    part: 'dashboard',
+    atMost: 0,
+    read: ({ dashboard }) => dashboard.busy.length,
+  },
+  {
+    figure: 'until the first cells of the wall are on the screen, ms',
+    part: 'dashboard',
+    atMost: 1000,
+    read: ({ dashboard }) => median(dashboard.first),
+  },
+  {
+    figure: 'heap of an open wall, the last third of its time against the first',
+    part: 'dashboard',
+    atMost: 1.1,
+    read: ({ dashboard }) => heapGrowth(dashboard.heap),
+  },
 ];
 
 /** @param {string} load @param {number} atLeast */

@@ -1,4 +1,5 @@
 import { cost } from './cost.js';
+import { dashboard } from './dashboard.js';
 import { fleet } from './fleet.js';
 import { historySize } from './history-size.js';
 import { latency } from './latency.js';
@@ -46,6 +47,7 @@ export const PARTS = [
   disk,
   packing,
   live,
+  dashboard,
   pressure,
   historySize,
 ];

@@ -13,14 +13,15 @@ const STOP_MS = 10_000;
  * @param {string} script
  * @param {object} options
  * @param {string} options.title what a person calls it
+ * @param {string[]} [options.args]
  * @param {NodeJS.ProcessEnv} [options.env] on top of ours
  * @param {string[]} [options.nodeFlags]
  * @param {string} options.log path of the file
  * @param {(line: string) => unknown} [options.isReady] what it says when it is; without: its first message by IPC
  */
-export async function startChild(script, { title, env, nodeFlags = [], log, isReady }) {
+export async function startChild(script, { title, args = [], env, nodeFlags = [], log, isReady }) {
   mkdirSync(dirname(log), { recursive: true });
-  const child = fork(script, {
+  const child = fork(script, args, {
     env: { ...process.env, ...env },
     execArgv: nodeFlags,
     serialization: 'advanced',

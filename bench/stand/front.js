@@ -33,12 +33,15 @@ export async function startFront({ name, dir, settings }) {
     isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
   });
   const { httpPort } = JSON.parse(api.said);
+  const url = `http://127.0.0.1:${httpPort}`;
   const reader = await startChild(READER, {
     title: `reader of "${name}"`,
     log: join(dir, `${name}-reader.log`),
-    env: { ...settings, BENCH_URL: `http://127.0.0.1:${httpPort}` },
+    env: { ...settings, BENCH_URL: url },
   });
   return {
+    url,
+
     /** @type {Record<string, number>} */
     pids: { http: api.pid, reader: reader.pid },
 

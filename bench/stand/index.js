@@ -52,6 +52,9 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
   }
 
   return {
+    /** Where all of it is kept. */
+    dir,
+
     /** Its pid. */
     database: database.pid,
 

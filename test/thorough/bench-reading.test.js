@@ -18,7 +18,7 @@ let database;
 /** @type {import('../../bench/stand/index.js').Stand} */
 let stand;
 
-const flags = { only: [], shapes: [], rounds: 1, runMs: 300, warmMs: 0, inFlight: [], bootMs: 0 };
+const flags = { only: [], shapes: [], rounds: 1, runMs: 300, watchMs: 0, warmMs: 0, inFlight: [], bootMs: 0 };
 const devices = 20;
 
 const context = () => ({ stand, flags, status: () => {} });

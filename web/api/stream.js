@@ -94,6 +94,10 @@ export function createStream({ EventSource, onItems, onStats, onStatus }) {
       graceTimer = setTimeout(tellLost, GRACE_MS);
       open();
     },
+    /** Begins with a snapshot again. */
+    again() {
+      if (address) open();
+    },
     stop() {
       clearTimeout(graceTimer);
       close();

@@ -11,6 +11,7 @@ import { lookOf, OFFLINE, SILENT } from '../wall/looks.js';
  * @property {string | null} site
  * @property {boolean} offline
  * @property {FleetSensor[]} sensors
+ * @property {boolean} isInOrder its sensors stand in the order of their names
  *
  * @typedef {object} FleetSensor one record for as long as the page is open, changed in place: ten thousand values a second make no garbage
  * @property {string} key
@@ -28,6 +29,8 @@ import { lookOf, OFFLINE, SILENT } from '../wall/looks.js';
  * @property {number} look which of the looks of looks.js its cell has
  * @property {boolean} dirty it is among those to be drawn
  * @property {number} cell its number on the wall; -1: none
+ *
+ * @typedef {{ type?: string | null, site?: string | null }} Narrowing of a fleet that is too large to be held
  *
  * @typedef {object} Review what there is to say of the fleet as a whole
  * @property {FleetSensor[]} far those that stand out, the furthest first
@@ -65,6 +68,8 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
   let dirty = [];
   let structure = 0;
   let refused = 0;
+  /** @type {Narrowing} */
+  let wanted = {};
   /** @type {ReadonlySet<string>} */
   let offline = new Set();
 
@@ -73,7 +78,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     const name = device ?? id;
     const known = devices.get(id);
     if (!known) {
-      const added = { id, name, site, offline: offline.has(id), sensors: [] };
+      const added = { id, name, site, offline: offline.has(id), sensors: [], isInOrder: false };
       devices.set(id, added);
       return added;
     }
@@ -107,6 +112,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
       cell: -1,
     };
     device.sensors.push(sensor);
+    device.isInOrder = false;
     sensors.set(key, sensor);
     structure += 1;
     return sensor;
@@ -120,6 +126,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     sensor.name = name;
     sensor.type = item.type;
     sensor.unit = item.unit;
+    sensor.device.isInOrder = false;
     structure += 1;
   }
 
@@ -193,6 +200,12 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
      */
     take(key, item) {
       let sensor = sensors.get(key);
+      if (
+        !sensor &&
+        ((wanted.type && item.type !== wanted.type) || (wanted.site && item.site !== wanted.site))
+      ) {
+        return null;
+      }
       if (!sensor && sensors.size >= most) {
         refused += 1;
         return null;
@@ -232,8 +245,12 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     /** @param {FleetSensor} sensor @returns {number} its usual spread, in its unit */
     spread: ({ range, type }) => spreadOf(range, typical.get(type) ?? 0),
 
-    /** Forgets all sensors: others are wanted. */
-    clear() {
+    /** @returns {boolean} whether only some sensors are taken in */
+    isNarrow: () => Boolean(wanted.type || wanted.site),
+
+    /** Forgets all sensors: only these are wanted. @param {Narrowing} next */
+    narrow(next) {
+      wanted = next;
       sensors.clear();
       devices.clear();
       dirty = [];

@@ -91,6 +91,11 @@ export function createLive({ EventSource, requestFrame, isHidden = () => false }
       whole = !target.devices && !target.sensors;
       stream.follow(target);
     },
+    /** Of a fleet too large to be held: takes in these sensors, and no others. @param {import('./fleet.js').Narrowing} wanted */
+    narrow(wanted) {
+      fleet.narrow(wanted);
+      stream.again();
+    },
     stop: stream.stop,
     /** @param {LatestItem[]} items of a page: what is known before the stream says more */
     seed: (items) => items.forEach(sensors.take),

@@ -54,13 +54,31 @@ function Counts({ info }) {
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
   const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
-  const isPart = live.fleet.refused() > 0 && total > shown;
+  const isFull = live.fleet.refused() > 0;
+  useNarrowing(isFull);
+  const isPart = total > shown && (isFull || live.fleet.isNarrow());
   return html`
     <p class="wall-counts">
       <b>${formatCount(total)}</b> ${total === 1 ? 'sensor' : 'sensors'} · ${formatCount(devices)} ${devices === 1 ? 'device' : 'devices'}
-      ${isPart && html`<span class="wall-part"> · ${formatCount(shown)} of them shown: choose a site or a type to see others</span>`}
+      ${isPart && html`<span class="wall-part"> · ${formatCount(shown)} of them shown${isFull ? ': choose a site or a type to see others' : ''}</span>`}
     </p>
   `;
+}
+
+/** A fleet that is too large for the wall is shown by site and type, as the filters say. @param {boolean} isFull */
+function useNarrowing(isFull) {
+  const { live, router } = useParts();
+  const { query } = useObservable(router.place);
+  const [type, site] = [query.get('type'), query.get('site')];
+  const done = useRef('');
+  useEffect(() => {
+    const filters = JSON.stringify([type, site]);
+    const wanted = live.fleet.isNarrow() || (isFull && (type || site));
+    // What is still too large when it is narrow stays so.
+    if (!wanted || done.current === filters) return;
+    done.current = filters;
+    live.narrow({ type, site });
+  }, [live, type, site, isFull]);
 }
 
 /** @param {{ current: HTMLElement | null }} element @returns {[boolean, () => void]} whether it has the screen, and the switch */

@@ -32,7 +32,8 @@ export function inOrder(devices) {
 
 /** @param {FleetDevice} device */
 function withSensorsInOrder(device) {
-  if (device.sensors.length > 1) device.sensors = sorted(device.sensors, (sensor) => sortKey(sensor.name));
+  if (!device.isInOrder) device.sensors = sorted(device.sensors, (sensor) => sortKey(sensor.name));
+  device.isInOrder = true;
   return device;
 }
 

@@ -29,13 +29,13 @@ export function createPainter(canvas) {
     context.fillRect(Number(x[cell]), Number(y[cell]), format.width, format.height);
   }
 
-  /** @param {Scene} scene @param {Palette} palette @param {number} look */
-  function drawLook(scene, palette, look) {
+  /** @param {Scene} scene @param {Palette} palette @param {number} look @param {boolean} isClean nothing was drawn there before */
+  function drawLook(scene, palette, look, isClean) {
     const cells = byLook[look] ?? [];
     if (cells.length === 0) return;
     const draw = scene.layout.format.isCard ? drawCard : (SHAPES[look] ?? fill);
     const colour = palette.looks[look] ?? palette.ink;
-    for (const cell of cells) clear(scene, palette, cell);
+    if (!isClean) for (const cell of cells) clear(scene, palette, cell);
     for (const lit of [1, 0]) {
       context.globalAlpha = lit ? 1 : DIM;
       context.fillStyle = colour;
@@ -46,9 +46,9 @@ export function createPainter(canvas) {
     cells.length = 0;
   }
 
-  /** @param {Scene} scene @param {Palette} palette */
-  function drawCollected(scene, palette) {
-    for (let look = 0; look < LOOKS; look += 1) drawLook(scene, palette, look);
+  /** @param {Scene} scene @param {Palette} palette @param {{ isClean: boolean }} how */
+  function drawCollected(scene, palette, { isClean }) {
+    for (let look = 0; look < LOOKS; look += 1) drawLook(scene, palette, look, isClean);
   }
 
   return {
@@ -61,13 +61,13 @@ export function createPainter(canvas) {
       context.fillStyle = palette.ground;
       context.fillRect(0, 0, width, height);
       for (const [cell, { look }] of scene.sensors.entries()) byLook[look]?.push(cell);
-      drawCollected(scene, palette);
+      drawCollected(scene, palette, { isClean: true });
     },
 
     /** @param {Scene} scene @param {Palette} palette @param {readonly FleetSensor[]} changed */
     some(scene, palette, changed) {
       for (const { cell, look } of changed) if (cell >= 0) byLook[look]?.push(cell);
-      drawCollected(scene, palette);
+      drawCollected(scene, palette, { isClean: false });
     },
   };
 }

@@ -44,6 +44,7 @@ export function usePicture() {
     let arrangedAt = Number.NEGATIVE_INFINITY;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
+    let frame = 0;
 
     function arrange() {
       clearTimeout(timer);
@@ -57,7 +58,9 @@ export function usePicture() {
         scale: devicePixelRatio,
       });
       setArranged({ headings, width, height, lit: light(drawn) });
-      drawn.paint();
+      // Drawn in a task of its own: to arrange and to draw ten thousand cells is too long for one.
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(drawn.paint);
     }
 
     function repaint() {
@@ -79,6 +82,7 @@ export function usePicture() {
     drawn.colour(readPalette(legendElement));
     return () => {
       clearTimeout(timer);
+      cancelAnimationFrame(frame);
       stopWatching();
       resizes.disconnect();
       system.removeEventListener('change', repaint);

@@ -111,8 +111,12 @@ describe('the fleet', () => {
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
     expect(fleet.refused()).toBe(1);
-    fleet.clear();
-    expect(fleet.take('c/1', item('c/1', 1))).not.toBeNull();
+    fleet.narrow({ site: 'South' });
+    expect(fleet.take('a/1', item('a/1', 1))).toBeNull();
+    expect(fleet.refused()).toBe(0);
+    expect(fleet.take('c/1', item('c/1', 1, 0, { site: 'South' }))).not.toBeNull();
+    fleet.narrow({});
+    expect(fleet.take('a/1', item('a/1', 1))).not.toBeNull();
   });
 });
 

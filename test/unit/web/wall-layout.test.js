@@ -91,6 +91,7 @@ test('sites, devices and sensors stand in the order of their names, numbers by t
     id: name,
     name,
     site,
+    isInOrder: false,
     sensors: sensors.map((one) => ({ name: one })),
   });
   const sites = inOrder([

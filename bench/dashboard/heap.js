@@ -1,0 +1,17 @@
+import { median } from '../measure/rounds.js';
+
+/**
+ * @param {import('./browser.js').OpenPage} opened
+ * @returns {Promise<number>} MB that the page's JavaScript holds, garbage thrown away
+ */
+export async function heapOf({ debuggee }) {
+  await debuggee.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await debuggee.send('Runtime.getHeapUsage');
+  return usedSize / 1e6;
+}
+
+/** @param {number[]} heap MB, one after the other @returns {number} the last third against the first: one look alone says little */
+export function heapGrowth(heap) {
+  const third = Math.max(1, Math.floor(heap.length / 3));
+  return median(heap.slice(-third)) / median(heap.slice(0, third));
+}

@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChromium } from '../dashboard/browser.js';
+import { LONG_MS, watchDashboard } from '../dashboard/watch.js';
+import { startObserving } from '../measure/observe.js';
+import { median } from '../measure/rounds.js';
+import { figure, percent } from '../report/table.js';
+import { startSimulator } from '../stand/simulator.js';
+
+const FLEET = { devices: 2500, sensors: 4 };
+const LOOK_MS = 500;
+
+/** Opened so often by somebody who never was here, before it is left open. */
+const VISITS = 5;
+
+/**
+ * The dashboard in a real browser, while ten thousand sensors change once a second, through broker and database.
+ *
+ * @type {import('./index.js').Part<Result>}
+ */
+export const dashboard = {
+  name: 'dashboard',
+  title: 'The wall of the dashboard in Chromium: 10,000 sensors that change once a second',
+
+  async run({ stand, flags, status }) {
+    const line = await stand.line('dashboard');
+    const front = await stand.front(line);
+    status('starting the simulator');
+    const simulator = await startSimulator({
+      ...FLEET,
+      url: line.url,
+      log: join(stand.dir, 'logs', 'simulator.log'),
+    });
+    const browser = await startChromium();
+    try {
+      await untilAllThere(front.url);
+      const first = [];
+      for (let visit = 1; visit <= VISITS; visit += 1) {
+        status(`visit ${visit} of ${VISITS}`);
+        const opened = await browser.open(front.url);
+        first.push(Number((await opened.seen()).firstCellsMs));
+        await opened.close();
+      }
+      status(`${Math.round(flags.watchMs / 1000)} s with the dashboard open`);
+      const observed = await startObserving({
+        ...line.pids,
+        ...front.pids,
+        simulator: simulator.pid,
+        database: stand.database,
+      });
+      const opened = await browser.open(front.url);
+      const watched = await watchDashboard(opened, flags.watchMs);
+      const { steal, others } = await observed();
+      return { first, ...watched, steal, others };
+    } finally {
+      await browser.stop();
+      await simulator.stop();
+      await stand.close('dashboard-front');
+    }
+  },
+
+  tables: (result) => [
+    {
+      head: ['', 'p50', 'p95', 'most', 'count'],
+      rows: [
+        rowOf('script time of a frame, ms', result.frames.ms),
+        rowOf('of that with a processor, ms', result.frames.cpuMs),
+      ],
+    },
+    {
+      head: ['', ''],
+      rows: [
+        [
+          'first cells on the screen, ms, median and most',
+          `${figure(median(result.first))}, ${figure(Math.max(...result.first))}`,
+        ],
+        [`tasks that had a processor for more than ${LONG_MS} ms`, figure(result.busy.length)],
+        [`tasks over ${LONG_MS} ms by the clock, loading included`, figure(result.longTasks.length)],
+        [
+          'JavaScript heap, MB, first and last',
+          `${figure(Number(result.heap[0]))}, ${figure(Number(result.heap.at(-1)))}`,
+        ],
+        [
+          'commit to screen, ms, p50 and p99',
+          `${figure(median(result.shown.map(({ p50 }) => p50)))}, ${figure(median(result.shown.map(({ p99 }) => p99)))}`,
+        ],
+        ['steal, browser and others', `${percent(result.steal)}, ${percent(result.others)}`],
+      ],
+    },
+  ],
+};
+
+/** @typedef {import('../dashboard/watch.js').Watched & { first: number[], steal: number, others: number }} Result */
+
+/** @param {string} name @param {{ p50: number, p95: number, most: number, count: number }} frames */
+const rowOf = (name, { p50, p95, most, count }) => [
+  name,
+  figure(p50),
+  figure(p95),
+  figure(most),
+  figure(count),
+];
+
+/** @param {string} url of the API */
+async function untilAllThere(url) {
+  const wanted = FLEET.devices * FLEET.sensors;
+  for (;;) {
+    const { sensors } = /** @type {{ sensors: number }} */ (
+      await (await fetch(`${url}/api/v1/fleet`)).json()
+    );
+    if (sensors >= wanted) return;
+    await sleep(LOOK_MS);
+  }
+}
