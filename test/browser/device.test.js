@@ -63,7 +63,8 @@ describe('the signals', () => {
     const box = await charts().nth(2).boundingBox();
     if (!box) throw new Error('no chart');
     // By the mouse: 27 minutes ago, when the hive was online and its lid was silent.
-    const at = (/** @type {number} */ minutes) => box.x + 72 + (box.width - 72 - 16) * (1 - minutes / 60);
+    const at = (/** @type {number} */ minutes) =>
+      box.x + 72 + (box.width - 72 - 16) * (1 - (minutes + hives.age()) / 60);
     await dashboard.page.mouse.move(at(27), box.y + 50);
     await until(async () => (await wordsOf('lid')).endsWith('–'), { what: 'the gap' });
     expect(await wordsOf('brood')).toMatch(/brood\s*3[45]\.?\d*\s*°C/);

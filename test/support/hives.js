@@ -55,6 +55,8 @@ export function createHives() {
 
   return {
     clock: () => Date.now() - behind,
+    /** @returns {number} minutes since then: a machine that is busy takes some */
+    age: () => (Date.now() - start) / MINUTE_MS,
     /** @param {import('./dashboard.js').Dashboard} dashboard */
     async fill(dashboard) {
       await publishHive(dashboard, 'hive-1', RESTLESS);
