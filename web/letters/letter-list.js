@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Notice, ProblemNotice, SlowLine } from '../components/notice.js';
 import { Pager } from '../components/pager.js';
 import { formatCount } from '../format.js';
@@ -33,7 +33,10 @@ export function LetterList({ span, bin, count }) {
   const { data, problem, loading, slow, reload } = useQuery(key, (signal) =>
     client.deadLetters({ limit: PAGE_ROWS, cursor, from, to }, signal),
   );
+  const listed = useRef(count);
   useEffect(() => {
+    if (listed.current === count) return;
+    listed.current = count;
     if (!cursor) reload();
   }, [cursor, count, reload]);
 
