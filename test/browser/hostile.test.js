@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
 import { until } from '../support/until.js';
@@ -74,6 +75,28 @@ describe('an address that nobody wrote', () => {
     await dashboard.page.waitForLoadState('networkidle').catch(() => {});
     expect(dashboard.opened.complaints).toEqual([]);
   });
+});
+
+test('samples that come faster than the API answers do not keep the table empty', async () => {
+  await dashboard.page.route('**/measurements?*', async (route) => {
+    await sleep(1500);
+    await route.continue().catch(() => {});
+  });
+  let value = 7000;
+  const publishing = setInterval(
+    () => dashboard.publish('press-1', { sensor_id: 'force', ts: Date.now(), value: value++ }),
+    250,
+  );
+  try {
+    await dashboard.visit('/devices/press-1/sensors/force?range=1m');
+    const newest = dashboard.page.locator('table.samples tbody tr:not(.waiting)').first();
+    await newest.waitFor({ timeout: 20_000 });
+    const before = await newest.textContent();
+    await until(async () => (await newest.textContent()) !== before, { what: 'a newer sample in the table' });
+  } finally {
+    clearInterval(publishing);
+    await dashboard.page.unrouteAll({ behavior: 'ignoreErrors' });
+  }
 });
 
 describe('by keyboard', () => {

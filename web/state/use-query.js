@@ -19,7 +19,7 @@ const SLOW_MS = 4_000;
 /**
  * Asks the API whenever `key` changes; an answer that came too late for its key is dropped. What could not be answered
  * for now is asked again, until it can. What was answered may be asked again now and then, without a word: if that
- * fails, the answer before it stands.
+ * fails, the answer before it stands. However often it is reloaded, what is under way is waited for.
  *
  * @template T
  * @param {string} key everything that the question depends on
@@ -35,7 +35,12 @@ export function useQuery(key, ask, { refreshMs } = {}) {
     slow: false,
   });
   const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((count) => count + 1), []);
+  /** Whether an answer is on its way; and whether it is to be asked for once more then, since what is under way may miss what is new. */
+  const way = useRef({ isUnder: false, again: false });
+  const reload = useCallback(() => {
+    if (way.current.isUnder) way.current.again = true;
+    else setRound((count) => count + 1);
+  }, []);
   const answered = useRef(/** @type {string | null} */ (null));
   const newest = useRef(ask);
   newest.current = ask;
@@ -44,6 +49,7 @@ export function useQuery(key, ask, { refreshMs } = {}) {
   useEffect(() => {
     const abort = new AbortController();
     const quietly = answered.current === key;
+    way.current = { isUnder: true, again: false };
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let nextTimer;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -60,10 +66,13 @@ export function useQuery(key, ask, { refreshMs } = {}) {
       .then((result) => {
         clearTimeout(slowTimer);
         if (abort.signal.aborted) return;
+        const isNews = way.current.again;
+        way.current = { isUnder: false, again: false };
         if (!result.problem) answered.current = key;
         if (!result.problem || !quietly) {
           setAnswer((now) => ({ ...now, ...result, loading: false, slow: false }));
         }
+        if (isNews && !result.problem) return reload();
         const again = quietly || !result.problem ? refreshMs : result.problem.passes ? RETRY_MS : undefined;
         if (again !== undefined) nextTimer = setTimeout(reload, again);
       });
@@ -71,6 +80,7 @@ export function useQuery(key, ask, { refreshMs } = {}) {
       clearTimeout(slowTimer);
       clearTimeout(nextTimer);
       abort.abort();
+      way.current = { isUnder: false, again: false };
     };
   }, [key, round, reload, refreshMs]);
 
