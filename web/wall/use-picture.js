@@ -110,8 +110,9 @@ export function usePicture() {
     if (!moves) return undefined;
     return clock.subscribe(() => {
       if (!picture.current) return;
-      light(picture.current);
+      const lit = light(picture.current);
       picture.current.paint();
+      setArranged((now) => (now.lit === lit ? now : { ...now, lit }));
     });
   }, [moves, clock]);
 
