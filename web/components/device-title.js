@@ -23,19 +23,33 @@ export const DeviceTitle = ({ name, device, children }) => html`
 `;
 
 /** @param {{ device: import('../api/types.js').DeviceInfo }} props */
-function Facts({ device: { online, site, last_seen, registered_at, sensors } }) {
-  const { preferences } = useParts();
+function Facts({ device }) {
+  const { online, site, registered_at, sensors } = device;
+  const { clock, preferences } = useParts();
   const { zone } = useObservable(preferences);
   return html`
     <ul class="facts">
       <li><${Online} online=${online} /></li>
       ${site && html`<li><a href=${`/?show=devices&site=${encodeURIComponent(site)}`}>${site}</a></li>`}
       <li>${formatCount(sensors.length)} ${sensors.length === 1 ? 'sensor' : 'sensors'}</li>
-      <li>last heard <${Age} ts=${last_seen} /></li>
+      <li>last heard <${Age} ts=${heardAt(device, clock.get())} /></li>
       ${
         registered_at &&
         html`<li>registered <time datetime=${registered_at}>${formatDateTime(Date.parse(registered_at), zone)}</time></li>`
       }
     </ul>
   `;
+}
+
+/**
+ * What the registry knows is up to a minute old; a sample that was measured since then tells more.
+ *
+ * @param {import('../api/types.js').DeviceInfo} device
+ * @param {number} now epoch ms; what was measured later, by a clock that is ahead, tells nothing
+ * @returns {string | null} ISO 8601
+ */
+function heardAt({ last_seen, sensors }, now) {
+  const latest = new Date(now).toISOString();
+  const times = [last_seen, ...sensors.map(({ ts }) => ts)].filter((ts) => ts !== null && ts <= latest);
+  return times.toSorted().at(-1) ?? last_seen;
 }

@@ -8,14 +8,16 @@ import { html } from 'htm/preact';
  * @param {number} props.shown rows on this page
  * @param {boolean} props.isFirst
  * @param {number | null} props.number of this page; null when it was opened by its address
+ * @param {boolean} [props.isSorted] the rows of each page are sorted among themselves
  * @param {(() => void) | null} props.onPrevious
  * @param {(() => void) | null} props.onNext
  * @param {() => void} props.onFirst
  */
-export function Pager({ what = 'sensor', shown, isFirst, number, onPrevious, onNext, onFirst }) {
+export function Pager({ what = 'sensor', shown, isFirst, number, isSorted, onPrevious, onNext, onFirst }) {
+  const isOneOfSome = !isFirst || onNext !== null;
   return html`
     <nav class="pager" aria-label="Pages">
-      <p>${shown} ${shown === 1 ? what : `${what}s`} on ${number === null ? 'this page' : `page ${number}`}</p>
+      <p>${shown} ${shown === 1 ? what : `${what}s`} on ${number === null ? 'this page' : `page ${number}`}${isSorted && isOneOfSome ? ', sorted within it' : ''}</p>
       <${Turn} label="First" onTurn=${isFirst ? null : onFirst} />
       <${Turn} label="Previous" onTurn=${onPrevious} />
       <${Turn} label="Next" onTurn=${onNext} />

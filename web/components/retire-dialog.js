@@ -13,7 +13,7 @@ import { RetireConfirmation, RetireExplanation } from './retire-steps.js';
  * @param {{ device: import('../api/types.js').DeviceInfo, onClose: () => void }} props
  */
 export function RetireDialog({ device, onClose }) {
-  const { client, router } = useParts();
+  const { client, live, router } = useParts();
   const [isSure, setSure] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
@@ -29,6 +29,7 @@ export function RetireDialog({ device, onClose }) {
       setBusy(false);
       return;
     }
+    live.fleet.forget(device.device_id);
     router.go('/?show=devices', { word: `${name} is retired.` });
   }
 

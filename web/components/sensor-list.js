@@ -55,6 +55,7 @@ export function SensorList() {
         html`<${Pager}
         shown=${data?.items.length ?? 0}
         isFirst=${!cursor}
+          isSorted
         number=${cursor && place.trail.length === 0 ? null : place.trail.length + 1}
         onFirst=${() => toPage(null, [])}
         onPrevious=${place.trail.length > 0 ? () => toPage(place.trail.at(-1) ?? null, place.trail.slice(0, -1)) : null}

@@ -248,6 +248,16 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     /** @returns {boolean} whether only some sensors are taken in */
     isNarrow: () => Boolean(wanted.type || wanted.site),
 
+    /** Forgets a device that was retired, with its sensors. @param {string} id */
+    forget(id) {
+      const device = devices.get(id);
+      if (!device) return;
+      for (const sensor of device.sensors) sensors.delete(sensor.key);
+      devices.delete(id);
+      dirty = dirty.filter((sensor) => sensor.device !== device);
+      structure += 1;
+    },
+
     /** Forgets all sensors: only these are wanted. @param {Narrowing} next */
     narrow(next) {
       wanted = next;

@@ -94,9 +94,11 @@ function hollow(context, { layout: { x, y, format } }, cell) {
 
 /** @type {Draw} */
 function crossed(context, { layout: { x, y, format } }, cell) {
-  const [left, top] = [Number(x[cell]), Number(y[cell])];
-  const [right, bottom] = [left + format.width, top + format.height];
-  context.lineWidth = format.width > 9 ? 1.5 : 1;
+  const line = format.width > 9 ? 1.5 : 1;
+  // The ends of a stroke reach over its points; beyond its cell nobody would wipe them off.
+  const [left, top] = [Number(x[cell]) + line, Number(y[cell]) + line];
+  const [right, bottom] = [left + format.width - 2 * line, top + format.height - 2 * line];
+  context.lineWidth = line;
   context.beginPath();
   context.moveTo(left, top);
   context.lineTo(right, bottom);

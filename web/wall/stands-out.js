@@ -27,7 +27,7 @@ export function StandsOut({ reviewed }) {
       <${Kind} look="far" title="Far off" count=${farCount} entries=${far.map(farEntry)} />
       <${Kind} look="silent" title="Silent" count=${silentCount} entries=${silent.map((one) => silentEntry(one, now))} />
       <${Kind} look="offline" title="Devices offline" count=${offline.length} entries=${offline.map(offlineEntry)} />
-      ${nothing && html`<p class="stands-out-none">${learning > 0 ? 'Learning what is usual for each sensor.' : 'Nothing stands out.'}</p>`}
+      ${nothing && html`<p class="stands-out-none">${learning > 0 ? 'Learning what is usual for each sensor. Until then each is compared with others of its type.' : 'Nothing stands out.'}</p>`}
     </section>
   `;
 }

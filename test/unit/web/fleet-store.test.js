@@ -66,6 +66,18 @@ describe('the fleet', () => {
     expect(fleet.review(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0 });
   });
 
+  test('a device that is retired is gone with its sensors, drawn or not', () => {
+    const fleet = createFleet();
+    for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
+    const before = fleet.structure();
+    fleet.forget('d');
+    fleet.forget('unknown');
+    expect([...fleet.sensors.keys()]).toEqual(['e/a']);
+    expect([...fleet.devices.keys()]).toEqual(['e']);
+    expect(fleet.drain().map(({ key }) => key)).toEqual(['e/a']);
+    expect(fleet.structure()).toBe(before + 1);
+  });
+
   test('a sensor just met is compared with others of its type, and never called far off for it', () => {
     const fleet = createFleet();
     for (let at = 0; at < 9; at += 1) fleet.take(`d/${at}`, item(`d/${at}`, 60 + at));
