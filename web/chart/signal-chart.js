@@ -1,6 +1,14 @@
 import { html } from 'htm/preact';
 import { useCallback, useId, useState } from 'preact/hooks';
-import { formatDateTime, formatNumber, formatStep, formatTimeMs, formatUnit, hueOf } from '../format.js';
+import {
+  formatDate,
+  formatDateTime,
+  formatNumber,
+  formatStep,
+  formatTimeMs,
+  formatUnit,
+  hueOf,
+} from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { TimeChart } from './time-chart.js';
 
@@ -73,7 +81,7 @@ function Readout({ shape, place, unit }) {
   const written = formatUnit(unit);
   const avg = html`<strong>${formatNumber(shape.avg[place])} ${written}</strong>`;
   if (shape.stepMs === null) {
-    return html`<output class="readout"><span>${formatDay(ts, zone)} ${formatTimeMs(ts, zone)}</span> ${avg}</output>`;
+    return html`<output class="readout"><span>${formatDate(ts, zone)} ${formatTimeMs(ts, zone)}</span> ${avg}</output>`;
   }
   return html`
     <output class="readout">
@@ -82,6 +90,3 @@ function Readout({ shape, place, unit }) {
     </output>
   `;
 }
-
-/** @param {number} ts @param {'local' | 'utc'} zone */
-const formatDay = (ts, zone) => formatDateTime(ts, zone).slice(0, 10);

@@ -1,4 +1,4 @@
-import { formatDay, formatMonth, formatTime, formatTimeMs, formatYear } from '../format.js';
+import { formatClock, formatDay, formatMonth, formatTime, formatTimeMs, formatYear } from '../format.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -31,7 +31,7 @@ export function timeLabels(ticks, stepMs, zone) {
 function formatsFor(stepMs) {
   if (stepMs >= MONTH_MS) return { fine: formatMonth, coarse: formatYear };
   if (stepMs >= DAY_MS) return { fine: formatDay, coarse: formatYear };
-  if (stepMs >= MINUTE_MS) return { fine: (ts, zone) => formatTime(ts, zone).slice(0, 5), coarse: formatDay };
+  if (stepMs >= MINUTE_MS) return { fine: formatClock, coarse: formatDay };
   if (stepMs >= SECOND_MS) return { fine: formatTime, coarse: formatDay };
   return { fine: (ts, zone) => formatTimeMs(ts, zone).slice(3), coarse: formatDay };
 }

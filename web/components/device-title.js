@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { formatCount, formatDateTime } from '../format.js';
+import { formatCounted, formatDateTime } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Age } from './age.js';
 import { Online } from './online.js';
@@ -31,7 +31,7 @@ function Facts({ device }) {
     <ul class="facts">
       <li><${Online} online=${online} /></li>
       ${site && html`<li><a href=${`/?show=devices&site=${encodeURIComponent(site)}`}>${site}</a></li>`}
-      <li>${formatCount(sensors.length)} ${sensors.length === 1 ? 'sensor' : 'sensors'}</li>
+      <li>${formatCounted(sensors.length, 'sensor')}</li>
       <li>last heard <${Age} ts=${heardAt(device, clock.get())} /></li>
       ${
         registered_at &&

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { lengthOf, settle } from '../chart/window.js';
-import { formatDateTime, formatLength, hueOf } from '../format.js';
+import { formatDateClock, formatDuration, hueOf } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
 const WIDTH = 1000;
@@ -63,7 +63,7 @@ export function Overview({ extent, type, window, bounds, onWindow }) {
         <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none"><path d=${band} /></svg>
         <div class="overview-window" style=${{ left: `${100 * share(window.from)}%`, width: `${100 * (share(window.to) - share(window.from))}%` }}></div>
       </div>
-      <p class="overview-ends"><span>${formatDateTime(from, zone).slice(0, 16)}</span><span>all that is kept: ${formatLength(to - from)}</span><span>now</span></p>
+      <p class="overview-ends"><span>${formatDateClock(from, zone)}</span><span>all that is kept: ${formatDuration(to - from)}</span><span>now</span></p>
     </div>
   `;
 }

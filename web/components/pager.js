@@ -1,4 +1,5 @@
 import { html } from 'htm/preact';
+import { formatCounted } from '../format.js';
 
 /**
  * Pages by cursor know their next one only; the ones before are those that we came through.
@@ -17,7 +18,7 @@ export function Pager({ what = 'sensor', shown, isFirst, number, isSorted, onPre
   const isOneOfSome = !isFirst || onNext !== null;
   return html`
     <nav class="pager" aria-label="Pages">
-      <p>${shown} ${shown === 1 ? what : `${what}s`} on ${number === null ? 'this page' : `page ${number}`}${isSorted && isOneOfSome ? ', sorted within it' : ''}</p>
+      <p>${formatCounted(shown, what)} on ${number === null ? 'this page' : `page ${number}`}${isSorted && isOneOfSome ? ', sorted within it' : ''}</p>
       <${Turn} label="First" onTurn=${isFirst ? null : onFirst} />
       <${Turn} label="Previous" onTurn=${onPrevious} />
       <${Turn} label="Next" onTurn=${onNext} />

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { SPANS } from '../chart/spans.js';
 import { lengthOf, zoomStep } from '../chart/window.js';
-import { formatDateTime, formatLength, formatZone } from '../format.js';
+import { formatDateTime, formatDuration, formatZone } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Choice } from './choice.js';
 
@@ -34,9 +34,9 @@ export function WindowBar({ window, bounds, change, goLive, reset }) {
       <p class="panel-note window-note">
         ${
           live
-            ? html`${!chosen && html`<span>The last ${formatLength(lengthOf(window))}</span>`}
+            ? html`${!chosen && html`<span>The last ${formatDuration(lengthOf(window))}</span>`}
                 <span class="window-hint">Drag to zoom in · Shift + drag to pan · Ctrl + wheel to zoom · keys + − ← → 0</span>`
-            : html`<span><time>${formatDateTime(from, zone)}</time> to <time>${formatDateTime(to, zone)}</time> ${formatZone(zone, to)}, ${formatLength(lengthOf(window))}</span>
+            : html`<span><time>${formatDateTime(from, zone)}</time> to <time>${formatDateTime(to, zone)}</time> ${formatZone(zone, to)}, ${formatDuration(lengthOf(window))}</span>
                 <button type="button" class="button" onClick=${reset}>Back to now</button>`
         }
       </p>

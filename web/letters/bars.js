@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
-import { formatCount, formatDateTime, formatTime } from '../format.js';
+import { formatClock, formatCount, formatCounted, formatDateClock, formatDay } from '../format.js';
 import { byCount, codeOf } from './codes.js';
 
 /** The drawing's own units; it is stretched to whatever room there is. */
@@ -99,22 +99,21 @@ const wordsOf = ({ from, to, letters, codes }, zone) => html`
   ${
     letters === 0
       ? ' nothing refused'
-      : ` ${formatCount(letters)} ${letters === 1 ? 'letter' : 'letters'}: ${byCount(codes)
+      : ` ${formatCounted(letters, 'letter')}: ${byCount(codes)
           .map(([code, count]) => `${formatCount(count)} ${code}`)
           .join(', ')}`
   }
 `;
 
 /** @param {import('./counts.js').Span} span @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:00–15:00` */
-export const binName = ({ from, to }, zone) =>
-  `${formatDateTime(from, zone).slice(0, 16)}–${formatTime(to, zone).slice(0, 5)}`;
+export const binName = ({ from, to }, zone) => `${formatDateClock(from, zone)}–${formatClock(to, zone)}`;
 
 /** @param {Bin[]} bins @param {'local' | 'utc'} zone @returns {string[]} five times from edge to edge */
 function axisOf(bins, zone) {
   const [first, last] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0];
   const withDate = last - first > 2 * 86_400_000;
   return [0, 0.25, 0.5, 0.75, 1].map((share) => {
-    const at = formatDateTime(first + share * (last - first), zone);
-    return withDate ? at.slice(5, 10) : at.slice(11, 16);
+    const at = first + share * (last - first);
+    return withDate ? formatDay(at, zone) : formatClock(at, zone);
   });
 }

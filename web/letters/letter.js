@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ProblemNotice, SlowLine } from '../components/notice.js';
 import { Trail } from '../components/trail.js';
-import { formatCount, formatDateTime, formatZone } from '../format.js';
+import { formatCount, formatCounted, formatDateTime, formatZone } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useQuery } from '../state/use-query.js';
 import { useTitle } from '../state/use-title.js';
@@ -68,7 +68,7 @@ function Content({ letter }) {
           ${
             refused[0]?.index === -1
               ? 'The message as a whole'
-              : `${formatCount(total)} ${total === 1 ? 'measurement' : 'measurements'}${total > refused.length ? `, of which the first ${formatCount(refused.length)} are listed` : ''}`
+              : `${formatCounted(total, 'measurement')}${total > refused.length ? `, of which the first ${formatCount(refused.length)} are listed` : ''}`
           }
         </p>
       </div>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 import { wordsOf } from '../api/problem-words.js';
 import { Cancel, Dialog } from '../components/dialog.js';
-import { formatBytes, formatCount } from '../format.js';
+import { formatBytes, formatCount, formatCounted } from '../format.js';
 import { useParts } from '../state/hooks.js';
 import { RefusedTable } from './refused-table.js';
 
@@ -46,7 +46,7 @@ export function Replay({ letter, keptBytes }) {
       ${
         asking &&
         html`<${Dialog} title="Store what was refused?" onClose=${() => setAsking(false)}>
-          <p>The ${measurements(countOf(letter))} that ${countOf(letter) === 1 ? 'was' : 'were'} refused ${countOf(letter) === 1 ? 'goes' : 'go'} through ingest again: what is good now is committed under its own time, what is not is told here.</p>
+          <p>The ${formatCounted(countOf(letter), 'measurement')} that ${countOf(letter) === 1 ? 'was' : 'were'} refused ${countOf(letter) === 1 ? 'goes' : 'go'} through ingest again: what is good now is committed under its own time, what is not is told here.</p>
           <p>The others of this message are stored already, and left alone. The letter stays until it expires.</p>
           <p class="dialog-actions">
             <${Cancel} />
@@ -61,7 +61,7 @@ export function Replay({ letter, keptBytes }) {
 /** @param {{ told: import('../api/types.js').Told }} props */
 const Outcome = ({ told: { accepted, refused } }) => html`
   <p class="outcome" data-tone=${refused.length === 0 ? 'good' : 'warn'}>
-    ${refused.length === 0 ? `✓ Stored: ${measurements(accepted)}.` : `${accepted > 0 ? `Stored: ${measurements(accepted)}. ` : 'Nothing is stored. '}Refused again: ${formatCount(refused.length)}.`}
+    ${refused.length === 0 ? `✓ Stored: ${formatCounted(accepted, 'measurement')}.` : `${accepted > 0 ? `Stored: ${formatCounted(accepted, 'measurement')}. ` : 'Nothing is stored. '}Refused again: ${formatCount(refused.length)}.`}
   </p>
   ${refused.length > 0 && html`<${RefusedTable} refused=${refused} caption="Refused again" />`}
 `;
@@ -71,9 +71,6 @@ function Failure({ problem }) {
   const { title, advice } = wordsOf(problem);
   return html`<p class="outcome" data-tone="warn">${title}. ${advice}</p>`;
 }
-
-/** @param {number} count */
-const measurements = (count) => `${formatCount(count)} ${count === 1 ? 'measurement' : 'measurements'}`;
 
 /** @param {DeadLetter} letter */
 const countOf = ({ codes }) => Object.values(codes).reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { Age } from '../components/age.js';
-import { formatCount, formatDateTime, formatMs, formatRate, NOTHING } from '../format.js';
+import { formatCount, formatDateClock, formatMs, formatRate, NOTHING } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
@@ -38,7 +38,7 @@ export function ProcessTable({ processes }) {
                 <th scope="row" class="col-name" title=${one.client_id}>${one.client_id}</th>
                 <td title=${ROLES[one.role]}>${one.role}</td>
                 <td>${one.version}</td>
-                <td>${formatDateTime(Date.parse(one.since), zone).slice(0, 16)}</td>
+                <td>${formatDateClock(Date.parse(one.since), zone)}</td>
                 <td>${one.stale && html`<strong class="wrong">! silent for </strong>`}<${Age} ts=${one.seen} /></td>
                 <td class="number">${formatRate(one.samples_per_s)}</td>
                 <td class="number">${formatMs(one.commit_ms.p50)} · ${formatMs(one.commit_ms.p99)}</td>

@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { formatDateTime, formatDuration, formatZone } from '../format.js';
+import { formatClock, formatDateClock, formatDuration, formatZone } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { BEHIND_MS, packingOf } from './packing.js';
 
@@ -39,8 +39,8 @@ function Packing({ packedUntil, now }) {
   const { until, newest, behindMs } = packingOf(packedUntil, now);
   return html`
     <p class="packing" data-tone=${behindMs >= BEHIND_MS ? 'warn' : undefined}>
-      <strong class="packing-until">${behindMs === 0 ? '✓ ' : ''}Packed until ${formatDateTime(until, zone).slice(0, 16)} ${formatZone(zone, until)}</strong>,${' '}
-      ${behindMs === 0 ? 'all that may be by now.' : `${formatDuration(behindMs)} behind the newest hour that may be packed, which ended at ${formatDateTime(newest, zone).slice(11, 16)}.`}
+      <strong class="packing-until">${behindMs === 0 ? '✓ ' : ''}Packed until ${formatDateClock(until, zone)} ${formatZone(zone, until)}</strong>,${' '}
+      ${behindMs === 0 ? 'all that may be by now.' : `${formatDuration(behindMs)} behind the newest hour that may be packed, which ended at ${formatClock(newest, zone)}.`}
     </p>
     <p class="packing-why">Each hour, once closed an hour after its end, is compressed into history, with its lowest, highest and average: so a chart of a year is quick. Reads are exact before and after.</p>
   `;

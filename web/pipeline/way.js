@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { formatCount, formatMs, formatRate, NOTHING } from '../format.js';
+import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../format.js';
 import { flowSeconds } from './flow.js';
 
 /**
@@ -64,7 +64,7 @@ export function Way({ pipeline, stats, fleet, status, findings }) {
     {
       name: 'ingest',
       title: 'Ingest',
-      fine: `${formatCount(intakes)} ${intakes === 1 ? 'process' : 'processes'}`,
+      fine: formatCounted(intakes, 'process', 'processes'),
       figures: [
         {
           label: 'Stored',
@@ -98,7 +98,7 @@ export function Way({ pipeline, stats, fleet, status, findings }) {
       title: 'Database',
       fine:
         nodes.length > 0
-          ? `${nodes.filter(({ up }) => up).length} of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} up`
+          ? `${nodes.filter(({ up }) => up).length} of ${formatCounted(nodes.length, 'node')} up`
           : '',
       figures: [
         {
@@ -118,7 +118,7 @@ export function Way({ pipeline, stats, fleet, status, findings }) {
     {
       name: 'readers',
       title: 'Readers',
-      fine: `${formatCount(servers)} ${servers === 1 ? 'process serves' : 'processes serve'}`,
+      fine: formatCounted(servers, 'process serves', 'processes serve'),
       figures: [
         {
           label: 'This page',

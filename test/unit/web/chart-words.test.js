@@ -10,7 +10,7 @@ import {
   writeThresholds,
 } from '../../../web/chart/thresholds.js';
 import { timeLabels } from '../../../web/chart/time-axis.js';
-import { formatLength, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
+import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
 import { createThresholdMemory } from '../../../web/state/threshold-memory.js';
 
 const MINUTE = 60_000;
@@ -58,8 +58,8 @@ describe('values of an axis', () => {
   });
 });
 
-test('lengths and steps', () => {
-  expect([850, 90_000, 3_600_000, 27.5 * 3_600_000, 365 * DAY].map(formatLength)).toEqual([
+test('durations and steps', () => {
+  expect([850, 90_000, 3_600_000, 27.5 * 3_600_000, 365 * DAY].map(formatDuration)).toEqual([
     '850 ms',
     '1 min 30 s',
     '1 h',

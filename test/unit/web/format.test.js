@@ -106,3 +106,9 @@ test.each([
   [3_600_000, '1 h'],
   [100 * 3_600_000 + 60_000, '4 d 4 h'],
 ])('what lasted %d ms lasted %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+test('an amount is one of them, or many', () => {
+  expect(formatCounted(1, 'sensor')).toBe('1 sensor');
+  expect(formatCounted(0, 'sensor')).toBe('0 sensors');
+  expect(formatCounted(12_000, 'process', 'processes')).toBe('12,000 processes');
+});
