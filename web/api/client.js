@@ -1,4 +1,4 @@
-import { Problem } from './problem.js';
+import { BASE, createRequests, readProblem, toQuery } from './request.js';
 
 /**
  * @typedef {import('./types.js').LatestItem} LatestItem
@@ -6,10 +6,8 @@ import { Problem } from './problem.js';
  * @typedef {import('./types.js').DeviceInfo} DeviceInfo
  * @typedef {import('./types.js').Measurement} Measurement
  * @typedef {import('./types.js').DeadLetter} DeadLetter
- * @typedef {Record<string, string | number | null | undefined>} Query values that are null, undefined or empty are left out
+ * @typedef {import('./request.js').Query} Query
  */
-
-const BASE = '/api/v1';
 
 /** @param {string} id UUID or name @returns {string} a path segment */
 const segment = (id) => encodeURIComponent(id);
@@ -23,36 +21,7 @@ const sensorPath = (device, sensor) => `/devices/${segment(device)}/sensors/${se
  * @param {{ fetch: typeof globalThis.fetch }} parts
  */
 export function createClient({ fetch }) {
-  /** @param {string} path @param {Query} query @param {AbortSignal} [signal] */
-  async function get(path, query, signal) {
-    return JSON.parse(await read(`${BASE}${path}${toQuery(query)}`, signal));
-  }
-
-  /** @param {string} url @param {AbortSignal} [signal] @param {{ type?: string }} [how] @returns {Promise<string>} */
-  async function read(url, signal, how) {
-    const response = await reach(url, signal, how);
-    if (!response.ok) throw await readProblem(response);
-    // An API that goes away half-way through an answer cannot be reached either.
-    return arrived(response.text(), signal);
-  }
-
-  /** @param {string} url @param {AbortSignal} [signal] @param {{ method?: 'GET' | 'POST' | 'DELETE', type?: string }} [how] */
-  const reach = (url, signal, { method = 'GET', type = 'application/json' } = {}) =>
-    arrived(fetch(url, { method, headers: { Accept: type }, signal: signal ?? null }), signal);
-
-  /** @template T @param {Promise<T>} answer @param {AbortSignal} [signal] @returns {Promise<T>} */
-  async function arrived(answer, signal) {
-    try {
-      return await answer;
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      throw new Problem({
-        title: 'The API cannot be reached',
-        detail: 'It may be restarting. What is shown was true when it last answered.',
-        code: 'unreachable',
-      });
-    }
-  }
+  const { get, good, read, reach } = createRequests({ fetch });
 
   return {
     /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Page<LatestItem>>} */
@@ -75,8 +44,7 @@ export function createClient({ fetch }) {
 
     /** Takes it out of the fleet. @param {string} device @param {AbortSignal} [signal] @returns {Promise<void>} */
     async retire(device, signal) {
-      const response = await reach(`${BASE}/devices/${segment(device)}`, signal, { method: 'DELETE' });
-      if (!response.ok) throw await readProblem(response);
+      await good(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
     },
 
     /**
@@ -99,9 +67,8 @@ export function createClient({ fetch }) {
      * @returns {Promise<{ ts: number[], value: number[] }>} `ts` in epoch ms
      */
     async samples(device, sensor, query, signal) {
-      const path = `${sensorPath(device, sensor)}/measurements`;
-      const url = `${BASE}${path}${toQuery({ ...query, order: 'asc' })}`;
-      return readCsv(await read(url, signal, { type: 'text/csv' }));
+      const path = `${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`;
+      return readCsv(await read(path, signal, { type: 'text/csv' }));
     },
 
     /**
@@ -134,9 +101,7 @@ export function createClient({ fetch }) {
 
     /** @param {string} id @returns {Promise<import('./types.js').Told>} what became of each measurement that had been refused */
     async replay(id) {
-      const response = await reach(`${BASE}/dead-letters/${segment(id)}/replay`, undefined, {
-        method: 'POST',
-      });
+      const response = await reach(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
       if (response.ok) return { refused: [], ...(await response.json()) };
       const told = response.status === 422 ? await response.clone().json() : {};
       if (!Array.isArray(told.refused)) throw await readProblem(response);
@@ -146,26 +111,6 @@ export function createClient({ fetch }) {
 }
 
 /** @typedef {ReturnType<typeof createClient>} Client */
-
-/** @param {Query} query @returns {string} */
-export function toQuery(query) {
-  const given = Object.entries(query).filter(
-    ([, value]) => value !== null && value !== undefined && value !== '',
-  );
-  if (given.length === 0) return '';
-  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
-}
-
-/** @param {Response} response @returns {Promise<Problem>} */
-async function readProblem(response) {
-  const isProblem = response.headers.get('content-type')?.includes('application/problem+json');
-  if (isProblem) return new Problem({ status: response.status, ...(await response.json()) });
-  return new Problem({
-    title: `The API answered ${response.status}`,
-    detail: response.statusText,
-    status: response.status,
-  });
-}
 
 /** @param {string} text of lines `ts,value` @returns {{ ts: number[], value: number[] }} */
 export function readCsv(text) {

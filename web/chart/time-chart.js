@@ -1,12 +1,12 @@
 import { html } from 'htm/preact';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { useObservable, useParts } from '../state/hooks.js';
 import { drawn } from './columns.js';
 import { listenForGestures } from './gestures.js';
 import { chartOptions } from './options.js';
 import { moveCursor, placeOf, press, show } from './plot.js';
 import { NO_THRESHOLDS } from './thresholds.js';
+import { usePlot } from './use-plot.js';
 
 /** @typedef {import('./window.js').Window} Window */
 
@@ -39,22 +39,12 @@ export function TimeChart(props) {
     plugins,
     describedBy,
   } = props;
-  const { preferences } = useParts();
-  const { theme, zone } = useObservable(preferences);
-  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const chart = useRef(/** @type {uPlot | null} */ (null));
   const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
   const shown = useRef({ ...props, picture, thresholds });
   shown.current = { ...props, picture, thresholds };
 
-  // Another theme means other colours, which are read anew.
-  useEffect(() => {
-    const element = host.current;
-    if (!element) return undefined;
-    let stopGestures = () => {};
-    const build = () => {
-      chart.current?.destroy();
-      stopGestures();
+  const { host, chart } = usePlot(
+    (element, zone) => {
       const options = chartOptions({
         host: element,
         zone,
@@ -62,10 +52,9 @@ export function TimeChart(props) {
         look: () => ({ isRaw: shown.current.shape.stepMs === null, thresholds: shown.current.thresholds }),
         onCursor: (entry) => shown.current.onPlace(placeOf(shown.current.picture, entry)),
       });
-      const built = new uPlot({ ...options, plugins }, shown.current.picture.columns, element);
-      chart.current = built;
-      show(built, shown.current);
-      stopGestures = listenForGestures(built.over, {
+      const plot = new uPlot({ ...options, plugins }, shown.current.picture.columns, element);
+      show(plot, shown.current);
+      const stop = listenForGestures(plot.over, {
         current: () => shown.current.window,
         bounds: () => shown.current.bounds,
         onWindow(next, isSettled) {
@@ -74,24 +63,12 @@ export function TimeChart(props) {
           shown.current.onWindow(next, isSettled);
         },
         onSelect: (left, width) =>
-          built.setSelect({ left, width, top: 0, height: built.over.clientHeight }, false),
+          plot.setSelect({ left, width, top: 0, height: plot.over.clientHeight }, false),
       });
-    };
-    build();
-    const resizes = new ResizeObserver(() =>
-      chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
-    );
-    resizes.observe(element);
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', build);
-    return () => {
-      system.removeEventListener('change', build);
-      resizes.disconnect();
-      stopGestures();
-      chart.current?.destroy();
-      chart.current = null;
-    };
-  }, [theme, zone, cursorKey, plugins]);
+      return { plot, stop };
+    },
+    [cursorKey, plugins],
+  );
 
   useLayoutEffect(() => {
     if (chart.current) show(chart.current, { picture, window });

@@ -3,6 +3,7 @@ import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { sortingOf } from '../state/sorting.js';
 import { DEVICE_FILTERS, PAGE_ROWS, useDevicePage } from '../state/use-device-page.js';
+import { usePages } from '../state/use-pages.js';
 import { DeviceFilters } from './device-filters.js';
 import { DEVICE_COLUMNS, DeviceTable } from './device-table.js';
 import { EmptyFleet, NoDevice } from './fleet-notices.js';
@@ -16,14 +17,9 @@ export function DeviceList() {
   const { router } = useParts();
   const place = useObservable(router.place);
   const { data, problem, loading, slow, reload } = useDevicePage(place.query);
+  const pages = usePages({ next: loading ? undefined : data?.next, top: 'devices' });
   const cursor = place.query.get('cursor');
   const narrowed = cursor !== null || DEVICE_FILTERS.some((name) => place.query.has(name));
-
-  /** @param {string | null} next @param {(string | null)[]} trail cursors of the pages before */
-  const toPage = (next, trail) => {
-    router.changeQuery({ cursor: next }, { trail });
-    document.getElementById('devices')?.scrollIntoView({ block: 'nearest' });
-  };
 
   return html`
     <${Word} />
@@ -34,7 +30,7 @@ export function DeviceList() {
         problem
           ? html`<${ProblemNotice}
             problem=${problem}
-            onRetry=${problem.code === 'bad_cursor' ? () => toPage(null, []) : reload}
+            onRetry=${problem.code === 'bad_cursor' ? pages.onFirst : reload}
           />`
           : data?.items.length === 0
             ? narrowed
@@ -51,16 +47,7 @@ export function DeviceList() {
       ${
         !problem &&
         (data === null || data.items.length > 0 || narrowed) &&
-        html`<${Pager}
-          what="device"
-          shown=${data?.items.length ?? 0}
-          isFirst=${!cursor}
-          isSorted
-          number=${cursor && place.trail.length === 0 ? null : place.trail.length + 1}
-          onFirst=${() => toPage(null, [])}
-          onPrevious=${place.trail.length > 0 ? () => toPage(place.trail.at(-1) ?? null, place.trail.slice(0, -1)) : null}
-          onNext=${data?.next && !loading ? () => toPage(data.next, [...place.trail, cursor]) : null}
-        />`
+        html`<${Pager} what="device" isSorted shown=${data?.items.length ?? 0} ...${pages} />`
       }
     </section>
   `;

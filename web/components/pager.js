@@ -5,7 +5,7 @@ import { formatCounted } from '../format.js';
  * Pages by cursor know their next one only; the ones before are those that we came through.
  *
  * @param {object} props
- * @param {string} [props.what] the rows are
+ * @param {string} props.what one of the rows is
  * @param {number} props.shown rows on this page
  * @param {boolean} props.isFirst
  * @param {number | null} props.number of this page; null when it was opened by its address
@@ -14,7 +14,7 @@ import { formatCounted } from '../format.js';
  * @param {(() => void) | null} props.onNext
  * @param {() => void} props.onFirst
  */
-export function Pager({ what = 'sensor', shown, isFirst, number, isSorted, onPrevious, onNext, onFirst }) {
+export function Pager({ what, shown, isFirst, number, isSorted, onPrevious, onNext, onFirst }) {
   const isOneOfSome = !isFirst || onNext !== null;
   return html`
     <nav class="pager" aria-label="Pages">

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { FILTERS, PAGE_ROWS, useLatestPage } from '../state/use-latest-page.js';
+import { usePages } from '../state/use-pages.js';
 import { useTails } from '../state/use-tails.js';
 import { FleetFilters } from './fleet-filters.js';
 import { EmptyFleet, NoMatch } from './fleet-notices.js';
@@ -16,17 +17,12 @@ export function SensorList() {
   const { live, router } = useParts();
   const place = useObservable(router.place);
   const { data, problem, loading, slow, reload } = useLatestPage(place.query);
+  const pages = usePages({ next: loading ? undefined : data?.next, top: 'sensors' });
   const filtered = FILTERS.some((name) => place.query.has(name));
   const cursor = place.query.get('cursor');
   const hasPages = !problem && (data === null || data.items.length > 0 || cursor !== null);
   useTails(data?.items ?? null);
   useNewcomers(live, data?.items.length === 0 && !filtered, reload);
-
-  /** @param {string | null} next @param {(string | null)[]} trail cursors of the pages before */
-  const toPage = (next, trail) => {
-    router.changeQuery({ cursor: next }, { trail });
-    document.getElementById('sensors')?.scrollIntoView({ block: 'nearest' });
-  };
 
   return html`
     <section id="sensors" class="panel" aria-label="Latest values">
@@ -36,7 +32,7 @@ export function SensorList() {
         problem
           ? html`<${ProblemNotice}
             problem=${problem}
-            onRetry=${problem.code === 'bad_cursor' ? () => toPage(null, []) : reload}
+            onRetry=${problem.code === 'bad_cursor' ? pages.onFirst : reload}
           />`
           : data?.items.length === 0
             ? filtered || cursor
@@ -50,18 +46,7 @@ export function SensorList() {
               filterHref=${(/** @type {Record<string, string>} */ filter) => withQuery(place, { ...filter, cursor: null })}
             />`
       }
-      ${
-        hasPages &&
-        html`<${Pager}
-        shown=${data?.items.length ?? 0}
-        isFirst=${!cursor}
-          isSorted
-        number=${cursor && place.trail.length === 0 ? null : place.trail.length + 1}
-        onFirst=${() => toPage(null, [])}
-        onPrevious=${place.trail.length > 0 ? () => toPage(place.trail.at(-1) ?? null, place.trail.slice(0, -1)) : null}
-        onNext=${data?.next && !loading ? () => toPage(data.next, [...place.trail, cursor]) : null}
-      />`
-      }
+      ${hasPages && html`<${Pager} what="sensor" isSorted shown=${data?.items.length ?? 0} ...${pages} />`}
     </section>
   `;
 }

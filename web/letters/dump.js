@@ -1,3 +1,7 @@
+/** @param {Iterable<number>} bytes @param {string} [between] @returns {string} two digits each */
+export const hexOf = (bytes, between = '') =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(between);
+
 /**
  * @param {Uint8Array} bytes
  * @param {number} width bytes a line
@@ -7,7 +11,7 @@ export function dumpOf(bytes, width) {
   const lines = [];
   for (let at = 0; at < bytes.length; at += width) {
     const line = [...bytes.subarray(at, at + width)];
-    const hex = line.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+    const hex = hexOf(line, ' ');
     const text = line.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·')).join('');
     lines.push(`${at.toString(16).padStart(4, '0')}  ${hex.padEnd(3 * width - 1)}  ${text}`);
   }

@@ -5,6 +5,7 @@ import { Pager } from '../components/pager.js';
 import { formatCount } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
+import { usePages } from '../state/use-pages.js';
 import { useQuery } from '../state/use-query.js';
 import { binName } from './bars.js';
 import { LetterTable } from './letter-table.js';
@@ -33,15 +34,16 @@ export function LetterList({ span, bin, count }) {
   const { data, problem, loading, slow, reload } = useQuery(key, (signal) =>
     client.deadLetters({ limit: PAGE_ROWS, cursor, from, to }, signal),
   );
+  const pages = usePages({
+    next: loading ? undefined : data?.next,
+    along: (next) => ({ since: next && from }),
+  });
   const listed = useRef(count);
   useEffect(() => {
     if (listed.current === count) return;
     listed.current = count;
     if (!cursor) reload();
   }, [cursor, count, reload]);
-
-  /** @param {string | null} next @param {(string | null)[]} trail */
-  const toPage = (next, trail) => router.changeQuery({ cursor: next, since: next && from }, { trail });
   const items = data?.items ?? null;
   const shown = items?.filter(({ codes }) => !code || Object.hasOwn(codes, code)) ?? null;
 
@@ -57,7 +59,7 @@ export function LetterList({ span, bin, count }) {
       ${slow && html`<${SlowLine} />`}
       ${
         problem
-          ? html`<${ProblemNotice} problem=${problem} onRetry=${problem.code === 'bad_cursor' ? () => toPage(null, []) : reload} />`
+          ? html`<${ProblemNotice} problem=${problem} onRetry=${problem.code === 'bad_cursor' ? pages.onFirst : reload} />`
           : shown?.length === 0
             ? html`<${NothingHere} of=${items?.length ?? 0} code=${code} more=${Boolean(data?.next)} />`
             : html`<${LetterTable} letters=${shown} busy=${loading} zone=${zone} hrefOf=${(/** @type {string} */ id) => withQuery(place, { letter: id })} />`
@@ -66,15 +68,7 @@ export function LetterList({ span, bin, count }) {
         items &&
         !problem &&
         (cursor || data?.next || items.length > 0) &&
-        html`<${Pager}
-          what="letter"
-          shown=${shown?.length ?? 0}
-          isFirst=${!cursor}
-          number=${cursor && place.trail.length === 0 ? null : place.trail.length + 1}
-          onFirst=${() => toPage(null, [])}
-          onPrevious=${place.trail.length > 0 ? () => toPage(place.trail.at(-1) ?? null, place.trail.slice(0, -1)) : null}
-          onNext=${data?.next && !loading ? () => toPage(data.next, [...place.trail, cursor]) : null}
-        />`
+        html`<${Pager} what="letter" shown=${shown?.length ?? 0} ...${pages} />`
       }
     </section>
   `;

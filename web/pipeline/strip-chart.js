@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { usePlot } from '../chart/use-plot.js';
 import { formatTime } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { SPAN_MS } from './recent-stats.js';
@@ -25,37 +26,24 @@ import { StripTable } from './strip-table.js';
  */
 export function StripChart({ title, unit, lines, moments, format }) {
   const { preferences } = useParts();
-  const { theme, zone } = useObservable(preferences);
-  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const chart = useRef(/** @type {uPlot | null} */ (null));
+  const { zone } = useObservable(preferences);
   const [point, setPoint] = useState(/** @type {number | null} */ (null));
-  const onPoint = useCallback(setPoint, []);
   const shown = useRef(moments);
   shown.current = moments;
-  const count = lines.length;
-
-  useEffect(() => {
-    const element = host.current;
-    if (!element) return undefined;
-    const build = () => {
-      chart.current?.destroy();
-      chart.current = new uPlot(stripOptions({ host: element, zone, lines: count, onPoint }), [[]], element);
-      show(chart.current, lines, shown.current);
-    };
-    build();
-    const resizes = new ResizeObserver(() =>
-      chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
-    );
-    resizes.observe(element);
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', build);
-    return () => {
-      system.removeEventListener('change', build);
-      resizes.disconnect();
-      chart.current?.destroy();
-      chart.current = null;
-    };
-  }, [theme, zone, count, lines, onPoint]);
+  const { host, chart } = usePlot(
+    (element, inZone) => {
+      const options = stripOptions({
+        host: element,
+        zone: inZone,
+        lines: lines.length,
+        onPoint: setPoint,
+      });
+      const plot = new uPlot(options, [[]], element);
+      show(plot, lines, shown.current);
+      return { plot };
+    },
+    [lines],
+  );
   useLayoutEffect(() => {
     if (chart.current) show(chart.current, lines, moments);
   }, [lines, moments]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { VIEW_PATHS } from '../../../api/http/static.js';
-import { toQuery } from '../../../web/api/client.js';
+import { toQuery } from '../../../web/api/request.js';
 import { addressOf } from '../../../web/api/stream.js';
 import { deviceHref, letterHref, routeOf, sensorHref } from '../../../web/routes.js';
 import { withQuery } from '../../../web/state/router.js';

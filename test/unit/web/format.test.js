@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   decimalsFor,
   formatAge,
+  formatCounted,
   formatDateTime,
   formatDuration,
   formatMs,

@@ -1,0 +1,139 @@
+import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../format.js';
+
+/**
+ * What each stage of the data's way says of itself.
+ *
+ * @typedef {import('../api/types.js').Pipeline} Pipeline
+ * @typedef {import('../api/types.js').Stats} Stats
+ * @typedef {import('../api/types.js').FleetInfo} FleetInfo
+ * @typedef {Omit<Parameters<typeof import('./stage.js').Stage>[0], 'flow' | 'finding'>} StageSays
+ */
+
+/**
+ * @param {object} known
+ * @param {Pipeline | null} known.pipeline
+ * @param {Stats | null} known.stats
+ * @param {FleetInfo | null} known.fleet
+ * @param {import('../api/stream.js').StreamStatus} known.status of this page's connection
+ * @returns {StageSays[]} in the order of the way
+ */
+export function stagesOf({ pipeline, stats, fleet, status }) {
+  const running = pipeline?.processes.filter(({ stale }) => !stale) ?? [];
+  return [
+    devices(fleet),
+    broker(pipeline),
+    ingest(running, stats),
+    database(pipeline, stats),
+    readers(running, status),
+  ];
+}
+
+/** @param {FleetInfo | null} fleet @returns {StageSays} */
+const devices = (fleet) => ({
+  name: 'devices',
+  title: 'Devices',
+  fine: fleet ? `${formatCount(fleet.devices.online + fleet.devices.offline)} registered` : '',
+  figures: [
+    {
+      label: 'Online',
+      value: formatCount(fleet?.devices.online),
+      title: 'Devices that say they are there, or were heard of within 5 minutes',
+    },
+    { label: 'Offline', value: formatCount(fleet?.devices.offline) },
+  ],
+});
+
+/** @param {Pipeline | null} pipeline @returns {StageSays} */
+const broker = (pipeline) => ({
+  name: 'broker',
+  title: 'Broker',
+  fine: pipeline?.broker?.ok ? pipeline.broker.says : '',
+  figures: [
+    {
+      label: 'Ingest is',
+      value: pipeline?.broker ? (pipeline.broker.ok ? 'Connected' : 'Cut off') : NOTHING,
+      title: 'Whether what devices publish reaches ingest',
+    },
+  ],
+});
+
+/** @param {Pipeline['processes']} running @param {Stats | null} stats @returns {StageSays} */
+function ingest(running, stats) {
+  const intakes = running.filter(({ role }) => role !== 'http').length;
+  return {
+    name: 'ingest',
+    title: 'Ingest',
+    fine: formatCounted(intakes, 'process', 'processes'),
+    figures: [
+      {
+        label: 'Stored',
+        value: formatRate(stats?.samples_per_s),
+        unit: 'samples/s',
+        title: 'Measurements that were committed, a second, over the last five seconds',
+      },
+      {
+        label: 'In flight',
+        value: formatCount(stats?.in_flight),
+        unit: `of ${formatCount(stats?.window)}`,
+        title: 'Requests to the database on their way, and how many may be: the window',
+      },
+      {
+        label: 'Waiting',
+        value: formatCount(stats?.waiting),
+        title: 'Requests that wait for a place in the window',
+        tone: stats?.waiting ? 'warn' : undefined,
+      },
+      {
+        label: 'Refused',
+        value: formatRate(stats?.refused_per_s),
+        unit: '/s',
+        title: 'Measurements that became dead letters',
+        tone: stats?.refused_per_s ? 'warn' : undefined,
+      },
+    ],
+  };
+}
+
+/** @param {Pipeline | null} pipeline @param {Stats | null} stats @returns {StageSays} */
+function database(pipeline, stats) {
+  const nodes = pipeline?.database.nodes ?? [];
+  return {
+    name: 'database',
+    title: 'Database',
+    fine:
+      nodes.length > 0
+        ? `${nodes.filter(({ up }) => up).length} of ${formatCounted(nodes.length, 'node')} up`
+        : '',
+    figures: [
+      {
+        label: 'Commit p50',
+        value: formatMs(stats?.commit_ms.p50),
+        unit: 'ms',
+        title: 'From the receipt of a message to its commit: half of them are quicker',
+      },
+      {
+        label: 'Commit p99',
+        value: formatMs(stats?.commit_ms.p99),
+        unit: 'ms',
+        title: 'Of a hundred messages, 99 are quicker',
+      },
+    ],
+  };
+}
+
+/** @param {Pipeline['processes']} running @param {import('../api/stream.js').StreamStatus} status @returns {StageSays} */
+function readers(running, status) {
+  const servers = running.filter(({ role }) => role !== 'ingest').length;
+  return {
+    name: 'readers',
+    title: 'Readers',
+    fine: formatCounted(servers, 'process serves', 'processes serve'),
+    figures: [
+      {
+        label: 'This page',
+        value: { live: 'Live', connecting: 'Connecting', reconnecting: 'Reconnecting' }[status],
+        title: 'Whether changes reach this page by themselves',
+      },
+    ],
+  };
+}
