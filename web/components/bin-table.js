@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { sideOf } from '../chart/thresholds.js';
+import { PAGE_ROWS } from '../chart/use-sample-pages.js';
 import {
   decimalsFor,
   formatCount,
@@ -11,7 +12,6 @@ import {
   formatZone,
 } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
-import { PAGE_ROWS } from '../state/use-sample-pages.js';
 import { Beyond } from './beyond.js';
 import { Pager } from './pager.js';
 

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { formatCount, formatMs, formatRate, NOTHING } from '../format.js';
-import { useRecentStats } from '../pipeline/use-recent-stats.js';
 import { useObservable, useParts } from '../state/hooks.js';
+import { useRecentStats } from '../state/use-recent-stats.js';
 import { Figure } from './figure.js';
 import { Sparkline } from './sparkline.js';
 

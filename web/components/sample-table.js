@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { sideOf } from '../chart/thresholds.js';
+import { useSamplePages } from '../chart/use-sample-pages.js';
 import {
   decimalsFor,
   formatDateTime,
@@ -9,7 +10,6 @@ import {
   formatZone,
 } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
-import { useSamplePages } from '../state/use-sample-pages.js';
 import { Beyond } from './beyond.js';
 import { ProblemNotice } from './notice.js';
 import { Pager } from './pager.js';

@@ -40,7 +40,7 @@ export function StripTable({ title, unit, lines, moments, format, zone }) {
   `;
 }
 
-/** @param {import('./recent-stats.js').Moment[]} moments @returns {import('./recent-stats.js').Moment[]} newest first, at whole quarters of a minute */
+/** @param {import('../state/recent-stats.js').Moment[]} moments @returns {import('../state/recent-stats.js').Moment[]} newest first, at whole quarters of a minute */
 function sparse(moments) {
   const quarter = (/** @type {number} */ at) => Math.floor(at / EVERY_MS);
   return moments.filter(({ at }, index) => quarter(at) !== quarter(moments[index - 1]?.at ?? 0)).reverse();

@@ -8,10 +8,10 @@ import { ProcessTable } from '../pipeline/process-table.js';
 import { Storage } from '../pipeline/storage.js';
 import { StripChart } from '../pipeline/strip-chart.js';
 import { useFleetCount, usePipeline } from '../pipeline/use-pipeline.js';
-import { useRecentStats } from '../pipeline/use-recent-stats.js';
 import { Way } from '../pipeline/way.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useFiguresAlone } from '../state/use-figures-alone.js';
+import { useRecentStats } from '../state/use-recent-stats.js';
 import { useTitle } from '../state/use-title.js';
 
 /** @typedef {import('../pipeline/strip-chart.js').Line} Line */

@@ -6,6 +6,7 @@ import { SignalChart } from '../chart/signal-chart.js';
 import { statisticsOf } from '../chart/statistics.js';
 import { useExtent } from '../chart/use-extent.js';
 import { useSeries } from '../chart/use-series.js';
+import { useThresholds } from '../chart/use-thresholds.js';
 import { useWindow } from '../chart/use-window.js';
 import { lengthOf } from '../chart/window.js';
 import { ProblemLine, ProblemNotice, SlowLine } from '../components/notice.js';
@@ -20,7 +21,6 @@ import { WindowBar } from '../components/window-bar.js';
 import { deviceHref } from '../routes.js';
 import { keyOf } from '../state/live.js';
 import { useSensor } from '../state/use-sensor.js';
-import { useThresholds } from '../state/use-thresholds.js';
 import { useTitle } from '../state/use-title.js';
 
 /**

@@ -4,7 +4,7 @@ import { Problem } from '../../../web/api/problem.js';
 import { findingsOf } from '../../../web/pipeline/findings.js';
 import { flowSeconds } from '../../../web/pipeline/flow.js';
 import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/packing.js';
-import { joined, placed, SPAN_MS } from '../../../web/pipeline/recent-stats.js';
+import { joined, placed, SPAN_MS } from '../../../web/state/recent-stats.js';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { lengthOf } from '../chart/window.js';
-import { useParts } from './hooks.js';
-import { keyOf } from './live.js';
-import { useQuery } from './use-query.js';
+import { useParts } from '../state/hooks.js';
+import { keyOf } from '../state/live.js';
+import { useQuery } from '../state/use-query.js';
+import { lengthOf } from './window.js';
 
 export const PAGE_ROWS = 25;
 /** New samples join the first page no more often than this. */
@@ -17,7 +17,7 @@ const NEWS_MS = 1_000;
  * The samples of a window, page by page. The first page of a live one goes on; the others stand still.
  *
  * @param {{ device_id: string, sensor_id: string }} sensor
- * @param {import('../chart/window.js').Window} window
+ * @param {import('./window.js').Window} window
  * @param {'asc' | 'desc'} order
  */
 export function useSamplePages(sensor, window, order) {

@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
-import { readThresholds, writeThresholds } from '../chart/thresholds.js';
-import { useObservable, useParts } from './hooks.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { readThresholds, writeThresholds } from './thresholds.js';
 
-/** @typedef {import('../chart/thresholds.js').Thresholds} Thresholds */
+/** @typedef {import('./thresholds.js').Thresholds} Thresholds */
 
 /**
  * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; where it says none, those that

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useParts } from './hooks.js';
 import { joined, placed } from './recent-stats.js';
 
 /** @typedef {import('./recent-stats.js').Moment} Moment */
