@@ -46,7 +46,9 @@ test('the figures of each stage move with what is published, and stand still wit
     await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
     await until(async () => (await figure('database', 'Commit p99')) > 0, { what: 'a time to commit' });
     expect(await stage('ingest').locator('.stage-pipe').getAttribute('data-flows')).toBe('true');
-    expect(await textOf(stage('devices'))).toMatch(/Online\s*4/);
+    await until(async () => /Online\s*4/.test(await textOf(stage('devices'))), {
+      what: 'the count of devices',
+    });
     expect(await textOf(stage('database'))).toMatch(/1 of 1 node up/);
   } finally {
     await stop();
