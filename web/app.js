@@ -1,6 +1,8 @@
 import { html } from 'htm/preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { toProblem } from './api/problem.js';
 import { Header } from './components/header.js';
+import { ProblemNotice } from './components/notice.js';
 import { routeOf } from './routes.js';
 import { useObservable, useParts } from './state/hooks.js';
 import { DeadLettersView } from './views/dead-letters.js';
@@ -20,8 +22,19 @@ export function App() {
   return html`
     <a class="skip" href="#main" data-native>Skip to the content</a>
     <${Header} />
-    <main id="main" ref=${main} tabindex="-1">${viewOf(path)}</main>
+    <main id="main" ref=${main} tabindex="-1"><${View} key=${path} path=${path} /></main>
   `;
+}
+
+/**
+ * A view that fails says so, and leaves the way to the others open.
+ *
+ * @param {{ path: string }} props
+ */
+function View({ path }) {
+  const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
+  if (error) return html`<${ProblemNotice} problem=${toProblem(error)} onRetry=${tryAgain} />`;
+  return viewOf(path);
 }
 
 /** @param {string} path */
@@ -31,9 +44,9 @@ function viewOf(path) {
     case 'fleet':
       return html`<${FleetView} />`;
     case 'device':
-      return html`<${DeviceView} key=${path} device=${route.device} />`;
+      return html`<${DeviceView} device=${route.device} />`;
     case 'sensor':
-      return html`<${SensorView} key=${path} device=${route.device} sensor=${route.sensor} />`;
+      return html`<${SensorView} device=${route.device} sensor=${route.sensor} />`;
     case 'pipeline':
       return html`<${PipelineView} />`;
     case 'dead-letters':

@@ -64,7 +64,9 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
   client.on('message', (topic, payload, packet) => {
     const process = statsProcess(topic);
     const isOurs =
-      process === null ? hear(liveDevice(topic), payload, packet) : hearStats?.(process, payload);
+      process === null
+        ? hear(liveDevice(topic), payload, packet)
+        : process !== '' && hearStats?.(process, payload);
     if (!isOurs) metrics.live.inc({ result: 'ignored' });
   });
 

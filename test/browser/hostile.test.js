@@ -136,3 +136,20 @@ describe('by keyboard', () => {
     await dashboard.page.getByText('is retired.').waitFor();
   });
 });
+
+test('a view that fails says so, and leaves the way to the others open', async () => {
+  await dashboard.page.addInitScript(() => {
+    Object.defineProperty(window, 'ResizeObserver', {
+      value: class {
+        constructor() {
+          throw new Error('broken on purpose');
+        }
+      },
+    });
+  });
+  await dashboard.visit('/');
+  await dashboard.page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+  await dashboard.page.getByRole('link', { name: /^Dead letters/ }).click();
+  await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
+  expect(dashboard.takeComplaints().join()).toContain('broken on purpose');
+});

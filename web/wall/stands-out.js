@@ -77,7 +77,7 @@ function Kind({ look, title, count, entries }) {
       <ul>
         ${shown.map(
           ({ key, href: to, name, of, says, tone }) => html`
-            <li key=${key}><a href=${to}><span class="stands-out-name">${name} <span>${of}</span></span><span class="stands-out-says" data-tone=${tone}>${says}</span></a></li>
+            <li key=${key}><a href=${to}><span class="stands-out-name"><span class="stands-out-what">${name}</span> <span class="stands-out-of">${of}</span></span><span class="stands-out-says" data-tone=${tone}>${says}</span></a></li>
           `,
         )}
       </ul>
