@@ -56,7 +56,28 @@ test('the figures of each stage move with what is published, and stand still wit
   await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
 });
 
+/** Of every quarter of a minute the table has the first moment alone. */
+async function publishAcrossQuarter() {
+  const stop = keepPublishing();
+  try {
+    await until(
+      async () => {
+        const { items } = await dashboard.system.get('/pipeline/recent');
+        const quarters = items.map((/** @type {any} */ { ts }) => Math.floor(Date.parse(ts) / 15_000));
+        return items.some(
+          (/** @type {any} */ { samples_per_s }, /** @type {number} */ at) =>
+            at > 0 && samples_per_s > 0 && quarters[at] !== quarters[at - 1],
+        );
+      },
+      { what: 'a rate at the beginning of a quarter of a minute' },
+    );
+  } finally {
+    await stop();
+  }
+}
+
 test('what was before is there at once after a reload, as a chart and as a table', async () => {
+  await publishAcrossQuarter();
   await dashboard.visit('/pipeline');
   const samples = dashboard.page.getByRole('region', { name: 'Samples' });
   await until(async () => (await dashboard.paintedColours('.strip canvas')) > 20, {
