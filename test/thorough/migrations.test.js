@@ -10,6 +10,7 @@ import { readMigrations } from '../../schema/migrate/files.js';
 import { startCommand } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { sharedContactPoint, startTestEngine, uniqueName } from '../support/engine.js';
+import { dropKeyspace } from '../support/keyspace.js';
 import { until } from '../support/until.js';
 
 /** @type {import('cassandra-driver').Client} */
@@ -24,15 +25,16 @@ afterAll(() => admin?.shutdown());
 /** Settings with a keyspace of their own. @param {Record<string, string>} [more] */
 function fresh(more) {
   const keyspace = uniqueName('t');
-  afterwards(() => admin.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`, [], { prepare: false }));
-  return {
+  const settings = {
     CQL_CONTACT_POINTS: sharedContactPoint(),
     CQL_KEYSPACE: keyspace,
     HTTP_PORT: '0',
     MQTT_PORT: '0',
     LOG_LEVEL: 'warn',
-    ...more,
   };
+  const { cql } = configOf(settings);
+  afterwards(() => dropKeyspace(cql));
+  return { ...settings, ...more };
 }
 
 const configOf = (/** @type {Record<string, string>} */ settings) => readSettings(settings, { envFile: '' });
