@@ -67,6 +67,8 @@ function useFocusOnArrival(main, path) {
   useEffect(() => {
     if (last.current === path) return;
     last.current = path;
+    // Where one comes back to, the view knows better.
+    if (main.current?.contains(document.activeElement)) return;
     main.current?.focus({ preventScroll: true });
   }, [main, path]);
 }

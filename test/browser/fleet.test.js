@@ -126,4 +126,27 @@ describe('the fleet', () => {
     // The browser itself notes the 400 that was meant to come.
     expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('400')]);
   });
+
+  test('offers all types and sites there are, those of other pages as well, and of devices too', async () => {
+    const offered = (/** @type {string} */ label) =>
+      dashboard.page
+        .getByLabel(label, { exact: true })
+        .evaluate((/** @type {HTMLInputElement} */ field) =>
+          [...(field.list?.options ?? [])].map(({ value }) => value),
+        );
+    await dashboard.announce('tank-1', {
+      site: 'Dairy',
+      sensors: [{ sensor_id: 'a', name: 'a', type: 'level' }],
+    });
+    for (const path of ['/?name=belly', '/?show=devices&name=collar-1']) {
+      await dashboard.visit(path);
+      await until(async () => (await offered('Site')).join() === 'Dairy,North Meadow,South Meadow', {
+        what: 'all sites',
+      });
+    }
+    await dashboard.visit('/?name=belly');
+    await until(async () => (await offered('Type')).join() === 'level,pulse,temperature', {
+      what: 'all types',
+    });
+  });
 });

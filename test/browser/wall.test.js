@@ -110,6 +110,23 @@ describe('the wall', () => {
     await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
   });
 
+  test('who comes back from a sensor is on the cell that led there, even after a reload', async () => {
+    await visit();
+    await walkTo(/ambient\s*collar-2/);
+    await dashboard.page.keyboard.press('ArrowRight');
+    const words = await card().locator('.wall-card-name').textContent();
+    for (const between of [async () => {}, () => dashboard.page.reload()]) {
+      await dashboard.page.keyboard.press('Enter');
+      await dashboard.page.waitForURL(/sensors/);
+      await between();
+      await dashboard.page.getByRole('heading', { level: 1 }).waitFor();
+      await dashboard.page.goBack();
+      await card().getByText('collar-2').waitFor();
+      expect(await card().locator('.wall-card-name').textContent()).toBe(words);
+      expect(await wall().evaluate((element) => element === document.activeElement)).toBe(true);
+    }
+  });
+
   test('the pointer says what is under it, and a click opens the sensor', async () => {
     await visit();
     await wall().hover({ position: { x: 30, y: 50 } });

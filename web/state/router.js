@@ -1,11 +1,12 @@
 import { createObservable } from './observable.js';
 
 /**
- * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `trail` and `word`
+ * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `trail`, `word` and `opened`
  * @property {string} path
  * @property {URLSearchParams} query
  * @property {(string | null)[]} trail cursors of the pages before this one; kept by the browser's history entry
  * @property {string | null} word what was done just before, to be said on arrival; kept there, too
+ * @property {string | null} opened what was opened from here by keyboard, where one came back to it: there the focus belongs; kept there, too
  */
 
 /**
@@ -14,7 +15,7 @@ import { createObservable } from './observable.js';
  * @param {{ window: Window }} parts
  */
 export function createRouter({ window }) {
-  const place = createObservable(read());
+  const place = createObservable(/** @type {Place} */ ({ ...read(), opened: null }));
 
   /** @returns {Place} */
   function read() {
@@ -24,6 +25,7 @@ export function createRouter({ window }) {
       query: new URLSearchParams(search),
       trail: window.history.state?.trail ?? [],
       word: window.history.state?.word ?? null,
+      opened: window.history.state?.opened ?? null,
     };
   }
 
@@ -45,6 +47,16 @@ export function createRouter({ window }) {
   return {
     place,
     go,
+    /**
+     * Goes where the focus has to come back from.
+     *
+     * @param {string} href
+     * @param {string} opened what is found again by this
+     */
+    open(href, opened) {
+      window.history.replaceState({ ...window.history.state, opened }, '');
+      go(href);
+    },
     /**
      * @param {Record<string, string | null>} changes null or empty takes a parameter away
      * @param {{ replace?: boolean, trail?: (string | null)[] }} [how]

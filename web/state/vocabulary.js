@@ -1,13 +1,15 @@
 import { createObservable } from './observable.js';
 
 /**
- * The types and sites seen so far: what the filters offer. Any other text may still be typed.
+ * The types and sites known so far: what the filters offer. Any other text may still be typed.
  *
  * @typedef {{ types: string[], sites: string[] }} Words sorted
  */
 
+const inWords = new Intl.Collator('en', { numeric: true });
+
 /** More are no help in a list to choose from. */
-const WORDS_KEPT = 200;
+const WORDS_KEPT = 1000;
 
 export function createVocabulary() {
   const words = createObservable(/** @type {Words} */ ({ types: [], sites: [] }));
@@ -37,5 +39,5 @@ export function createVocabulary() {
 function join(known, seen) {
   const all = new Set(known);
   for (const word of seen) if (word && all.size < WORDS_KEPT) all.add(word);
-  return [...all].sort((a, b) => a.localeCompare(b));
+  return [...all].sort(inWords.compare);
 }

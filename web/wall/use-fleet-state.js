@@ -16,11 +16,12 @@ const CATCHING_UP_MS = 3000;
  * @returns {import('../api/types.js').FleetInfo | null}
  */
 export function useFleetInfo() {
-  const { client, live } = useParts();
+  const { client, live, vocabulary } = useParts();
   const { data } = useQuery(
     'fleet',
     async (signal) => {
       const info = await client.fleet(signal);
+      vocabulary.learn(wordsOf(info));
       const ids = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Set();
       live.fleet.setOffline(ids);
       live.tellWatchers();
@@ -30,6 +31,12 @@ export function useFleetInfo() {
   );
   return data;
 }
+
+/** @param {import('../api/types.js').FleetInfo} info @returns {{ type: string | null, site: string | null }[]} every type and site that there is */
+const wordsOf = ({ by_type, by_site }) => [
+  ...Object.keys(by_type).map((type) => ({ type, site: null })),
+  ...Object.keys(by_site).map((site) => ({ type: null, site })),
+];
 
 /** @param {import('../api/client.js').Client} client @param {AbortSignal} signal @returns {Promise<Set<string>>} ids */
 async function offlineDevices(client, signal) {

@@ -1,11 +1,12 @@
 import { html } from 'htm/preact';
-import { useRef, useState } from 'preact/hooks';
+import { useCallback, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../format.js';
 import { sensorHref } from '../routes.js';
 import { useChanges, useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { CellCard, inWords } from './cell-card.js';
 import { usePicture } from './use-picture.js';
+import { useReturn } from './use-return.js';
 
 /** @typedef {import('../state/fleet.js').FleetSensor} FleetSensor */
 
@@ -19,6 +20,11 @@ export function Wall({ legend: drawLegend }) {
   const { room, canvas, legend, picture, arranged } = usePicture();
   const [pointed, setPointed] = useState(/** @type {FleetSensor | null} */ (null));
   const byKeyboard = useRef(false);
+  const comeBack = useCallback((/** @type {FleetSensor} */ sensor) => {
+    byKeyboard.current = true;
+    setPointed(sensor);
+  }, []);
+  const element = useReturn(comeBack);
 
   /** @param {PointerEvent} event */
   const point = (event) => {
@@ -30,7 +36,8 @@ export function Wall({ legend: drawLegend }) {
   /** @param {KeyboardEvent} event */
   const move = (event) => {
     if (event.key === 'Escape') return setPointed(null);
-    if (event.key === 'Enter' && pointed) return router.go(sensorHref(pointed.device.id, pointed.id));
+    if (event.key === 'Enter' && pointed)
+      return router.open(sensorHref(pointed.device.id, pointed.id), pointed.key);
     const next = picture.current?.byKey(pointed, event.key);
     if (!next) return undefined;
     event.preventDefault();
@@ -45,6 +52,7 @@ export function Wall({ legend: drawLegend }) {
   return html`
     <div class="wall-room" ref=${room}>
       <div
+        ref=${element}
         class="wall-picture"
         role="application"
         aria-roledescription="wall of sensors"
