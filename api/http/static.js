@@ -43,7 +43,8 @@ const ASSET_HEADERS = { ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same
 /**
  * Serves the dashboard: `web/` under /assets, its libraries under /vendor, index.html for every view; and the page that
  * shows the documents.
- * Whatever it does not know is left to the routers after it.
+ * Whatever it does not know is left to the routers after it, but for who reads pages: a browser gets the dashboard, which
+ * says that there is nothing.
  *
  * @param {{ webDir?: string }} [options]
  * @returns {express.Router}
@@ -56,11 +57,7 @@ export function createStatic({ webDir = WEB_DIR } = {}) {
   ]);
 
   for (const [paths, file] of pages) {
-    const { body, policy } = readPage(webDir, file);
-    router.get(
-      [...paths],
-      answerWith('html', body, { ...COMMON_HEADERS, 'Content-Security-Policy': policy }),
-    );
+    router.get([...paths], answerWithPage(webDir, file));
     router.all([...paths], (_request, response) => {
       response.set('Allow', 'GET, HEAD');
       throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
@@ -81,7 +78,27 @@ export function createStatic({ webDir = WEB_DIR } = {}) {
     const body = readFileSync(join(packageDir(packageName), file));
     router.get(`/vendor/${name}`, answerWith(extname(name), body, ASSET_HEADERS));
   }
+  // Browsers ask for it by themselves, whatever the page names.
+  router.get('/favicon.ico', (_request, response) => response.redirect('/assets/mark.svg'));
+
+  router.get('/{*path}', nowhere(answerWithPage(webDir, 'index.html')));
   return router;
+}
+
+/**
+ * @param {express.RequestHandler} answer
+ * @returns {express.RequestHandler} the page as 404, for who would rather have a page than a problem document
+ */
+const nowhere = (answer) => (request, response, next) => {
+  if (request.accepts(['application/problem+json', 'json', 'html']) !== 'html') return next();
+  response.status(404);
+  return answer(request, response, next);
+};
+
+/** @param {string} webDir @param {string} file */
+function answerWithPage(webDir, file) {
+  const { body, policy } = readPage(webDir, file);
+  return answerWith('html', body, { ...COMMON_HEADERS, 'Content-Security-Policy': policy });
 }
 
 /**

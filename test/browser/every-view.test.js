@@ -23,6 +23,7 @@ const VIEWS = [
   ['the pipeline', '/pipeline'],
   ['dead letters', '/dead-letters'],
   ['a device that does not exist', '/devices/nobody'],
+  ['an address of nothing', '/nowhere'],
 ];
 
 /** All that a view asks for is asked for and answered. @param {string} path */
@@ -77,6 +78,18 @@ test('a page names beforehand exactly the modules that it then asks for', async 
     .locator('link[rel=modulepreload]')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
   expect([...named, '/assets/theme.js'].sort()).toEqual([...asked].sort());
+});
+
+test('an address of nothing says so and leads home', async () => {
+  const response = await dashboard.visit('/nowhere');
+  expect(response?.status()).toBe(404);
+  dashboard.takeComplaints();
+  await dashboard.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
+  await dashboard.page.getByText('/nowhere', { exact: true }).waitFor();
+  await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
+  await dashboard.lookAt('nowhere');
+  await dashboard.page.getByRole('link', { name: 'To the fleet' }).click();
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor({ state: 'attached' });
 });
 
 test('by keyboard alone one gets from the top of the page to a sensor', async () => {

@@ -1,9 +1,22 @@
 import { html } from 'htm/preact';
 import { Notice } from '../components/notice.js';
+import { useObservable, useParts } from '../state/hooks.js';
+import { useFiguresAlone } from '../state/use-figures-alone.js';
+import { useTitle } from '../state/use-title.js';
 
 /** An address that names no view. */
-export const NowhereView = () => html`
-  <${Notice} title="There is nothing at this address">
-    <p><a class="button" href="/">To the fleet</a></p>
-  <//>
-`;
+export function NowhereView() {
+  const { router } = useParts();
+  const { path } = useObservable(router.place);
+  useFiguresAlone();
+  useTitle('Nothing here');
+  return html`
+    <${Notice} title="There is nothing at this address">
+      <p>No view is called <code class="nowhere-path">${path}</code>. It may be mistyped, or cut short.</p>
+      <p class="notice-ways">
+        <a class="button" href="/">To the fleet</a>
+        <a class="button" href="/?show=devices">To the devices</a>
+      </p>
+    <//>
+  `;
+}

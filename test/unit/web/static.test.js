@@ -101,6 +101,35 @@ test.each([
   '/assets/../package.json',
 ])('%s is left to others', async (path) => expect((await fetch(base + path)).status).toBe(404));
 
+/** What Chromium sends for a page that is opened. */
+const BROWSER = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
+
+test.each(['/nowhere', '/devices', '/assets/no.js'])(
+  '%s is the dashboard as 404 to a browser',
+  async (path) => {
+    const response = await fetch(base + path, { headers: BROWSER });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(withoutPreloads(await response.text())).toBe(page);
+  },
+);
+
+test.each([
+  ['a program that takes anything', 'GET', { Accept: '*/*' }],
+  ['a program that says nothing', 'GET', {}],
+  ['a program that reads problems', 'GET', { Accept: 'application/problem+json' }],
+  ['another method', 'POST', BROWSER],
+])('%s is left to others where nothing is', async (_, method, headers) => {
+  const response = await fetch(`${base}/nowhere`, { method, headers });
+  expect([response.status, await response.text()]).toEqual([404, 'left to others']);
+});
+
+test('/favicon.ico leads to the icon', async () => {
+  const response = await fetch(`${base}/favicon.ico`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
+});
+
 test('a view takes no other method', async () => {
   const response = await fetch(base, { method: 'POST' });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
