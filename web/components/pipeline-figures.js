@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { formatCount, formatMs, formatRate, NOTHING } from '../format.js';
+import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useRecentStats } from '../state/use-recent-stats.js';
 import { Figure } from './figure.js';
@@ -76,7 +76,7 @@ function SensorsOnline({ info, reviewed }) {
       unit=${known ? `of ${formatCount(info.sensors)}` : ''}
     >
       <p class="figure-note">
-        ${known && `${formatCount(info.devices.online)} devices${info.devices.offline > 0 ? `, ${formatCount(info.devices.offline)} offline` : ''}`}
+        ${known && `${formatCounted(info.devices.online, 'device')}${info.devices.offline > 0 ? `, ${formatCount(info.devices.offline)} offline` : ''}`}
       </p>
     <//>
   `;

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../format.js';
+import { formatCounted } from '../format.js';
 import { asTyped } from '../state/as-typed.js';
 import { Cancel } from './dialog.js';
 
@@ -12,11 +12,10 @@ import { Cancel } from './dialog.js';
  * @param {() => void} props.onContinue
  */
 export function RetireExplanation({ device: { online, sensors }, onContinue }) {
-  const count = sensors.length;
   return html`
     <ul class="dialog-list">
       <li>
-        It is gone from all pages, searches and counts, ${count === 1 ? 'with its sensor' : `with its ${formatCount(count)} sensors`}.
+        It is gone from all pages, searches and counts, with its ${formatCounted(sensors.length, 'sensor')}.
       </li>
       <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
       <li>

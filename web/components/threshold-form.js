@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { countBeyond, parseThresholds } from '../chart/thresholds.js';
-import { formatCount, formatUnit } from '../format.js';
+import { formatCount, formatCounted, formatUnit } from '../format.js';
 
 /** @typedef {import('../chart/thresholds.js').Thresholds} Thresholds */
 
@@ -72,7 +72,7 @@ const textsOf = ({ low, high }) => ({ low: low?.toString() ?? '', high: high?.to
 /** @param {import('../chart/shape.js').Shape} shape @param {Thresholds} thresholds */
 function beyondOf(shape, thresholds) {
   const { low, high } = countBeyond(shape, thresholds);
-  const all = `of ${formatCount(shape.ts.length)} ${shape.stepMs === null ? 'samples' : 'points'}`;
+  const all = `of ${formatCounted(shape.ts.length, shape.stepMs === null ? 'sample' : 'point')}`;
   const said = [
     ...(thresholds.low === null ? [] : [`${formatCount(low)} ${all} below low`]),
     ...(thresholds.high === null ? [] : [`${formatCount(high)} ${all} above high`]),

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Notice, ProblemNotice, SlowLine } from '../components/notice.js';
 import { Pager } from '../components/pager.js';
-import { formatCount } from '../format.js';
+import { formatCounted } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { usePages } from '../state/use-pages.js';
@@ -80,7 +80,7 @@ const Chip = ({ label, href }) =>
 
 /** @param {{ of: number, code: string | null, more: boolean }} props */
 const NothingHere = ({ of, code, more }) => html`
-  <${Notice} title=${code && of > 0 ? `None of the ${formatCount(of)} letters on this page has ${code}` : 'No letter here'}>
+  <${Notice} title=${code && of > 0 ? `None of ${formatCounted(of, 'letter')} on this page has ${code}` : 'No letter here'}>
     ${more && html`<p>There may be some on the next page.</p>`}
   <//>
 `;

@@ -46,7 +46,7 @@ export function Replay({ letter, keptBytes }) {
       ${
         asking &&
         html`<${Dialog} title="Store what was refused?" onClose=${() => setAsking(false)}>
-          <p>The ${formatCounted(countOf(letter), 'measurement')} that ${countOf(letter) === 1 ? 'was' : 'were'} refused ${countOf(letter) === 1 ? 'goes' : 'go'} through ingest again: what is good now is committed under its own time, what is not is told here.</p>
+          <p>${formatCounted(countOf(letter), 'refused measurement goes', 'refused measurements go')} through ingest again: what is good now is committed under its own time, what is not is told here.</p>
           <p>The others of this message are stored already, and left alone. The letter stays until it expires.</p>
           <p class="dialog-actions">
             <${Cancel} />

@@ -1,4 +1,5 @@
 import { html } from 'htm/preact';
+import { formatCounted } from '../format.js';
 
 /**
  * What is wrong, and what to do.
@@ -25,6 +26,6 @@ export function Verdict({ count, isKnown }) {
       ? isKnown
         ? '✓ All is well'
         : 'Looking …'
-      : `! ${count === 1 ? 'One thing needs' : `${count} things need`} a look`;
+      : `! ${formatCounted(count, 'thing needs', 'things need')} a look`;
   return html`<p class="verdict" role="status" data-tone=${count > 0 ? 'warn' : isKnown ? 'good' : undefined}>${words}</p>`;
 }

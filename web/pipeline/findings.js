@@ -1,5 +1,5 @@
 import { wordsOf } from '../api/problem-words.js';
-import { formatAge, formatCount, formatDuration, formatRate } from '../format.js';
+import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../format.js';
 import { BEHIND_MS, packingOf } from './packing.js';
 
 /**
@@ -93,7 +93,7 @@ function ofPressure({ waiting, window }) {
       stage: 'ingest',
       tone: 'warn',
       short: 'under pressure',
-      title: `Under pressure: ${formatCount(waiting)} requests wait for a place among ${formatCount(window)}`,
+      title: `Under pressure: ${formatCounted(waiting, 'request waits', 'requests wait')} for a place among ${formatCount(window)}`,
       advice:
         'More comes than the database takes at this latency. Messages wait unacknowledged, and are not lost.',
     },
@@ -124,8 +124,8 @@ function ofNodes({ database: { nodes } }) {
     {
       stage: 'database',
       tone: isAll ? 'bad' : 'warn',
-      short: isAll ? 'all nodes are down' : `${down.length} of ${nodes.length} nodes down`,
-      title: `${isAll ? 'All nodes' : `${down.length} of ${nodes.length} nodes`} of the database ${down.length === 1 ? 'is' : 'are'} down: ${down.map(({ address }) => address).join(', ')}`,
+      short: isAll ? 'all nodes are down' : `${down.length} of ${formatCounted(nodes.length, 'node')} down`,
+      title: `${isAll ? 'All nodes' : `${down.length} of ${formatCounted(nodes.length, 'node')}`} of the database ${down.length === 1 ? 'is' : 'are'} down: ${down.map(({ address }) => address).join(', ')}`,
       advice: isAll
         ? 'Nothing is acknowledged until one is back; nothing is lost.'
         : 'With three replicas nothing stands still while two are up. Give the node back what it missed by a repair.',

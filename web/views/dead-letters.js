@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { Choice } from '../components/choice.js';
 import { Notice, ProblemNotice } from '../components/notice.js';
-import { formatCount, formatDateTime } from '../format.js';
+import { formatCounted, formatDateTime } from '../format.js';
 import { Bars } from '../letters/bars.js';
 import { BinsTable } from '../letters/bins-table.js';
 import { CodeTable } from '../letters/code-table.js';
@@ -94,8 +94,8 @@ const Totals = ({ sum, words, isKnown, reached }) => html`
   <p class="totals" role="status">
     ${
       isKnown
-        ? html`<strong>${formatCount(sum.total)}</strong> ${sum.total === 1 ? 'measurement' : 'measurements'} refused,${' '}
-            in <strong>${formatCount(sum.letters)}</strong> ${sum.letters === 1 ? 'letter' : 'letters'} of the last ${words}`
+        ? html`<strong>${formatCounted(sum.total, 'measurement')}</strong> refused,${' '}
+            in <strong>${formatCounted(sum.letters, 'letter')}</strong> of the last ${words}`
         : 'Counting …'
     }
     ${isKnown && reached && html`<span class="quiet"> · counted back to ${reached}, going on</span>`}

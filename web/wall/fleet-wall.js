@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../format.js';
+import { formatCount, formatCounted } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Legend } from './legend.js';
 import { StandsOut } from './stands-out.js';
@@ -59,7 +59,7 @@ function Counts({ info }) {
   const isPart = total > shown && (isFull || live.fleet.isNarrow());
   return html`
     <p class="wall-counts">
-      <b>${formatCount(total)}</b> ${total === 1 ? 'sensor' : 'sensors'} · ${formatCount(devices)} ${devices === 1 ? 'device' : 'devices'}
+      <b>${formatCounted(total, 'sensor')}</b> · ${formatCounted(devices, 'device')}
       ${isPart && html`<span class="wall-part"> · ${formatCount(shown)} of them shown${isFull ? ': choose a site or a type to see others' : ''}</span>`}
     </p>
   `;

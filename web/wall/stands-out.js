@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { formatCount, formatNumber, formatSpan, formatUnit } from '../format.js';
+import { formatCount, formatCounted, formatNumber, formatSpan, formatUnit } from '../format.js';
 import { deviceHref, sensorHref } from '../routes.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
@@ -50,7 +50,7 @@ const offlineEntry = ({ id, name, site, sensors }) => ({
   href: deviceHref(id),
   name,
   of: site ?? '',
-  says: `${formatCount(sensors.length)} ${sensors.length === 1 ? 'sensor' : 'sensors'}`,
+  says: formatCounted(sensors.length, 'sensor'),
   tone: '',
 });
 

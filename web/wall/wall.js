@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useCallback, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../format.js';
+import { formatCount, formatCounted } from '../format.js';
 import { sensorHref } from '../routes.js';
 import { useChanges, useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
@@ -86,7 +86,7 @@ export function Wall({ legend: drawLegend }) {
     ${drawLegend(legend)}
     ${
       arranged.lit !== null &&
-      html`<p class="wall-lit" role="status">${formatCount(arranged.lit)} ${arranged.lit === 1 ? 'matches' : 'match'} what is asked for; the others are dimmed.</p>`
+      html`<p class="wall-lit" role="status">${formatCounted(arranged.lit, 'matches', 'match')} what is asked for; the others are dimmed.</p>`
     }
   `;
 }
@@ -96,7 +96,10 @@ function SiteHeading({ heading: { name, sensors, devices, x, y, width } }) {
   const { router } = useParts();
   const place = useObservable(router.place);
   const chosen = place.query.get('site') === name;
-  const count = `${formatCount(sensors)} ${width > 240 ? `${sensors === 1 ? 'sensor' : 'sensors'} · ${formatCount(devices)} ${devices === 1 ? 'device' : 'devices'}` : ''}`;
+  const count =
+    width > 240
+      ? `${formatCounted(sensors, 'sensor')} · ${formatCounted(devices, 'device')}`
+      : formatCount(sensors);
   return html`
     <p class="wall-site" style=${{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
       ${

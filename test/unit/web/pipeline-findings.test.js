@@ -97,6 +97,13 @@ describe('what needs a look', () => {
       'warn',
       /1,200 requests wait for a place among 32/,
     ],
+    [
+      'one that waits',
+      { stats: { ...STATS, waiting: 1 } },
+      'ingest',
+      'warn',
+      /: 1 request waits for a place among 32/,
+    ],
     ['refusals', { stats: { ...STATS, refused_per_s: 0.4 } }, 'ingest', 'warn', /0\.4 a second/],
     [
       'packing',
