@@ -58,7 +58,7 @@ export function createIngest(parts) {
   const limits = { autoRegister, autoRegisterMax };
   const registry = createRegistry({ store: store.registry, groups, limits, patience, clock });
   const lastSeen = createLastSeen({ store: store.registry, patience });
-  const notices = createRefusalNotices({ logger, clock });
+  const notices = createRefusalNotices({ logger });
   const partitions = createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() });
   const measurements = createMeasurements({
     samples: createSampleWriter({

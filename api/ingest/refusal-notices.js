@@ -1,37 +1,69 @@
 /** Between two lines of the log about refusals, in ms: one device that sends rubbish all day must not fill it. */
 const EVERY_MS = 10_000;
 
-/**
- * Tells whoever reads the log that something was refused or dropped, and why: the newest case, and how many there were
- * since the line before. The device itself hears nothing of it, since MQTT 3.1.1 has no word for that.
- *
- * @param {{ logger: import('pino').Logger, clock: () => number }} parts `clock` in epoch ms
- */
-export function createRefusalNotices({ logger, clock }) {
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let since = 0;
+const FOREIGN = 'topic outside the contract';
 
-  /** @param {string} what @param {string} topic */
-  function note(what, topic) {
-    since++;
-    if (clock() - toldAt < EVERY_MS) return;
-    logger.warn({ topic, refused: since }, `${what}, on ${shown(topic)}`);
-    toldAt = clock();
-    since = 0;
+/**
+ * Tells whoever reads the log that something was refused or dropped, and why: the first case at once, and those that follow within
+ * the next seconds summed up at their end. The device itself hears nothing of it, since MQTT 3.1.1 has no word for that.
+ *
+ * @param {{ logger: import('pino').Logger, everyMs?: number }} parts
+ */
+export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
+  /** What came since the last line, by reason. @type {Map<string, number>} */
+  const more = new Map();
+  let lastTopic = '';
+  let isResting = false;
+
+  function rest() {
+    isResting = true;
+    // A process that ends does not wait to say it.
+    setTimeout(sumUp, everyMs).unref();
+  }
+
+  function sumUp() {
+    isResting = false;
+    if (more.size === 0) return;
+    const refused = total(more.values());
+    const counts = listed([...more]);
+    logger.warn(
+      { topic: lastTopic, refused },
+      `and ${refused} more: ${counts}; the last on ${shown(lastTopic)}`,
+    );
+    more.clear();
+    rest();
+  }
+
+  /** @param {string} topic @param {[reason: string, count: number][]} counts @param {string} words */
+  function note(topic, counts, words) {
+    if (isResting) {
+      for (const [reason, count] of counts) more.set(reason, (more.get(reason) ?? 0) + count);
+      lastTopic = topic;
+      return;
+    }
+    const refused = total(counts.map(([, count]) => count));
+    logger.warn({ topic, refused }, `${words}, on ${shown(topic)}`);
+    rest();
   }
 
   return {
     /** @param {string} topic @param {Record<string, number>} codes refused measurements by code */
     refused(topic, codes) {
-      const counts = Object.entries(codes).map(([code, count]) => `${count} ${code}`);
-      note(`refused: ${counts.join(', ')}`, topic);
+      const counts = Object.entries(codes);
+      note(topic, counts, `refused: ${listed(counts)}`);
     },
     /** @param {string} topic */
-    foreign: (topic) => note('dropped: a topic outside the contract', topic),
+    foreign: (topic) => note(topic, [[FOREIGN, 1]], `dropped: a ${FOREIGN}`),
   };
 }
 
 /** @typedef {ReturnType<typeof createRefusalNotices>} RefusalNotices */
+
+/** @param {[reason: string, count: number][]} counts */
+const listed = (counts) => counts.map(([reason, count]) => `${count} ${reason}`).join(', ');
+
+/** @param {Iterable<number>} counts */
+const total = (counts) => [...counts].reduce((sum, count) => sum + count, 0);
 
 /** A topic is a stranger's text: in quotes, cut, nothing in it that moves a cursor. @param {string} topic */
 const shown = (topic) =>

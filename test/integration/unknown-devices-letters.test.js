@@ -48,7 +48,7 @@ test('names that anybody can invent share one account; a registered device has i
     store: store.deadLetters,
     registry,
     patience,
-    notices: createRefusalNotices({ logger: pino({ level: 'silent' }), clock: Date.now }),
+    notices: createRefusalNotices({ logger: pino({ level: 'silent' }) }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
     quota: createDeadLetterQuota({ most }),
   });

@@ -1,0 +1,49 @@
+import { Writable } from 'node:stream';
+import { expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { createRefusalNotices } from '../../../api/ingest/refusal-notices.js';
+import { until } from '../../support/until.js';
+
+const EVERY_MS = 100;
+
+/** Notices, and what they have written. */
+function noticesWithLog() {
+  /** @type {{ msg: string, refused: number, topic: string }[]} */
+  const lines = [];
+  const log = new Writable({
+    write(line, _encoding, done) {
+      lines.push(JSON.parse(line));
+      done();
+    },
+  });
+  return { lines, notices: createRefusalNotices({ logger: pino(log), everyMs: EVERY_MS }) };
+}
+
+test('the first refusal is told at once, and those that follow are summed up by reason', async () => {
+  const { lines, notices } = noticesWithLog();
+  notices.refused('iot/v1/a/measurements', { not_numeric: 1, bad_id: 2 });
+  notices.refused('iot/v1/a/measurements', { not_numeric: 2 });
+  notices.refused('iot/v1/b/measurements', { not_numeric: 1, too_old: 1 });
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'refused: 1 not_numeric, 2 bad_id, on "iot/v1/a/measurements"',
+  ]);
+  await until(() => lines.length === 2, { what: 'the sum' });
+  expect(lines[1]).toMatchObject({
+    msg: 'and 4 more: 3 not_numeric, 1 too_old; the last on "iot/v1/b/measurements"',
+    refused: 4,
+  });
+});
+
+test('what is dropped counts with it, and each sum begins anew', async () => {
+  const { lines, notices } = noticesWithLog();
+  notices.foreign('elsewhere');
+  notices.foreign('else\nwhere');
+  await until(() => lines.length === 2, { what: 'the first sum' });
+  notices.refused('iot/v1/a/measurements', { malformed: 1 });
+  await until(() => lines.length === 3, { what: 'the second sum' });
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'dropped: a topic outside the contract, on "elsewhere"',
+    'and 1 more: 1 topic outside the contract; the last on "else\\nwhere"',
+    'and 1 more: 1 malformed; the last on "iot/v1/a/measurements"',
+  ]);
+});
