@@ -11,11 +11,12 @@
 
 const CARDS = [
   [180, 64],
-  [148, 56],
-  [108, 48],
+  [148, 64],
+  [108, 62],
+  [84, 54],
 ];
 /** Smaller than the last, a hollow cell could not be told from a crossed one. */
-const SQUARES = [48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
+const SQUARES = [64, 56, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
 
 /** @type {readonly Format[]} */
 export const FORMATS = [

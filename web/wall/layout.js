@@ -22,7 +22,7 @@ const LEAST_WIDTH = 120;
 /** What the smallest cell takes with the gaps around it, in square px. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
-/** Cards say so much more that they may take more room. */
+/** Cards say so much more that they may take more room, where there is more below. */
 const CARDS_MORE = 1.3;
 
 /** @param {number[]} counts @returns {number} */
@@ -32,7 +32,7 @@ const countOf = (counts) => counts.reduce((sum, count) => sum + count, 0);
  * The largest cells that fit, or the smallest there are.
  *
  * @param {number[][]} sites sensors of each device of each site
- * @param {{ width: number, height: number }} room px; where nothing fits, the wall is higher
+ * @param {{ width: number, height: number, isAll?: boolean }} room px; where nothing fits, the wall is higher. `isAll`: there is no more below
  * @returns {Layout}
  */
 export function layOut(sites, room) {
@@ -41,14 +41,15 @@ export function layOut(sites, room) {
   const height = Math.max(room.height, (countOf(counts) * LEAST_AREA) / room.width);
   /** @type {(least: number) => number[][]} sites in strips, by the width that each has at least */
   const stripsFor = once((least) => inStrips(counts, { width: room.width, height, gap: SITE_GAP, least }));
+  const cardsMore = room.isAll ? 1 : CARDS_MORE;
   /** @type {Layout | null} */
   let last = null;
   for (const format of FORMATS) {
     const area = total * (format.width + format.gap) * (format.height + format.gap);
-    if (area > room.width * room.height * (format.isCard ? CARDS_MORE : 1) && format !== FORMATS.at(-1))
-      continue;
+    const more = format.isCard ? cardsMore : 1;
+    if (area > room.width * room.height * more && format !== FORMATS.at(-1)) continue;
     last = layOutIn(format, sites, room.width, stripsFor(Math.max(LEAST_WIDTH, format.width)));
-    if (last.height <= room.height * (format.isCard ? CARDS_MORE : 1)) return last;
+    if (last.height <= room.height * more) return last;
   }
   return /** @type {Layout} */ (last);
 }

@@ -1,5 +1,6 @@
-import { formatNumber, formatUnit } from '../format.js';
-import { LOOKS, OFFLINE, SILENT, UNHEARD } from './looks.js';
+import { drawCard } from './card.js';
+import { LOOKS } from './looks.js';
+import { fill, SHAPES } from './shapes.js';
 
 /**
  * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
@@ -10,8 +11,6 @@ import { LOOKS, OFFLINE, SILENT, UNHEARD } from './looks.js';
 
 /** What does not match the filters. */
 const DIM = 0.16;
-/** A card shows its colour at its left edge, so that its text is read as well on any. */
-const EDGE = 5;
 
 /**
  * Draws cells on a canvas: all of them, or those that changed. Colour by colour, since changing it is what costs.
@@ -73,88 +72,3 @@ export function createPainter(canvas) {
 }
 
 /** @typedef {ReturnType<typeof createPainter>} Painter */
-
-/** @typedef {(context: CanvasRenderingContext2D, scene: Scene, cell: number, palette: Palette) => void} Draw in the colour that is set */
-
-/** @type {Draw} */
-const fill = (context, { layout: { x, y, format } }, cell) =>
-  context.fillRect(Number(x[cell]), Number(y[cell]), format.width, format.height);
-
-/** @type {Draw} */
-function hollow(context, { layout: { x, y, format } }, cell) {
-  const line = format.width > 9 ? 2 : 1;
-  context.lineWidth = line;
-  context.strokeRect(
-    Number(x[cell]) + line / 2,
-    Number(y[cell]) + line / 2,
-    format.width - line,
-    format.height - line,
-  );
-}
-
-/** @type {Draw} */
-function crossed(context, { layout: { x, y, format } }, cell) {
-  const line = format.width > 9 ? 1.5 : 1;
-  // The ends of a stroke reach over its points; beyond its cell nobody would wipe them off.
-  const [left, top] = [Number(x[cell]) + line, Number(y[cell]) + line];
-  const [right, bottom] = [left + format.width - 2 * line, top + format.height - 2 * line];
-  context.lineWidth = line;
-  context.beginPath();
-  context.moveTo(left, top);
-  context.lineTo(right, bottom);
-  context.moveTo(right, top);
-  context.lineTo(left, bottom);
-  context.stroke();
-}
-
-/** @type {Draw} */
-function dot(context, { layout: { x, y, format } }, cell) {
-  const size = Math.max(2, Math.round(format.width / 4));
-  const middle = (format.width - size) / 2;
-  context.fillRect(Number(x[cell]) + middle, Number(y[cell]) + middle, size, size);
-}
-
-/** Told apart by their shape, not by their colour alone. @type {Record<number, Draw>} */
-const SHAPES = { [SILENT]: hollow, [OFFLINE]: crossed, [UNHEARD]: dot };
-
-/** @type {Draw} */
-function drawCard(context, scene, cell, palette) {
-  const { x, y, format } = scene.layout;
-  const [left, top] = [Number(x[cell]), Number(y[cell])];
-  const sensor = /** @type {FleetSensor} */ (scene.sensors[cell]);
-  const shape = SHAPES[sensor.look];
-  context.save();
-  context.beginPath();
-  context.rect(left, top, format.width, format.height);
-  context.clip();
-  const mark = { x: [left], y: [top + 8], format: { ...format, width: 12, height: 12 } };
-  const colour = context.fillStyle;
-  context.fillStyle = palette.card;
-  context.fillRect(left, top, format.width, format.height);
-  context.fillStyle = colour;
-  if (shape) shape(context, /** @type {any} */ ({ layout: mark }), 0, palette);
-  else context.fillRect(left, top, EDGE, format.height);
-  const text = left + (shape ? 18 : EDGE + 8);
-  context.fillStyle = palette.quiet;
-  context.font = `12px ${palette.font}`;
-  context.fillText(sensor.name, text, top + 18);
-  drawRight(context, sensor.device.name, {
-    right: left + format.width - 8,
-    least: text + context.measureText(sensor.name).width + 10,
-    y: top + 18,
-  });
-  context.fillStyle = palette.ink;
-  context.font = `600 ${format.height > 60 ? 18 : 15}px ${palette.font}`;
-  context.fillText(
-    `${formatNumber(Number.isNaN(sensor.value) ? null : sensor.value)} ${formatUnit(sensor.unit)}`,
-    text,
-    top + format.height - 12,
-  );
-  context.restore();
-}
-
-/** Only where there is room for it. @param {CanvasRenderingContext2D} context @param {string} text @param {{ right: number, least: number, y: number }} place */
-function drawRight(context, text, { right, least, y }) {
-  const x = right - context.measureText(text).width;
-  if (x >= least) context.fillText(text, x, y);
-}

@@ -47,7 +47,7 @@ export function createPicture({ canvas, fleet }) {
     /**
      * Gives every sensor its place.
      *
-     * @param {{ width: number, height: number, scale: number }} room px; `scale`: device pixels of one
+     * @param {{ width: number, height: number, isAll: boolean, scale: number }} room px; `isAll`: there is no more below; `scale`: device pixels of one
      * @returns {{ headings: Heading[], height: number }}
      */
     arrange(room) {

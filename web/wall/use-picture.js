@@ -54,7 +54,7 @@ export function usePicture() {
       const width = /** @type {HTMLElement} */ (roomElement).clientWidth;
       const { headings, height } = drawn.arrange({
         width,
-        height: heightFor(/** @type {HTMLElement} */ (roomElement)),
+        ...heightFor(/** @type {HTMLElement} */ (roomElement)),
         scale: devicePixelRatio,
       });
       setArranged({ headings, width, height, lit: light(drawn) });
@@ -119,8 +119,8 @@ export function usePicture() {
   return { room, canvas, legend, picture, arranged };
 }
 
-/** About half of the screen; all of what is left where the wall has the screen to itself. @param {HTMLElement} room @returns {number} px */
+/** About half of the screen; all of what is left where the wall has the screen to itself. @param {HTMLElement} room @returns {{ height: number, isAll: boolean }} px */
 function heightFor(room) {
-  if (document.fullscreenElement?.contains(room)) return room.clientHeight;
-  return Math.max(280, Math.min(640, Math.round(innerHeight * 0.5)));
+  if (document.fullscreenElement?.contains(room)) return { height: room.clientHeight, isAll: true };
+  return { height: Math.max(280, Math.min(640, Math.round(innerHeight * 0.5))), isAll: false };
 }

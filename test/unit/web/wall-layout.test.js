@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { shortened } from '../../../web/wall/card.js';
 import { createHits } from '../../../web/wall/hits.js';
 import { layOut } from '../../../web/wall/layout.js';
 import { inOrder } from '../../../web/wall/order.js';
@@ -60,6 +61,14 @@ describe('the layout', () => {
     expect(many.height).toBeLessThanOrEqual(desk.height);
   });
 
+  test('goes beyond the room for the sake of cards only where there is more below', () => {
+    const rooms = Array.from({ length: 60 }, (_, step) => ({ width: 900, height: 200 + 10 * step }));
+    const reaches = (/** @type {{ isAll?: boolean }} */ how) =>
+      rooms.filter((room) => layOut([devices(10, 6)], { ...room, ...how }).height > room.height);
+    expect(reaches({}).length).toBeGreaterThan(0);
+    expect(reaches({ isAll: true })).toEqual([]);
+  });
+
   test('devices are apart from each other, and sensors of a device together', () => {
     const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
     expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
@@ -108,4 +117,13 @@ test('sites, devices and sensors stand in the order of their names, numbers by t
   ]);
   expect(sites[1]?.devices.map(({ name }) => name)).toEqual(['d-2', 'd-10']);
   expect(sites[1]?.devices[0]?.sensors.map(({ name }) => name)).toEqual(['t-1', 'T-9', 't-10']);
+});
+
+test('a name too long for its card loses its middle, and keeps what tells it from others', () => {
+  const context = {
+    measureText: (/** @type {string} */ text) => /** @type {TextMetrics} */ ({ width: text.length }),
+  };
+  expect(shortened(context, 'collar-17', 9)).toBe('collar-17');
+  expect(shortened(context, 'weather-station-17', 9)).toBe('weat…n-17');
+  expect(shortened(context, 'weather-station-17', 0)).toBe('…');
 });
