@@ -3,19 +3,18 @@ import { useCallback } from 'preact/hooks';
 import { formatCount } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { DEVICE_FILTERS } from '../state/use-device-page.js';
-import { useQuery } from '../state/use-query.js';
 import { Choice } from './choice.js';
 import { FilterField } from './filter-field.js';
 
-/** The API counts anew after so long. */
-const COUNTS = { refreshMs: 10_000 };
-
-/** Which devices the table shows; the address holds it. */
-export function DeviceFilters() {
-  const { client, router, vocabulary } = useParts();
+/**
+ * Which devices the table shows; the address holds it.
+ *
+ * @param {{ fleet: import('../api/types.js').FleetInfo | null }} props the API's count
+ */
+export function DeviceFilters({ fleet }) {
+  const { router, vocabulary } = useParts();
   const { query } = useObservable(router.place);
   const { sites } = useObservable(vocabulary);
-  const { data: fleet } = useQuery('fleet', (signal) => client.fleet(signal), COUNTS);
   const set = useCallback(
     (/** @type {string} */ name, /** @type {string} */ value) => {
       if (value === (router.place.get().query.get(name) ?? '')) return;

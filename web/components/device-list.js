@@ -12,8 +12,12 @@ import { ProblemNotice, SlowLine } from './notice.js';
 import { Pager } from './pager.js';
 import { Word } from './word.js';
 
-/** All devices, page by page. */
-export function DeviceList() {
+/**
+ * All devices, page by page.
+ *
+ * @param {{ fleet: import('../api/types.js').FleetInfo | null }} props the API's count
+ */
+export function DeviceList({ fleet }) {
   const { router } = useParts();
   const place = useObservable(router.place);
   const { data, problem, loading, slow, reload } = useDevicePage(place.query);
@@ -24,7 +28,7 @@ export function DeviceList() {
   return html`
     <${Word} />
     <section id="devices" class="panel" aria-label="Devices">
-      <div class="list-head"><${ListSwitch} /><${DeviceFilters} /></div>
+      <div class="list-head"><${ListSwitch} /><${DeviceFilters} fleet=${fleet} /></div>
       ${slow && html`<${SlowLine} />`}
       ${
         problem

@@ -14,9 +14,9 @@ const SPAN = { least: 60_000, most: 300_000 };
  * What the fleet and the pipeline do right now, with the last five minutes behind it. While the connection is lost, they look as old as
  * they are.
  *
- * @param {{ info: import('../api/types.js').FleetInfo | null, reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props
+ * @param {{ reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props
  */
-export function PipelineFigures({ info, reviewed }) {
+export function PipelineFigures({ reviewed }) {
   const { live } = useParts();
   const moments = useRecentStats();
   const screen = useObservable(live.screenTimes);
@@ -26,7 +26,7 @@ export function PipelineFigures({ info, reviewed }) {
 
   return html`
     <dl class="figures figures-five" aria-label="The pipeline now" data-stale=${status === 'reconnecting'}>
-      <${SensorsOnline} info=${info} reviewed=${reviewed} />
+      <${SensorsOnline} reviewed=${reviewed} />
       <${Figure} label="Samples stored" value=${formatRate(now?.samples_per_s)} unit="/s">
         <${Line} moments=${moments} read=${(/** @type {any} */ one) => one.samples_per_s} />
       <//>
@@ -64,9 +64,9 @@ export function PipelineFigures({ info, reviewed }) {
   `;
 }
 
-/** @param {{ info: import('../api/types.js').FleetInfo | null, reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props */
-function SensorsOnline({ info, reviewed }) {
-  const { review } = useObservable(reviewed);
+/** @param {{ reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props */
+function SensorsOnline({ reviewed }) {
+  const { review, info } = useObservable(reviewed);
   const known = info !== null;
   const away = review.offlineSensors + review.silentCount;
   return html`

@@ -6,22 +6,22 @@ import { SensorList } from '../components/sensor-list.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useTitle } from '../state/use-title.js';
 import { FleetWall } from '../wall/fleet-wall.js';
-import { useFleetInfo, useReview } from '../wall/use-fleet-state.js';
+import { useFleetInfo, useFleetState } from '../wall/use-fleet-state.js';
 
 /** The fleet at a glance: key figures, a wall of all sensors, and below them the same as lists, page by page. */
 export function FleetView() {
   const { live, router } = useParts();
   const { query } = useObservable(router.place);
-  const info = useFleetInfo();
-  const reviewed = useReview();
+  const reviewed = useFleetState();
+  const info = useFleetInfo(reviewed);
   useTitle('Fleet');
   useEffect(() => live.follow({}), [live]);
   const isEmpty = info?.sensors === 0 && live.fleet.sensors.size === 0;
 
   return html`
     <h1 class="said">Fleet</h1>
-    <${PipelineFigures} info=${info} reviewed=${reviewed} />
+    <${PipelineFigures} reviewed=${reviewed} />
     ${!isEmpty && html`<${FleetWall} info=${info} reviewed=${reviewed} />`}
-    ${query.get('show') === 'devices' ? html`<${DeviceList} />` : html`<${SensorList} />`}
+    ${query.get('show') === 'devices' ? html`<${DeviceList} fleet=${info} />` : html`<${SensorList} />`}
   `;
 }

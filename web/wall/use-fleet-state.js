@@ -1,35 +1,61 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useParts } from '../state/hooks.js';
-import { createObservable } from '../state/observable.js';
 import { useQuery } from '../state/use-query.js';
+import { createReviewing } from './reviewing.js';
 
 /** Which devices are offline is asked this often, in ms, while anybody looks. */
 const REFRESH = { refreshMs: 10_000 };
 /** Pages of a thousand: as many devices as the wall has sensors at most. */
 const MOST_PAGES = 20;
-/** So long after the connection is there, nobody is called silent: the snapshot is still coming. In ms. */
-const CATCHING_UP_MS = 3000;
+
+/** @typedef {import('./reviewing.js').Reviewed} Reviewed */
 
 /**
- * How many there are, by the API's count, and which devices are offline, told to the fleet.
+ * How the fleet is, by what the stream tells and by the API's count: who shows it subscribes, nobody else is drawn anew.
  *
- * @returns {import('../api/types.js').FleetInfo | null}
+ * @returns {import('../state/observable.js').Observable<Reviewed>}
  */
-export function useFleetInfo() {
-  const { client, live, vocabulary } = useParts();
-  const { data } = useQuery(
+export function useFleetState() {
+  const { client, live, clock, vocabulary } = useParts();
+  const [reviewing] = useState(() => createReviewing({ fleet: live.fleet, status: live.status, clock }));
+  useQuery(
     'fleet',
     async (signal) => {
       const info = await client.fleet(signal);
       vocabulary.learn(wordsOf(info));
       const ids = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Set();
-      live.fleet.setOffline(ids);
+      reviewing.count(info, ids);
       live.tellWatchers();
       return info;
     },
     REFRESH,
   );
-  return data;
+  useEffect(() => {
+    reviewing.noteStatus();
+    const look = () => {
+      reviewing.look();
+      live.tellWatchers();
+    };
+    const endings = [live.status.subscribe(reviewing.noteStatus), clock.subscribe(look)];
+    return () => {
+      for (const end of endings) end();
+    };
+  }, [live, clock, reviewing]);
+  return reviewing.reviewed;
+}
+
+/**
+ * @param {import('../state/observable.js').Observable<Reviewed>} reviewed
+ * @returns {import('../api/types.js').FleetInfo | null} the API's count alone: draws anew when that changes
+ */
+export function useFleetInfo(reviewed) {
+  const [info, setInfo] = useState(reviewed.get().info);
+  useEffect(() => {
+    const note = () => setInfo(reviewed.get().info);
+    note();
+    return reviewed.subscribe(note);
+  }, [reviewed]);
+  return info;
 }
 
 /** @param {import('../api/types.js').FleetInfo} info @returns {{ type: string | null, site: string | null }[]} every type and site that there is */
@@ -52,30 +78,4 @@ async function offlineDevices(client, signal) {
     if (cursor === null) break;
   }
   return ids;
-}
-
-/** @typedef {{ review: import('../state/fleet.js').Review, now: number }} Reviewed `now`: epoch ms */
-
-/** @returns {import('../state/observable.js').Observable<Reviewed>} anew each second: who shows it subscribes, nobody else is drawn anew */
-export function useReview() {
-  const { live, clock } = useParts();
-  const [reviewed] = useState(() => createObservable({ review: live.fleet.review(0), now: clock.get() }));
-  useEffect(() => {
-    let liveSince = Number.POSITIVE_INFINITY;
-    const noteStatus = () => {
-      liveSince = live.status.get() === 'live' ? clock.now() : Number.POSITIVE_INFINITY;
-    };
-    noteStatus();
-    const look = () => {
-      const now = clock.get();
-      const caughtUp = now - liveSince > CATCHING_UP_MS;
-      reviewed.set({ review: live.fleet.review(caughtUp ? now : 0), now });
-      live.tellWatchers();
-    };
-    const endings = [live.status.subscribe(noteStatus), clock.subscribe(look)];
-    return () => {
-      for (const end of endings) end();
-    };
-  }, [live, clock, reviewed]);
-  return reviewed;
 }
