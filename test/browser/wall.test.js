@@ -88,6 +88,7 @@ describe('the wall', () => {
     const link = standsOut().getByRole('link', { name: /ambient.*collar-1.*55\.5/ });
     await link.click();
     await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
+    await dashboard.page.locator('.usual').getByText('Far above its usual').waitFor();
   });
 
   test('the keyboard alone leads to a sensor', async () => {

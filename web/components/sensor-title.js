@@ -1,7 +1,9 @@
 import { html } from 'htm/preact';
 import { hueOf } from '../format.js';
+import { keyOf } from '../state/live.js';
 import { Age } from './age.js';
 import { TypeDot } from './type-name.js';
+import { Usual } from './usual.js';
 import { Value } from './value.js';
 
 /**
@@ -10,9 +12,10 @@ import { Value } from './value.js';
  * @param {object} props
  * @param {string} props.name
  * @param {import('../api/types.js').LatestItem | null} props.item null: not known yet
- * @param {{ value: number }[]} props.recent
+ * @param {{ ts: number, value: number }[]} props.recent
+ * @param {boolean} props.isOld the connection is lost
  */
-export function SensorTitle({ name, item, recent }) {
+export function SensorTitle({ name, item, recent, isOld }) {
   return html`
     <div class="title">
       <div>
@@ -22,10 +25,13 @@ export function SensorTitle({ name, item, recent }) {
           ${item?.site && html`<li><a href=${`/?site=${encodeURIComponent(item.site)}`}>${item.site}</a></li>`}
         </ul>
       </div>
-      <p class="now hue-${hueOf(item?.type ?? null)}">
-        <${Value} value=${item?.value ?? null} unit=${item?.unit ?? null} ts=${item?.ts ?? null} recent=${recent} />
-        <${Age} ts=${item?.ts ?? null} />
-      </p>
+      <div class="now-block" data-stale=${isOld}>
+        <p class="now hue-${hueOf(item?.type ?? null)}">
+          <${Value} value=${item?.value ?? null} unit=${item?.unit ?? null} ts=${item?.ts ?? null} recent=${recent} />
+          <${Age} ts=${item?.ts ?? null} />
+        </p>
+        ${item && html`<${Usual} key=${keyOf(item)} item=${item} recent=${recent} />`}
+      </div>
     </div>
   `;
 }

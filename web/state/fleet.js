@@ -245,6 +245,9 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     /** @param {FleetSensor} sensor @returns {number} its usual spread, in its unit */
     spread: ({ range, type }) => spreadOf(range, typical.get(type) ?? 0),
 
+    /** @param {string | null} type @returns {number} spread that its sensors have in the middle; 0: not known */
+    typical: (type) => typical.get(type) ?? 0,
+
     /** @returns {boolean} whether only some sensors are taken in */
     isNarrow: () => Boolean(wanted.type || wanted.site),
 

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { CutOff } from '../components/cut-off.js';
 import { DeviceMissing } from '../components/device-missing.js';
 import { DeviceSensors, NoSensors, SensorChoice } from '../components/device-sensors.js';
 import { DeviceSignals } from '../components/device-signals.js';
@@ -11,6 +12,7 @@ import { SensorTable } from '../components/sensor-table.js';
 import { Trail } from '../components/trail.js';
 import { chooseSensors } from '../state/choose-sensors.js';
 import { useObservable, useParts } from '../state/hooks.js';
+import { useCutOff } from '../state/use-cut-off.js';
 import { useDevice } from '../state/use-device.js';
 import { useDeviceEvents } from '../state/use-device-events.js';
 import { useTitle } from '../state/use-title.js';
@@ -22,6 +24,7 @@ import { useTitle } from '../state/use-title.js';
  */
 export function DeviceView({ device: asked }) {
   const { device, items, missing, problem, slow, reload } = useDevice(asked);
+  const cutOff = useCutOff();
   const [isRetiring, setRetiring] = useState(false);
   const name = device?.name ?? asked;
   useTitle(name);
@@ -29,6 +32,7 @@ export function DeviceView({ device: asked }) {
   if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
   return html`
     <${Trail} steps=${[{ label: 'Fleet', href: '/' }, { label: 'Devices', href: '/?show=devices' }]} />
+    <${CutOff} since=${cutOff} />
     ${slow && html`<${SlowLine} />`}
     ${
       missing

@@ -9,6 +9,7 @@ import { useSeries } from '../chart/use-series.js';
 import { useThresholds } from '../chart/use-thresholds.js';
 import { useWindow } from '../chart/use-window.js';
 import { lengthOf } from '../chart/window.js';
+import { CutOff } from '../components/cut-off.js';
 import { ProblemLine, ProblemNotice, SlowLine } from '../components/notice.js';
 import { Overview } from '../components/overview.js';
 import { QuietRange } from '../components/quiet-range.js';
@@ -20,6 +21,7 @@ import { Trail } from '../components/trail.js';
 import { WindowBar } from '../components/window-bar.js';
 import { deviceHref } from '../routes.js';
 import { keyOf } from '../state/live.js';
+import { useCutOff } from '../state/use-cut-off.js';
 import { useSensor } from '../state/use-sensor.js';
 import { useTitle } from '../state/use-title.js';
 
@@ -30,6 +32,7 @@ import { useTitle } from '../state/use-title.js';
  */
 export function SensorView({ device, sensor }) {
   const { data, item, recent, problem, slow, reload } = useSensor(device, sensor);
+  const cutOff = useCutOff();
   const extent = useExtent(data);
   const time = useWindow(item?.ts ? Date.parse(item.ts) : null, extent?.from);
   const { window, bounds } = time;
@@ -53,9 +56,10 @@ export function SensorView({ device, sensor }) {
       { label: 'Fleet', href: '/' },
       { label: deviceName, href: deviceHref(item?.device_id ?? device) },
     ]} />
-    <${SensorTitle} name=${name} item=${item} recent=${recent} />
+    <${CutOff} since=${cutOff} />
+    <${SensorTitle} name=${name} item=${item} recent=${recent} isOld=${cutOff !== null} />
     ${(slow || series.slow) && html`<${SlowLine} />`}
-    <section class="panel" aria-label="Chart" aria-busy=${series.loading}>
+    <section class="panel" aria-label="Chart" aria-busy=${series.loading} data-stale=${cutOff !== null && window.live}>
       <${WindowBar} ...${time} />
       ${series.problem && html`<${ProblemLine} problem=${series.problem} onRetry=${series.reload} />`}
       <${SignalChart}
