@@ -60,14 +60,16 @@ export function firstAtOrAfter(sorted, at) {
 }
 
 /**
- * The part of a shape that touches a range.
+ * The part of a shape that is of a range. A bin that begins before the range, and holds what was before it, is left out: it would say more
+ * than there is. One that was read for this beginning was cut there, and is right.
  *
  * @param {Shape} shape
  * @param {Range} range
  * @returns {Shape} itself, where that is all of it
  */
 export function within(shape, { from, to }) {
-  const first = firstAtOrAfter(shape.ts, shape.stepMs === null ? from : from - shape.stepMs + 1);
+  const isCut = shape.stepMs !== null && shape.from >= from;
+  const first = firstAtOrAfter(shape.ts, isCut ? from - (shape.stepMs ?? 0) + 1 : from);
   const end = firstAtOrAfter(shape.ts, to);
   if (first === 0 && end === shape.ts.length) return shape;
   const cut = (/** @type {any[]} */ column) => column.slice(first, end);

@@ -55,9 +55,17 @@ describe('wider bins', () => {
 });
 
 describe('a part', () => {
-  test('of samples is half-open; of bins it is each that touches it', () => {
+  test('of samples is half-open; of bins it is each that begins in it', () => {
     expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
-    expect(within(bins([0, 100, 200, 300], 100), { from: 150, to: 300 }).ts).toEqual([100, 200]);
+    expect(within(bins([0, 100, 200, 300], 100), { from: 100, to: 300 }).ts).toEqual([100, 200]);
+  });
+
+  test('of bins has the one that was cut where it begins, as long as it begins there', () => {
+    const cut = { ...bins([100, 200, 300], 100), from: 150 };
+    expect(within(cut, { from: 150, to: 300 }).ts).toEqual([100, 200]);
+    // The window went on: that bin now holds samples from before it.
+    expect(within(cut, { from: 151, to: 301 }).ts).toEqual([200, 300]);
+    expect(within(within(cut, { from: 151, to: 301 }), { from: 200, to: 350 }).ts).toEqual([200, 300]);
   });
 
   test('that is all is the same object, so that nothing is drawn anew', () => {
