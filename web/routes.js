@@ -34,11 +34,18 @@ function decode(path) {
   }
 }
 
-/** @param {string} device @returns {string} */
-export const deviceHref = (device) => `/devices/${encodeURIComponent(device)}`;
+/**
+ * @param {string} device its id, or where that is not known its name
+ * @returns {string} a browser takes `.` and `..` out of a path, however they are written: by such names devices are looked for
+ */
+export const deviceHref = (device) =>
+  device === '.' || device === '..'
+    ? `/?show=devices&name=${device}`
+    : `/devices/${encodeURIComponent(device)}`;
 
-/** @param {string} device @param {string} sensor @returns {string} */
-export const sensorHref = (device, sensor) => `${deviceHref(device)}/sensors/${encodeURIComponent(sensor)}`;
+/** @param {string} device id @param {string} sensor id @returns {string} */
+export const sensorHref = (device, sensor) =>
+  `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}`;
 
 /** @param {string} id @returns {string} one dead letter, opened */
 export const letterHref = (id) => `/dead-letters?letter=${encodeURIComponent(id)}`;

@@ -16,6 +16,12 @@ test('names with slashes, per cent signs and umlauts come back from an address a
   expect(routeOf(sensorHref(device, sensor))).toEqual({ view: 'sensor', device, sensor });
 });
 
+test.each(['.', '..'])('a device named %s is looked for: no path leads to it', (device) => {
+  const { pathname, search } = new URL(deviceHref(device), 'http://localhost/devices/a/sensors/b');
+  expect(routeOf(pathname)).toEqual({ view: 'fleet' });
+  expect(Object.fromEntries(new URLSearchParams(search))).toEqual({ show: 'devices', name: device });
+});
+
 test('the views that the header leads to', () => {
   expect(routeOf('/pipeline')).toEqual({ view: 'pipeline' });
   expect(routeOf('/dead-letters')).toEqual({ view: 'dead-letters' });
