@@ -5,12 +5,7 @@ import { Header } from './components/header.js';
 import { ProblemNotice } from './components/notice.js';
 import { routeOf } from './routes.js';
 import { useObservable, useParts } from './state/hooks.js';
-import { DeadLettersView } from './views/dead-letters.js';
-import { DeviceView } from './views/device.js';
-import { FleetView } from './views/fleet.js';
-import { NowhereView } from './views/nowhere.js';
-import { PipelineView } from './views/pipeline.js';
-import { SensorView } from './views/sensor.js';
+import { useView } from './state/use-view.js';
 
 /** The frame around every view, and the view that the address names. */
 export function App() {
@@ -33,27 +28,15 @@ export function App() {
  */
 function View({ path }) {
   const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
-  if (error) return html`<${ProblemNotice} problem=${toProblem(error)} onRetry=${tryAgain} />`;
-  return viewOf(path);
+  if (error)
+    return html`<${ProblemNotice} problem=${toProblem(error)} onRetry=${tryAgain} retries=${false} />`;
+  return html`<${Loaded} ...${routeOf(path)} />`;
 }
 
-/** @param {string} path */
-function viewOf(path) {
-  const route = routeOf(path);
-  switch (route.view) {
-    case 'fleet':
-      return html`<${FleetView} />`;
-    case 'device':
-      return html`<${DeviceView} device=${route.device} />`;
-    case 'sensor':
-      return html`<${SensorView} device=${route.device} sensor=${route.sensor} />`;
-    case 'pipeline':
-      return html`<${PipelineView} />`;
-    case 'dead-letters':
-      return html`<${DeadLettersView} />`;
-    default:
-      return html`<${NowhereView} />`;
-  }
+/** Nothing is shown while a view is fetched: on most ways that is over before it could be read. @param {import('./routes.js').Route} route */
+function Loaded({ view, ...props }) {
+  const Component = useView(view);
+  return Component && html`<${Component} ...${props} />`;
 }
 
 /**

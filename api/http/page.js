@@ -1,28 +1,27 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { moduleGraph } from './module-graph.js';
 
 /** The one script of our own that a page begins with. */
 const FIRST_MODULE = /^ *<script type="module" src="([^"]+)"><\/script>$/m;
 
 /**
- * A page of the dashboard as it is served: it names all modules that it is going to need. A browser then asks for them at
- * once, where it would find them level by level and wait for each: values are seen a fifth sooner.
+ * A page of the dashboard as it is served: it names all modules that its view is going to need. A browser then asks for
+ * them at once, where it would find them level by level and wait for each: values are seen a fifth sooner.
  *
- * @param {string} webDir what is served below `/assets`
- * @param {string} file in it
+ * @param {string} page as it was written
+ * @param {string[]} views addresses of the modules that it will import while it runs
+ * @param {(address: string) => string} read the text of a module below `/assets`
  * @returns {{ body: Buffer, policy: string }} `policy`: for `Content-Security-Policy`
  */
-export function readPage(webDir, file) {
-  const page = readFileSync(join(webDir, file), 'utf8');
+export function completePage(page, views, read) {
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(page)?.[1];
   const [, first] = FIRST_MODULE.exec(page) ?? [];
-  if (!importMap || !first) throw new Error(`${file} has no import map, or no module`);
-  const own = moduleGraph(first, (address) =>
-    readFileSync(join(webDir, address.replace('/assets/', '')), 'utf8'),
+  if (!importMap || !first) throw new Error('a page has no import map, or no module');
+  const { own, packages } = moduleGraph([first, ...views], read);
+  const libraries = Object.entries(JSON.parse(importMap).imports).filter(([name]) =>
+    packages.some((used) => used === name || used.startsWith(`${name}/`)),
   );
-  const addresses = [...Object.values(JSON.parse(importMap).imports), ...own];
+  const addresses = [...libraries.map(([, address]) => address), ...own];
   const links = addresses.map((address) => `    <link rel="modulepreload" href="${address}" />\n`).join('');
   const body = Buffer.from(page.replace(FIRST_MODULE, (script) => links + script));
   return { body, policy: policyOf(importMap) };

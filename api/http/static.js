@@ -1,22 +1,13 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { extname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { MillraceError } from '../../common/errors.js';
-import { readPage } from './page.js';
+import { createAssets, etagOf, readAsset } from './assets.js';
+import { completePage } from './page.js';
+import { VIEWS } from './views.js';
 
 const WEB_DIR = fileURLToPath(new URL('../../web/', import.meta.url));
-
-/** Addresses of the dashboard's views; `web/routes.js` tells them apart in the browser, and a test compares the two. */
-export const VIEW_PATHS = [
-  '/',
-  '/devices/:device',
-  '/devices/:device/sensors/:sensor',
-  '/pipeline',
-  '/dead-letters',
-];
 
 /**
  * What the import map of `web/index.html` names: package and file. Nothing else of node_modules is served.
@@ -51,37 +42,35 @@ const ASSET_HEADERS = { ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same
  */
 export function createStatic({ webDir = WEB_DIR } = {}) {
   const router = express.Router();
-  const pages = /** @type {const} */ ([
-    [VIEW_PATHS, 'index.html'],
-    [['/docs'], 'docs.html'],
-  ]);
+  const assets = createAssets(webDir);
+  const answerWithPage = createPages(assets);
+  const pages = [
+    ...VIEWS.map(({ path, module }) => ({ path, page: answerWithPage('index.html', [module]) })),
+    { path: '/docs', page: answerWithPage('docs.html') },
+  ];
 
-  for (const [paths, file] of pages) {
-    router.get([...paths], answerWithPage(webDir, file));
-    router.all([...paths], (_request, response) => {
+  for (const { path, page } of pages) {
+    router.get(path, page);
+    router.all(path, (_request, response) => {
       response.set('Allow', 'GET, HEAD');
       throw new MillraceError('method_not_allowed', 'Only GET and HEAD are served here.');
     });
   }
 
-  router.use(
-    '/assets',
-    express.static(webDir, {
-      index: false,
-      redirect: false,
-      cacheControl: false,
-      setHeaders: (response) => response.setHeaders(new Map(Object.entries(ASSET_HEADERS))),
-    }),
-  );
+  router.get('/assets/*name', ({ params }, response, next) => {
+    const asset = assets.get(/** @type {string[]} */ (/** @type {unknown} */ (params.name)).join('/'));
+    if (!asset) return next();
+    send(response, asset, ASSET_HEADERS);
+  });
 
   for (const [name, [packageName, file]] of Object.entries(VENDOR)) {
-    const body = readFileSync(join(packageDir(packageName), file));
-    router.get(`/vendor/${name}`, answerWith(extname(name), body, ASSET_HEADERS));
+    const asset = readAsset(join(packageDir(packageName), file));
+    router.get(`/vendor/${name}`, (_request, response) => send(response, asset, ASSET_HEADERS));
   }
   // Browsers ask for it by themselves, whatever the page names.
   router.get('/favicon.ico', (_request, response) => response.redirect('/assets/mark.svg'));
 
-  router.get('/{*path}', nowhere(answerWithPage(webDir, 'index.html')));
+  router.get('/{*path}', nowhere(answerWithPage('index.html', ['/assets/views/nowhere.js'])));
   return router;
 }
 
@@ -95,30 +84,34 @@ const nowhere = (answer) => (request, response, next) => {
   return answer(request, response, next);
 };
 
-/** @param {string} webDir @param {string} file */
-function answerWithPage(webDir, file) {
-  const { body, policy } = readPage(webDir, file);
-  return answerWith('html', body, { ...COMMON_HEADERS, 'Content-Security-Policy': policy });
-}
+/**
+ * @param {import('./assets.js').Assets} assets
+ * @returns {(file: string, views?: string[]) => express.RequestHandler} `views`: addresses of the modules that the page will import while it runs
+ */
+const createPages =
+  (assets) =>
+  (file, views = []) => {
+    const read = (/** @type {string} */ address) =>
+      String(assets.get(address.replace('/assets/', ''))?.body ?? '');
+    const { body, policy } = completePage(read(file), views, read);
+    const page = { type: 'html', body, etag: etagOf(body) };
+    const headers = { ...COMMON_HEADERS, 'Content-Security-Policy': policy };
+    return (_request, response) => send(response, page, headers);
+  };
 
 /**
- * @param {string} type file extension that stands for the media type
- * @param {Buffer} body
+ * Answers 304 where the browser has the same bytes.
+ *
+ * @param {express.Response} response
+ * @param {import('./assets.js').Asset} asset
  * @param {Record<string, string>} headers
- * @returns {express.RequestHandler} answers 304 where the browser has the same bytes
  */
-function answerWith(type, body, headers) {
-  const etag = `"${sha256(body).slice(0, 22)}"`;
-  return (_request, response) => {
-    response
-      .set({ ...headers, ETag: etag })
-      .type(type)
-      .send(body);
-  };
+function send(response, { type, body, etag }, headers) {
+  response
+    .set({ ...headers, ETag: etag })
+    .type(type)
+    .send(body);
 }
-
-/** @param {string | Buffer} content @returns {string} base64 */
-const sha256 = (content) => createHash('sha256').update(content).digest('base64');
 
 /** @param {string} name @returns {string} where npm put it, be it hoisted or not */
 function packageDir(name) {

@@ -12,6 +12,7 @@ import { useContext, useEffect, useReducer } from 'preact/hooks';
  * @property {import('./threshold-memory.js').ThresholdMemory} thresholds
  * @property {import('./vocabulary.js').Vocabulary} vocabulary
  * @property {import('./clock.js').Clock} clock
+ * @property {import('../views/load.js').Views} views
  */
 
 export const PartsContext = createContext(/** @type {Parts | null} */ (null));

@@ -1,7 +1,7 @@
 /** Script time of one frame that taking in may use, in ms; what is left waits for the next frame. */
-const BUDGET_MS = 3;
+const BUDGET_MS = 2;
 /** Texts that may wait; who is further behind takes in all at once. */
-const MOST_WAITING = 40;
+const MOST_WAITING = 200;
 
 /**
  * Takes texts in as frames allow: a snapshot of ten thousand sensors comes in ten events at once, and must not hold up the page. Where no

@@ -1,12 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { VIEW_PATHS } from '../../../api/http/static.js';
+import { VIEWS } from '../../../api/http/views.js';
 import { toQuery } from '../../../web/api/request.js';
 import { addressOf } from '../../../web/api/stream.js';
 import { deviceHref, letterHref, routeOf, sensorHref } from '../../../web/routes.js';
 import { withQuery } from '../../../web/state/router.js';
 
-test('every address that the server answers with the dashboard names a view', () => {
-  for (const path of VIEW_PATHS) expect(routeOf(path).view).not.toBe('nowhere');
+test('every address that the server answers with the dashboard names the view whose modules its page names', () => {
+  expect(VIEWS.map(({ path }) => routeOf(path).view)).toEqual(
+    VIEWS.map(({ module }) => module.slice('/assets/views/'.length, -'.js'.length)),
+  );
 });
 
 test('names with slashes, per cent signs and umlauts come back from an address as they went in', () => {

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
+import { createAssets } from '../../../api/http/assets.js';
 import { createStatic } from '../../../api/http/static.js';
 
 const page = readFileSync(new URL('../../../web/index.html', import.meta.url), 'utf8');
@@ -133,4 +136,22 @@ test('/favicon.ico leads to the icon', async () => {
 test('a view takes no other method', async () => {
   const response = await fetch(base, { method: 'POST' });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});
+
+test('a file that was edited is sent anew, one that was taken away is left to others', async () => {
+  const webDir = `${mkdtempSync(join(tmpdir(), 'millrace-web-'))}/`;
+  const file = join(webDir, 'a.js');
+  try {
+    writeFileSync(file, 'first');
+    const assets = createAssets(webDir);
+    expect(String(assets.get('a.js')?.body)).toBe('first');
+    writeFileSync(file, 'second');
+    utimesSync(file, 1, 1);
+    expect(String(assets.get('a.js')?.body)).toBe('second');
+    rmSync(file);
+    expect(assets.get('a.js')).toBeNull();
+    expect(assets.get('../package.json')).toBeNull();
+  } finally {
+    rmSync(webDir, { recursive: true, force: true });
+  }
 });

@@ -1,0 +1,28 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useParts } from './hooks.js';
+
+/**
+ * The component of a view, fetched if need be.
+ *
+ * @param {import('../views/load.js').ViewName} name
+ * @returns {any} undefined while it is fetched
+ * @throws {Error} when it cannot be fetched: the error boundary around says so
+ */
+export function useView(name) {
+  const { views } = useParts();
+  const [failure, setFailure] = useState(/** @type {unknown} */ (null));
+  const [, setLoaded] = useState(0);
+  useEffect(() => {
+    if (views.get(name)) return undefined;
+    let wanted = true;
+    views.load(name).then(
+      () => wanted && setLoaded((count) => count + 1),
+      (error) => wanted && setFailure(error),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [views, name]);
+  if (failure) throw failure;
+  return views.get(name);
+}

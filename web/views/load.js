@@ -1,0 +1,56 @@
+import { Problem } from '../api/problem.js';
+
+/**
+ * Where each view is fetched from when it is first shown. The page of a view names its modules beforehand: api/http/views.js
+ * has the same list for the server, and a test compares the two.
+ *
+ * @type {Record<import('../routes.js').Route['view'], () => Promise<any>>}
+ */
+const MODULES = {
+  fleet: () => import('./fleet.js').then(({ FleetView }) => FleetView),
+  device: () => import('./device.js').then(({ DeviceView }) => DeviceView),
+  sensor: () => import('./sensor.js').then(({ SensorView }) => SensorView),
+  pipeline: () => import('./pipeline.js').then(({ PipelineView }) => PipelineView),
+  'dead-letters': () => import('./dead-letters.js').then(({ DeadLettersView }) => DeadLettersView),
+  nowhere: () => import('./nowhere.js').then(({ NowhereView }) => NowhereView),
+};
+
+/** @typedef {import('../routes.js').Route['view']} ViewName */
+
+/** Browsers say by a TypeError that a module did not arrive. @param {unknown} error @returns {unknown} */
+const asProblem = (error) =>
+  error instanceof TypeError
+    ? new Problem({ title: 'The API cannot be reached', code: 'unreachable' })
+    : error;
+
+/** The views, each fetched once: who looks at the fleet does not wait for the modules of the sensor's charts. */
+export function createViews() {
+  /** @type {Map<ViewName, any>} */
+  const loaded = new Map();
+
+  /** @param {ViewName} name @returns {Promise<void>} @throws {Problem} `unreachable` */
+  async function load(name) {
+    if (loaded.has(name)) return;
+    try {
+      loaded.set(name, await MODULES[name]());
+    } catch (error) {
+      throw asProblem(error);
+    }
+  }
+
+  return {
+    load,
+    /** @param {ViewName} name @returns {any} its component; undefined until it is loaded */
+    get: (name) => loaded.get(name),
+
+    /** Fetches the views that were not looked at yet, one after the other: the next click finds its view there. */
+    async loadOthers() {
+      for (const name of /** @type {ViewName[]} */ (Object.keys(MODULES))) {
+        // Nobody has asked for it yet; whoever does is told.
+        await load(name).catch(() => {});
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createViews>} Views */
