@@ -36,6 +36,25 @@ export function writeSpan(ms) {
   return `${ms / UNITS_MS[unit]}${unit}`;
 }
 
+/** Steps of lengths that read well, in ms. */
+const STEPS_MS = [
+  1,
+  10,
+  100,
+  ...[1, 5, 10, 30].map((seconds) => seconds * UNITS_MS.s),
+  ...[1, 5, 10, 30].map((minutes) => minutes * UNITS_MS.m),
+  ...[1, 6].map((hours) => hours * UNITS_MS.h),
+  UNITS_MS.d,
+];
+/** A step is no larger than this part of a length: half of it is a few pixels of a chart. */
+const UNSEEN = 0.02;
+
+/** @param {number} ms @returns {number} a length near it that reads well, so near that nobody sees the difference */
+export function roundSpan(ms) {
+  const step = STEPS_MS.findLast((one) => one <= ms * UNSEEN) ?? 1;
+  return Math.round(ms / step) * step;
+}
+
 /**
  * The next span that the chart offers.
  *

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useObservable, useParts } from '../state/hooks.js';
-import { USUAL_SPAN_MS } from './spans.js';
+import { roundSpan, USUAL_SPAN_MS } from './spans.js';
 import { lengthOf, liveWindow, readWindow, writeWindow } from './window.js';
 
 /** @typedef {import('./window.js').Window} Window */
@@ -40,7 +40,10 @@ export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
     };
     return {
       /** @param {Window} next @param {boolean} isSettled */
-      change: (next, isSettled) => (isSettled ? settleOn(next) : setDraft(next)),
+      change(next, isSettled) {
+        if (!isSettled) setDraft(next);
+        else settleOn(next.live ? liveWindow(roundSpan(lengthOf(next)), next.to) : next);
+      },
       /** @param {number} ms ends now, and goes on */
       goLive: (ms) => settleOn(liveWindow(ms, clock.now())),
       /** Back to what was live last. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { placed } from '../../../web/chart/gestures.js';
-import { nextSpan, parseSpan, SPANS, writeSpan } from '../../../web/chart/spans.js';
+import { nextSpan, parseSpan, roundSpan, SPANS, writeSpan } from '../../../web/chart/spans.js';
 import {
   lengthOf,
   liveWindow,
@@ -30,6 +30,26 @@ describe('spans', () => {
   test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('%s is none', (text) =>
     expect(parseSpan(text)).toBeNull(),
   );
+
+  test.each([
+    [268_901, '270s'],
+    [61_234, '61s'],
+    [4_321, '4320ms'],
+    [3_598_211, '1h'],
+    [90_061_003, '25h'],
+    [200 * 86_400_000 + 3_723_004, '200d'],
+  ])('of %d ms are rounded to %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
+
+  test('are rounded by less than one sees, once and for all; those that are offered stay', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: NARROWEST_MS, max: YEAR }), (ms) => {
+        const round = roundSpan(ms);
+        expect(Math.abs(round - ms)).toBeLessThanOrEqual(ms / 100);
+        expect(roundSpan(round)).toBe(round);
+      }),
+    );
+    expect(SPANS.map(({ ms }) => roundSpan(ms))).toEqual(SPANS.map(({ ms }) => ms));
+  });
 
   test('follow one another, and end', () => {
     expect(nextSpan(300_000, -1)).toBe(60_000);
