@@ -172,12 +172,15 @@ test('its going and coming show by themselves', async () => {
 test('events are read page by page', async () => {
   const session = Date.now() - 3_600_000;
   await dashboard.announce('hive-8', { session, sensors: [] });
-  for (let beat = 0; beat < 15; beat += 1) {
-    for (const state of ['online', 'offline']) {
-      const status = JSON.stringify({ state, session: session + beat * 1000 });
-      await dashboard.client.publishAsync('iot/v1/hive-8/status', status, { qos: 1 });
+  const comeAndGo = async (/** @type {number} */ from, /** @type {number} */ to) => {
+    for (let beat = from; beat < to; beat += 1) {
+      for (const state of ['online', 'offline']) {
+        const status = JSON.stringify({ state, session: session + beat * 1000 });
+        await dashboard.client.publishAsync('iot/v1/hive-8/status', status, { qos: 1 });
+      }
     }
-  }
+  };
+  await comeAndGo(0, 15);
   await dashboard.visit('/devices/hive-8');
   await dashboard.page.getByRole('heading', { name: 'This device has no sensors yet' }).waitFor();
   const more = dashboard.page.getByRole('button', { name: 'Show earlier ones' });
@@ -185,6 +188,9 @@ test('events are read page by page', async () => {
   await until(async () => (await events()).length === 31, { what: 'all events' });
   expect(await more.count()).toBe(0);
   expect((await events()).at(-1)).toBe('Birth');
+  // More than a page of them comes between two looks.
+  await comeAndGo(15, 40);
+  await until(async () => (await events()).length === 81, { what: 'those that are new, and all before' });
 });
 
 describe('retiring', () => {

@@ -90,6 +90,29 @@ export function joined(top, older) {
   return [...top, ...older.filter((event) => !seen.has(keyOf(event)))];
 }
 
+/** More pages at once are too many to be waited for. */
+const MOST_PAGES = 10;
+
+/**
+ * What is new: page after page, down to an event that is known already.
+ *
+ * @param {(cursor: string | null) => Promise<import('../api/types.js').Page<DeviceEvent>>} read a page, newest first
+ * @param {DeviceEvent[]} known newest first; none: one page is enough
+ * @returns {Promise<import('../api/types.js').Page<DeviceEvent> & { meets: boolean }>} `meets`: between these and those known nothing is missing
+ */
+export async function readNews(read, known) {
+  const seen = new Set(known.map(keyOf));
+  let { items, next } = await read(null);
+  let meets = items.some((event) => seen.has(keyOf(event)));
+  for (let pages = 1; seen.size > 0 && !meets && next !== null && pages < MOST_PAGES; pages += 1) {
+    const page = await read(next);
+    meets = page.items.some((event) => seen.has(keyOf(event)));
+    items = [...items, ...page.items];
+    next = page.next;
+  }
+  return { items, next, meets };
+}
+
 /** @param {DeviceEvent} event */
 const keyOf = ({ ts, kind }) => `${ts} ${kind}`;
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
-import { joined, onlineAfter } from './device-events.js';
+import { joined, onlineAfter, readNews } from './device-events.js';
 import { useParts } from './hooks.js';
 import { useQuery } from './use-query.js';
 
@@ -19,12 +19,23 @@ const REFRESH = { refreshMs: 4_000 };
  */
 export function useDeviceEvents(device) {
   const { client } = useParts();
-  const top = useQuery(device, (signal) => client.events(device, { limit: PAGE }, signal), REFRESH);
   const [older, setOlder] = useState(
     /** @type {import('../api/types.js').Page<DeviceEvent> | null} */ (null),
   );
   const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
   const [busy, setBusy] = useState(false);
+  const top = useQuery(
+    device,
+    async (signal) => {
+      const page = (/** @type {string | null} */ cursor) =>
+        client.events(device, { limit: PAGE, cursor }, signal);
+      const news = await readNews(page, older?.items ?? []);
+      // Too much came at once: the list begins anew, rather than with a hole in it.
+      setOlder((now) => now && (news.meets ? { ...now, items: joined(news.items, now.items) } : null));
+      return news;
+    },
+    REFRESH,
+  );
   const known = top.data ? joined(top.data.items, older?.items ?? []) : null;
   const next = older ? older.next : (top.data?.next ?? null);
 

@@ -5,6 +5,7 @@ import {
   listed,
   onlineAfter,
   onlineSpans,
+  readNews,
   spanAt,
 } from '../../../web/state/device-events.js';
 
@@ -84,6 +85,34 @@ test('pages that overlap have each event once, the newest on top', () => {
   const before = events('birth 1, online 1, offline 2, online 3');
   const now = events('offline 2, online 3, offline 4');
   expect(joined(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
+});
+
+describe('what is new', () => {
+  /** Nine ends, and the pages of two in which they are read. */
+  const all = events(
+    'offline 1, offline 2, offline 3, offline 4, offline 5, offline 6, offline 7, offline 8, offline 9',
+  );
+  /** @param {string | null} cursor */
+  const read = async (cursor) => {
+    const at = Number(cursor ?? 0);
+    return { items: all.slice(at, at + 2), next: at + 2 < all.length ? String(at + 2) : null };
+  };
+
+  test('is read down to what is known, so that nothing is missing between', async () => {
+    const known = events('offline 1, offline 2, offline 3');
+    const news = await readNews(read, known);
+    expect(news.meets).toBe(true);
+    expect(joined(news.items, known)).toEqual(all);
+  });
+
+  test('is one page where nothing is known, or where that is enough', async () => {
+    expect(await readNews(read, [])).toMatchObject({ items: all.slice(0, 2), next: '2' });
+    expect(await readNews(read, all.slice(1))).toMatchObject({ items: all.slice(0, 2), meets: true });
+  });
+
+  test('does not meet what is known where that is gone', async () => {
+    expect(await readNews(read, events('offline 77'))).toEqual({ items: all, next: null, meets: false });
+  });
 });
 
 test('what happened at an instant is told in its order', () => {
