@@ -136,8 +136,22 @@ describe('from a year to a minute and back', () => {
     await until(() => fixedLength() > 0 && fixedLength() < 60 * DAY, { what: 'a narrow window' });
     const middle = (Date.parse(String(query().get('from'))) + Date.parse(String(query().get('to')))) / 2;
     expect(Math.abs(Date.now() - 182.5 * DAY - middle)).toBeLessThan(3 * DAY);
-    await dashboard.page.getByRole('button', { name: 'Back to now' }).click();
+    await dashboard.page.getByRole('button', { name: 'Back to now' }).press('Enter');
     await until(() => query().get('range') === '1y', { what: 'now' });
+    // The button is gone; the focus is where one goes on.
+    await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
+  });
+
+  test('by wheel a live range comes to a length that reads well', async () => {
+    await open('core', '?range=5m');
+    const [x, y] = (await plot()).at(0.5);
+    await dashboard.page.mouse.move(Number(x), Number(y));
+    await dashboard.page.keyboard.down('Control');
+    await dashboard.page.mouse.wheel(0, 61);
+    await dashboard.page.keyboard.up('Control');
+    await until(() => query().get('range') !== '5m', { what: 'another range' });
+    // 5 min · e^0.1525, within a hundredth.
+    expect(query().get('range')).toBe('350s');
   });
 
   test('by touch: one finger pans, two zoom', async () => {
@@ -269,7 +283,8 @@ describe('thresholds', () => {
     expect(query().has('high')).toBe(false);
     await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
     await until(() => query().get('high') === '213.5', { what: 'what is remembered' });
-    await dashboard.page.getByRole('button', { name: 'Clear' }).click();
+    await dashboard.page.getByRole('button', { name: 'Clear' }).press('Enter');
+    await dashboard.page.getByLabel('Low', { exact: true }).and(dashboard.page.locator(':focus')).waitFor();
     await until(() => !query().has('high') && !query().has('low'), { what: 'a clear address' });
     await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
   });

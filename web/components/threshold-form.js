@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { countBeyond, parseThresholds } from '../chart/thresholds.js';
 import { formatCount, formatCounted, formatUnit } from '../format.js';
 
@@ -23,6 +23,7 @@ export function ThresholdForm({ thresholds, onChange, shape, unit }) {
     setTyped(textsOf(thresholds));
     setWrong('');
   }, [thresholds.low, thresholds.high]);
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   const isSet = thresholds.low !== null || thresholds.high !== null;
 
   /** @param {Event} event */
@@ -31,6 +32,12 @@ export function ThresholdForm({ thresholds, onChange, shape, unit }) {
     const parsed = parseThresholds(typed);
     setWrong(typeof parsed === 'string' ? parsed : '');
     if (typeof parsed !== 'string') onChange(parsed);
+  }
+
+  function clear() {
+    onChange({ low: null, high: null });
+    // The button goes: one goes on where one would draw others.
+    form.current?.querySelector('input')?.focus();
   }
 
   /** @param {'low' | 'high'} side @param {string} label */
@@ -51,16 +58,13 @@ export function ThresholdForm({ thresholds, onChange, shape, unit }) {
   `;
 
   return html`
-    <form class="thresholds" aria-label="Thresholds" onSubmit=${submit}>
+    <form class="thresholds" ref=${form} aria-label="Thresholds" onSubmit=${submit}>
       <span class="thresholds-label">Thresholds</span>
       ${field('low', 'Low')} ${field('high', 'High')}
       <button class="button">Draw lines</button>
-      ${
-        isSet &&
-        html`<button type="button" class="button quiet-button" onClick=${() => onChange({ low: null, high: null })}>Clear</button>`
-      }
-      <p id=${`${id}-says`} class="threshold-says" role="status" data-wrong=${wrong !== ''}>
-        ${wrong || (isSet && beyondOf(shape, thresholds))}
+      ${isSet && html`<button type="button" class="button quiet-button" onClick=${clear}>Clear</button>`}
+      <p id=${`${id}-says`} class="threshold-says" data-wrong=${wrong !== ''}>
+        <span role="status">${wrong}</span>${!wrong && isSet && beyondOf(shape, thresholds)}
       </p>
     </form>
   `;

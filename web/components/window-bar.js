@@ -1,4 +1,5 @@
 import { html } from 'htm/preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { SPANS } from '../chart/spans.js';
 import { lengthOf, zoomStep } from '../chart/window.js';
 import { formatDateTime, formatDuration, formatZone } from '../format.js';
@@ -17,10 +18,22 @@ export function WindowBar({ window, bounds, change, goLive, reset }) {
   const { zone } = useObservable(preferences);
   const { live, from, to } = window;
   const chosen = live ? SPANS.find(({ ms }) => ms === lengthOf(window)) : undefined;
+  const bar = useRef(/** @type {HTMLElement | null} */ (null));
+  const comesBack = useRef(false);
+  useEffect(() => {
+    /** The button that was pressed is gone: one goes on among the ranges. @type {HTMLElement | null | undefined} */
+    const next = bar.current?.querySelector('input:checked') ?? bar.current?.querySelector('input');
+    if (live && comesBack.current) next?.focus();
+    comesBack.current = false;
+  }, [live]);
+  const goBack = () => {
+    comesBack.current = true;
+    reset();
+  };
   /** @param {-1 | 1} direction */
   const step = (direction) => change(zoomStep(window, direction, null, bounds), true);
   return html`
-    <div class="panel-head window-bar">
+    <div class="panel-head window-bar" ref=${bar}>
       <${Choice}
         legend="Range"
         options=${OPTIONS}
@@ -37,7 +50,7 @@ export function WindowBar({ window, bounds, change, goLive, reset }) {
             ? html`${!chosen && html`<span>The last ${formatDuration(lengthOf(window))}</span>`}
                 <span class="window-hint">Drag to zoom in · Shift + drag to pan · Ctrl + wheel to zoom · keys + − ← → 0</span>`
             : html`<span><time>${formatDateTime(from, zone)}</time> to <time>${formatDateTime(to, zone)}</time> ${formatZone(zone, to)}, ${formatDuration(lengthOf(window))}</span>
-                <button type="button" class="button" onClick=${reset}>Back to now</button>`
+                <button type="button" class="button" onClick=${goBack}>Back to now</button>`
         }
       </p>
     </div>
