@@ -191,12 +191,16 @@ describe('from a year to a minute and back', () => {
   });
 });
 
-test('arrows walk along the line and say where they are', async () => {
+test('arrows walk along the line and say where they are; of all else the chart is silent', async () => {
   await open('core', '?range=15m');
   await chart().focus();
-  await dashboard.page.keyboard.press('ArrowLeft');
   const readout = dashboard.page.locator('.readout');
+  const said = () => textOf('.chart-frame [role=status]');
+  expect(await said()).toBe('');
+  expect(await dashboard.page.locator('.chart-frame').locator('output, [aria-live]').count()).toBe(0);
+  await dashboard.page.keyboard.press('ArrowLeft');
   await readout.waitFor();
+  await until(async () => /°C, \d{4}-/.test(await said()), { what: 'value and time, said' });
   const newest = await readout.textContent();
   await dashboard.page.keyboard.press('ArrowLeft');
   await until(async () => (await readout.textContent()) !== newest, { what: 'another sample' });

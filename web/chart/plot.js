@@ -38,15 +38,18 @@ export function moveCursor(chart, ts) {
  *
  * @param {KeyboardEvent} event
  * @param {import('uplot')} chart
+ * @returns {number | null} the entry of the columns to which it brought the cursor
  * @param {Shown & { bounds: import('./window.js').Bounds, onReset: () => void, onWindow: (next: Window, isSettled: boolean) => void }} shown
  */
 export function press(event, chart, shown) {
   const { window, bounds, picture } = shown;
   const cursor = chart.cursor.idxs?.[1] ?? null;
   const asked = keyed(event, { window, bounds, drawn: picture, cursor });
-  if (!asked) return;
+  if (!asked) return null;
   event.preventDefault();
   if (asked.reset) shown.onReset();
   if (asked.window) shown.onWindow(asked.window, true);
-  if (asked.entry !== undefined) moveCursor(chart, picture.columns[0][asked.entry] ?? null);
+  if (asked.entry === undefined) return null;
+  moveCursor(chart, picture.columns[0][asked.entry] ?? null);
+  return asked.entry;
 }

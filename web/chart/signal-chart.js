@@ -1,15 +1,8 @@
 import { html } from 'htm/preact';
 import { useCallback, useId, useState } from 'preact/hooks';
-import {
-  formatDate,
-  formatDateTime,
-  formatNumber,
-  formatStep,
-  formatTimeMs,
-  formatUnit,
-  hueOf,
-} from '../format.js';
+import { formatStep, formatUnit, hueOf } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
+import { inOneLine, pointWords } from './point-words.js';
 import { TimeChart } from './time-chart.js';
 
 /** @typedef {import('./shape.js').Shape} Shape */
@@ -37,6 +30,8 @@ const HINT =
  * @param {any} [props.children] what stands over an empty chart
  */
 export function SignalChart({ name, type, unit, shape, loading, title, children, ...chart }) {
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
   const [place, setPlace] = useState(/** @type {number | null} */ (null));
   const onPlace = useCallback(setPlace, []);
   const hint = useId();
@@ -44,13 +39,14 @@ export function SignalChart({ name, type, unit, shape, loading, title, children,
     <figure class="chart-frame hue-${hueOf(type)}" aria-busy=${loading} data-kind=${shape.stepMs === null ? 'samples' : 'bins'}>
       <figcaption>
         <span class="chart-what">${title}<${SourceNote} shape=${shape} unit=${unit} /></span>
-        <${Readout} shape=${shape} place=${place} unit=${unit} />
+        <${Readout} words=${place === null ? null : pointWords(shape, place, unit, zone)} />
       </figcaption>
       <${TimeChart}
         key=${hueOf(type)}
         label=${`${name} over time; a table on this page says the same`}
         shape=${shape}
         onPlace=${onPlace}
+        inWords=${(/** @type {number} */ at) => inOneLine(pointWords(shape, at, unit, zone))}
         describedBy=${hint}
         ...${chart}
       />
@@ -72,21 +68,11 @@ function SourceNote({ shape, unit }) {
   return html`<span>${written}${written && ' · '}${source}</span>`;
 }
 
-/** @param {{ shape: Shape, place: number | null, unit: string | null }} props */
-function Readout({ shape, place, unit }) {
-  const { preferences } = useParts();
-  const { zone } = useObservable(preferences);
-  const ts = place === null ? undefined : shape.ts[place];
-  if (place === null || ts === undefined) return null;
-  const written = formatUnit(unit);
-  const avg = html`<strong>${formatNumber(shape.avg[place])} ${written}</strong>`;
-  if (shape.stepMs === null) {
-    return html`<output class="readout"><span>${formatDate(ts, zone)} ${formatTimeMs(ts, zone)}</span> ${avg}</output>`;
-  }
-  return html`
-    <output class="readout">
-      <span>from ${formatDateTime(ts, zone)}</span> ${avg}
-      <span>${formatNumber(shape.min[place])} to ${formatNumber(shape.max[place])}</span>
-    </output>
+/** What is under the cursor. @param {{ words: import('./point-words.js').PointWords | null }} props */
+const Readout = ({ words }) =>
+  words &&
+  html`
+    <p class="readout">
+      <span>${words.when}</span> <strong>${words.value}</strong> ${words.band && html`<span>${words.band}</span>`}
+    </p>
   `;
-}

@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { drawn } from './columns.js';
 import { listenForGestures } from './gestures.js';
@@ -23,6 +23,7 @@ import { usePlot } from './use-plot.js';
  * @param {(next: Window, isSettled: boolean) => void} props.onWindow `isSettled`: not on the way any more
  * @param {() => void} props.onReset
  * @param {(place: number | null) => void} props.onPlace index in the shape, of what is under the cursor
+ * @param {(place: number) => string} props.inWords what is said of a point to which one walks by keyboard; of all else a chart is silent
  * @param {import('./thresholds.js').Thresholds} [props.thresholds]
  * @param {string} [props.cursorKey] charts with the same one move their cursors together
  * @param {uPlot.Plugin[]} [props.plugins] what else it draws, and how it differs
@@ -40,6 +41,7 @@ export function TimeChart(props) {
     describedBy,
   } = props;
   const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
+  const [said, setSaid] = useState('');
   const shown = useRef({ ...props, picture, thresholds });
   shown.current = { ...props, picture, thresholds };
 
@@ -80,6 +82,17 @@ export function TimeChart(props) {
     chart.current.redraw(false, true);
   }, [thresholds.low, thresholds.high]);
 
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    const entry = chart.current && press(event, chart.current, shown.current);
+    const place = placeOf(picture, entry);
+    if (place !== null) setSaid(props.inWords(place));
+  }
+  function onBlur() {
+    if (chart.current) moveCursor(chart.current, null);
+    setSaid('');
+  }
+
   return html`
     <div
       class="chart"
@@ -89,9 +102,10 @@ export function TimeChart(props) {
       tabindex="0"
       aria-label=${label}
       aria-describedby=${describedBy}
-      onKeyDown=${(/** @type {KeyboardEvent} */ event) => chart.current && press(event, chart.current, shown.current)}
+      onKeyDown=${onKeyDown}
       onDblClick=${() => props.onReset()}
-      onBlur=${() => chart.current && moveCursor(chart.current, null)}
+      onBlur=${onBlur}
     ></div>
+    <p class="said" role="status">${said}</p>
   `;
 }

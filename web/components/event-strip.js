@@ -2,10 +2,12 @@ import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { emptyShape } from '../chart/shape.js';
 import { TimeChart } from '../chart/time-chart.js';
+import { formatDateTime } from '../format.js';
 import { onlineSpans } from '../state/device-events.js';
+import { useObservable, useParts } from '../state/hooks.js';
 import { useEventsOf } from '../state/use-device-events.js';
 import { paintBand } from './event-band.js';
-import { EventWords } from './event-words.js';
+import { EventWords, wordsAt } from './event-words.js';
 import { bandPlugin } from './linked-plugins.js';
 
 /** @typedef {import('../chart/use-window.js').Window} Window */
@@ -23,11 +25,19 @@ import { bandPlugin } from './linked-plugins.js';
  */
 export function EventStrip({ device, newest, time, cursorKey, cursor, describedBy }) {
   const { window, bounds, change, reset } = time;
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
   const known = useEventsOf(device.device_id, window, newest);
   const { shape, band } = useMemo(() => pictureOf(known), [known]);
   const current = useRef({ ...band, now: bounds.now });
   current.current = { ...band, now: bounds.now };
   const plugins = useMemo(() => [bandPlugin(() => current.current, cursor.set, paintBand)], [cursor]);
+
+  /** @param {number} place */
+  const inWords = (place) => {
+    const ts = shape.ts[place] ?? 0;
+    return `${wordsAt(band, ts)}, ${formatDateTime(ts, zone)}`;
+  };
 
   return html`
     <div class="signal signal-times">
@@ -41,6 +51,7 @@ export function EventStrip({ device, newest, time, cursorKey, cursor, describedB
         onWindow=${change}
         onReset=${reset}
         onPlace=${nothing}
+        inWords=${inWords}
         cursorKey=${cursorKey}
         plugins=${plugins}
         describedBy=${describedBy}

@@ -19,14 +19,14 @@ export function EventWords({ online, band, cursor }) {
       ? ['State', online ? 'Online now' : 'Offline now']
       : [formatDateTime(ts, zone), wordsAt(band, ts)];
   return html`
-    <p class="signal-words" role=${ts === null ? undefined : 'status'}>
+    <p class="signal-words">
       <strong class="signal-state">${head}</strong><span>${words}</span>
     </p>
   `;
 }
 
 /** @param {Known} band @param {number} ts @returns {string} */
-function wordsAt({ events, spans, knownFrom }, ts) {
+export function wordsAt({ events, spans, knownFrom }, ts) {
   if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
   const kinds = happenedAt(events, ts);
   if (kinds.includes('offline')) return wentOffline(spans, ts);

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { useCallback, useMemo, useRef } from 'preact/hooks';
+import { inOneLine, pointWords } from '../chart/point-words.js';
 import { pointsFor } from '../chart/reader.js';
 import { readingAt } from '../chart/reading.js';
 import { within } from '../chart/shape.js';
@@ -43,6 +44,8 @@ export function SignalRow(props) {
 /** @param {Parameters<typeof SignalRow>[0]} props */
 function Signal({ item, intervalMs, time, cursorKey, cursor, describedBy }) {
   const { window, bounds, change, reset } = time;
+  const { preferences } = useParts();
+  const { zone } = useObservable(preferences);
   const series = useSeries(item, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
   const { shape, loading, problem, reload } = series;
   const plugins = useMemo(() => [signalPlugin()], []);
@@ -61,6 +64,7 @@ function Signal({ item, intervalMs, time, cursorKey, cursor, describedBy }) {
         onWindow=${change}
         onReset=${reset}
         onPlace=${nothing}
+        inWords=${(/** @type {number} */ place) => inOneLine(pointWords(shape, place, item.unit, zone))}
         cursorKey=${cursorKey}
         plugins=${plugins}
         describedBy=${describedBy}
