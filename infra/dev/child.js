@@ -12,6 +12,7 @@ const LINES_KEPT = 30;
  *
  * @typedef {object} Child
  * @property {Promise<MillraceError | null>} exited null: it ended well or was stopped; else its own last message
+ * @property {NodeJS.Signals | null} signal what ended it; null: it runs, or ended by itself
  * @property {(options: { withinMs: number }) => Promise<void>} stop asks it to end, and kills it when it does not
  * @property {() => void} kill
  */
@@ -56,6 +57,9 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
   );
   return {
     exited,
+    get signal() {
+      return child.signalCode;
+    },
     kill,
     stop: async ({ withinMs }) => {
       stopping = true;

@@ -4,6 +4,7 @@ import { startEngine } from '../engine/index.js';
 import { createApiLog } from './api-log.js';
 import { startChild } from './child.js';
 import { simulatorArguments } from './flags.js';
+import { keepRunning } from './keep-running.js';
 import { untilReady } from './ready.js';
 import { addresses } from './settings.js';
 
@@ -66,14 +67,26 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
 /**
  * @param {Omit<Context, 'onStatus'> & { flags: import('./flags.js').DevFlags, onEnd: () => void }} context `onEnd`: the devices have done their work
  */
-export function startSimulator({ config, root, env, parts, flags, onEnd }) {
-  const child = startChild(join(root, 'simulator/index.js'), {
-    title: 'simulator',
-    args: simulatorArguments(flags, addresses(config).broker),
-    env,
+export function startSimulator({ config, root, env, parts, print, flags, onEnd }) {
+  const startedAt = Date.now();
+  /** @returns {import('./flags.js').DevFlags} of which some time may be over */
+  const flagsNow = () => ({
+    ...flags,
+    duration: flags.duration && Math.max(1, flags.duration - (Date.now() - startedAt)),
   });
-  parts.add({ title: 'simulator', patienceMs: PATIENCE_MS.simulator, ...child });
-  child.exited.then((error) => {
+  const start = () =>
+    startChild(join(root, 'simulator/index.js'), {
+      title: 'simulator',
+      args: simulatorArguments(flagsNow(), addresses(config).broker),
+      env,
+    });
+  const onKilled = (/** @type {string} */ signal, /** @type {boolean} */ again) =>
+    print(
+      `! The simulator was ended by ${signal}${again ? ': everything else goes on, and it is started again.' : ' anew, and is not started again.'}`,
+    );
+  const simulator = keepRunning(start, { onKilled });
+  parts.add({ title: 'simulator', patienceMs: PATIENCE_MS.simulator, ...simulator });
+  simulator.exited.then((error) => {
     if (!error) onEnd();
   }, onEnd);
 }

@@ -88,11 +88,21 @@ test(
   FIRST_RUN_MS,
 );
 
+/** @param {number} pid of a run @returns {Promise<number[]>} its simulators */
+const simulators = async (pid) =>
+  (await processTree(pid)).flatMap((one) => (one.command.includes('simulator/index.js') ? [one.pid] : []));
+
 test(
-  'a kill -9 leaves nothing behind',
+  'a simulator that is killed is started again, and a kill -9 leaves nothing behind',
   async () => {
     const run = dev(['--devices', '2']);
     await run.until(measured);
+    const [killed = 0] = await simulators(run.pid);
+    process.kill(killed, 'SIGKILL');
+    await run.until(async () => (await simulators(run.pid)).some((pid) => pid !== killed));
+    expect(run.output()).toContain('The simulator was ended by SIGKILL: everything else goes on');
+    expect(await latest()).not.toBeNull();
+
     const tree = await processTree(run.pid);
     const self = tree.filter(({ command }) => /^\S*node infra\/dev\/index\.js/.test(command));
     expect(self.length).toBe(1);

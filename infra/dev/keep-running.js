@@ -1,0 +1,40 @@
+/** What is killed again so soon after it was started again would be once more, in ms. */
+const STEADY_MS = 5000;
+
+/**
+ * A child that is started again when somebody kills it: a person by mistake, or the system for want of memory. One that ends by itself,
+ * well or with an error, is not.
+ *
+ * @param {() => import('./child.js').Child} start
+ * @param {{ onKilled: (signal: NodeJS.Signals, again: boolean) => void }} options `again`: whether it is started again
+ * @returns {Pick<import('./child.js').Child, 'exited' | 'stop' | 'kill'>} `exited` when there is none any more
+ */
+export function keepRunning(start, { onKilled }) {
+  let child = start();
+  let isWanted = true;
+
+  async function run() {
+    for (let isFirst = true; ; isFirst = false) {
+      const began = performance.now();
+      const error = await child.exited;
+      const { signal } = child;
+      if (!isWanted || !error || !signal) return error;
+      const again = isFirst || performance.now() - began >= STEADY_MS;
+      onKilled(signal, again);
+      if (!again) return null;
+      child = start();
+    }
+  }
+
+  return {
+    exited: run(),
+    kill() {
+      isWanted = false;
+      child.kill();
+    },
+    stop(options) {
+      isWanted = false;
+      return child.stop(options);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startChild } from '../../../infra/dev/child.js';
+import { keepRunning } from '../../../infra/dev/keep-running.js';
+
+/** @type {string} */
+let folder;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-keep-'));
+  await writeFile(join(folder, 'killed.js'), "process.kill(process.pid, 'SIGKILL');");
+  await writeFile(join(folder, 'broken.js'), 'process.exit(3);');
+  await writeFile(join(folder, 'done.js'), '');
+  await writeFile(join(folder, 'waits.js'), 'setInterval(() => {}, 1000);');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** @param {string} script */
+function keep(script) {
+  /** @type {[signal: string, again: boolean][]} */
+  const told = [];
+  let starts = 0;
+  const kept = keepRunning(
+    () => {
+      starts++;
+      return startChild(join(folder, script), { title: 'part', env: process.env, onLine: () => {} });
+    },
+    { onKilled: (...what) => void told.push(what) },
+  );
+  return { kept, told, starts: () => starts };
+}
+
+test('who is killed is started again, but not for ever', async () => {
+  const { kept, told, starts } = keep('killed.js');
+  expect(await kept.exited).toBeNull();
+  expect(told).toEqual([
+    ['SIGKILL', true],
+    ['SIGKILL', false],
+  ]);
+  expect(starts()).toBe(2);
+});
+
+test.each([
+  ['well', 'done.js', null],
+  ['with an error', 'broken.js', 'The part ended with exit code 3.'],
+])('who ends by itself, %s, is not started again', async (_, script, says) => {
+  const { kept, told, starts } = keep(script);
+  expect((await kept.exited)?.message ?? null).toBe(says);
+  expect([told, starts()]).toEqual([[], 1]);
+});
+
+test.each(['stop', 'kill'])('nor is who is ended by %s', async (how) => {
+  const { kept, told, starts } = keep('waits.js');
+  if (how === 'stop') await kept.stop({ withinMs: 5000 });
+  else kept.kill();
+  expect(await kept.exited).toBeNull();
+  expect([told, starts()]).toEqual([[], 1]);
+});
