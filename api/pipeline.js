@@ -16,6 +16,7 @@ import { createVitals } from './vitals.js';
  * @param {() => number} [parts.clock] epoch ms
  * @param {import('./ingest/intake.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {import('./ingest/index.js').Publish} [parts.publish] tells readers; default: nobody listens
+ * @param {() => number} [parts.readers] how many follow the stream; default: this process has none
  * @param {typeof connectStore} [parts.openStore]
  * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
  * @throws {import('../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
@@ -27,7 +28,13 @@ export async function connectPipeline(parts) {
   const permits = createPermits(window);
   const vitals = createVitals({
     clock,
-    pressure: () => ({ in_flight: permits.inUse, window: window.size, waiting: permits.waiting }),
+    pressure: () => ({
+      in_flight: permits.inUse,
+      window: window.size,
+      window_most: config.ingest.maxInFlight,
+      waiting: permits.waiting,
+    }),
+    readers: parts.readers,
   });
   const store = await openStore({
     cql: config.cql,

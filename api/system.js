@@ -42,6 +42,7 @@ export async function startSystem(parts) {
     clockDifference,
     send: (topic, payload) => receiving?.send(topic, payload),
     publish: (device, changed) => live.note(device, changed),
+    readers: () => api?.readers() ?? 0,
   });
   const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
   const takes = config.role !== 'http';

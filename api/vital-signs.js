@@ -7,15 +7,25 @@ import { BUCKETS, createLatencyCounts } from './latency-counts.js';
  * @property {number} samples_per_s
  * @property {number} refused_per_s
  * @property {number} in_flight requests to the database
- * @property {number} window how many of them may be in flight
+ * @property {number} window how many of them may be in flight now
+ * @property {number} window_most how many at most
  * @property {number} waiting how many wait for a place
+ * @property {number} readers how many follow the stream
  * @property {import('./latency-counts.js').BucketCounts} commits times from the receipt of a message to its commit
  */
 
 /** Larger than any of ours, in bytes. */
 const LONGEST = 16 * 1024;
 
-const FIGURES = /** @type {const} */ (['samples_per_s', 'refused_per_s', 'in_flight', 'window', 'waiting']);
+const FIGURES = /** @type {const} */ ([
+  'samples_per_s',
+  'refused_per_s',
+  'in_flight',
+  'window',
+  'window_most',
+  'waiting',
+  'readers',
+]);
 
 /**
  * What some processes do together.
@@ -36,8 +46,10 @@ export function statsOf(signs) {
     commit_ms: { p50: ms(50), p99: ms(99) },
     in_flight: sum('in_flight'),
     window: sum('window'),
+    window_most: sum('window_most'),
     waiting: sum('waiting'),
     refused_per_s: round(sum('refused_per_s'), 10),
+    readers: sum('readers'),
   };
 }
 

@@ -10,9 +10,10 @@ const SECONDS = 5;
  *
  * @param {object} parts
  * @param {() => number} parts.clock epoch ms
- * @param {() => Pick<import('./vital-signs.js').VitalSigns, 'in_flight' | 'window' | 'waiting'>} parts.pressure on the database
+ * @param {() => Pick<import('./vital-signs.js').VitalSigns, 'in_flight' | 'window' | 'window_most' | 'waiting'>} parts.pressure on the database
+ * @param {() => number} [parts.readers] how many follow the stream
  */
-export function createVitals({ clock, pressure }) {
+export function createVitals({ clock, pressure, readers = () => 0 }) {
   const slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
@@ -43,6 +44,7 @@ export function createVitals({ clock, pressure }) {
       samples_per_s: perSecond('samples'),
       refused_per_s: perSecond('refused'),
       ...pressure(),
+      readers: readers(),
       commits: commits.list(),
     };
   }

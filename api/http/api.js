@@ -36,7 +36,7 @@ export function createApi(parts) {
   const stream = createStream(parts);
   router.use('/api/v1', noStore);
   serve(router, API_ROUTES, { ...parts, stream });
-  return { router, stopStreams: stream.stop };
+  return { router, readers: stream.readers, stopStreams: stream.stop };
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */

@@ -63,7 +63,7 @@ export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center
 /** @param {import('../store/processes.js').ProcessRow} row @param {number} now epoch ms */
 export function processItem({ clientId, role, version, startedAt, seenAt, vitals }, now) {
   /** @type {import('../heartbeat.js').Beat} */
-  const { window, waiting, broker, ...rates } = JSON.parse(vitals);
+  const { window, window_most, waiting, broker, ...rates } = JSON.parse(vitals);
   return {
     client_id: clientId,
     role,
@@ -72,7 +72,7 @@ export function processItem({ clientId, role, version, startedAt, seenAt, vitals
     seen: formatTime(seenAt),
     stale: now - seenAt > STALE_AFTER_MS,
     ...rates,
-    pressure: { window, waiting },
+    pressure: { window, window_most, waiting },
     broker,
   };
 }

@@ -55,7 +55,7 @@ beforeAll(async () => {
     metrics: createMetrics({ version: 'test', role: 'all' }),
     vitals: createVitals({
       clock: Date.now,
-      pressure: () => ({ in_flight: 0, window: 1, waiting: 0 }),
+      pressure: () => ({ in_flight: 0, window: 1, window_most: 1, waiting: 0 }),
     }),
   });
 });

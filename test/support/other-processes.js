@@ -22,7 +22,9 @@ export async function tellOfOthers(system, { silentMs = 0 } = {}) {
         commit_ms: role === 'http' ? { p50: null, p99: null } : { p50: 3.42, p99: 18.9 },
         in_flight: role === 'http' ? 0 : 23,
         refused_per_s: 0,
+        readers: role === 'http' ? 2 : 0,
         window: 64,
+        window_most: 512,
         waiting: 0,
         broker: role === 'http' ? null : { ok: true, says: 'connected' },
       });

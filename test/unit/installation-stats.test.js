@@ -14,7 +14,9 @@ function signsOf(rate, commits = []) {
     refused_per_s: rate / 10,
     in_flight: 1,
     window: 8,
+    window_most: 64,
     waiting: 2,
+    readers: 3,
     commits: counts.list(),
   };
 }
@@ -24,8 +26,10 @@ const NOTHING = {
   commit_ms: { p50: null, p99: null },
   in_flight: 1,
   window: 8,
+  window_most: 64,
   waiting: 2,
   refused_per_s: 0,
+  readers: 3,
 };
 
 let now = 0;
@@ -74,7 +78,15 @@ test('each process is counted once: rates and requests add up, times are those o
   // What it has told itself, it hears again.
   hear('own', signsOf(10, [1, 1, 1]));
   const { commit_ms, ...figures } = stats.read();
-  expect(figures).toEqual({ samples_per_s: 30.5, refused_per_s: 3.1, in_flight: 3, window: 24, waiting: 6 });
+  expect(figures).toEqual({
+    samples_per_s: 30.5,
+    refused_per_s: 3.1,
+    in_flight: 3,
+    window: 24,
+    window_most: 192,
+    waiting: 6,
+    readers: 9,
+  });
   expect(commit_ms.p50).toBeCloseTo(1, 1);
   expect(Math.abs((commit_ms.p99 ?? 0) / 100 - 1)).toBeLessThan(0.03);
 });

@@ -56,9 +56,11 @@
  * @property {number} samples_per_s
  * @property {{ p50: number | null, p99: number | null }} commit_ms null while nothing is committed
  * @property {number} in_flight requests to the database
- * @property {number} window requests that may be in flight
+ * @property {number} window requests that may be in flight now
+ * @property {number} window_most and at most
  * @property {number} waiting requests that wait for a place
  * @property {number} refused_per_s
+ * @property {number} readers that follow the stream
  *
  * @typedef {Stats & { ts: string }} StatsThen
  *
@@ -75,7 +77,8 @@
  * @property {{ p50: number | null, p99: number | null }} commit_ms
  * @property {number} in_flight
  * @property {number} refused_per_s
- * @property {{ window: number, waiting: number }} pressure requests that may be in flight, and that wait for a place
+ * @property {number} readers that follow its stream
+ * @property {{ window: number, window_most: number, waiting: number }} pressure requests that may be in flight now, and at most, and that wait for a place
  * @property {Check | null} broker
  *
  * @typedef {{ address: string, data_center: string | null, up: boolean }} DatabaseNode

@@ -24,7 +24,7 @@ export function stagesOf({ pipeline, stats, fleet, status }) {
     broker(pipeline),
     ingest(running, stats),
     database(pipeline, stats),
-    readers(running, status),
+    readers(running, stats, status),
   ];
 }
 
@@ -74,8 +74,9 @@ function ingest(running, stats) {
       {
         label: 'In flight',
         value: formatCount(stats?.in_flight),
-        unit: `of ${formatCount(stats?.window)}`,
-        title: 'Requests to the database on their way, and how many may be: the window',
+        unit: `of ${formatCount(stats?.window)}, ${formatCount(stats?.window_most)} at most`,
+        title:
+          'Requests to the database on their way, how many may be now, the window, and how large it may grow (INGEST_MAX_IN_FLIGHT)',
       },
       {
         label: 'Waiting',
@@ -121,8 +122,8 @@ function database(pipeline, stats) {
   };
 }
 
-/** @param {Pipeline['processes']} running @param {import('../api/stream.js').StreamStatus} status @returns {StageSays} */
-function readers(running, status) {
+/** @param {Pipeline['processes']} running @param {Stats | null} stats @param {import('../api/stream.js').StreamStatus} status @returns {StageSays} */
+function readers(running, stats, status) {
   const servers = running.filter(({ role }) => role !== 'ingest').length;
   return {
     name: 'readers',
@@ -133,6 +134,11 @@ function readers(running, status) {
         label: 'This page',
         value: { live: 'Live', connecting: 'Connecting', reconnecting: 'Reconnecting' }[status],
         title: 'Whether changes reach this page by themselves',
+      },
+      {
+        label: 'Follow the stream',
+        value: formatCount(stats?.readers),
+        title: 'Pages and programs that are told of changes by themselves, this page included',
       },
     ],
   };

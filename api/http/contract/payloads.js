@@ -91,7 +91,8 @@ const HostState = z
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
-const { samples_per_s, refused_per_s, in_flight, window, waiting } = SCHEMAS.Stats.shape;
+const { samples_per_s, refused_per_s, in_flight, window, window_most, waiting, readers } =
+  SCHEMAS.Stats.shape;
 
 const VitalSigns = z
   .strictObject({
@@ -99,7 +100,9 @@ const VitalSigns = z
     refused_per_s,
     in_flight,
     window,
+    window_most,
     waiting,
+    readers,
     commits: z
       .array(
         z.tuple([

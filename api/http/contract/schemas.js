@@ -140,13 +140,14 @@ const RATES = {
   commit_ms: z.strictObject({ p50: z.number().min(0).nullable(), p99: z.number().min(0).nullable() }),
   in_flight: z.int().min(0),
   refused_per_s: z.number().min(0),
+  readers: z.int().min(0),
 };
 
-const PRESSURE = { window: z.int().min(0), waiting: z.int().min(0) };
+const PRESSURE = { window: z.int().min(0), window_most: z.int().min(0), waiting: z.int().min(0) };
 
 const Stats = z.strictObject({ ...RATES, ...PRESSURE }).meta({
   description:
-    'What all processes together do, over the last five seconds. `commit_ms` is from the receipt of a message to its commit, within 3 %, null where nothing was committed. `in_flight` is how many requests to the database are on their way, `window` how many may be, `waiting` how many wait for a place.',
+    'What all processes together do, over the last five seconds. `commit_ms` is from the receipt of a message to its commit, within 3 %, null where nothing was committed. `in_flight` is how many requests to the database are on their way, `window` how many may be now, `window_most` how many may be at most (`INGEST_MAX_IN_FLIGHT`), `waiting` how many wait for a place. `readers` is how many follow `/stream`.',
 });
 
 const StatsThen = z.strictObject({ ts: Time, ...Stats.shape });
@@ -191,7 +192,7 @@ const Process = z
   })
   .meta({
     description:
-      '`pressure` is how many requests to the database may be in flight now, and how many wait for a place. `client_id` is that at the broker; of a process without a session there, where it serves.',
+      '`pressure` is how many requests to the database may be in flight now, how many at most (`INGEST_MAX_IN_FLIGHT`), and how many wait for a place. `readers` is how many follow `/stream` at this process. `client_id` is that at the broker; of a process without a session there, where it serves.',
   });
 
 const Pipeline = z.strictObject({

@@ -82,6 +82,8 @@ export function createStream(parts, periods = PERIODS_MS) {
 
   return {
     handler,
+    /** How many follow. */
+    readers: () => readers.size,
     /** Ends all streams. */
     stop() {
       for (const reader of readers) reader.end();

@@ -150,12 +150,15 @@ export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock,
 
     check: () =>
       server.listening
-        ? { ok: true, says: `${aedes.connectedClients} clients` }
+        ? { ok: true, says: clientsText(aedes.connectedClients) }
         : { ok: false, says: 'does not listen' },
   };
 }
 
 /** @typedef {ReturnType<typeof createBroker>} Broker */
+
+/** @param {number} count */
+const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
 
 /**
  * Not to a client whose connection is full: what is written to it is kept in memory until it reads, or is closed for

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
 import { createProcessStore } from '../../../api/store/processes.js';
 import { createSession } from '../../../api/store/session.js';
 import { startTestSystem } from '../../support/system.js';
@@ -33,7 +34,8 @@ test('the process that answers is among those that run, and tells anew how it is
       commit_ms: { p50: null, p99: null },
       in_flight: expect.any(Number),
       refused_per_s: 0,
-      pressure: { window: expect.any(Number), waiting: 0 },
+      readers: 0,
+      pressure: { window: expect.any(Number), window_most: 512, waiting: 0 },
       broker: { ok: true, says: expect.any(String) },
     },
   ]);
@@ -45,6 +47,24 @@ test('the process that answers is among those that run, and tells anew how it is
   await until(async () => (await system.get('/pipeline')).processes[0].seen > seen);
 });
 
+test('who follows the stream is counted, and so is who is connected to the broker', async () => {
+  const client = await mqtt.connectAsync(system.mqttUrl);
+  const leaving = new AbortController();
+  await fetch(`${system.httpUrl}/api/v1/stream`, { signal: leaving.signal });
+  try {
+    const [told] = await until(async () => {
+      const { processes } = await system.get('/pipeline');
+      return processes[0].readers === 1 && processes[0].broker.says === '1 client' && processes;
+    });
+    expect(told.pressure.window).toBeLessThanOrEqual(told.pressure.window_most);
+    await until(async () => (await system.get('/pipeline/recent')).items.at(-1).readers === 1);
+  } finally {
+    leaving.abort();
+    await client.endAsync();
+  }
+  await until(async () => (await system.get('/pipeline')).processes[0].readers === 0);
+});
+
 test('what it did is kept, second by second, for those who come later', async () => {
   const recent = async () => (await system.get('/pipeline/recent')).items;
   const [first] = await recent();
@@ -54,8 +74,10 @@ test('what it did is kept, second by second, for those who come later', async ()
     commit_ms: { p50: null, p99: null },
     in_flight: expect.any(Number),
     window: expect.any(Number),
+    window_most: 512,
     waiting: 0,
     refused_per_s: 0,
+    readers: 0,
   });
   await until(async () => (await recent()).length >= 3);
   const times = (await recent()).map((/** @type {any} */ { ts }) => Date.parse(ts));
@@ -71,7 +93,9 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
     commit_ms: { p50: 1, p99: 2 },
     in_flight: 0,
     refused_per_s: 0,
+    readers: 0,
     window: 8,
+    window_most: 64,
     waiting: 0,
     broker: { ok: false, says: 'does not answer' },
   });

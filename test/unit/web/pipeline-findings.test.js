@@ -15,8 +15,10 @@ const STATS = {
   commit_ms: { p50: 1, p99: 2 },
   in_flight: 3,
   window: 32,
+  window_most: 512,
   waiting: 0,
   refused_per_s: 0,
+  readers: 1,
 };
 
 /** @param {Partial<import('../../../web/api/types.js').ProcessInfo>} [more] @returns {import('../../../web/api/types.js').ProcessInfo} */
@@ -31,7 +33,8 @@ const processOf = (more) => ({
   commit_ms: { p50: 1, p99: 2 },
   in_flight: 1,
   refused_per_s: 0,
-  pressure: { window: 32, waiting: 0 },
+  readers: 1,
+  pressure: { window: 32, window_most: 512, waiting: 0 },
   broker: { ok: true, says: 'connected' },
   ...more,
 });
