@@ -1,6 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startBrowser } from '../support/browser.js';
 import { startTestSystem } from '../support/system.js';
+
+const SCREENSHOTS = new URL('../../.data/screenshots/', import.meta.url);
 
 /** @type {import('../support/system.js').TestSystem} */
 let system;
@@ -50,6 +53,35 @@ test('from the dashboard a reader finds every route, topic and shape, and nothin
   expect(missing).toEqual([]);
   expect([...origins]).toEqual([system.httpUrl]);
   expect(complaints).toEqual([]);
+  await close();
+});
+
+test('the header is that of the dashboard: it leads back, and keeps the theme', async () => {
+  const { page, complaints, close } = await browser.open();
+  const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
+  await page.goto(`${system.httpUrl}/docs`);
+  await page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+  expect(await theme()).toBe('dark');
+  const views = page.getByRole('navigation', { name: 'Views' });
+  expect(await views.getByRole('link', { name: 'API' }).getAttribute('aria-current')).toBe('page');
+  await views.getByRole('link', { name: 'Pipeline' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Pipeline' }).waitFor();
+  expect(await theme()).toBe('dark');
+  await page.goBack();
+  await page.getByRole('heading', { name: 'MQTT' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test.each([1360, 390, 320])('at a width of %d nothing is beyond its edge', async (width) => {
+  const { page, close } = await browser.open({ viewport: { width, height: 844 } });
+  await page.goto(`${system.httpUrl}/docs`);
+  await page.getByRole('heading', { name: 'MQTT' }).waitFor();
+  await page.screenshot({ path: fileURLToPath(new URL(`docs-${width}.png`, SCREENSHOTS)) });
+  const beyond = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(beyond).toBeLessThanOrEqual(0);
   await close();
 });
 

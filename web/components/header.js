@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { formatZone } from '../format.js';
+import { routeOf } from '../routes.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Choice } from './choice.js';
 import { Connection } from './connection.js';
@@ -17,23 +18,42 @@ const THEMES = [
   { value: 'dark', label: 'Dark', icon: MOON },
 ];
 
-/** Name, the views, state of the connection, and what a reader may choose. */
+/** The dashboard's: name, the views, state of the connection, and what a reader may choose. */
 export function Header() {
+  const { preferences, router } = useParts();
+  const { zone } = useObservable(preferences);
+  const { view } = routeOf(useObservable(router.place).path);
+  return html`
+    <${HeaderBar} view=${view} status=${html`<${Connection} />`}>
+      <${Choice}
+        legend="Times are shown in"
+        options=${zones()}
+        value=${zone}
+        onChange=${(/** @type {any} */ next) => preferences.change({ zone: next })}
+      />
+    <//>
+  `;
+}
+
+/**
+ * What every page has on top: name, the views, and the theme.
+ *
+ * @param {object} props
+ * @param {string} props.view the one that is shown
+ * @param {any} [props.status]
+ * @param {any} [props.children] further choices
+ */
+export function HeaderBar({ view, status, children }) {
   const { preferences } = useParts();
-  const { theme, zone } = useObservable(preferences);
+  const { theme } = useObservable(preferences);
   return html`
     <header class="header">
       <div class="header-inner">
         <a class="brand" href="/" aria-label="Millrace"><${Logo} /><span>Millrace</span></a>
-        <${Navigation} />
-        <${Connection} />
+        <${Navigation} view=${view} />
+        ${status}
         <div class="header-choices">
-          <${Choice}
-            legend="Times are shown in"
-            options=${zones()}
-            value=${zone}
-            onChange=${(/** @type {any} */ next) => preferences.change({ zone: next })}
-          />
+          ${children}
           <${Choice}
             legend="Theme"
             options=${THEMES}

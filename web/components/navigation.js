@@ -1,15 +1,15 @@
 import { html } from 'htm/preact';
 import { formatCount } from '../format.js';
-import { routeOf } from '../routes.js';
-import { useObservable, useParts } from '../state/hooks.js';
 import { useRecentLetters } from '../state/use-recent-letters.js';
 
 const MOST_SHOWN = 999;
 
-/** The views that are not reached by way of another one, and the documents. */
-export function Navigation() {
-  const { router } = useParts();
-  const { view } = routeOf(useObservable(router.place).path);
+/**
+ * The views that are not reached by way of another one, and the documents.
+ *
+ * @param {{ view: string }} props the one that is shown
+ */
+export function Navigation({ view }) {
   /** @param {boolean} isHere */
   const current = (isHere) => (isHere ? 'page' : undefined);
   return html`
@@ -17,7 +17,7 @@ export function Navigation() {
       <a href="/" aria-current=${current(view === 'fleet')} data-within=${view === 'device' || view === 'sensor'}>Fleet</a>
       <a href="/pipeline" aria-current=${current(view === 'pipeline')}>Pipeline</a>
       <a href="/dead-letters" aria-current=${current(view === 'dead-letters')}>Dead letters<${RecentLetters} /></a>
-      <a href="/docs" title="The interfaces, HTTP and MQTT" data-native>API</a>
+      <a href="/docs" title="The interfaces, HTTP and MQTT" aria-current=${current(view === 'docs')} data-native>API</a>
     </nav>
   `;
 }

@@ -1,5 +1,4 @@
 import { html } from 'htm/preact';
-import { Logo } from '../components/logo.js';
 import { Channel } from './channel.js';
 import { Markdown } from './markdown.js';
 import { Operation } from './operation.js';
@@ -15,15 +14,8 @@ export function Page({ openApi, asyncApi }) {
   const channels = channelsOf(asyncApi);
   const schemas = { ...asyncApi.components.schemas, ...openApi.components.schemas };
   return html`
-    <a class="skip" href="#main">Skip to the content</a>
-    <header class="header">
-      <div class="header-inner">
-        <a class="brand" href="/"><${Logo} /><span>Millrace</span></a>
-        <span class="quiet">Interfaces, version ${openApi.info.version}</span>
-      </div>
-    </header>
     <div class="docs">
-      <${Contents} groups=${groups} channels=${channels} />
+      <${Contents} version=${openApi.info.version} groups=${groups} channels=${channels} />
       <main id="main" tabindex="-1">
         <section id="http">
           <h1>HTTP</h1>
@@ -54,9 +46,10 @@ export function Page({ openApi, asyncApi }) {
   `;
 }
 
-/** @param {{ groups: Group[], channels: ReturnType<typeof channelsOf> }} props */
-const Contents = ({ groups, channels }) => html`
+/** @param {{ version: string, groups: Group[], channels: ReturnType<typeof channelsOf> }} props */
+const Contents = ({ version, groups, channels }) => html`
   <nav class="contents" aria-label="Contents">
+    <p class="quiet">Interfaces, version ${version}</p>
     <a href="#http">HTTP</a>
     ${groups.map(
       ({ name, operations }) => html`
