@@ -61,6 +61,16 @@ describe('on a machine whose clock is wrong', () => {
   });
 });
 
+test.each([HOUR, -2 * HOUR])(
+  'on a machine whose clock is wrong by %d ms, the letters of the last hour are counted at once',
+  async (wrongMs) => {
+    await setWrong(wrongMs);
+    await dashboard.visit('/pipeline');
+    // Counted again after a minute; nobody waits for that.
+    await dashboard.page.locator('.navigation-count', { hasText: '60' }).waitFor({ timeout: 25_000 });
+  },
+);
+
 describe('an address that nobody wrote', () => {
   const SENSOR = '/devices/press-1/sensors/force';
   test.each([

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
+import { aheadOf, MOVED_MS } from '../state/clock.js';
 import { useParts } from '../state/hooks.js';
 import { spanOf, takeIn } from './counts.js';
 
@@ -54,6 +55,7 @@ export function useLetterCounts(range) {
     async function goOn() {
       let again = REFRESH_MS;
       const now = clock.now();
+      const ahead = aheadOf(clock);
       try {
         if (known.reached > known.span.from) {
           const isNew = known.reached === Number.POSITIVE_INFINITY;
@@ -69,6 +71,10 @@ export function useLetterCounts(range) {
         const problem = toProblem(error);
         show({ problem });
         again = problem.passes ? RETRY_MS : Number.POSITIVE_INFINITY;
+      }
+      if (Math.abs(aheadOf(clock) - ahead) > MOVED_MS) {
+        known = nothingYet(range, clock.now());
+        again = 0;
       }
       if (!abort.signal.aborted && again !== Number.POSITIVE_INFINITY) timer = setTimeout(goOn, again);
     }

@@ -39,3 +39,9 @@ export function createClock({ everyMs = 1000, local = Date.now } = {}) {
 }
 
 /** @typedef {ReturnType<typeof createClock>} Clock */
+
+/** A clock that was set by more than this counted another time before, in ms. */
+export const MOVED_MS = 5000;
+
+/** @param {Pick<Clock, 'now' | 'local'>} clock @returns {number} ms that the API is ahead of this machine, as far as is known */
+export const aheadOf = (clock) => clock.now() - clock.local();
