@@ -50,7 +50,7 @@ test('the figures of each stage move with what is published, and stand still wit
       what: 'the count of devices',
     });
     expect(await textOf(stage('database'))).toMatch(/1 of 1 node up/);
-    expect(await textOf(stage('ingest'))).toMatch(/In flight\s*\d+ of \d+, 512 at most/);
+    expect(await textOf(stage('ingest'))).toMatch(/Window\s*\d+ of 512/);
     expect(await textOf(stage('broker'))).toMatch(/✓ 1 client/);
     await until(async () => (await figure('readers', 'Follow the stream')) === 1, {
       what: 'this page as a reader',

@@ -9,7 +9,7 @@ const MEANINGS = [
   ['p50, p99', 'Of a hundred messages, 50 and 99 took no longer.'],
   [
     'In flight, window',
-    'How many requests to the database are on their way, and how many may be. The window grows while the database answers quickly, and shrinks when it answers slowly: so it is kept busy, and never flooded.',
+    'How many requests to the database are on their way, and how many may be now; INGEST_MAX_IN_FLIGHT is the most. The window grows while the database answers quickly, and shrinks when it answers slowly: so it is kept busy, and never flooded.',
   ],
   [
     'Waiting, pressure',

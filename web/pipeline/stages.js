@@ -74,9 +74,13 @@ function ingest(running, stats) {
       {
         label: 'In flight',
         value: formatCount(stats?.in_flight),
-        unit: `of ${formatCount(stats?.window)}, ${formatCount(stats?.window_most)} at most`,
-        title:
-          'Requests to the database on their way, how many may be now, the window, and how large it may grow (INGEST_MAX_IN_FLIGHT)',
+        title: 'Requests to the database on their way',
+      },
+      {
+        label: 'Window',
+        value: formatCount(stats?.window),
+        unit: `of ${formatCount(stats?.window_most)}`,
+        title: 'How many requests may be in flight now, of how many at most (INGEST_MAX_IN_FLIGHT)',
       },
       {
         label: 'Waiting',
