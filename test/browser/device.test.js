@@ -41,6 +41,13 @@ test('a device shows its sensors, whether it is there, and where', async () => {
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
+test('each row shows at once what its sensor measured lately, without waiting for more', async () => {
+  await dashboard.visit('/devices/hive-3');
+  await dashboard.untilRows(SENSORS.length);
+  const lines = dashboard.page.locator('table.sensors .sparkline-line');
+  await until(async () => (await lines.count()) === SENSORS.length, { what: 'lines' });
+});
+
 describe('the signals', () => {
   const charts = () => dashboard.page.locator('.signal .chart');
   const words = () => dashboard.page.locator('.signal-words');

@@ -94,6 +94,30 @@ describe('the devices', () => {
     expect(new Set(states).size).toBe(2);
   });
 
+  test('were heard of when they last measured, which the registry learns a minute later', async () => {
+    const heard = rows().locator('time.age');
+    await dashboard.publish('collar-7', { sensor_id: 'neck', ts: Date.now(), value: 1 });
+    await dashboard.visit('/?show=devices&name=collar-7');
+    await untilDevices(1);
+    for (const value of [2, 3]) {
+      const ts = Date.now();
+      await dashboard.publish('collar-7', { sensor_id: 'neck', ts, value });
+      const written = new Date(ts).toISOString();
+      await until(async () => (await heard.getAttribute('datetime')) === written, { what: written });
+    }
+  });
+
+  test('that have no name say so, here and on their own page', async () => {
+    const id = '0b0e4b5e-6f0f-4a39-9d55-1f0e7c1c2d3e';
+    await dashboard.announce(id, { name: undefined, site: 'Loft', sensors: [{ sensor_id: 'neck' }] });
+    await dashboard.visit('/?show=devices&site=Loft');
+    await untilDevices(1);
+    expect(await rows().locator('th').textContent()).toMatch(new RegExp(`${id}\\s+no name told yet`));
+    await rows().locator('a.row-link').click();
+    await dashboard.page.getByRole('heading', { name: id, level: 1 }).waitFor();
+    await dashboard.page.locator('.facts').getByText('no name told yet').waitFor();
+  });
+
   test('change by themselves, and lead to a device', async () => {
     await dashboard.visit('/?show=devices&name=collar-12');
     await untilDevices(1);

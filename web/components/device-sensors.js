@@ -4,11 +4,15 @@ import { formatCount } from '../format.js';
 import { isMany } from '../state/choose-sensors.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
+import { useTails } from '../state/use-tails.js';
 import { FilterField } from './filter-field.js';
 import { Notice } from './notice.js';
 import { SensorTable } from './sensor-table.js';
 
 /** @typedef {import('../api/types.js').LatestItem} LatestItem */
+
+/** Sensors whose last values are asked for at once: the charts above have the other connections. */
+const AT_ONCE = 1;
 
 /**
  * The sensors of a device with their newest values.
@@ -17,7 +21,9 @@ import { SensorTable } from './sensor-table.js';
  * @param {string} props.name of the device
  * @param {LatestItem[]} props.shown
  */
-export const DeviceSensors = ({ name, shown }) => html`
+export function DeviceSensors({ name, shown }) {
+  useTails(shown, AT_ONCE);
+  return html`
   <section class="panel" aria-label="Sensors">
     ${
       shown.length === 0
@@ -26,6 +32,7 @@ export const DeviceSensors = ({ name, shown }) => html`
     }
   </section>
 `;
+}
 
 /** A device without sensors: what is missing, and how it comes. */
 export const NoSensors = () => html`

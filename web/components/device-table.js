@@ -1,6 +1,8 @@
 import { html } from 'htm/preact';
 import { NOTHING } from '../format.js';
 import { deviceHref } from '../routes.js';
+import { heardAt } from '../state/heard.js';
+import { useObservable, useParts } from '../state/hooks.js';
 import { sorted } from '../state/sorting.js';
 import { Age } from './age.js';
 import { Online } from './online.js';
@@ -13,10 +15,9 @@ const SORT_VALUES = {
   name: ({ name, device_id }) => name ?? device_id,
   site: ({ site }) => site,
   state: ({ online }) => (online ? 'online' : 'offline'),
-  heard: ({ last_seen }) => (last_seen === null ? null : -Date.parse(last_seen)),
 };
 
-export const DEVICE_COLUMNS = Object.keys(SORT_VALUES);
+export const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'heard'];
 
 /**
  * Devices, one a row.
@@ -30,7 +31,8 @@ export const DEVICE_COLUMNS = Object.keys(SORT_VALUES);
  */
 export function DeviceTable({ items, sorting, busy, expected, siteHref }) {
   const { by, down } = sorting;
-  const keyOf = SORT_VALUES[by] ?? (() => null);
+  const heardOf = useHeard();
+  const keyOf = SORT_VALUES[by] ?? ((device) => -Date.parse(heardOf(device) ?? '') || null);
   return html`
     <table class="devices" aria-busy=${busy}>
       <caption class="said">Devices</caption>
@@ -57,10 +59,13 @@ export function DeviceTable({ items, sorting, busy, expected, siteHref }) {
 }
 
 /** @param {{ device: DeviceItem, siteHref: (site: string) => string }} props */
-const DeviceRow = ({ device: { device_id, name, site, online, last_seen }, siteHref }) => html`
+const DeviceRow = ({ device, siteHref }) => {
+  const { device_id, name, site, online } = device;
+  return html`
   <tr>
     <th scope="row">
       <a class="row-link" href=${deviceHref(device_id)}>${name ?? device_id}</a>
+      ${name === null && html` <span class="quiet nameless">no name told yet</span>`}
       <span class="under">${site}</span>
     </th>
     <td class="col-site">
@@ -71,9 +76,23 @@ const DeviceRow = ({ device: { device_id, name, site, online, last_seen }, siteH
       }
     </td>
     <td class="col-state"><${Online} online=${online} /></td>
-    <td class="col-heard"><${Age} ts=${last_seen} /></td>
+    <td class="col-heard"><${Heard} device=${device} /></td>
   </tr>
 `;
+};
+
+/** Counts on by itself, and begins anew with each sample. @param {{ device: DeviceItem }} props */
+function Heard({ device }) {
+  useObservable(useParts().clock);
+  return html`<${Age} ts=${useHeard()(device)} />`;
+}
+
+/** @returns {(device: DeviceItem) => string | null} when it was last heard of, by its samples too */
+function useHeard() {
+  const { live, clock } = useParts();
+  return ({ device_id, last_seen }) =>
+    heardAt(last_seen, live.fleet.devices.get(device_id)?.sensors ?? [], clock.get());
+}
 
 const EmptyRow = () => html`
   <tr class="waiting" aria-hidden="true">

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { formatCounted, formatDateTime } from '../format.js';
+import { heardAt } from '../state/heard.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Age } from './age.js';
 import { Online } from './online.js';
@@ -24,32 +25,20 @@ export const DeviceTitle = ({ name, device, children }) => html`
 
 /** @param {{ device: import('../api/types.js').DeviceInfo }} props */
 function Facts({ device }) {
-  const { online, site, registered_at, sensors } = device;
+  const { name, online, site, registered_at, sensors } = device;
   const { clock, preferences } = useParts();
   const { zone } = useObservable(preferences);
   return html`
     <ul class="facts">
       <li><${Online} online=${online} /></li>
+      ${name === null && html`<li>no name told yet</li>`}
       ${site && html`<li><a href=${`/?show=devices&site=${encodeURIComponent(site)}`}>${site}</a></li>`}
       <li>${formatCounted(sensors.length, 'sensor')}</li>
-      <li>last heard <${Age} ts=${heardAt(device, clock.get())} /></li>
+      <li>last heard <${Age} ts=${heardAt(device.last_seen, sensors, clock.get())} /></li>
       ${
         registered_at &&
         html`<li>registered <time datetime=${registered_at}>${formatDateTime(Date.parse(registered_at), zone)}</time></li>`
       }
     </ul>
   `;
-}
-
-/**
- * What the registry knows is up to a minute old; a sample that was measured since then tells more.
- *
- * @param {import('../api/types.js').DeviceInfo} device
- * @param {number} now epoch ms; what was measured later, by a clock that is ahead, tells nothing
- * @returns {string | null} ISO 8601
- */
-function heardAt({ last_seen, sensors }, now) {
-  const latest = new Date(now).toISOString();
-  const times = [last_seen, ...sensors.map(({ ts }) => ts)].filter((ts) => ts !== null && ts <= latest);
-  return times.toSorted().at(-1) ?? last_seen;
 }

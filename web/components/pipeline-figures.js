@@ -8,6 +8,9 @@ import { Sparkline } from './sparkline.js';
 /** The sparklines reach back so far, in ms: one minute at first, growing to five. */
 const SPAN = { least: 60_000, most: 300_000 };
 
+/** Figures come once a second: so long without is a hole. */
+const HOLE_MS = 5_000;
+
 /** @typedef {{ at: number }} Moment epoch ms */
 
 /**
@@ -99,5 +102,5 @@ function Line({ moments, read, second }) {
           return y === null ? [] : [{ x: moment.at, y }];
         })
       : [];
-  return html`<${Sparkline} points=${points(read)} second=${points(second)} floor=${0} span=${span} />`;
+  return html`<${Sparkline} points=${points(read)} second=${points(second)} floor=${0} span=${span} hole=${HOLE_MS} />`;
 }

@@ -21,6 +21,7 @@ export function SensorTitle({ name, item, recent, isOld }) {
       <div>
         <h1><${TypeDot} type=${item?.type ?? null} />${name}</h1>
         <ul class="facts">
+          ${item && item.name === null && html`<li>no name told yet</li>`}
           <li>${item?.type ?? 'type not told yet'}</li>
           ${item?.site && html`<li><a href=${`/?site=${encodeURIComponent(item.site)}`}>${item.site}</a></li>`}
         </ul>

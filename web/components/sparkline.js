@@ -1,25 +1,30 @@
 import { html } from 'htm/preact';
+import { runsOf } from './runs.js';
 
 const WIDTH = 100;
 const HEIGHT = 24;
 const MARGIN = 2;
+/** No hole is shorter, in ms: devices send what they measured in batches. */
+const LEAST_HOLE_MS = 15_000;
 
 /**
  * A small line without axes; it decorates a number that is written beside it, so it is hidden from screen readers.
  *
  * @param {object} props
- * @param {{ x: number, y: number }[]} props.points oldest first
+ * @param {{ x: number, y: number }[]} props.points oldest first; x in ms
  * @param {{ x: number, y: number }[]} [props.second] a line above it on the same scale, drawn fainter
  * @param {number} [props.floor] y that is always on the scale: 0 for rates
  * @param {number} [props.span] width of the x axis, newest at the right; default: as far as the points reach
+ * @param {number} [props.hole] points no further apart than this, in ms, are always joined
  */
-export function Sparkline({ points, second = [], floor, span }) {
+export function Sparkline({ points, second = [], floor, span, hole = LEAST_HOLE_MS }) {
   const scale = scaleOf([...points, ...second], floor, span);
-  const line = pathOf(points, scale);
+  const runs = runsOf(points, hole);
+  const line = pathOf(runs, scale);
   return html`
     <svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
-      ${floor !== undefined && line && html`<path class="sparkline-area" d=${areaOf(points, scale)} />`}
-      ${second.length > 2 && html`<path class="sparkline-second" d=${pathOf(second, scale)} />`}
+      ${floor !== undefined && line && html`<path class="sparkline-area" d=${areaOf(runs, scale)} />`}
+      ${second.length > 2 && html`<path class="sparkline-second" d=${pathOf(runsOf(second, hole), scale)} />`}
       ${line && html`<path class="sparkline-line" d=${line} />`}
     </svg>
   `;
@@ -45,15 +50,21 @@ function scaleOf(points, floor, span) {
   };
 }
 
-/** @param {{ x: number, y: number }[]} points @param {Scale} scale @returns {string} empty for fewer than three points: two make a slope that means nothing */
-function pathOf(points, scale) {
-  if (points.length < 3) return '';
-  return `M${points.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`;
+/** @param {import('./runs.js').Point[][]} runs @param {Scale} scale @returns {string} empty for fewer than three points: two make a slope that means nothing */
+function pathOf(runs, scale) {
+  if (runs.flat().length < 3) return '';
+  return runs.map((run) => `${lineOf(run, scale)}${run.length === 1 ? 'h0.5' : ''}`).join('');
 }
 
-/** @param {{ x: number, y: number }[]} points @param {Scale} scale */
-function areaOf(points, scale) {
-  const first = scale.x(points[0]?.x ?? 0).toFixed(1);
-  const last = scale.x(points.at(-1)?.x ?? 0).toFixed(1);
-  return `${pathOf(points, scale)}L${last} ${HEIGHT}L${first} ${HEIGHT}Z`;
-}
+/** @param {import('./runs.js').Point[]} run @param {Scale} scale */
+const lineOf = (run, scale) =>
+  `M${run.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`;
+
+/** @param {import('./runs.js').Point[][]} runs @param {Scale} scale */
+const areaOf = (runs, scale) =>
+  runs
+    .map((run) => {
+      const [first, last] = [run[0], run.at(-1)].map((point) => scale.x(point?.x ?? 0).toFixed(1));
+      return `${lineOf(run, scale)}L${last} ${HEIGHT}L${first} ${HEIGHT}Z`;
+    })
+    .join('');

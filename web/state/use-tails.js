@@ -16,9 +16,10 @@ const AT_ONCE = 3;
 /**
  * Gives the rows of a page what their sensors measured before, so that no sparkline begins empty.
  *
- * @param {LatestItem[] | null} items
+ * @param {LatestItem[] | null} items the same array as long as the page is the same
+ * @param {number} [atOnce] sensors asked for at once
  */
-export function useTails(items) {
+export function useTails(items, atOnce = AT_ONCE) {
   const { client, live } = useParts();
   useEffect(() => {
     if (!items) return undefined;
@@ -43,7 +44,7 @@ export function useTails(items) {
     }
 
     // A row without a line is no trouble: the stream draws it in time.
-    for (let line = 0; line < AT_ONCE; line += 1) fetchInTurn().catch(() => {});
+    for (let line = 0; line < atOnce; line += 1) fetchInTurn().catch(() => {});
     return () => abort.abort();
-  }, [client, live, items]);
+  }, [client, live, items, atOnce]);
 }

@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { CutOff } from '../components/cut-off.js';
 import { DeviceMissing } from '../components/device-missing.js';
 import { DeviceSensors, NoSensors, SensorChoice } from '../components/device-sensors.js';
@@ -59,7 +59,7 @@ function Known({ device, items, reload }) {
   const { router } = useParts();
   const { query } = useObservable(router.place);
   const history = useDeviceEvents(device.device_id);
-  const { shown, found, more } = chooseSensors(items, query);
+  const { shown, found, more } = useMemo(() => chooseSensors(items, query), [items, query]);
   const name = device.name ?? device.device_id;
 
   const newestEvent = history.events?.[0]?.ts ?? null;
