@@ -1,52 +1,16 @@
-import { createRange, FAR, isLearning, learn, levelOf, scoreOf, spreadOf } from '../wall/deviation.js';
-import { kinLevel, measureKin } from '../wall/kin.js';
-import { lookOf, OFFLINE, SILENT } from '../wall/looks.js';
+import { createRange } from '../wall/deviation.js';
+import { lookOf, SILENT } from '../wall/looks.js';
+import { reviewOf } from './review.js';
+import { createUsual } from './usual.js';
 
 /**
  * @typedef {import('../api/types.js').LatestItem} LatestItem
- *
- * @typedef {object} FleetDevice
- * @property {string} id
- * @property {string} name its id where it has none
- * @property {string | null} site
- * @property {boolean} offline
- * @property {FleetSensor[]} sensors
- * @property {boolean} isInOrder its sensors stand in the order of their names
- *
- * @typedef {object} FleetSensor one record for as long as the page is open, changed in place: ten thousand values a second make no garbage
- * @property {string} key
- * @property {string} id
- * @property {FleetDevice} device
- * @property {string} name its id where it has none
- * @property {string | null} type
- * @property {string | null} unit
- * @property {string} ts as the API writes it; empty before the first sample
- * @property {number} at the same, epoch ms; 0 before the first sample
- * @property {number} value NaN before the first sample
- * @property {number} gapMs between values, as seen; 0 while that is not known
- * @property {import('../wall/deviation.js').Range} range
- * @property {number} score how far off the value is, in spreads; see deviation.js
- * @property {number} look which of the looks of looks.js its cell has
- * @property {boolean} dirty it is among those to be drawn
- * @property {number} cell its number on the wall; -1: none
- *
- * @typedef {{ type?: string | null, site?: string | null }} Narrowing of a fleet that is too large to be held
- *
- * @typedef {object} Review what there is to say of the fleet as a whole
- * @property {FleetSensor[]} far those that stand out, the furthest first
- * @property {FleetSensor[]} silent those that are silent while their device is there, the longest first
- * @property {FleetDevice[]} offline devices
- * @property {number} farCount
- * @property {number} silentCount
- * @property {number} learning
- * @property {number} offlineSensors
+ * @typedef {import('./fleet-types.js').FleetDevice} FleetDevice
+ * @typedef {import('./fleet-types.js').FleetSensor} FleetSensor
+ * @typedef {import('./fleet-types.js').Narrowing} Narrowing
+ * @typedef {import('./fleet-types.js').Review} Review
  */
 
-/** A sensor silent for so long is silent, or for several of its intervals if that is longer. */
-const SILENT_MS = 300_000;
-const SILENT_INTERVALS = 5;
-/** Entries of the lists of a review. */
-const LISTED = 50;
 /** More than a browser should hold: beyond, the wall shows these, and says so. */
 export const MOST_SENSORS = 20_000;
 
@@ -60,10 +24,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
   const sensors = new Map();
   /** @type {Map<string, FleetDevice>} */
   const devices = new Map();
-  /** Spread that sensors of a type have in the middle. @type {Map<string | null, number>} */
-  const typical = new Map();
-  /** What sensors are compared with while their own ranges are being learned. @type {ReturnType<typeof measureKin>} */
-  let kin = new Map();
+  const usual = createUsual(sensors);
   /** @type {FleetSensor[]} */
   let dirty = [];
   let structure = 0;
@@ -130,16 +91,9 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     structure += 1;
   }
 
-  /** @param {FleetSensor} sensor @returns {number | null} null: there is nothing yet to compare its value with */
-  function level({ range, score, type, value }) {
-    if (!isLearning(range)) return levelOf(score);
-    const others = kin.get(type);
-    return others ? kinLevel(others, value) : null;
-  }
-
   /** @param {FleetSensor} sensor */
   function touch(sensor) {
-    sensor.look = lookOf(sensor, level(sensor));
+    sensor.look = lookOf(sensor, usual.level(sensor));
     if (sensor.dirty) return;
     sensor.dirty = true;
     dirty.push(sensor);
@@ -153,34 +107,12 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     sensor.ts = ts;
     sensor.at = at;
     sensor.value = value;
-    const spread = typical.get(sensor.type) ?? 0;
-    sensor.score = scoreOf(sensor.range, value, spread);
-    learn(sensor.range, at, value, spread);
-  }
-
-  /** @param {number} now epoch ms @param {FleetSensor} sensor @returns {boolean} */
-  const isSilent = (now, { at, gapMs }) => at > 0 && now - at > Math.max(SILENT_MS, SILENT_INTERVALS * gapMs);
-
-  function poolSpreads() {
-    /** @type {Map<string | null, { sum: number, count: number }>} */
-    const pools = new Map();
-    for (const { type, range } of sensors.values()) {
-      if (isLearning(range)) continue;
-      const pool = pools.get(type) ?? { sum: 0, count: 0 };
-      pools.set(type, pool);
-      pool.sum += Math.sqrt(range.variance);
-      pool.count += 1;
-    }
-    typical.clear();
-    for (const [type, { sum, count }] of pools) typical.set(type, sum / count);
+    usual.learn(sensor, at, value);
   }
 
   function compareNewcomers() {
-    const newcomers = [...sensors.values()].filter(({ range, at }) => at > 0 && isLearning(range));
-    if (newcomers.length === 0) return;
-    kin = measureKin(sensors.values());
-    for (const sensor of newcomers) {
-      if (sensor.look !== SILENT && sensor.look !== lookOf(sensor, level(sensor))) touch(sensor);
+    for (const sensor of usual.sumUp()) {
+      if (sensor.look !== SILENT && sensor.look !== lookOf(sensor, usual.level(sensor))) touch(sensor);
     }
   }
 
@@ -242,11 +174,9 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
       }
     },
 
-    /** @param {FleetSensor} sensor @returns {number} its usual spread, in its unit */
-    spread: ({ range, type }) => spreadOf(range, typical.get(type) ?? 0),
+    spread: usual.spread,
 
-    /** @param {string | null} type @returns {number} spread that its sensors have in the middle; 0: not known */
-    typical: (type) => typical.get(type) ?? 0,
+    typical: usual.typical,
 
     /** @returns {boolean} whether only some sensors are taken in */
     isNarrow: () => Boolean(wanted.type || wanted.site),
@@ -278,37 +208,8 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
      * @returns {Review}
      */
     review(now) {
-      poolSpreads();
       compareNewcomers();
-      /** @type {Review} */
-      const review = {
-        far: [],
-        silent: [],
-        offline: [],
-        farCount: 0,
-        silentCount: 0,
-        learning: 0,
-        offlineSensors: 0,
-      };
-      for (const device of devices.values()) {
-        if (device.offline) review.offline.push(device);
-      }
-      for (const sensor of sensors.values()) {
-        const silent = isSilent(now, sensor);
-        if (silent !== (sensor.look === SILENT) && sensor.look !== OFFLINE) {
-          touch(sensor);
-          if (silent) sensor.look = SILENT;
-        }
-        if (sensor.look === OFFLINE) review.offlineSensors += 1;
-        else if (silent) review.silent.push(sensor);
-        else if (Math.abs(sensor.score) >= FAR) review.far.push(sensor);
-        else if (isLearning(sensor.range)) review.learning += 1;
-      }
-      review.farCount = review.far.length;
-      review.silentCount = review.silent.length;
-      review.far = review.far.sort((a, b) => Math.abs(b.score) - Math.abs(a.score)).slice(0, LISTED);
-      review.silent = review.silent.sort((a, b) => a.at - b.at).slice(0, LISTED);
-      return review;
+      return reviewOf({ sensors, devices }, now, touch);
     },
   };
 }
