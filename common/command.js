@@ -9,9 +9,21 @@ import { MillraceError } from './errors.js';
 export async function runCommand(work) {
   try {
     await work();
-  } catch (error) {
+  } catch (failure) {
+    const error = asStop(failure);
     console.error(error instanceof MillraceError ? error.message : error);
     // Whatever the work has left open must not keep a process alive that has failed.
     process.exit(error instanceof MillraceError ? error.exitCode : 1);
   }
+}
+
+/**
+ * A request that the database does not answer ends a command as a database that never answered does: whoever restarts
+ * it by its exit code tries again.
+ *
+ * @param {unknown} error
+ */
+function asStop(error) {
+  if (!(error instanceof MillraceError) || error.code !== 'unavailable') return error;
+  return new MillraceError('database_away', `The database went away: ${error.message}`, { cause: error });
 }

@@ -127,9 +127,11 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     },
 
     async stop() {
+      // Never started, because something else could not: MQTT.js (5.16) fails at the end of what has not begun.
+      if (!client.stream) return;
       outbox.flush();
       await Promise.race([client.endAsync(), sleep(PATIENCE_MS, undefined, { ref: false })]);
-      client.stream?.destroy();
+      client.stream.destroy();
     },
 
     get listening() {

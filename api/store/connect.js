@@ -1,6 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
 import { createClient } from './client.js';
+import { innerErrors, reasonOf } from './reason.js';
 import { endReplacedHosts } from './replaced-hosts.js';
 
 const { errors } = cassandra;
@@ -45,9 +46,7 @@ async function abandon(client) {
 function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';
-  const says = error instanceof Error ? error.message : String(error);
-  const inner =
-    error instanceof errors.NoHostAvailableError ? Object.values(error.innerErrors ?? {}) : [error];
+  const inner = innerErrors(error);
   const misplaced = inner.find((one) => one instanceof errors.ArgumentError);
   if (misplaced) {
     return new MillraceError(
@@ -73,10 +72,9 @@ function explain(error, cql) {
       },
     );
   }
-  const reason = inner.map((one) => (one instanceof Error ? one.message : String(one))).join('; ');
   return new MillraceError(
     'database_away',
-    `No database answers at ${where} (${setting}): ${reason || says}`,
+    `No database answers at ${where} (${setting}): ${reasonOf(error)}`,
     { cause: error },
   );
 }

@@ -20,7 +20,7 @@ import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
 import { createScans } from './scans.js';
-import { createSession } from './session.js';
+import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
 /**
@@ -34,7 +34,7 @@ import { createSparkplugStore } from './sparkplug.js';
  * @param {import('./session.js').Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
  * @param {() => number} [parts.clock] epoch ms
- * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function connectStore({ cql, retention, gate, observe, onStaleIndex, clock = Date.now }) {
   const client = await connect(cql, { keyspace: cql.keyspace });
@@ -45,7 +45,7 @@ export async function connectStore({ cql, retention, gate, observe, onStaleIndex
     dialect = await dialectOf(client);
   } catch (error) {
     await client.shutdown();
-    throw error;
+    throw translate(error, 'read_schema');
   }
   const ingest = createSession(client, observe, gate);
   const reading = createSession(client, observe);

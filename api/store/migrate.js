@@ -1,6 +1,8 @@
+import { MillraceError } from '../../common/errors.js';
 import { migrate } from '../../schema/migrate/migrate.js';
 import { createClient } from './client.js';
 import { connect } from './connect.js';
+import { translate } from './session.js';
 
 /** What the database is told of who changes its schema. */
 const MIGRATION = 'millrace-migrate';
@@ -9,7 +11,7 @@ const MIGRATION = 'millrace-migrate';
  * @param {import('../../common/settings.js').Config} config
  * @param {(line: string) => void} [onStatus]
  * @returns {Promise<{ from: number, to: number }>} versions before and after
- * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function migrateDatabase({ cql, retention }, onStatus) {
   const admin = await connect(cql, { applicationName: MIGRATION });
@@ -21,7 +23,15 @@ export async function migrateDatabase({ cql, retention }, onStatus) {
       retention,
       onStatus,
     });
+  } catch (error) {
+    throw unlessRefused(error);
   } finally {
     await admin.shutdown();
   }
+}
+
+/** What the servers refuse is a defect of a statement of ours, and is thrown whole. @param {unknown} error */
+function unlessRefused(error) {
+  const told = translate(error, 'migrate');
+  return told instanceof MillraceError && told.code === 'unavailable' ? told : error;
 }

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
+import { reasonOf } from './reason.js';
 
 const { errors } = cassandra;
 
@@ -161,9 +162,10 @@ const REFUSALS = new Set([0x2000, 0x2200]);
  */
 export function translate(error, query) {
   if (error instanceof MillraceError || isDefect(error)) return error;
-  const says = error instanceof Error ? error.message : String(error);
   const refused = error instanceof errors.ResponseError && REFUSALS.has(error.code);
-  return new MillraceError(refused ? 'rejected' : 'unavailable', `${query}: ${says}`, { cause: error });
+  return new MillraceError(refused ? 'rejected' : 'unavailable', `${query}: ${reasonOf(error)}`, {
+    cause: error,
+  });
 }
 
 /** @param {unknown} error @returns {boolean} nothing that the network or a server did: only code goes wrong this way */

@@ -134,11 +134,13 @@ export function createSubscriber(parts) {
      */
     async stop({ endSession = false } = {}) {
       ending = true;
+      // Never started, because something else could not: MQTT.js (5.16) fails at the end of what has not begun.
+      if (!client.stream) return;
       // MQTT 5, section 3.14.2.2.2: the expiry of the session may be set anew by DISCONNECT.
       const goodbye = endSession ? { properties: { sessionExpiryInterval: 0 } } : {};
       // A broker that does not answer any more must not hold up our own end.
       await Promise.race([client.endAsync(false, goodbye), sleep(GOODBYE_MS, undefined, { ref: false })]);
-      client.stream?.destroy();
+      client.stream.destroy();
     },
 
     /**
