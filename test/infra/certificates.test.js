@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeCertificates } from '../../infra/tls/certificates.js';
+import { findOpenssl } from '../../infra/tls/openssl.js';
+
+const SCRIPT = new URL('../../infra/tls/index.js', import.meta.url).pathname;
+const DAY_MS = 86_400_000;
+
+/** @type {string} */
+let folder;
+/** @type {import('../../infra/tls/openssl.js').Openssl} */
+let openssl;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'certificates-'));
+  openssl = await findOpenssl();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** @param {string} out @param {{ hosts?: string, name?: string, renew?: boolean }} [options] */
+const make = (out, { hosts = 'localhost,127.0.0.1', name = 'server', renew = false } = {}) =>
+  makeCertificates({ openssl, out: join(folder, out), hosts, name, renew });
+
+/** @param {string} path below the folder */
+const read = (path) => readFileSync(join(folder, path), 'utf8');
+
+/** @param {string} path below the folder */
+const certificate = (path) => new X509Certificate(read(path));
+
+test('a certificate is valid for its hosts, by OpenSSL itself, for a year', async () => {
+  await make('valid', { hosts: 'broker.example, *.lab.example,127.0.0.1,[::1]' });
+  const [ca, own] = [join(folder, 'valid/ca.pem'), join(folder, 'valid/server.pem')];
+  for (const host of [
+    '-verify_hostname broker.example',
+    '-verify_hostname a.lab.example',
+    '-verify_ip ::1',
+  ]) {
+    await openssl([
+      'verify',
+      '-purpose',
+      'sslserver',
+      '-x509_strict',
+      '-CAfile',
+      ca,
+      ...host.split(' '),
+      own,
+    ]);
+  }
+  const wrong = openssl(['verify', '-CAfile', ca, '-verify_hostname', 'other.example', own]);
+  await expect(wrong).rejects.toThrow(/hostname mismatch/i);
+
+  const { validFrom, validTo, publicKey } = certificate('valid/server.pem');
+  expect((Date.parse(validTo) - Date.parse(validFrom)) / DAY_MS).toBe(365);
+  expect(publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+  expect(statSync(join(folder, 'valid/server.key')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, 'valid/ca.key')).mode & 0o777).toBe(0o600);
+});
+
+test('nothing that is there is overwritten; --renew makes the certificate anew, of the same authority', async () => {
+  await make('again');
+  const before = {
+    ca: read('again/ca.pem'),
+    server: read('again/server.pem'),
+    key: read('again/server.key'),
+  };
+  await expect(make('again')).rejects.toThrow(/server\.pem is there already, and stays; --renew/);
+  expect(read('again/server.pem')).toBe(before.server);
+
+  await make('again', { renew: true });
+  expect(read('again/ca.pem')).toBe(before.ca);
+  expect(read('again/server.pem')).not.toBe(before.server);
+  expect(read('again/server.key')).not.toBe(before.key);
+  expect(certificate('again/server.pem').verify(certificate('again/ca.pem').publicKey)).toBe(true);
+});
+
+test('a second certificate has the same authority, and half an authority is none', async () => {
+  await make('two');
+  await make('two', { name: 'broker', hosts: 'broker.example' });
+  expect(certificate('two/broker.pem').verify(certificate('two/ca.pem').publicKey)).toBe(true);
+  unlinkSync(join(folder, 'two/ca.key'));
+  await expect(make('two', { name: 'third' })).rejects.toThrow(/ca\.pem is there, and .*ca\.key is not/);
+});
+
+test.each(['a b', '', 'localhost,', '-x', 'a/b', 'a\nsubjectAltName = DNS:b', '127.0.0.1:80'])(
+  'host %j is none',
+  async (hosts) => {
+    await expect(make('none', { hosts })).rejects.toMatchObject({ code: 'usage' });
+  },
+);
+
+test('the command says what it wrote, and which settings take it', () => {
+  const out = join(folder, 'command');
+  const output = execFileSync(process.execPath, [SCRIPT, '--host', 'localhost', '--out', out], {
+    encoding: 'utf8',
+  });
+  expect(output).toContain(`written  ${join(out, 'server.key')}`);
+  expect(output).toMatch(/HTTP_TLS_CERT=\S+server\.pem HTTP_TLS_KEY=\S+server\.key/);
+});
