@@ -2,6 +2,9 @@ import { MillraceError } from '../../common/errors.js';
 import { sameSecret } from '../../common/same-secret.js';
 import { isLoopback } from '../../common/settings.js';
 import { sendProblem } from './problems.js';
+import { ROUTES } from './routes/index.js';
+
+const OPEN = new Set(ROUTES.filter(({ operation }) => operation.scope === 'open').map(({ path }) => path));
 
 /**
  * On loopback only loopback names are served: a page of somewhere else, whose name was made to point here (DNS
@@ -19,13 +22,13 @@ export const hostGuard = (listening) => (req, res, next) => {
 
 /**
  * Demands the token, if there is one: as a bearer's (RFC 6750), or as the password of Basic (RFC 7617), so that a
- * browser can ask for it. `/healthz` and `/readyz` say nothing that needs it.
+ * browser can ask for it. Not every route demands one.
  *
  * @param {string | undefined} token
  * @returns {import('express').RequestHandler}
  */
 export const tokenGuard = (token) => (req, res, next) => {
-  if (!token || req.path === '/healthz' || req.path === '/readyz') return next();
+  if (!token || OPEN.has(req.path)) return next();
   if (sameSecret(givenToken(req.headers.authorization ?? ''), token)) return next();
   res.set('WWW-Authenticate', 'Basic realm="Millrace", charset="UTF-8"');
   sendProblem(res, new MillraceError('unauthorized', 'Show API_TOKEN as a bearer token or as the password.'));

@@ -16,7 +16,7 @@ export const Operation = ({ method, path, operation }) => html`
     </h3>
     <p class="summary">${operation.summary}</p>
     <${Markdown} text=${operation.description} />
-    ${operation.security.length > 0 && html`<p class="quiet">Needs the API token.</p>`}
+    ${operation.security.length > 0 && html`<p class="quiet">Needs a token of the scope <code>${operation.security[0].token[0]}</code>.</p>`}
     <${Parameters} parameters=${operation.parameters} />
     ${operation.requestBody && html`<h4>Body</h4><${Contents} content=${operation.requestBody.content} />`}
     <h4>Answers</h4>

@@ -66,7 +66,7 @@ const SECURITY = {
  * @param {boolean} guarded
  */
 function describe(path, operation, guarded) {
-  const { id, tag, summary, description, query = {}, body, answers, open } = operation;
+  const { id, tag, summary, description, query = {}, body, answers, scope } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -83,7 +83,7 @@ function describe(path, operation, guarded) {
       ),
       ...problemResponses(operation),
     },
-    security: guarded && !open ? [{ token: [] }, { password: [] }] : [],
+    security: guarded && scope !== 'open' ? [{ token: [scope] }, { password: [scope] }] : [],
   };
 }
 

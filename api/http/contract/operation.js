@@ -5,6 +5,7 @@
  * @typedef {object} Operation
  * @property {string} id unique, in camel case
  * @property {keyof typeof TAGS} tag
+ * @property {'open' | import('../access/scopes.js').Scope} scope what a token must be good for, where tokens are set; `open`: none is asked for
  * @property {string} summary a few words
  * @property {string} [description] what the summary leaves open, in Markdown
  * @property {import('zod').ZodRawShape} [query] the shape that the handler gives to `readQuery`
@@ -12,7 +13,6 @@
  * @property {Record<number, Content>} answers by status; all but problems
  * @property {Record<string, Link>} [links] where a good answer leads, beside its next page
  * @property {Code[]} problems of its own, beside those of every route
- * @property {boolean} [open] true: needs no token, whatever the settings say
  *
  * @typedef {import('../../../common/errors.js').ErrorCode} Code
  *

@@ -73,8 +73,8 @@ export const problemName = (code) =>
  * @param {import('./operation.js').Operation} operation
  * @returns {Map<number, Code[]>} the problems that it can give, by status
  */
-export function problemsOf({ problems, open }) {
-  const codes = [...new Set([...problems, ...(open ? ANYWHERE_OPEN : ANYWHERE)])];
+export function problemsOf({ problems, scope }) {
+  const codes = [...new Set([...problems, ...(scope === 'open' ? ANYWHERE_OPEN : ANYWHERE)])];
   const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b);
   return new Map(statuses.map((status) => [status, codes.filter((code) => statusOf(code) === status)]));
 }

@@ -67,7 +67,7 @@ test('the document of the interface is served', async () => {
   expect(document.paths['/api/v1/latest'].get).toMatchObject({ operationId: 'listLatest', security: [] });
   const headers = { authorization: 'Bearer a token of at least 16 characters' };
   const other = JSON.parse((await send(guarded.httpUrl, '/openapi.json', { headers })).text);
-  expect(other.paths['/api/v1/latest'].get.security).toEqual([{ token: [] }, { password: [] }]);
+  expect(other.paths['/api/v1/latest'].get.security).toEqual([{ token: ['read'] }, { password: ['read'] }]);
 });
 
 describe('what is accepted', () => {

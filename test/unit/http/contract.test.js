@@ -63,7 +63,7 @@ test('links lead to operations, and give them parameters that they have', () => 
   }
 });
 
-test('the only addresses that need no token are those of health', () => {
+test('the only addresses that need no token are those of health and the documents', () => {
   const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
-  expect(open.sort()).toEqual(['get /healthz', 'get /readyz']);
+  expect(open.sort()).toEqual(['get /asyncapi.json', 'get /healthz', 'get /openapi.json', 'get /readyz']);
 });

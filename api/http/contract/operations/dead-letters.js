@@ -9,6 +9,7 @@ import { SCHEMAS } from '../schemas.js';
 export const listDeadLetters = {
   id: 'listDeadLetters',
   tag: 'dead-letters',
+  scope: 'read',
   summary: 'What was refused, newest first, page by page',
   description: 'Those of the last 24 hours, unless a range is given. They are kept for 14 days.',
   query: LIST,
@@ -24,6 +25,7 @@ export const listDeadLetters = {
 export const readDeadLetter = {
   id: 'readDeadLetter',
   tag: 'dead-letters',
+  scope: 'read',
   summary: 'One message of which something was refused',
   answers: { 200: json(SCHEMAS.DeadLetter) },
   links: { replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/id' } } },
@@ -34,6 +36,7 @@ export const readDeadLetter = {
 export const summarizeDeadLetters = {
   id: 'summarizeDeadLetters',
   tag: 'dead-letters',
+  scope: 'read',
   summary: 'How much was refused, by code and hour',
   description:
     '`from` is where the counts begin. Where that is later than asked for, there was too much for one answer: it is the `to` of the next request.',
@@ -46,6 +49,7 @@ export const summarizeDeadLetters = {
 export const replayDeadLetter = {
   id: 'replayDeadLetter',
   tag: 'dead-letters',
+  scope: 'admin',
   summary: 'Stores what was refused, after its reason was mended',
   description: 'Only what was refused is stored. Doing it twice is harmless.',
   answers: { 200: json(SCHEMAS.Accepted) },

@@ -9,6 +9,7 @@ import { SCHEMAS } from '../schemas.js';
 export const listDevices = {
   id: 'listDevices',
   tag: 'devices',
+  scope: 'read',
   summary: 'All devices, page by page',
   description: `With \`site\`, as many are read as are answered. With \`state\` or \`name\`, up to 1,000 are looked at for one page, which may
 then be short, even empty, before the end: whether a device is online is known only by looking, and only sensors have an index of names.`,
@@ -22,6 +23,7 @@ then be short, even empty, before the end: whether a device is online is known o
 export const readDevice = {
   id: 'readDevice',
   tag: 'devices',
+  scope: 'read',
   summary: 'One device with its sensors',
   answers: { 200: json(SCHEMAS.DeviceWithSensors) },
   links: {
@@ -37,6 +39,7 @@ export const readDevice = {
 export const retireDevice = {
   id: 'retireDevice',
   tag: 'devices',
+  scope: 'admin',
   summary: 'Retires a device',
   description: `It is gone from all pages, counts and indexes; its samples expire. If it comes back it registers anew: at once where
 this process takes its messages, within ten minutes where another one does that still knows it. A retirement that was
@@ -49,6 +52,7 @@ answered 503 may be half done: repeat it.`,
 export const listEvents = {
   id: 'listEvents',
   tag: 'devices',
+  scope: 'read',
   summary: 'What became of a device, newest first, page by page',
   description: `Births and \`online\` have the time at which the device's session began, as the device told it; \`offline\` the time at which we
 heard of it. Sessions come in order of their beginning.`,
@@ -61,6 +65,7 @@ heard of it. Sessions come in order of their beginning.`,
 export const readSensor = {
   id: 'readSensor',
   tag: 'devices',
+  scope: 'read',
   summary: 'One sensor with its latest value',
   answers: { 200: json(SCHEMAS.SensorOfDevice) },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],

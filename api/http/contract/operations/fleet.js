@@ -7,6 +7,7 @@ import { SCHEMAS } from '../schemas.js';
 export const readFleet = {
   id: 'readFleet',
   tag: 'devices',
+  scope: 'read',
   summary: 'How many devices and sensors there are',
   description:
     'Counted at most 10 s ago. Sensors without a type, or a site, are in none of these; of more than 1,000 types, or sites, those with most sensors are told.',
@@ -18,6 +19,7 @@ export const readFleet = {
 export const readPipeline = {
   id: 'readPipeline',
   tag: 'operation',
+  scope: 'read',
   summary: 'What runs, and how it is',
   description: `Each process tells every 10 s how it is, and what it did in the five seconds before. One that ends takes its row away; one that
 died is \`stale\` after 30 s, and forgotten after an hour. \`database\` is as this process sees it; \`broker\` what one of the
@@ -30,6 +32,7 @@ processes says of it, one that is in trouble before others. History before \`pac
 export const readRecentStats = {
   id: 'readRecentStats',
   tag: 'operation',
+  scope: 'read',
   summary: 'What the pipeline did in the last five minutes',
   description:
     'The `stats` of `/stream`, one a second, the oldest first, by what the process that answers has heard since it started.',

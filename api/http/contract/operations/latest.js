@@ -9,6 +9,7 @@ import { SCHEMAS } from '../schemas.js';
 export const listLatest = {
   id: 'listLatest',
   tag: 'latest',
+  scope: 'read',
   summary: 'The latest value of every sensor, page by page',
   description: 'Filters hold together. A page may be short, even empty, before the last one.',
   query: QUERY,
@@ -46,6 +47,7 @@ export const EVENTS = { snapshot: SCHEMAS.Snapshot, delta: SCHEMAS.Delta, stats:
 export const followLatest = {
   id: 'followLatest',
   tag: 'latest',
+  scope: 'read',
   summary: 'Latest values as they change',
   description: `Server-sent events, for a browser's \`EventSource\`. With neither \`device\` nor \`sensor\`: the whole fleet.
 

@@ -12,6 +12,7 @@ import { SCHEMAS } from '../schemas.js';
 export const listMeasurements = {
   id: 'listMeasurements',
   tag: 'measurements',
+  scope: 'read',
   summary: 'The samples of a sensor, newest first unless told otherwise, page by page',
   description: `As \`text/csv\` or \`application/x-ndjson\`, by \`Accept\` or by \`format\`, it is the whole range, streamed as a file that is named after
 device and sensor, and takes neither \`limit\` nor \`cursor\`.
@@ -37,6 +38,7 @@ An export that fails half-way breaks off: what ends as it should is complete.`,
 export const readSeries = {
   id: 'readSeries',
   tag: 'measurements',
+  scope: 'read',
   summary: "The shape of a sensor's signal, in as many points as fit on a screen",
   description: `One point for each bin that has samples. Bins are of the smallest width of 1, 2, 5, 10, 15, 30 seconds or minutes,
 1, 2, 3, 6, 12 hours, 1, 7, 30 days, or a multiple of 30 days, that gives at most \`points\` of them. They begin at whole
@@ -51,6 +53,7 @@ multiples of their width since 1970, in UTC; of the first and the last one only 
 export const postMeasurements = {
   id: 'postMeasurements',
   tag: 'measurements',
+  scope: 'ingest',
   summary: 'Stores measurements of a device',
   description: `Takes what MQTT takes, and answers after the commit. What is refused is told here and makes no dead letter: \`refused\`
 lists it by its place in the message, and the others are stored. A message refused as a whole is a problem of that code.

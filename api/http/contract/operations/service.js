@@ -7,26 +7,27 @@ import { SCHEMAS } from '../schemas.js';
 export const readHealth = {
   id: 'readHealth',
   tag: 'operation',
+  scope: 'open',
   summary: 'Whether this process is alive',
   answers: { 200: json(SCHEMAS.Alive) },
   problems: [],
-  open: true,
 };
 
 /** @type {Operation} */
 export const readReadiness = {
   id: 'readReadiness',
   tag: 'operation',
+  scope: 'open',
   summary: 'Whether it can do its work now, and what is missing',
   answers: { 200: json(SCHEMAS.Readiness), 503: json(SCHEMAS.Readiness) },
   problems: [],
-  open: true,
 };
 
 /** @type {Operation} */
 export const readMetrics = {
   id: 'readMetrics',
   tag: 'operation',
+  scope: 'read',
   summary: 'Metrics in the text format of Prometheus',
   answers: {
     200: {
@@ -43,6 +44,7 @@ export const readMetrics = {
 export const readOpenApi = {
   id: 'readOpenApi',
   tag: 'contract',
+  scope: 'open',
   summary: 'The HTTP interface, as OpenAPI 3.1',
   answers: { 200: json(SCHEMAS.Document) },
   problems: [],
@@ -52,6 +54,7 @@ export const readOpenApi = {
 export const readAsyncApi = {
   id: 'readAsyncApi',
   tag: 'contract',
+  scope: 'open',
   summary: 'The MQTT interface, as AsyncAPI 3.0',
   answers: { 200: json(SCHEMAS.Document) },
   problems: [],
