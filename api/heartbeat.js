@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Taking the row away gets this long when the process ends, in ms: nobody waits for a database that is away. */
 const FAREWELL_MS = 1000;
 
+/** A process says every 10 s that it runs; one that has missed three times may have died. In ms. */
+const SILENT_AFTER_MS = 30_000;
+
 /**
  * What a process says of itself, as `GET /pipeline` shows it.
  *
@@ -79,3 +82,6 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
  */
 export const processName = ({ role, mqtt }, httpPort) =>
   mqtt.url && role !== 'http' ? mqtt.clientId : `${hostname()}:${httpPort}`;
+
+/** @param {Pick<import('./store/processes.js').ProcessRow, 'seenAt'>} row @param {number} now epoch ms */
+export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;

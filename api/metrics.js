@@ -1,10 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 const COMMIT_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
+const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
 
 /**
- * What this process counts, for Prometheus. No label grows with the fleet.
+ * What this process counts, for Prometheus; `docs/metrics.md` mirrors it, and a test compares the two. No label grows with
+ * the fleet.
  *
  * @param {{ version: string, role: string }} build
  */
@@ -12,6 +14,13 @@ export function createMetrics({ version, role }) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+
+  /** @param {string} name @param {string} help @param {string[]} labelNames */
+  const counter = (name, help, ...labelNames) => new Counter({ name, help, labelNames, registers });
+  /** @param {string} name @param {string} help @param {number[]} buckets @param {string[]} labelNames */
+  const histogram = (name, help, buckets, ...labelNames) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+
   new Gauge({
     name: 'iot_build_info',
     help: 'Version and role of this process; always 1',
@@ -21,119 +30,110 @@ export function createMetrics({ version, role }) {
 
   return {
     registry,
-    messages: new Counter({
-      name: 'iot_ingest_messages_total',
-      help: 'Messages by what became of them: settled, foreign (outside the contract, dropped), unsettled (left to the broker)',
-      labelNames: ['result'],
-      registers,
-    }),
-    samples: new Counter({
-      name: 'iot_ingest_samples_total',
-      help: 'Samples committed',
-      registers,
-    }),
-    skipped: new Counter({
-      name: 'iot_ingest_skipped_total',
-      help: 'Elements of a kind that is not stored: texts and data of SenML, texts, structures and nulls of Sparkplug',
-      registers,
-    }),
-    relative: new Counter({
-      name: 'iot_ingest_relative_times_total',
-      help: 'Samples whose time was relative to now, or missing: redelivery may store them twice',
-      registers,
-    }),
-    conflicts: new Counter({
-      name: 'iot_ingest_conflicts_total',
-      help: 'Instants for which one message had two values',
-      registers,
-    }),
-    refused: new Counter({
-      name: 'iot_ingest_dead_letters_total',
-      help: 'Measurements refused, by code',
-      labelNames: ['code'],
-      registers,
-    }),
-    oversized: new Counter({
-      name: 'iot_ingest_oversized_total',
-      help: 'Connections closed because a message was over MAX_MESSAGE_BYTES',
-      registers,
-    }),
-    late: new Counter({
-      name: 'iot_ingest_late_samples_total',
-      help: 'Samples that came after their hour had closed, and went into history by themselves',
-      registers,
-    }),
-    packedHours: new Counter({
-      name: 'iot_pack_hours_total',
-      help: 'Hours of sensors packed into history',
-      registers,
-    }),
-    packedSamples: new Counter({
-      name: 'iot_pack_samples_total',
-      help: 'Samples packed into history',
-      registers,
-    }),
-    packSeconds: new Histogram({
-      name: 'iot_pack_seconds',
-      help: 'Packing one hour of one group of devices, giving way to ingest included',
-      buckets: PACK_BUCKETS,
-      registers,
-    }),
-    unreadableRows: new Counter({
-      name: 'iot_pack_unreadable_rows_total',
-      help: 'Rows that this process could not read when it packed their hour',
-      registers,
-    }),
-    retries: new Counter({
-      name: 'iot_ingest_retries_total',
-      help: 'Requests repeated because the database did not take them',
-      registers,
-    }),
-    rebirths: new Counter({
-      name: 'iot_sparkplug_rebirth_requests_total',
-      help: 'Sparkplug edge nodes asked to be born anew: messages of them were missed, or not understood',
-      registers,
-    }),
-    largePartitions: new Counter({
-      name: 'iot_ingest_large_partitions_total',
-      help: 'Hours of a device that grew past what a partition should hold',
-      registers,
-    }),
-    live: new Counter({
-      name: 'iot_live_messages_total',
-      help: 'Messages on iot/live: published, dropped (the broker is away or slow), ignored (heard, and not ours)',
-      labelNames: ['result'],
-      registers,
-    }),
-    healed: new Counter({
-      name: 'iot_live_healed_total',
-      help: 'Values that readers were told because reading them again found them changed',
-      registers,
-    }),
-    commitSeconds: new Histogram({
-      name: 'iot_ingest_commit_seconds',
-      help: 'From the receipt of a message to its last commit',
-      buckets: COMMIT_BUCKETS,
-      registers,
-    }),
-    databaseSeconds: new Histogram({
-      name: 'iot_db_request_seconds',
-      help: 'Requests to the database, by statement and outcome',
-      labelNames: ['query', 'ok'],
-      buckets: COMMIT_BUCKETS,
-      registers,
-    }),
-    staleIndexRows: new Counter({
-      name: 'iot_db_stale_index_rows_total',
-      help: 'Index rows that latest contradicted',
-      labelNames: ['index'],
-      registers,
-    }),
-    httpSeconds: new Histogram({
-      name: 'iot_http_request_seconds',
-      help: 'HTTP requests, by route, method and status',
-      labelNames: ['route', 'method', 'status'],
-      buckets: COMMIT_BUCKETS,
+
+    messages: counted(
+      counter(
+        'iot_ingest_messages_total',
+        'Messages by what became of them: settled, foreign (outside the contract, dropped), unsettled (left to the broker)',
+        'result',
+      ),
+      'result',
+      ['settled', 'foreign', 'unsettled'],
+    ),
+    samples: counter('iot_ingest_samples_total', 'Samples committed'),
+    skipped: counter(
+      'iot_ingest_skipped_total',
+      'Elements of a kind that is not stored: texts and data of SenML, texts, structures and nulls of Sparkplug',
+    ),
+    relative: counter(
+      'iot_ingest_relative_times_total',
+      'Samples whose time was relative to now, or missing: redelivery may store them twice',
+    ),
+    conflicts: counter('iot_ingest_conflicts_total', 'Instants for which one message had two values'),
+    refused: counter('iot_ingest_dead_letters_total', 'Measurements refused, by code', 'code'),
+    oversized: counter(
+      'iot_ingest_oversized_total',
+      'Connections closed because a message was over MAX_MESSAGE_BYTES',
+    ),
+    late: counter(
+      'iot_ingest_late_samples_total',
+      'Samples that came after their hour had closed, and went into history by themselves',
+    ),
+    retries: counter('iot_ingest_retries_total', 'Requests repeated because the database did not take them'),
+    largePartitions: counter(
+      'iot_ingest_large_partitions_total',
+      'Hours of a device that grew past what a partition should hold',
+    ),
+    commitSeconds: histogram(
+      'iot_ingest_commit_seconds',
+      'From the receipt of a message to its last commit',
+      COMMIT_BUCKETS,
+    ),
+    endToEndSeconds: histogram(
+      'iot_ingest_end_to_end_seconds',
+      "From the newest sample's own time, by the device's clock, to its commit, once for each message of now",
+      END_TO_END_BUCKETS,
+    ),
+
+    packedHours: counter('iot_pack_hours_total', 'Hours of sensors packed into history'),
+    packedSamples: counter('iot_pack_samples_total', 'Samples packed into history'),
+    packSeconds: histogram(
+      'iot_pack_seconds',
+      'Packing one hour of one group of devices, giving way to ingest included',
+      PACK_BUCKETS,
+    ),
+    unreadableRows: counter(
+      'iot_pack_unreadable_rows_total',
+      'Rows that this process could not read when it packed their hour',
+    ),
+
+    rebirths: counter(
+      'iot_sparkplug_rebirth_requests_total',
+      'Sparkplug edge nodes asked to be born anew: messages of them were missed, or not understood',
+    ),
+    live: counter(
+      'iot_live_messages_total',
+      'Messages on iot/live: published, dropped (the broker is away or slow), ignored (heard, and not ours)',
+      'result',
+    ),
+    healed: counter(
+      'iot_live_healed_total',
+      'Values that readers were told because reading them again found them changed',
+    ),
+    forwardsDropped: counter(
+      'iot_broker_forwards_dropped_total',
+      'Messages that the embedded broker did not hand to a subscriber that reads too slowly',
+    ),
+
+    databaseSeconds: histogram(
+      'iot_db_request_seconds',
+      'Requests to the database, by statement and outcome',
+      COMMIT_BUCKETS,
+      'query',
+      'ok',
+    ),
+    wrongHabits: counted(
+      counter(
+        'iot_db_wrong_habits_total',
+        'Requests to the database that were unprepared, unpaged, filtering (ALLOW FILTERING), or not at CQL_CONSISTENCY',
+        'habit',
+      ),
+      'habit',
+      ['unprepared', 'unpaged', 'filtering', 'consistency'],
+    ),
+    staleIndexRows: counter('iot_db_stale_index_rows_total', 'Index rows that latest contradicted', 'index'),
+
+    httpSeconds: histogram(
+      'iot_http_request_seconds',
+      'HTTP requests, by route, method and status',
+      COMMIT_BUCKETS,
+      'route',
+      'method',
+      'status',
+    ),
+    httpInFlight: new Gauge({
+      name: 'iot_http_in_flight',
+      help: 'HTTP requests being answered, readers of the stream included',
       registers,
     }),
 
@@ -154,7 +154,38 @@ export function createMetrics({ version, role }) {
         },
       });
     },
+
+    /**
+     * Values that are read when Prometheus asks, one for each of a few states.
+     *
+     * @param {string} name
+     * @param {string} help
+     * @param {() => Record<string, number>} read by state
+     */
+    states(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: ['state'],
+        registers,
+        collect() {
+          for (const [state, count] of Object.entries(read())) this.set({ state }, count);
+        },
+      });
+    },
   };
 }
 
 /** @typedef {ReturnType<typeof createMetrics>} Metrics */
+
+/**
+ * Has the values of a label from the beginning: of what first appears as 1, Prometheus sees no increase.
+ *
+ * @param {Counter<string>} counter
+ * @param {string} label
+ * @param {string[]} values
+ */
+function counted(counter, label, values) {
+  for (const value of values) counter.inc({ [label]: value }, 0);
+  return counter;
+}

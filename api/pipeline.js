@@ -2,6 +2,7 @@ import { createIngest } from './ingest/index.js';
 import { createPermits } from './ingest/pressure/permits.js';
 import { createWindow } from './ingest/pressure/window.js';
 import { createMetrics } from './metrics.js';
+import { exposePipeline } from './pipeline-gauges.js';
 import { connectStore } from './store/index.js';
 import { createTrustedClock } from './trusted-clock.js';
 import { createVitals } from './vitals.js';
@@ -42,6 +43,7 @@ export async function connectPipeline(parts) {
     gate: permits,
     observe: (query, seconds, ok) => metrics.databaseSeconds.observe({ query, ok: String(ok) }, seconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
+    onWrongHabit: (habit) => metrics.wrongHabits.inc({ habit }),
     clock,
   });
   const difference = parts.clockDifference ?? store.health.clockDifference;
@@ -57,19 +59,14 @@ export async function connectPipeline(parts) {
     metrics,
     vitals,
   });
-  metrics.gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
-  metrics.gauge('iot_ingest_unsettled_bytes', 'Bytes of messages being settled', () => ingest.unsettledBytes);
-  metrics.gauge(
-    'iot_ingest_submitted_bytes',
-    'Bytes of posts that are received or settled',
-    () => ingest.submittedBytes,
-  );
-  metrics.gauge(
-    'iot_ingest_window',
-    'Requests to the database that may be in flight, by what it can take now',
-    () => window.size,
-  );
-  metrics.gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
+  exposePipeline(metrics, {
+    permits,
+    window,
+    windowMost: config.ingest.maxInFlight,
+    ingest,
+    trustedClock,
+    nodes: store.nodes,
+  });
   const isPressed = () => permits.waiting > 0;
   return { metrics, vitals, store, trustedClock, ingest, isPressed };
 }

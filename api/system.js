@@ -9,6 +9,7 @@ import { createLive } from './live/index.js';
 import { createPacking } from './packing/index.js';
 import { PERIODS_MS } from './periods.js';
 import { connectPipeline } from './pipeline.js';
+import { createProcessWatch } from './process-watch.js';
 import { createReadiness } from './readiness.js';
 import { createReading } from './reading/index.js';
 import { createReceiving } from './receiving.js';
@@ -63,6 +64,14 @@ export async function startSystem(parts) {
     logger,
     metrics,
   });
+  const processes = createProcessWatch({
+    store: store.processes,
+    shares: config.mqtt.url !== undefined,
+    everyMs: periods.heartbeat,
+    clock,
+    metrics,
+    logger,
+  });
   const stats = createInstallationStats({ vitals, live, serves, clock });
   const api = serves
     ? createApi({
@@ -110,6 +119,7 @@ export async function startSystem(parts) {
     await Promise.all([receiving?.stop(), packing?.stop(), http.stop()]);
     ingest.giveUp();
     stats.stop();
+    processes.stop();
     await Promise.all([live.stop(), heartbeat?.stop()]);
     await store.close();
   }
@@ -131,6 +141,7 @@ export async function startSystem(parts) {
       logger,
     });
     await heartbeat.start();
+    await processes.start();
   } catch (error) {
     await stop();
     throw error;

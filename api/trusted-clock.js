@@ -25,6 +25,7 @@ export function createTrustedClock(parts) {
   let reportedAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
   let trusted = false;
+  let differenceMs = Number.NaN;
   /** What our clock was ahead of the monotonic one when they were last compared with the database's. */
   let offset = 0;
   /** Those who wait for the time. @type {Array<{ resolve: (now: number) => void, reject: (error: Error) => void }>} */
@@ -35,6 +36,7 @@ export function createTrustedClock(parts) {
   /** @param {number} ms that our clock is ahead of the database's */
   function judge(ms) {
     const was = trusted;
+    differenceMs = ms;
     trusted = Math.abs(ms) <= MOST_CLOCK_DIFFERENCE_MS;
     offset = clock() - monotonic();
     if (!trusted) return report(ms);
@@ -101,6 +103,11 @@ export function createTrustedClock(parts) {
         void compareOnce();
       }
       return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+    },
+
+    /** How far our clock was ahead of the database's when they were last compared, in ms; NaN: never yet. */
+    get differenceMs() {
+      return differenceMs;
     },
 
     get isTrusted() {

@@ -29,7 +29,15 @@ const SUITES = {
   },
   infra: {
     projects: ['infra'],
-    tools: /** @type {const} */ (['mosquitto', 'mosquittoClients', 'shellcheck', 'openssl', 'python']),
+    tools: /** @type {const} */ ([
+      'mosquitto',
+      'mosquittoClients',
+      'shellcheck',
+      'openssl',
+      'python',
+      'prometheus',
+      'alertmanager',
+    ]),
   },
   browser: {
     projects: ['browser'],

@@ -1,10 +1,8 @@
 import { formatTime } from '../../common/times.js';
+import { isSilent } from '../heartbeat.js';
 
 /** A device that never sent a status counts as online when it was heard of within this time, in ms. */
 const HEARD_WITHIN_MS = 300_000;
-
-/** A process says every 10 s that it runs; one that has missed three times may have died. In ms. */
-const STALE_AFTER_MS = 30_000;
 
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
@@ -61,7 +59,8 @@ export const fleetItem = ({ devices, sensors, types, sites }) => ({
 export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center: dataCenter, up });
 
 /** @param {import('../store/processes.js').ProcessRow} row @param {number} now epoch ms */
-export function processItem({ clientId, role, version, startedAt, seenAt, vitals }, now) {
+export function processItem(row, now) {
+  const { clientId, role, version, startedAt, seenAt, vitals } = row;
   /** @type {import('../heartbeat.js').Beat} */
   const { window, window_most, waiting, broker, ...rates } = JSON.parse(vitals);
   return {
@@ -70,7 +69,7 @@ export function processItem({ clientId, role, version, startedAt, seenAt, vitals
     version,
     since: formatTime(startedAt),
     seen: formatTime(seenAt),
-    stale: now - seenAt > STALE_AFTER_MS,
+    stale: isSilent(row, now),
     ...rates,
     pressure: { window, window_most, waiting },
     broker,

@@ -74,6 +74,8 @@ export const unknown = () => {
  */
 export const timed = (metrics) => (req, res, next) => {
   const end = metrics.httpSeconds.startTimer();
+  metrics.httpInFlight.inc();
+  res.once('close', () => metrics.httpInFlight.dec());
   res.on('finish', () => {
     end({ route: res.locals['route'] ?? 'other', method: req.method, status: res.statusCode });
   });

@@ -101,7 +101,7 @@ export function createAccept(parts) {
           budget.leave(bytes);
         }
       } finally {
-        progress.end(message);
+        progress.end(message, result !== 'unsettled');
         metrics.messages.inc({ result });
         if (result === 'settled') metrics.commitSeconds.observe((performance.now() - began) / 1000);
       }

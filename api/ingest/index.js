@@ -78,6 +78,7 @@ export function createIngest(parts) {
     lastSeen,
     limits: { historyMs: config.retention.historyDays * DAY_MS, maxClockSkewMs, relativeTimes },
     publish,
+    clock,
     metrics,
   });
   const deadLetters = createDeadLetterBox({ store: store.deadLetters, registry, patience, notices, metrics });

@@ -19,10 +19,11 @@ import { decode } from './formats/index.js';
  * @param {import('./last-seen.js').LastSeen} parts.lastSeen
  * @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean }} parts.limits
  * @param {import('./index.js').Publish} parts.publish
+ * @param {() => number} parts.clock epoch ms
  * @param {import('../metrics.js').Metrics} parts.metrics
  */
 export function createMeasurements(parts) {
-  const { samples, registry, latest, lastSeen, limits, publish, metrics } = parts;
+  const { samples, registry, latest, lastSeen, limits, publish, clock, metrics } = parts;
 
   /** @param {string} ref @param {Sensor} known @param {import('./basket.js').Gathered} gathered @returns {Series} */
   function layOut(ref, known, gathered) {
@@ -117,6 +118,8 @@ export function createMeasurements(parts) {
       if (changed.length > 0) publish(device, changed);
       const { samples: committed, skipped, relative } = basket.counts;
       metrics.samples.inc(committed);
+      // What is replayed says nothing of how long samples take.
+      if (seenAt !== null) metrics.endToEndSeconds.observe(Math.max(0, clock() - newestOfAll(series)) / 1000);
       if (skipped > 0) metrics.skipped.inc(skipped);
       if (relative > 0) metrics.relative.inc(relative);
       return true;
@@ -142,3 +145,10 @@ const newestOf = ({ known, times, values }) => ({
   ts: /** @type {number} */ (times[times.length - 1]),
   value: /** @type {number} */ (values[values.length - 1]),
 });
+
+/** @param {Series[]} series @returns {number} epoch ms of the newest sample */
+function newestOfAll(series) {
+  let newest = Number.NEGATIVE_INFINITY;
+  for (const { times } of series) newest = Math.max(newest, /** @type {number} */ (times[times.length - 1]));
+  return newest;
+}

@@ -14,17 +14,27 @@ const LOOK_EVERY_MS = 20;
 export function createProgress({ clock = () => performance.now() } = {}) {
   /** When each unsettled message came, the oldest first. @type {Map<object, number>} */
   const unsettled = new Map();
+  let settledAt = Number.NEGATIVE_INFINITY;
 
   return {
     /** @param {object} message is being settled */
     begin: (message) => void unsettled.set(message, clock()),
 
-    /** @param {object} message is settled, or given up */
-    end: (message) => void unsettled.delete(message),
+    /** @param {object} message @param {boolean} isSettled false: it is given up */
+    end(message, isSettled) {
+      unsettled.delete(message);
+      if (isSettled) settledAt = clock();
+    },
 
     /** @returns {number} messages that are being settled */
     get unsettled() {
       return unsettled.size;
+    },
+
+    /** @returns {number} ms since anything was settled while something waits for it; 0: nothing waits */
+    get standstillMs() {
+      const [oldest] = unsettled.values();
+      return oldest === undefined ? 0 : clock() - Math.max(oldest, settledAt);
     },
 
     /**

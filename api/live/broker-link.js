@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { brokerOptions } from '../broker-options.js';
 import { createAudience } from './audience.js';
+import { createBrokerDrops } from './broker-drops.js';
 import { readItems } from './item.js';
 import { createOutbox } from './outbox.js';
 import { waitedMs } from './packet.js';
@@ -35,6 +36,7 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     clean: true,
   });
   const outbox = createOutbox(client, metrics);
+  const drops = createBrokerDrops(client, metrics);
   /** @type {import('./index.js').StatsListener | undefined} */
   let hearStats;
   let standing = Promise.resolve();
@@ -59,9 +61,11 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     refused = false;
     await subscribe([...audience.devices.map(liveTopic), ...(hearStats ? [EVERY_PROCESS] : [])]);
     for (const listener of missed) listener();
+    await drops.subscribe();
   });
   client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
   client.on('message', (topic, payload, packet) => {
+    if (drops.hear(topic, payload)) return;
     const process = statsProcess(topic);
     const isOurs =
       process === null

@@ -18,15 +18,22 @@ const READ_TIMEOUT_MS = 5000;
 const FETCH_SIZE = 100;
 
 /**
+ * @typedef {object} ClientOptions
+ * @property {string} [keyspace] none: for what creates it
+ * @property {string} [applicationName]
+ * @property {import('./habits.js').OnWrongHabit} [onWrongHabit]
+ */
+
+/**
  * A driver client with every default that loses data or hides trouble set right:
  * statements prepared, idempotent (so that the driver may try the next node), at the configured consistency level,
  * reconnecting within seconds, certificates verified, nothing reported to anyone.
  *
  * @param {import('../../common/settings.js').Config['cql']} cql `contactPoints` must be set by now
- * @param {{ keyspace?: string, applicationName?: string }} [options] no keyspace: for what creates it
+ * @param {ClientOptions} [options]
  * @returns {import('cassandra-driver').Client} not yet connected
  */
-export function createClient(cql, { keyspace, applicationName = 'millrace' } = {}) {
+export function createClient(cql, { keyspace, applicationName = 'millrace', onWrongHabit } = {}) {
   const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
     contactPoints,
@@ -55,7 +62,7 @@ export function createClient(cql, { keyspace, applicationName = 'millrace' } = {
       reconnection: new policies.reconnection.ExponentialReconnectionPolicy(200, RECONNECT_MAX_MS, false),
     },
     encoding: { useUndefinedAsUnset: true },
-    requestTracker: createTracker({ application: applicationName, intended: cql.consistency }),
+    requestTracker: createTracker({ application: applicationName, intended: cql.consistency }, onWrongHabit),
     monitorReporting: { enabled: false },
   });
 }

@@ -10,7 +10,7 @@ const { errors } = cassandra;
  * Connects, or says in a sentence what is wrong and which setting to look at.
  *
  * @param {import('../../common/settings.js').Config['cql']} cql
- * @param {{ keyspace?: string, applicationName?: string }} [options]
+ * @param {import('./client.js').ClientOptions} [options]
  * @returns {Promise<import('cassandra-driver').Client>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */

@@ -33,11 +33,13 @@ import { createSparkplugStore } from './sparkplug.js';
  * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds them
  * @param {import('./session.js').Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
+ * @param {import('./habits.js').OnWrongHabit} [parts.onWrongHabit]
  * @param {() => number} [parts.clock] epoch ms
  * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
-export async function connectStore({ cql, retention, gate, observe, onStaleIndex, clock = Date.now }) {
-  const client = await connect(cql, { keyspace: cql.keyspace });
+export async function connectStore(parts) {
+  const { cql, retention, gate, observe, onStaleIndex, onWrongHabit, clock = Date.now } = parts;
+  const client = await connect(cql, { keyspace: cql.keyspace, onWrongHabit });
   /** @type {import('../../schema/migrate/files.js').Dialect} */
   let dialect;
   try {

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import cassandra from 'cassandra-driver';
+import { createHabits } from './habits.js';
 import { SENT_REQUESTS } from './sent-request.js';
 
 /** @typedef {import('cassandra-driver').tracker.RequestTracker} RequestTracker */
@@ -10,16 +11,19 @@ const Tracker = /** @type {{ RequestTracker: new () => RequestTracker }} */ (
 ).RequestTracker;
 
 /**
- * Tells of every request, for tests and tools that want to see what a process says to its database. While nobody
- * listens, it does nothing.
+ * Tells of every request, for tests and tools that want to see what a process says to its database, while any of them
+ * listens; and of those that break a habit.
  *
  * @param {{ application: string, intended: string }} client what is said of each request of its
+ * @param {import('./habits.js').OnWrongHabit} [onWrongHabit]
  * @returns {RequestTracker}
  */
-export function createTracker(client) {
+export function createTracker(client, onWrongHabit) {
   const requests = channel(SENT_REQUESTS);
+  const hold = onWrongHabit && createHabits(client.intended, onWrongHabit);
   /** @type {RequestTracker['onError']} */
   const tell = (coordinator, query, parameters, options) => {
+    hold?.(query, options);
     if (requests.hasSubscribers) requests.publish({ ...client, coordinator, query, parameters, options });
   };
   return Object.assign(new Tracker(), { onSuccess: tell, onError: tell });

@@ -21,6 +21,8 @@ const MANAGERS = {
       shellcheck: 'shellcheck',
       openssl: 'openssl',
       python: 'python3-venv',
+      prometheus: 'prometheus',
+      alertmanager: 'prometheus-alertmanager',
     },
   },
   dnf: {
@@ -34,6 +36,8 @@ const MANAGERS = {
       shellcheck: 'ShellCheck',
       openssl: 'openssl',
       python: 'python3',
+      prometheus: 'golang-github-prometheus',
+      alertmanager: 'golang-github-prometheus-alertmanager',
     },
   },
   brew: {
@@ -47,6 +51,8 @@ const MANAGERS = {
       shellcheck: 'shellcheck',
       openssl: 'openssl',
       python: 'python@3',
+      prometheus: 'prometheus',
+      alertmanager: 'alertmanager',
     },
   },
 };

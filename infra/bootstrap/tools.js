@@ -26,6 +26,8 @@ const TOOLS = {
   shellcheck: { title: 'shellcheck', names: ['shellcheck'] },
   openssl: { title: 'OpenSSL', names: ['openssl'] },
   python: { title: 'Python 3', names: ['python3'] },
+  prometheus: { title: 'Prometheus', names: ['prometheus'] },
+  alertmanager: { title: 'Alertmanager', names: ['prometheus-alertmanager', 'alertmanager'] },
 };
 
 /** @typedef {keyof typeof TOOLS} ToolName */

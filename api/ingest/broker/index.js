@@ -65,7 +65,7 @@ export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock,
     }),
     authorizeSubscribe: (_client, subscription, done) =>
       done(null, subscription.topic.startsWith('$') ? null : subscription),
-    authorizeForward: (client, packet) => (mayForward(client, packet) ? packet : null),
+    authorizeForward: forwarding(() => metrics.forwardsDropped.inc()),
   });
 
   /** @param {import('node:net').Socket} socket */
@@ -164,7 +164,12 @@ const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
  * Not to a client whose connection is full: what is written to it is kept in memory until it reads, or is closed for
  * that. Ingest never waits for a reader.
  *
- * @param {import('aedes').Client} client
- * @param {import('aedes').PublishPacket} packet
+ * @param {() => void} onFull
+ * @returns {import('aedes').AuthorizeForwardHandler}
  */
-const mayForward = ({ conn }, { topic }) => topic !== DROPPED && !conn.writableNeedDrain;
+const forwarding = (onFull) => (client, packet) => {
+  if (packet.topic === DROPPED) return null;
+  if (!client.conn.writableNeedDrain) return packet;
+  onFull();
+  return null;
+};

@@ -1,0 +1,109 @@
+import { expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { connect } from '../../../api/store/connect.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { connectDevice } from '../../support/device.js';
+import { readMetric } from '../../support/metrics.js';
+import { documentedMetrics, exposedMetrics } from '../../support/metrics-page.js';
+import { startMosquitto } from '../../support/mosquitto.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const afterwards = useCleanUps();
+
+/** @param {Record<string, string>} [settings] */
+async function startSystem(settings) {
+  const system = await startTestSystem({ settings, periods: { heartbeat: 100 } });
+  afterwards(() => system.stop());
+  const scrape = async () => (await fetch(`${system.httpUrl}/metrics`)).text();
+  return { system, scrape };
+}
+
+/** @param {Array<{ name: string }>} metrics */
+const byName = (metrics) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
+
+test('docs/metrics.md names every metric that a process has, with its type, its help and its labels', async () => {
+  const mosquitto = await startMosquitto();
+  afterwards(() => mosquitto.remove());
+  const embedded = await startSystem();
+  const external = await startSystem({ MQTT_URL: mosquitto.url });
+  const device = await connectDevice(embedded.system);
+  afterwards(() => device.end());
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: Number.NaN }]);
+
+  const texts = [await embedded.scrape(), await external.scrape()];
+  const exposed = new Map(texts.flatMap(exposedMetrics).map((metric) => [metric.name, metric]));
+  const documented = documentedMetrics();
+  expect(byName(documented.map(({ name, type, help }) => ({ name, type, help })))).toEqual(
+    byName([...exposed.values()]),
+  );
+
+  const lines = texts.flatMap((text) => text.split('\n'));
+  for (const { name, labels } of documented) {
+    const seen = lines.find((line) => line.startsWith(`${name}{`) || line.startsWith(`${name}_count{`));
+    const names = [...(seen ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
+    if (seen) expect([name, ...names]).toEqual([name, ...labels]);
+  }
+});
+
+test('what waits, what runs and how far clocks are apart is told as it is', async () => {
+  const { system } = await startSystem();
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now() - 2000, value: 61 }]);
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+
+  expect(await read('iot_ingest_end_to_end_seconds_count')).toBe(1);
+  expect(await read('iot_ingest_end_to_end_seconds_sum')).toBeGreaterThanOrEqual(2);
+  expect(await read('iot_ingest_standstill_seconds')).toBe(0);
+  expect(await read('iot_ingest_unsettled_messages')).toBe(0);
+  expect(await read('iot_ingest_window_most')).toBe(512);
+  expect(Math.abs(await read('iot_clock_difference_seconds'))).toBeLessThan(10);
+  expect(await read('iot_db_nodes{state="up"}')).toBe(1);
+  expect(await read('iot_db_nodes{state="down"}')).toBe(0);
+  expect(await read('iot_processes{state="running"}')).toBe(1);
+  expect(await read('iot_share_group_members{state="online"}')).toBe(0);
+  expect(await read('iot_http_in_flight')).toBe(1);
+  for (const habit of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
+    expect([habit, await read(`iot_db_wrong_habits_total{habit="${habit}"}`)]).toEqual([habit, 0]);
+  }
+});
+
+test('a request that breaks a habit is counted, under each that it breaks', async () => {
+  const { system } = await startSystem();
+  /** @type {string[]} */
+  const wrong = [];
+  const { cql } = system.config;
+  const client = await connect(cql, {
+    keyspace: cql.keyspace,
+    applicationName: 'test',
+    onWrongHabit: (habit) => wrong.push(habit),
+  });
+  afterwards(() => client.shutdown());
+  const all = 'SELECT client_id FROM process';
+  const hasBroken = (/** @type {string[]} */ habits) =>
+    until(() => wrong.length >= habits.length).then(() => expect(wrong.splice(0).sort()).toEqual(habits));
+
+  await client.execute(all, [], { prepare: false });
+  await hasBroken(['unprepared']);
+  await client.execute(all, [], { consistency: cassandra.types.consistencies.one });
+  await hasBroken(['consistency']);
+  await client.execute(`${all} WHERE role = ? allow filtering`, ['all'], { fetchSize: 0 });
+  await hasBroken(['filtering', 'unpaged']);
+  await client.execute(all);
+  expect(wrong).toEqual([]);
+});
+
+test('behind an external broker its members and what it dropped are told', async () => {
+  const mosquitto = await startMosquitto();
+  afterwards(() => mosquitto.remove());
+  const { system } = await startSystem({ MQTT_URL: mosquitto.url });
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+  await until(async () => (await read('iot_broker_dropped_messages')) === 0);
+  await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
+  await mosquitto.stop();
+  await until(async () => (await read('iot_share_group_members{state="offline"}')) === 1);
+  await mosquitto.start();
+  await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+
+const ROW = /^\| `(iot_\w+)`(?: `\{([\w, ]+)\}`)? \| (\w+) \| (.+) \|$/;
+
+/**
+ * What `docs/metrics.md` says of each metric.
+ *
+ * @returns {Array<{ name: string, labels: string[], type: string, help: string }>}
+ */
+export const documentedMetrics = () =>
+  readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, name = '', labels = '', type = '', help = ''] = ROW.exec(line) ?? [];
+      return name ? [{ name, labels: labels.split(', ').filter(Boolean), type, help }] : [];
+    });
+
+const TOLD = /^# (HELP|TYPE) (iot_\w+) (.+)$/;
+
+/**
+ * The same of what a process answers to Prometheus, its labels left out: which there are is known only of what was
+ * counted already.
+ *
+ * @param {string} text as `/metrics` has it
+ * @returns {Array<{ name: string, type: string, help: string }>}
+ */
+export function exposedMetrics(text) {
+  /** @type {Map<string, Record<string, string>>} */
+  const found = new Map();
+  for (const line of text.split('\n')) {
+    const [, kind = '', name = '', said = ''] = TOLD.exec(line) ?? [];
+    if (name) found.set(name, { ...found.get(name), [kind]: said });
+  }
+  return [...found].map(([name, { TYPE = '', HELP = '' }]) => ({ name, type: TYPE, help: HELP }));
+}
