@@ -42,6 +42,11 @@ export const ERRORS = {
   not_acceptable: { kind: 'problem', status: 406, title: 'Nothing that is served here is accepted' },
   too_slow: { kind: 'problem', status: 408, title: 'The request did not arrive in time' },
   not_replayable: { kind: 'problem', status: 409, title: 'The dead letter does not hold the whole message' },
+  credential_exists: {
+    kind: 'problem',
+    status: 409,
+    title: 'The account has a credential; rotate it, or revoke it first',
+  },
   wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },
   refused: {
     kind: 'problem',

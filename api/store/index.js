@@ -1,6 +1,7 @@
 import { dialectOf } from '../../schema/migrate/cluster.js';
 import { checkSchema } from '../../schema/migrate/installation.js';
 import { connect } from './connect.js';
+import { createCredentialStore } from './credentials.js';
 import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createEventStore } from './events.js';
@@ -78,6 +79,7 @@ export async function connectStore(parts) {
     devices: createRegistryStore(reading),
     deviceEvents: createEventStore(reading),
     retirement: createRetirementStore(reading),
+    credentials: createCredentialStore(reading, retention.latestGroups),
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),

@@ -1,0 +1,62 @@
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+
+const COMMAND = 'npm run credentials --';
+
+const HELP = `${COMMAND} takes one of these, each of which says by --help what it takes in turn:
+
+  issue ACCOUNT…    makes a secret for each, an account being the name or the UUID of a device
+  list              all accounts that have a credential
+  rotate ACCOUNT…   makes a new secret for each; the old one is good no more
+  revoke ACCOUNT…   takes its credential from each`;
+
+/** The flags of each command. @satisfies {Record<string, Record<string, import('../../common/flags.js').Flag>>} */
+const FLAGS = {
+  issue: {
+    devices: {
+      type: 'text',
+      help: 'further devices that each may speak for, as a gateway does; comma-separated, one whose name has a comma by its UUID',
+    },
+  },
+  list: {},
+  rotate: {},
+  revoke: {},
+};
+
+/**
+ * @typedef {object} Arguments
+ * @property {keyof typeof FLAGS} command
+ * @property {string[]} accounts
+ * @property {string[]} devices
+ */
+
+/**
+ * @param {string[]} argv without node and script
+ * @returns {Arguments}
+ * @throws {MillraceError} `usage`, `help`
+ */
+export function readArguments(argv) {
+  const [command = '', ...rest] = argv;
+  if (command === '--help') throw new MillraceError('help', HELP);
+  if (!isCommand(command)) {
+    throw new MillraceError('usage', `${command ? `"${command}" is not known.\n\n` : ''}${HELP}`);
+  }
+  const flagsAt = rest.findIndex((word) => word.startsWith('-'));
+  const accounts = flagsAt < 0 ? rest : rest.slice(0, flagsAt);
+  /** @type {Record<string, any>} */
+  const given = parseFlags(`${COMMAND} ${command}`, FLAGS[command], flagsAt < 0 ? [] : rest.slice(flagsAt));
+  if (takesAccounts(command) !== accounts.length > 0) {
+    const says = takesAccounts(command)
+      ? `${command} takes one account or more`
+      : `"${accounts[0]}" is no flag`;
+    throw new MillraceError('usage', says);
+  }
+  const devices = given['devices'] === undefined ? [] : String(given['devices']).split(',');
+  return { command, accounts, devices };
+}
+
+/** @param {string} word @returns {word is keyof typeof FLAGS} */
+const isCommand = (word) => Object.hasOwn(FLAGS, word);
+
+/** @param {string} command */
+const takesAccounts = (command) => ['issue', 'rotate', 'revoke'].includes(command);

@@ -1,0 +1,57 @@
+import { formatTime } from '../../common/times.js';
+import { printable, shortened } from '../dead-letters/text.js';
+
+/** Rows read at a time. */
+const PAGE = 1000;
+
+const ONCE = 'Told this once: only a salted hash is kept.';
+
+/** @typedef {import('./index.js').CommandParts} CommandParts */
+
+/** @param {CommandParts} parts */
+export async function issue({ keeper, given, say, note }) {
+  for (const account of given.accounts) tell(await keeper.issue({ account, devices: given.devices }), say);
+  note(ONCE);
+}
+
+/** @param {CommandParts} parts */
+export async function rotate({ keeper, given, say, note }) {
+  for (const account of given.accounts) tell(await keeper.rotate(account), say);
+  note(
+    `${ONCE} The old ones are good no more; who is connected with one is disconnected within half a minute.`,
+  );
+}
+
+/** @param {CommandParts} parts */
+export async function revoke({ keeper, given, note }) {
+  for (const account of given.accounts) {
+    await keeper.revoke(account);
+    note(`${printable(account)}: revoked; if it is connected, it is disconnected within half a minute.`);
+  }
+}
+
+/** @param {CommandParts} parts */
+export async function list({ keeper, say, note }) {
+  /** @type {import('../store/credentials.js').CredentialPlace | null} */
+  let after = null;
+  let shown = 0;
+  do {
+    /** @type {Awaited<ReturnType<import('./keeper.js').Keeper['page']>>} */
+    const { rows, next } = await keeper.page({ after, limit: PAGE });
+    for (const row of rows) say(lineOf(row));
+    shown += rows.length;
+    after = next;
+  } while (after);
+  if (shown === 0) note('No device has a credential.');
+}
+
+/** A name has no tab in it. @param {import('./keeper.js').Issued} issued @param {(text: string) => void} say */
+const tell = ({ credential, secret }, say) => say(`${credential.account}\t${secret}`);
+
+/** @param {import('../store/credentials.js').Credential} credential */
+function lineOf({ deviceId, account, devices, issuedAt, changedAt }) {
+  const words = [deviceId, shortened(account), `issued ${formatTime(issuedAt)}`];
+  if (changedAt !== issuedAt) words.push(`changed ${formatTime(changedAt)}`);
+  if (devices.length > 0) words.push(`speaks for ${shortened(devices.join(', '))}`);
+  return words.join('  ');
+}

@@ -1,0 +1,98 @@
+import { MillraceError } from '../../common/errors.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { hashSecret, makeSecret } from './secret.js';
+
+/** Devices that one account may speak for beside itself. */
+export const MOST_DEVICES = 1000;
+
+/** @typedef {import('../store/credentials.js').Credential} Credential */
+
+/** @typedef {{ credential: Credential, secret: string }} Issued the secret is told once, and not kept */
+
+/**
+ * Gives out credentials and takes them back.
+ *
+ * @param {object} parts
+ * @param {import('../store/credentials.js').CredentialStore} parts.store
+ * @param {() => number} parts.clock epoch ms
+ * @param {string} [parts.installation] the name of the installation's own account, which no device may have
+ * @param {(deviceId: string) => void} [parts.onChange] told of every credential that was good and is no more
+ */
+export function createKeeper({ store, clock, installation, onChange = () => {} }) {
+  /**
+   * @param {Pick<Credential, 'deviceId' | 'account' | 'devices'> & { issuedAt?: number }} whose
+   * @param {Credential | null} before
+   * @param {string} hash
+   * @returns {Promise<Credential>}
+   */
+  async function write({ deviceId, account, devices, issuedAt }, before, hash) {
+    const now = clock();
+    const stamp = Math.max(now * 1000, (before?.stamp ?? 0) + 1);
+    const credential = {
+      deviceId,
+      account,
+      hash,
+      devices,
+      issuedAt: issuedAt ?? now,
+      changedAt: now,
+      stamp,
+    };
+    await store.write(credential);
+    if (before?.hash) onChange(deviceId);
+    return credential;
+  }
+
+  /** @param {string} account @returns {Promise<Credential>} that is good @throws {MillraceError} `bad_id`, `not_found` */
+  async function find(account) {
+    const found = await store.find(identify(account).bytes);
+    if (!found?.hash) throw new MillraceError('not_found', 'This account has no credential.');
+    return found;
+  }
+
+  return {
+    page: store.page,
+
+    /**
+     * @param {{ account: string, devices?: string[] }} wanted names or ids
+     * @returns {Promise<Issued>}
+     * @throws {MillraceError} `bad_id`, `credential_exists`, `unavailable`
+     */
+    async issue({ account, devices = [] }) {
+      const { id, bytes } = identify(account);
+      for (const device of devices) identify(device);
+      if (devices.length > MOST_DEVICES) {
+        throw new MillraceError('bad_id', `An account speaks for ${MOST_DEVICES} further devices at most.`);
+      }
+      if (account === installation) {
+        throw new MillraceError('credential_exists', 'MQTT_USERNAME has this name.');
+      }
+      const before = await store.find(bytes);
+      if (before?.hash) throw new MillraceError('credential_exists');
+      const secret = makeSecret();
+      const whose = { deviceId: id, account, devices: [...new Set(devices)] };
+      return { credential: await write(whose, before, await hashSecret(secret)), secret };
+    },
+
+    /** @param {string} account its name or id @returns {Promise<Issued>} @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    async rotate(account) {
+      const before = await find(account);
+      const secret = makeSecret();
+      return { credential: await write(before, before, await hashSecret(secret)), secret };
+    },
+
+    /** @param {string} account its name or id @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    async revoke(account) {
+      const before = await find(account);
+      await write(before, before, '');
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createKeeper>} Keeper */
+
+/** @param {string} text @throws {MillraceError} `bad_id` */
+function identify(text) {
+  const identity = identifyDevice(text);
+  if (identity) return identity;
+  throw new MillraceError('bad_id', 'An account is the name of a device, 1 to 128 bytes, or its UUID.');
+}

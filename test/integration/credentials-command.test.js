@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isSecret } from '../../api/credentials/secret.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { startCommand } from '../support/api-process.js';
+import { startTestSystem } from '../support/system.js';
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../api/store/index.js').Store} */
+let store;
+beforeAll(async () => {
+  system = await startTestSystem();
+  store = await system.openStore();
+});
+afterAll(async () => {
+  await store?.close();
+  await system?.stop();
+});
+
+/** @param {string[]} args */
+async function run(...args) {
+  const { cql, retention } = system.config;
+  const settings = {
+    CQL_CONTACT_POINTS: String(cql.contactPoints),
+    CQL_KEYSPACE: cql.keyspace,
+    LATEST_GROUPS: String(retention.latestGroups),
+    MQTT_USERNAME: 'herd',
+    MQTT_PASSWORD: 'right',
+  };
+  const { code, output } = await startCommand('api/credentials/index.js', settings, args).ended;
+  return { code, output, lines: output.trim().split('\n') };
+}
+
+/** @param {string} output @returns {Map<string, string>} by account */
+const secretsIn = (output) => {
+  const pairs = output.split('\n').flatMap((line) => (line.includes('\t') ? [line.split('\t')] : []));
+  return new Map(pairs.map(([account, secret]) => [String(account), String(secret)]));
+};
+
+/** @param {string} account */
+const find = (account) => store.credentials.find(/** @type {Buffer} */ (identifyDevice(account)?.bytes));
+
+test('credentials are issued, listed, rotated, revoked and issued again; no secret is kept', async () => {
+  expect((await run('list')).output).toContain('No device has a credential.');
+
+  const issued = await run('issue', 'pump', 'Ofen 3', '--devices', 'a,plant/edge');
+  expect(issued.code).toBe(0);
+  const secrets = secretsIn(issued.output);
+  expect([...secrets.keys()]).toEqual(['pump', 'Ofen 3']);
+  const before = await find('pump');
+  expect(before).toMatchObject({ account: 'pump', devices: ['a', 'plant/edge'] });
+  expect(await isSecret(String(secrets.get('pump')), String(before?.hash))).toBe(true);
+
+  const listed = await run('list');
+  expect(listed.lines).toHaveLength(2);
+  expect(listed.output).toContain(`${before?.deviceId}  pump  issued `);
+  expect(listed.output).toContain('speaks for a, plant/edge');
+  for (const secret of secrets.values()) expect(listed.output).not.toContain(secret);
+
+  const again = await run('issue', 'pump');
+  expect(again).toMatchObject({ code: 1 });
+  expect(again.output).toContain('rotate it');
+  expect(await find('pump')).toEqual(before);
+
+  const rotated = secretsIn((await run('rotate', 'pump')).output);
+  const after = await find('pump');
+  expect(after?.stamp).toBeGreaterThan(Number(before?.stamp));
+  expect(after).toMatchObject({ issuedAt: before?.issuedAt, devices: ['a', 'plant/edge'] });
+  expect(await isSecret(String(secrets.get('pump')), String(after?.hash))).toBe(false);
+  expect(await isSecret(String(rotated.get('pump')), String(after?.hash))).toBe(true);
+
+  // By its id as well as by its name.
+  expect((await run('revoke', String(after?.deviceId))).code).toBe(0);
+  expect((await find('pump'))?.hash).toBe('');
+  expect((await run('list')).lines).toHaveLength(1);
+  for (const command of ['revoke', 'rotate']) expect((await run(command, 'pump')).code).not.toBe(0);
+
+  expect(secretsIn((await run('issue', 'pump')).output).size).toBe(1);
+  expect(await find('pump')).toMatchObject({ devices: [] });
+});
+
+test.each([
+  [['issue'], 2, 'takes one account'],
+  [['list', 'pump'], 2, 'no flag'],
+  [['withdraw', 'pump'], 2, 'not known'],
+  [['--help'], 0, 'issue ACCOUNT'],
+  [['issue', ''], 1, 'name of a device'],
+  [['issue', 'x', '--devices', 'a,,b'], 1, 'name of a device'],
+  [['issue', 'herd'], 1, 'MQTT_USERNAME'],
+])('%j ends with %p', async (args, code, words) => {
+  const { code: ended, output } = await run(...args);
+  expect({ ended, output }).toMatchObject({ ended: code, output: expect.stringContaining(words) });
+});
+
+test('a change wins over what a process wrote whose clock is ahead', async () => {
+  const ahead = Date.now() + 3_600_000;
+  await store.credentials.write({
+    deviceId: String(identifyDevice('ahead')?.id),
+    account: 'ahead',
+    hash: 'x',
+    devices: [],
+    issuedAt: ahead,
+    changedAt: ahead,
+    stamp: ahead * 1000,
+  });
+  await run('revoke', 'ahead');
+  expect((await find('ahead'))?.hash).toBe('');
+  await run('issue', 'ahead');
+  expect((await find('ahead'))?.hash).toMatch(/^\$7\$/);
+});
+
+test('all accounts are listed, page by page', async () => {
+  const names = Array.from({ length: 30 }, (_, at) => `many-${at}`);
+  for (const name of names) {
+    const { id } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
+    const now = Date.now();
+    const hash = Number(name.slice(5)) % 3 === 0 ? '' : 'x';
+    await store.credentials.write({
+      deviceId: id,
+      account: name,
+      hash,
+      devices: [],
+      issuedAt: now,
+      changedAt: now,
+      stamp: now * 1000,
+    });
+  }
+  /** @type {string[]} */
+  const seen = [];
+  /** @type {import('../../api/store/credentials.js').CredentialPlace | null} */
+  let after = null;
+  do {
+    const page = await store.credentials.page({ after, limit: 3 });
+    expect(page.rows.length).toBeLessThanOrEqual(3);
+    seen.push(...page.rows.map(({ account }) => account));
+    after = page.next;
+  } while (after);
+  const many = seen.filter((account) => account.startsWith('many-'));
+  expect(many.sort()).toEqual(names.filter((name) => Number(name.slice(5)) % 3 !== 0).sort());
+});

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { hashSecret, isSecret, makeSecret } from '../../../api/credentials/secret.js';
+
+test('a secret has 32 random bytes, and stands in a command line and a URL as it is', () => {
+  const secrets = Array.from({ length: 100 }, makeSecret);
+  expect(new Set(secrets).size).toBe(100);
+  for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
+});
+
+test('a hash is right for its secret alone, and another one each time', async () => {
+  const [one, other] = [await hashSecret('secret'), await hashSecret('secret')];
+  expect(one).toMatch(/^\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
+  expect(one).not.toBe(other);
+  for (const hash of [one, other]) {
+    expect(await isSecret('secret', hash)).toBe(true);
+    expect(await isSecret(Buffer.from('secret'), hash)).toBe(true);
+    for (const wrong of ['', 'Secret', 'secret ']) expect(await isSecret(wrong, hash)).toBe(false);
+  }
+});
+
+// Of Mosquitto 2.0.11: mosquitto_passwd -b -c passwords pump right
+test('Mosquitto makes the same of it', async () => {
+  const hash =
+    '$7$101$/eIJv0S1aP7bAdxk$pdNJ8Wv2mIAkrAnQR4NSNdwtf5GuokukMn4N4MFY/LbbBI9aIPNLkWRtgGY6DeES/o7iYhVPUXFcCNC3ShNL0A==';
+  expect(await isSecret('right', hash)).toBe(true);
+  expect(await isSecret('wrong', hash)).toBe(false);
+});
+
+test.each([
+  null,
+  '',
+  'secret',
+  '$6$x$y',
+  '$7$101$$',
+  '$7$0$AAAAAAAAAAAAAAAA$AAAA',
+  `$7$101$$${'A'.repeat(85)}`,
+])('nothing is right for %p', async (hash) => {
+  for (const secret of ['', 'secret', Buffer.alloc(64)]) expect(await isSecret(secret, hash)).toBe(false);
+});
