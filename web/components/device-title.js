@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { formatCounted, formatDateTime } from '../format.js';
 import { heardAt } from '../state/heard.js';
 import { useObservable, useParts } from '../state/hooks.js';
+import { keyOf } from '../state/live.js';
 import { Age } from './age.js';
 import { Online } from './online.js';
 
@@ -26,7 +27,7 @@ export const DeviceTitle = ({ name, device, children }) => html`
 /** @param {{ device: import('../api/types.js').DeviceInfo }} props */
 function Facts({ device }) {
   const { name, online, site, registered_at, sensors } = device;
-  const { clock, preferences } = useParts();
+  const { preferences } = useParts();
   const { zone } = useObservable(preferences);
   return html`
     <ul class="facts">
@@ -34,11 +35,23 @@ function Facts({ device }) {
       ${name === null && html`<li>no name told yet</li>`}
       ${site && html`<li><a href=${`/?show=devices&site=${encodeURIComponent(site)}`}>${site}</a></li>`}
       <li>${formatCounted(sensors.length, 'sensor')}</li>
-      <li>last heard <${Age} ts=${heardAt(device.last_seen, sensors, clock.get())} /></li>
+      <li>last heard <${LastHeard} device=${device} /></li>
       ${
         registered_at &&
         html`<li>registered <time datetime=${registered_at}>${formatDateTime(Date.parse(registered_at), zone)}</time></li>`
       }
     </ul>
   `;
+}
+
+/**
+ * By the values that come live: what was asked for once grows old beside them.
+ *
+ * @param {{ device: import('../api/types.js').DeviceInfo }} props
+ */
+function LastHeard({ device: { device_id, last_seen, sensors } }) {
+  const { live, clock } = useParts();
+  const now = useObservable(clock);
+  const newest = sensors.map((sensor) => live.sensor(keyOf({ ...sensor, device_id }))?.item ?? sensor);
+  return html`<${Age} ts=${heardAt(last_seen, newest, now)} />`;
 }
