@@ -55,6 +55,12 @@ export function createMetrics({ version, role }) {
       'iot_ingest_oversized_total',
       'Connections closed because a message was over MAX_MESSAGE_BYTES',
     ),
+    connectionsRefused: counter(
+      'iot_connections_refused_total',
+      'Connections closed by listener (mqtt, http): crowded (too many said nothing yet), silent (no CONNECT in time), full',
+      'listener',
+      'reason',
+    ),
     late: counter(
       'iot_ingest_late_samples_total',
       'Samples that came after their hour had closed, and went into history by themselves',

@@ -109,6 +109,7 @@ export async function startSystem(parts) {
     port,
     stopStreams: () => api?.stopStreams(),
     requestMs: periods.request,
+    metrics,
   });
 
   /** @type {import('./heartbeat.js').Heartbeat | undefined} */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, STATUS_CODES } from 'node:http';
 import { MillraceError } from '../../common/errors.js';
+import { boundConnections } from '../connection-bounds.js';
 import { problemDocument } from './problems.js';
 
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
@@ -19,6 +20,13 @@ const KEEP_ALIVE_MS = 65_000;
 const LINGER_MS = 2000;
 
 /**
+ * Connections, and of these those on which no request is under way: each may hold a header of `MOST_HEADER_BYTES`.
+ *
+ * @type {import('../connection-bounds.js').Bounds}
+ */
+const BOUNDS = { connections: 10_000, pending: 1024 };
+
+/**
  * The HTTP server of an app.
  *
  * @param {object} parts
@@ -27,8 +35,11 @@ const LINGER_MS = 2000;
  * @param {number} parts.port
  * @param {() => void} parts.stopStreams
  * @param {number} parts.requestMs within which a request must have arrived, with its body
+ * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('../connection-bounds.js').Bounds} [parts.bounds]
  */
-export function createHttpServer({ app, host, port, stopStreams, requestMs }) {
+export function createHttpServer(parts) {
+  const { app, host, port, stopStreams, requestMs, metrics, bounds = BOUNDS } = parts;
   const options = {
     maxHeaderSize: MOST_HEADER_BYTES,
     requestTimeout: requestMs,
@@ -36,6 +47,7 @@ export function createHttpServer({ app, host, port, stopStreams, requestMs }) {
     connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, requestMs),
   };
   const server = createServer(options, app);
+  boundIdle(server, boundConnections(server, 'http', bounds, metrics));
   server.on('clientError', refuse);
 
   return {
@@ -71,6 +83,19 @@ export function createHttpServer({ app, host, port, stopStreams, requestMs }) {
       return address && typeof address === 'object' ? address.port : port;
     },
   };
+}
+
+/**
+ * A connection on which no request is under way says nothing for itself.
+ *
+ * @param {import('node:http').Server} server
+ * @param {import('../connection-bounds.js').Pending} pending
+ */
+function boundIdle(server, pending) {
+  server.prependListener('request', ({ socket }, res) => {
+    pending.pass(socket);
+    res.once('close', () => pending.enter(socket));
+  });
 }
 
 /** @type {Record<string, import('../../common/errors.js').ErrorCode>} by Node's code */

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Aedes } from 'aedes';
 import { MillraceError } from '../../../common/errors.js';
+import { boundConnections } from '../../connection-bounds.js';
 import { mayConnect } from './authentication.js';
 import { openConnection } from './connection.js';
 import { createFollowers } from './followers.js';
@@ -24,6 +25,14 @@ const PACKET_IDS = 65_535;
 /** How often connections with unsettled messages are said to be alive, in ms: below the shortest limit, 1.5 s. */
 const ALIVE_EVERY_MS = 1000;
 
+/**
+ * A fleet that comes back at once has thousands of connections that are not answered yet; a CONNECT takes a second of a
+ * busy process at most.
+ *
+ * @type {import('../../connection-bounds.js').Bounds}
+ */
+const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
+
 /** A connection that takes nothing of what is written to it for this long is closed, in ms. */
 const DRAIN_TIMEOUT_MS = 5000;
 
@@ -40,8 +49,10 @@ const DRAIN_TIMEOUT_MS = 5000;
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {import('../../metrics.js').Metrics} parts.metrics
+ * @param {import('../../connection-bounds.js').Bounds} [parts.bounds]
  */
-export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock, logger, metrics }) {
+export function createBroker(parts) {
+  const { mqtt, host, maxMessageBytes, accept, room, clock, logger, metrics, bounds = BOUNDS } = parts;
   /** @type {WeakMap<import('aedes').Client, import('./connection.js').Connection>} */
   const connections = new WeakMap();
   /** @type {Map<import('node:net').Socket, import('./connection.js').Connection>} those that are open */
@@ -76,7 +87,10 @@ export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock,
       maxMessageBytes,
       onTooLarge({ id }, bytes) {
         metrics.oversized.inc();
-        logger.warn({ client: id, bytes }, 'a message over MAX_MESSAGE_BYTES; connection closed');
+        logger.warn(
+          { client: id, bytes },
+          'a message over MAX_MESSAGE_BYTES, or a CONNECT over 96 KiB; connection closed',
+        );
       },
     });
     connections.set(connection.client, connection);
@@ -94,6 +108,8 @@ export function createBroker({ mqtt, host, maxMessageBytes, accept, room, clock,
 
   const followers = createFollowers(aedes);
   const server = createServer(onConnection);
+  const pending = boundConnections(server, 'mqtt', bounds, metrics);
+  aedes.on('client', ({ conn }) => pending.pass(/** @type {import('node:net').Socket} */ (conn)));
   aedes.on('clientError', (client, error) =>
     logger.debug({ client: client.id, reason: error.message }, 'client'),
   );

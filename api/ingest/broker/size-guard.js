@@ -4,6 +4,9 @@ const MOST_LENGTH_BYTES = 4;
 /** Topic, packet id and properties come on top of a payload that is just within the limit, in bytes. */
 const HEADROOM = 66_000;
 
+/** The first packet is CONNECT, of somebody who may be anybody: room for names, a token and a last will of 64 KiB, in bytes. */
+const MOST_CONNECT_BYTES = 96 * 1024;
+
 /**
  * Follows the lengths of the packets that pass by, without looking into them, and tells when one is too large: as soon
  * as its header is there, before the rest of it is buffered. The broker has no limit of its own.
@@ -18,6 +21,7 @@ export function createSizeGuard(maxPayloadBytes, onTooLarge) {
   /** Bytes of the fixed header that have been read. */
   let header = 0;
   let length = 0;
+  let most = MOST_CONNECT_BYTES;
 
   return (chunk) => {
     let at = 0;
@@ -32,7 +36,8 @@ export function createSizeGuard(maxPayloadBytes, onTooLarge) {
       if (header++ === 0) continue;
       length += (byte & 0x7f) * 128 ** (header - 2);
       if (byte & 0x80 && header <= MOST_LENGTH_BYTES) continue;
-      if (length > maxPayloadBytes + HEADROOM) return onTooLarge(length);
+      if (length > most) return onTooLarge(length);
+      most = maxPayloadBytes + HEADROOM;
       toSkip = length;
       header = 0;
       length = 0;

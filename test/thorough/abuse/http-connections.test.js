@@ -1,0 +1,104 @@
+import { expect, test } from '@jest/globals';
+import { createHttpServer } from '../../../api/http/server.js';
+import { createMetrics } from '../../../api/metrics.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { createStrangers } from '../../support/strangers.js';
+import { until } from '../../support/until.js';
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+const afterwards = useCleanUps();
+const strangers = createStrangers(afterwards);
+
+/** @param {{ bounds?: import('../../../api/connection-bounds.js').Bounds, requestMs?: number }} [options] */
+async function startServer({ bounds, requestMs = 86_400_000 } = {}) {
+  /** @type {import('node:http').ServerResponse[]} */
+  const streams = [];
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const server = createHttpServer({
+    app: (req, res) => void (req.url === '/stream' ? streams.push(res.writeHead(200)) : res.end('well')),
+    host: '127.0.0.1',
+    port: 0,
+    stopStreams: () => streams.forEach((res) => void res.end()),
+    requestMs,
+    metrics,
+    bounds,
+  });
+  await server.start();
+  afterwards(() => server.stop());
+  /** @param {string} reason @returns {Promise<number>} */
+  const refused = async (reason) => {
+    const { values } = await metrics.connectionsRefused.get();
+    return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
+  };
+  return { port: server.port, refused, streams };
+}
+
+/** @param {import('../../support/strangers.js').Stranger} stranger @param {number} times that it was answered */
+async function ask(stranger, times) {
+  stranger.socket.write(REQUEST);
+  await until(() => stranger.heard().split('well').length === times + 1);
+}
+
+test('a flood of idle connections shuts out its own address alone; who is being answered stays', async () => {
+  const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 50 } });
+  const reader = await strangers.open(port, '127.0.0.2');
+  reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until(() => streams.length === 1);
+  const browser = await strangers.open(port, '127.0.0.3');
+  await ask(browser, 1);
+
+  const crowd = await strangers.flood(200, port, '127.0.0.2');
+  await until(async () => (await refused('crowded')) === 151);
+  await until(() => crowd.filter(({ closed }) => closed()).length === 151);
+  expect(crowd.slice(0, 151).every(({ closed }) => closed())).toBe(true);
+
+  expect(reader.closed()).toBe(false);
+  await ask(browser, 2);
+  await ask(await strangers.open(port, '127.0.0.4'), 1);
+});
+
+test('who was answered and then says nothing is one of the crowd again', async () => {
+  const { port, refused } = await startServer({ bounds: { connections: 1000, pending: 20 } });
+  const crowd = await strangers.flood(20, port);
+  for (const each of crowd) await ask(each, 1);
+  await ask(await strangers.open(port, '127.0.0.2'), 1);
+  await until(async () => (await refused('crowded')) === 1);
+  await until(() => crowd[0]?.closed());
+});
+
+test('of connections beyond the most there are each is closed as it comes', async () => {
+  const { port, refused } = await startServer({ bounds: { connections: 20, pending: 20 } });
+  await strangers.flood(20, port);
+  const crowd = await strangers.flood(10, port);
+  await until(() => crowd.every(({ closed }) => closed()));
+  expect(await refused('full')).toBe(10);
+});
+
+test('two thousand idle connections: those that are kept are bounded, and a browser is served', async () => {
+  const { port, refused } = await startServer();
+  const crowds = await Promise.all(
+    ['127.0.0.2', '127.0.0.3'].map((from) => strangers.flood(1000, port, from)),
+  );
+  await until(async () => (await refused('crowded')) === 2000 - 1024);
+  await ask(await strangers.open(port), 1);
+  expect(crowds.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(1024);
+});
+
+test.each([
+  ['nothing', ''],
+  ['headers, a byte at a time', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(10_000)}`],
+])('who sends %s is told that it is too slow', async (_, bytes) => {
+  const { port } = await startServer({ requestMs: 300 });
+  const stranger = await strangers.open(port);
+  await stranger.drip(bytes, 5);
+  expect(stranger.heard()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
+});
+
+test('who is answered before the end of his body cannot go on with it for ever', async () => {
+  const { port } = await startServer({ requestMs: 300 });
+  const stranger = await strangers.open(port);
+  stranger.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
+  await stranger.drip('x'.repeat(100_000), 5);
+  expect(stranger.heard()).toContain('well');
+});

@@ -1,0 +1,143 @@
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import pino from 'pino';
+import { createBroker } from '../../../api/ingest/broker/index.js';
+import { createBudget } from '../../../api/ingest/budget.js';
+import { createMetrics } from '../../../api/metrics.js';
+import { readSettings } from '../../../common/settings.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { connectBytes } from '../../support/mqtt-bytes.js';
+import { createStrangers } from '../../support/strangers.js';
+import { until } from '../../support/until.js';
+
+const NEVER_MS = 86_400_000;
+const CONNACK = '\u0020\u0002\u0000\u0000';
+
+const afterwards = useCleanUps();
+const strangers = createStrangers(afterwards);
+
+/** @param {import('../../../api/connection-bounds.js').Bounds} [bounds] */
+async function startBroker(bounds) {
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const broker = createBroker({
+    mqtt: readSettings({ MQTT_PORT: '0' }, { envFile: '' }).mqtt,
+    host: null,
+    maxMessageBytes: 1024 * 1024,
+    accept: async () => 'accepted',
+    room: createBudget(1024 * 1024).room,
+    clock: Date.now,
+    logger: pino({ level: 'silent' }),
+    metrics,
+    bounds,
+  });
+  await broker.start();
+  afterwards(() => broker.stop());
+  /** @param {string} reason @returns {Promise<number>} */
+  const refused = async (reason) => {
+    const { values } = await metrics.connectionsRefused.get();
+    return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
+  };
+  const clients = () => Number.parseInt(broker.check().says, 10);
+  return { port: broker.port, clients, metrics, refused };
+}
+
+/** @param {import('../../support/strangers.js').Stranger} stranger @param {string} clientId */
+async function introduce(stranger, clientId) {
+  stranger.socket.write(connectBytes({ clientId }));
+  await until(() => stranger.heard() === CONNACK);
+}
+
+test('a flood that says nothing shuts out its own address alone, oldest first', async () => {
+  const { port, refused } = await startBroker({ connections: 1000, pending: 50, withinMs: NEVER_MS });
+  const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
+  afterwards(() => device.endAsync(true));
+  let broken = 0;
+  device.on('close', () => broken++);
+  const slow = await strangers.open(port, '127.0.0.3');
+
+  const crowd = await strangers.flood(200, port, '127.0.0.2');
+  await until(async () => (await refused('crowded')) === 151);
+  await until(() => crowd.filter(({ closed }) => closed()).length === 151);
+  expect(crowd.slice(0, 151).every(({ closed }) => closed())).toBe(true);
+
+  // Who came before all of them, and who comes behind, are answered; who was there goes on.
+  await introduce(slow, 'slow');
+  await introduce(await strangers.open(port, '127.0.0.4'), 'late');
+  await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
+  expect(broken).toBe(0);
+});
+
+test('who was let in counts among strangers no more', async () => {
+  const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
+  const fleet = await strangers.flood(10, port);
+  for (const [at, device] of fleet.entries()) await introduce(device, `device-${at}`);
+  const crowd = await strangers.flood(30, port);
+  // All of the crowd's time is over, and so would be theirs.
+  await until(() => crowd.every(({ closed }) => closed()));
+  expect(await refused('crowded')).toBe(20);
+  expect(await refused('silent')).toBe(10);
+  expect(fleet.some(({ closed }) => closed())).toBe(false);
+});
+
+test.each([
+  ['says nothing', Buffer.alloc(0)],
+  ['sends half a CONNECT, a byte at a time', connectBytes({ clientId: 'x'.repeat(10_000) })],
+  ['sends a CONNECT that is refused, and stays', Buffer.from('100c00044d5154540502003c00000000', 'hex')],
+])('who %s is closed when the time for CONNECT is over', async (_, bytes) => {
+  const { port, clients } = await startBroker({ connections: 1000, pending: 50, withinMs: 300 });
+  const stranger = await strangers.open(port);
+  await stranger.drip(bytes, 5);
+  expect(stranger.heard()).not.toBe(CONNACK);
+  expect(clients()).toBe(0);
+});
+
+test('of connections beyond the most there are each is closed as it comes, and there is room again later', async () => {
+  const { port, refused } = await startBroker({ connections: 20, pending: 20, withinMs: NEVER_MS });
+  const fleet = await strangers.flood(20, port);
+  for (const [at, device] of fleet.entries()) await introduce(device, `device-${at}`);
+  const crowd = await strangers.flood(30, port);
+  await until(() => crowd.every(({ closed }) => closed()));
+  expect(await refused('full')).toBe(30);
+  fleet[0]?.socket.end();
+  await until(async () => {
+    const next = await strangers.open(port);
+    if (!next.closed()) next.socket.write(connectBytes({ clientId: 'next' }));
+    await until(() => next.closed() || next.heard() === CONNACK);
+    return !next.closed();
+  });
+});
+
+test('five thousand at once that say nothing: those that are kept are bounded, and a device is served', async () => {
+  const { port, refused } = await startBroker({ connections: 20_000, pending: 4096, withinMs: NEVER_MS });
+  const crowds = await Promise.all(
+    ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'].map((from) => strangers.flood(1250, port, from)),
+  );
+  await until(async () => (await refused('crowded')) === 5000 - 4096);
+  await introduce(await strangers.open(port), 'device');
+  expect(crowds.flat().filter(({ closed }) => !closed()).length).toBeLessThanOrEqual(4096);
+});
+
+test.each([
+  ['CONNECT of 256 MB', Buffer.from('10ffffff7f', 'hex'), Buffer.alloc(0)],
+  ['PUBLISH of 256 MB', Buffer.from('32ffffff7f', 'hex'), connectBytes({ clientId: 'd' })],
+  ['SUBSCRIBE of 256 MB', Buffer.from('82ffffff7f', 'hex'), connectBytes({ clientId: 'd' })],
+  ['a length that has no end', Buffer.from('32ffffffffff', 'hex'), connectBytes({ clientId: 'd' })],
+])('%s closes the connection by its header', async (_, header, before) => {
+  const { port, metrics } = await startBroker();
+  const stranger = await strangers.open(port);
+  stranger.socket.write(before);
+  await until(() => before.length === 0 || stranger.heard() === CONNACK);
+  stranger.socket.write(header);
+  await until(() => stranger.closed());
+  expect((await metrics.oversized.get()).values[0]?.value).toBe(1);
+});
+
+test('a CONNECT has room for the largest last will, and for 96 KiB no more', async () => {
+  const { port } = await startBroker();
+  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
+  const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });
+  afterwards(() => device.endAsync(true));
+  const greedy = await strangers.open(port);
+  greedy.socket.write(Buffer.from([0x10, 0x80, 0x80, 0x07]));
+  await until(() => greedy.closed());
+});
