@@ -18,6 +18,8 @@ export function createBehind({ clock, batchDays, logger }) {
   const packedUntil = new Map();
   let warnedAt = Number.NEGATIVE_INFINITY;
 
+  const mostMs = ALERT_SHARE * batchDays * DAY_MS;
+
   const oldest = () => Math.min(...packedUntil.values());
 
   return {
@@ -25,6 +27,9 @@ export function createBehind({ clock, batchDays, logger }) {
     note(group, until) {
       packedUntil.set(group, until);
     },
+
+    /** Farther behind than this many ms somebody has to look. */
+    mostMs,
 
     /** @returns {number} ms from `packed_until` of the group that is the farthest back; 0 as long as nothing is known */
     behindMs: () => (packedUntil.size === 0 ? 0 : Math.max(0, clock() - oldest())),
@@ -36,7 +41,7 @@ export function createBehind({ clock, batchDays, logger }) {
     warn() {
       const now = clock();
       const behindMs = this.behindMs();
-      if (behindMs <= ALERT_SHARE * batchDays * DAY_MS || now - warnedAt < WARN_EVERY_MS) return;
+      if (behindMs <= mostMs || now - warnedAt < WARN_EVERY_MS) return;
       warnedAt = now;
       const hours = Math.round(behindMs / 3_600_000);
       logger.warn(

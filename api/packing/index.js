@@ -59,6 +59,11 @@ export function createPacking(parts) {
     'Since packed_until of the group of devices that is the farthest back; two to three hours when all is well',
     () => behind.behindMs() / 1000,
   );
+  metrics.gauge(
+    'iot_pack_behind_most_seconds',
+    'Farther behind than this somebody has to look: a quarter of BATCH_DAYS',
+    () => behind.mostMs / 1000,
+  );
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   /** @type {Promise<void>} */

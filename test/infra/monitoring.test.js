@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { createMetrics } from '../../api/metrics.js';
+import { dashboardFiles } from '../../infra/monitoring/grafana/dashboards.js';
+import { ensurePython, readYaml } from '../../infra/python/ensure.js';
+import { documentedMetrics } from '../support/metrics-page.js';
+import { logqlErrors } from '../support/monitoring/logql.js';
+import { readPromql } from '../support/monitoring/promql.js';
+import { SCYLLA_METRICS } from '../support/monitoring/scylla-metrics.js';
+
+// Rules are tried by Prometheus's and Alertmanager's own tools; expressions are parsed by the grammars of their editors.
+
+const run = promisify(execFile);
+const HOME = 'infra/monitoring';
+const INSTALLS_MS = 180_000;
+
+/** @typedef {{ alert?: string, record?: string, expr: string, annotations?: { summary: string, runbook: string }, labels?: { severity: string } }} Rule */
+
+/** @type {Rule[]} */
+let rules;
+/** @type {Rule[]} */
+let logRules;
+/** @type {{ tests: Array<{ alert_rule_test: Array<{ alertname: string, exp_alerts: unknown[] }> }> }} */
+let ruleTests;
+
+beforeAll(async () => {
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  /** @param {string} folder @returns {Promise<Rule[]>} */
+  const rulesIn = async (folder) => {
+    const files = readdirSync(folder).map((name) => readYaml(python, `${folder}/${name}`));
+    return (await Promise.all(files)).flatMap(({ groups }) =>
+      groups.flatMap((/** @type {{ rules: Rule[] }} */ group) => group.rules),
+    );
+  };
+  rules = await rulesIn(`${HOME}/prometheus/rules`);
+  logRules = await rulesIn(`${HOME}/loki/rules/fake`);
+  ruleTests = await readYaml(python, `${HOME}/prometheus/tests/alerts.test.yml`);
+}, INSTALLS_MS);
+
+/** The metrics of a new registry: those of Node.js are the same in every process. */
+const ofNode = () =>
+  createMetrics({ version: 'test', role: 'all' })
+    .registry.getMetricsAsArray()
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('iot_'));
+
+/** Every name under which Prometheus has a series. */
+const series = () => {
+  const own = documentedMetrics().flatMap(({ name, type }) =>
+    type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
+  );
+  const node = ofNode().flatMap((name) => [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]);
+  const recorded = rules.flatMap(({ record }) => record ?? []);
+  return new Set([...own, ...node, ...recorded, ...SCYLLA_METRICS, 'up']);
+};
+
+/** @returns {any[]} as Grafana reads them */
+const dashboards = () =>
+  readdirSync(`${HOME}/grafana/dashboards`).map((name) =>
+    JSON.parse(readFileSync(`${HOME}/grafana/dashboards/${name}`, 'utf8')),
+  );
+
+/** @returns {string[]} every PromQL expression of rules and dashboards */
+const expressions = () => [
+  ...rules.map(({ expr }) => expr),
+  ...dashboards().flatMap(({ panels }) =>
+    panels.flatMap((/** @type {{ targets: Array<{ expr: string }> }} */ { targets }) =>
+      targets.map(({ expr }) => expr),
+    ),
+  ),
+];
+
+describe('Prometheus', () => {
+  test('takes the configuration and the rules', async () => {
+    const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
+    expect(stdout).toContain('2 rule files found');
+  });
+
+  test('has each alert in trouble, and none where all is well', async () => {
+    const { stdout } = await run('promtool', ['test', 'rules', `${HOME}/prometheus/tests/alerts.test.yml`]);
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  test('each alert is tried both ways', () => {
+    const tried = ruleTests.tests.flatMap(({ alert_rule_test }) =>
+      alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
+    );
+    const alerts = rules.flatMap(({ alert }) => (alert ? [`${alert} true`, `${alert} false`] : []));
+    expect(tried.sort()).toEqual(alerts.sort());
+    expect(alerts.length).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('Alertmanager', () => {
+  const file = `${HOME}/alertmanager/alertmanager.yml`;
+
+  test('takes its configuration', async () => {
+    const { stdout } = await run('amtool', ['check-config', file]);
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  test.each([
+    ['critical', 'night'],
+    ['warning', 'day'],
+  ])('sends what is %s to the %s', async (severity, receiver) => {
+    const args = ['config', 'routes', 'test', `--config.file=${file}`, `severity=${severity}`];
+    expect((await run('amtool', args)).stdout.trim()).toBe(receiver);
+  });
+});
+
+describe('expressions', () => {
+  test('of rules and dashboards are PromQL', () => {
+    expect(expressions().flatMap((expr) => readPromql(expr).errors)).toEqual([]);
+    expect(expressions().length).toBeGreaterThan(60);
+    expect(readPromql('sum(rate(a[5m])').errors).not.toEqual([]);
+  });
+
+  test('name metrics that a process exposes, or that rules record', () => {
+    const known = series();
+    const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
+    for (const { templating } of dashboards()) {
+      for (const { query } of templating.list) {
+        for (const [, name = ''] of (query.query ?? '').matchAll(/label_values\((\w+)/g)) named.add(name);
+      }
+    }
+    expect([...named].filter((name) => !known.has(name))).toEqual([]);
+    expect(named).toContain('iot_build_info');
+  });
+
+  test('of log rules are LogQL', () => {
+    expect(logRules.flatMap(({ expr }) => logqlErrors(expr))).toEqual([]);
+    expect(logRules.length).toBe(3);
+    expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
+  });
+
+  test('name each metric of ours somewhere: what nobody looks at need not be counted', () => {
+    const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
+    const looked = (/** @type {string} */ name) =>
+      named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
+    expect(documentedMetrics().flatMap(({ name }) => (looked(name) ? [] : [name]))).toEqual([]);
+  });
+});
+
+describe('dashboards', () => {
+  test('are what npm run dashboards writes', () => {
+    const written = readdirSync(`${HOME}/grafana/dashboards`).sort();
+    expect(written).toEqual(dashboardFiles.map(({ file }) => file).sort());
+    for (const { file, text } of dashboardFiles) {
+      expect(readFileSync(`${HOME}/grafana/dashboards/${file}`, 'utf8')).toBe(text);
+    }
+  });
+
+  test('have no panel over another', () => {
+    for (const { panels } of dashboards()) {
+      const cells = panels.flatMap(
+        (
+          /** @type {{ gridPos: { x: number, y: number, w: number, h: number } }} */ {
+            gridPos: { x, y, w, h },
+          },
+        ) => Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+      );
+      expect(new Set(cells).size).toBe(cells.length);
+    }
+  });
+});
+
+test('each alert has a severity, and its part of docs/operations.md', () => {
+  const page = readFileSync('docs/operations.md', 'utf8');
+  const parts = new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .map((part) => [/** @type {string} */ (part.split('\n')[0]), part]),
+  );
+  for (const { alert, labels, annotations } of [...rules, ...logRules]) {
+    if (!alert) continue;
+    expect(['critical', 'warning']).toContain(labels?.severity);
+    expect(annotations?.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+    const part = parts.get(alert) ?? `no part for ${alert}`;
+    for (const heading of ['**Means.**', '**See.**', '**Do.**']) expect(part).toContain(heading);
+  }
+});

@@ -1,0 +1,11 @@
+/**
+ * Metrics of ScyllaDB that dashboards ask for, by its own help texts (cql3/query_processor.cc). No ScyllaDB runs in the tests.
+ */
+export const SCYLLA_METRICS = [
+  'scylla_query_processor_queries', // Counts queries by consistency level.
+  'scylla_query_processor_statements_prepared', // Counts the total number of parsed CQL requests.
+  'scylla_cql_unpaged_select_queries',
+  'scylla_cql_select_allow_filtering',
+  'scylla_cql_reverse_queries', // SELECT requests with reverse ORDER BY order.
+  'scylla_cql_select_partition_range_scan',
+];
