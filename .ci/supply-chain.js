@@ -1,0 +1,98 @@
+/**
+ * Whether what we take from others can be trusted as far as a machine can tell: `node .ci/supply-chain.js`. The lock file
+ * agrees with package.json and installs without running any package's script, and with that the programs start; packages
+ * are pinned by a hash, under licences that we take, and without a known hole, where the registry tells of them.
+ */
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = new URL('..', import.meta.url).pathname;
+
+/** Under these a package may be part of what runs. */
+const LICENCES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
+
+/** Tools and their data may also be under these: they are used, and not handed on. */
+const TOOL_LICENCES = ['MPL-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Python-2.0', 'Unlicense'];
+
+/** @typedef {{ version: string, license?: string, integrity?: string, dev?: boolean, optional?: boolean, link?: boolean }} Locked */
+
+const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
+delete packages['']; // The repository itself.
+
+const problems = [...checkPackages(packages), ...(await checkInstall()), ...(await checkAudit())];
+for (const problem of problems) console.error(`supply chain: ${problem}`);
+console.log(`supply chain: ${Object.keys(packages).length} packages, ${problems.length} problems`);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+/** @param {Record<string, Locked>} locked @returns {string[]} */
+function checkPackages(locked) {
+  return Object.entries(locked).flatMap(([path, { license, integrity, dev, optional, link }]) => {
+    const allowed = dev ? [...LICENCES, ...TOOL_LICENCES] : LICENCES;
+    const choices = (license ?? 'none').replaceAll(/[()]/g, '').split(' OR ');
+    return [
+      ...(choices.some((each) => allowed.includes(each)) ? [] : [`${path}: licence ${license ?? 'unknown'}`]),
+      // npm knows the hashes of other platforms' packages only once they were installed somewhere.
+      ...(integrity || optional ? [] : [`${path}: no hash in package-lock.json`]),
+      ...(link ? [`${path}: is a link, and no package of a registry`] : []),
+    ];
+  });
+}
+
+/** Installs what runs, in an empty directory, and starts it. @returns {Promise<string[]>} */
+async function checkInstall() {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-supply-'));
+  try {
+    for (const name of ['package.json', 'package-lock.json', 'api', 'common', 'schema', 'simulator', 'web']) {
+      await cp(join(root, name), join(directory, name), { recursive: true });
+    }
+    // `npm ci` itself refuses a lock file that is not what package.json says.
+    const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'];
+    await run('npm', ['ci', ...flags], { cwd: directory });
+    const { stderr: help } = await run(process.execPath, ['simulator/index.js', '--help'], {
+      cwd: directory,
+    }).catch((error) => error);
+    // All of the API's modules are loaded before it reads a setting, and refuses this one.
+    const { stderr } = await run(process.execPath, ['api/index.js'], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'], ROLE: 'nothing' },
+    }).catch((error) => error);
+    return [
+      ...(/--devices/.test(help) ? [] : ['the simulator does not start without install scripts']),
+      ...(/^Settings to mend:/m.test(stderr)
+        ? []
+        : [`the API does not start without install scripts:\n${stderr}`]),
+    ];
+  } catch (error) {
+    return [`npm ci: ${/** @type {Error} */ (error).message}`];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Known holes of what runs; a registry that does not tell is said, and no failure. @returns {Promise<string[]>} */
+async function checkAudit() {
+  const { stdout = '' } = await run('npm', ['audit', '--json', '--omit=dev'], { cwd: root }).catch(
+    (error) => error,
+  );
+  const { vulnerabilities, message } = parse(stdout);
+  if (!vulnerabilities) {
+    console.log(`supply chain: not audited: ${message ?? 'npm audit gave no answer'}`);
+    return [];
+  }
+  return Object.values(vulnerabilities).map(
+    ({ name, severity, range }) => `${name} ${range}: a known hole, ${severity}`,
+  );
+}
+
+/** @param {string} text @returns {{ vulnerabilities?: Record<string, Record<string, string>>, message?: string }} */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
