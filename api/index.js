@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { addresses } from '../common/addresses.js';
 import { runCommand } from '../common/command.js';
 import { parseFlags } from '../common/flags.js';
 import { readSettings } from '../common/settings.js';
@@ -36,7 +37,12 @@ await runCommand(async () => {
  */
 async function serve(config, logger, end) {
   const system = await startSystem({ config, version, logger, onFatal: end.fail });
-  logger.info({ httpPort: system.httpPort, mqttPort: system.mqttPort, role: config.role }, 'ready');
+  const { httpPort, mqttPort } = system;
+  const { dashboard: http, broker: mqtt } = addresses({
+    http: { ...config.http, port: httpPort },
+    mqtt: { ...config.mqtt, port: mqttPort },
+  });
+  logger.info({ httpPort, mqttPort, role: config.role, http, mqtt }, 'ready');
   try {
     await end.reached;
   } finally {

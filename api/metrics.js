@@ -144,6 +144,30 @@ export function createMetrics({ version, role }) {
     }),
 
     /**
+     * @param {() => import('./tls/index.js').CertificateState[]} states read when Prometheus asks
+     */
+    certificates(states) {
+      new Gauge({
+        name: 'iot_tls_certificate_expires_seconds',
+        help: 'When a certificate in use ends, epoch seconds: our own of http and mqtt, and the authorities in CQL_TLS_CA and MQTT_TLS_CA',
+        labelNames: ['purpose'],
+        registers,
+        collect() {
+          for (const { purpose, expires } of states()) this.set({ purpose }, expires);
+        },
+      });
+      new Gauge({
+        name: 'iot_tls_certificate_refused',
+        help: '1 while the files of a certificate cannot be used: the one before goes on being served',
+        labelNames: ['purpose'],
+        registers,
+        collect() {
+          for (const { purpose, refused } of states()) this.set({ purpose }, Number(refused));
+        },
+      });
+    },
+
+    /**
      * A value that is read when Prometheus asks.
      *
      * @param {string} name

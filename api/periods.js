@@ -8,6 +8,7 @@
  * - `heartbeat`: this process tells the others that it runs
  * - `request`: an HTTP request that has not arrived whole is given up
  * - `stall`: an export of which the client has taken nothing for this long is given up, and what is in memory of it
+ * - `certificates`: looks whether there are new certificates in the files
  * - `pack`: looks whether an hour is to be packed
  */
 export const PERIODS_MS = {
@@ -18,6 +19,7 @@ export const PERIODS_MS = {
   heartbeat: 10_000,
   request: 30_000,
   stall: 120_000,
+  certificates: 10_000,
   pack: 10_000,
 };
 

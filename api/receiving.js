@@ -3,6 +3,7 @@
  *
  * @param {object} parts
  * @param {import('../common/settings.js').Config} parts.config
+ * @param {import('./tls/own-certificate.js').OwnCertificate | null} parts.tls of the embedded broker
  * @param {import('./ingest/index.js').Ingest} parts.ingest
  * @param {typeof import('./ingest/intake.js').createIntake} parts.openIntake
  * @param {() => number} parts.clock epoch ms
@@ -12,10 +13,11 @@
  * @param {(error: Error) => void} parts.onFatal
  */
 export function createReceiving(parts) {
-  const { config, ingest, openIntake, clock, periods, logger, metrics, onFatal } = parts;
+  const { config, tls, ingest, openIntake, clock, periods, logger, metrics, onFatal } = parts;
   const { progress } = ingest;
   const intake = openIntake({
     config,
+    tls,
     accept: ingest.accept,
     room: ingest.room,
     progress,

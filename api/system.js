@@ -14,6 +14,7 @@ import { createReadiness } from './readiness.js';
 import { createReading } from './reading/index.js';
 import { createReceiving } from './receiving.js';
 import { cursorSecret } from './secret.js';
+import { createTls } from './tls/index.js';
 
 /**
  * The whole system, in the order in which data flows: broker -> ingest -> store -> http; beside it, packing. A process whose ROLE is `http`
@@ -34,6 +35,7 @@ import { cursorSecret } from './secret.js';
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
   const { openStore, openIntake = createIntake, clockDifference } = parts;
+  const tls = createTls({ config, everyMs: periods.certificates, logger });
   const pipeline = await connectPipeline({
     config,
     version,
@@ -46,10 +48,11 @@ export async function startSystem(parts) {
     readers: () => api?.readers() ?? 0,
   });
   const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
+  metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
   const receiving = takes
-    ? createReceiving({ config, ingest, openIntake, clock, periods, logger, metrics, onFatal })
+    ? createReceiving({ config, tls: tls.mqtt, ingest, openIntake, clock, periods, logger, metrics, onFatal })
     : null;
   const packing = takes
     ? createPacking({ config, store, clock, trustedClock, isPressed, pauseMs: periods.pack, logger, metrics })
@@ -107,6 +110,7 @@ export async function startSystem(parts) {
     app: createApp({ api, readiness, version, host, apiToken, logger, metrics }),
     host,
     port,
+    tls: tls.http,
     stopStreams: () => api?.stopStreams(),
     requestMs: periods.request,
     metrics,

@@ -78,8 +78,23 @@ export const SETTINGS = {
     fallback: 'false',
     read: flag,
   },
+  MQTT_TLS_CERT: {
+    help: "PEM file of the embedded broker's certificate, with those between it and the authority; turns TLS on",
+    read: readableFile,
+  },
+  MQTT_TLS_KEY: { help: 'PEM file of its private key', read: readableFile },
   HTTP_HOST: { help: 'address that the API and the dashboard listen on', fallback: '127.0.0.1', read: text },
   HTTP_PORT: { help: 'their port', fallback: '8080', read: integer(0, 65_535) },
+  HTTP_TLS_CERT: {
+    help: 'PEM file of their certificate, with those between it and the authority; turns TLS on',
+    read: readableFile,
+  },
+  HTTP_TLS_KEY: { help: 'PEM file of its private key', read: readableFile },
+  TLS_ELSEWHERE: {
+    help: 'listen beyond loopback without TLS: something in front ends it, or the network is private by other means',
+    fallback: 'false',
+    read: flag,
+  },
   API_TOKEN: {
     help: 'token that every HTTP client must show (Bearer, or the password of Basic)',
     read: text,

@@ -102,13 +102,17 @@ function arrange(v) {
       /** @type {string} */ host: v.MQTT_HOST,
       /** @type {number} */ port: v.MQTT_PORT,
       /** @type {boolean} */ auth: v.MQTT_AUTH,
+      tls: pairOf(v.MQTT_TLS_CERT, v.MQTT_TLS_KEY),
     },
     http: {
       /** @type {string} */ host: v.HTTP_HOST,
       /** @type {number} */ port: v.HTTP_PORT,
+      /** Not null: it listens with TLS. */
+      tls: pairOf(v.HTTP_TLS_CERT, v.HTTP_TLS_KEY),
       /** @type {string | undefined} */ apiToken: v.API_TOKEN,
       /** @type {string | undefined} */ cursorSecret: v.CURSOR_SECRET,
     },
+    /** @type {boolean} */ tlsElsewhere: v.TLS_ELSEWHERE,
     /** @type {'all' | 'ingest' | 'http'} */ role: v.ROLE,
     /** @type {boolean} */ sparkplug: v.SPARKPLUG ?? v.ROLE === 'all',
     ingest: {
@@ -128,8 +132,27 @@ function arrange(v) {
   };
 }
 
+/**
+ * The files of a certificate and its private key.
+ *
+ * @typedef {{ cert: string, key: string }} TlsFiles paths
+ */
+
+/** @param {string | undefined} cert @param {string | undefined} key @returns {TlsFiles | null} one alone is a contradiction */
+const pairOf = (cert, key) => (cert || key ? { cert: cert ?? '', key: key ?? '' } : null);
+
+/** @param {string} protocol @param {TlsFiles | null} tls @returns {[wrong: unknown, says: string][]} */
+const halfPairs = (protocol, tls) => [
+  [tls && !tls.key, `${protocol}_TLS_KEY must be set where ${protocol}_TLS_CERT is`],
+  [tls && !tls.cert, `${protocol}_TLS_CERT must be set where ${protocol}_TLS_KEY is`],
+];
+
+/** @param {string} protocol @returns {string} */
+const unencrypted = (protocol) =>
+  `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set where ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true where something in front ends TLS or the network is private`;
+
 /** @param {Config} config @returns {string[]} what is right by itself and wrong together */
-function contradictions({ cql, mqtt, http, role, sparkplug, retention }) {
+function contradictions({ cql, mqtt, http, tlsElsewhere, role, sparkplug, retention }) {
   const apart = role !== 'all';
   const embedded = !mqtt.url;
   /** @type {[wrong: unknown, says: string][]} */
@@ -137,7 +160,14 @@ function contradictions({ cql, mqtt, http, role, sparkplug, retention }) {
     [cql.username && !cql.password, 'CQL_PASSWORD must be set where CQL_USERNAME is'],
     [cql.password && !cql.username, 'CQL_USERNAME must be set where CQL_PASSWORD is'],
     [mqtt.password && !mqtt.username, 'MQTT_USERNAME must be set where MQTT_PASSWORD is'],
-    [mqtt.tlsCa && !mqtt.url?.startsWith('mqtts:'), 'MQTT_URL must be mqtts:// where MQTT_TLS_CA is set'],
+    ...halfPairs('MQTT', mqtt.tls),
+    ...halfPairs('HTTP', http.tls),
+    [!isLoopback(http.host) && !http.tls && !tlsElsewhere, unencrypted('HTTP')],
+    [embedded && !isLoopback(mqtt.host) && !mqtt.tls && !tlsElsewhere, unencrypted('MQTT')],
+    [
+      mqtt.tlsCa && mqtt.url && !mqtt.url.startsWith('mqtts:'),
+      'MQTT_URL must be mqtts:// where MQTT_TLS_CA is set',
+    ],
     [
       // Where ROLE is ingest no measurement is served: health and metrics alone, which probes ask for without a token.
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',

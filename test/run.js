@@ -25,7 +25,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SUITES = {
   main: {
     projects: ['unit', 'integration'],
-    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium']),
+    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium', 'openssl']),
   },
   infra: {
     projects: ['infra'],
@@ -49,7 +49,7 @@ const SUITES = {
   },
   thorough: {
     projects: ['thorough'],
-    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients']),
+    tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients', 'openssl']),
   },
   cluster: {
     projects: ['cluster'],

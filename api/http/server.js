@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { MillraceError } from '../../common/errors.js';
 import { boundConnections } from '../connection-bounds.js';
+import { socketsOf } from '../tls/sockets.js';
 import { problemDocument } from './problems.js';
 
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
@@ -33,20 +35,23 @@ const BOUNDS = { connections: 10_000, pending: 1024 };
  * @param {import('node:http').RequestListener} parts.app
  * @param {string} parts.host
  * @param {number} parts.port
+ * @param {import('../tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
  * @param {() => void} parts.stopStreams
  * @param {number} parts.requestMs within which a request must have arrived, with its body
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('../connection-bounds.js').Bounds} [parts.bounds]
  */
 export function createHttpServer(parts) {
-  const { app, host, port, stopStreams, requestMs, metrics, bounds = BOUNDS } = parts;
+  const { app, host, port, tls = null, stopStreams, requestMs, metrics, bounds = BOUNDS } = parts;
   const options = {
     maxHeaderSize: MOST_HEADER_BYTES,
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, requestMs),
   };
-  const server = createServer(options, app);
+  const server = tls ? createTlsServer({ ...options, ...tls.options }, app) : createServer(options, app);
+  tls?.renewOn(server);
+  const sockets = socketsOf(server);
   boundIdle(server, boundConnections(server, 'http', bounds, metrics));
   server.on('clientError', refuse);
 
@@ -72,7 +77,7 @@ export function createHttpServer(parts) {
       server.close();
       stopStreams();
       server.closeIdleConnections();
-      const rest = setTimeout(() => server.closeAllConnections(), 2000);
+      const rest = setTimeout(sockets.destroy, 2000);
       await closed;
       clearTimeout(rest);
     },
@@ -108,7 +113,9 @@ const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TI
  * @param {import('node:stream').Duplex} socket
  */
 function refuse(error, socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // Where TLS did not come about nobody would understand an answer.
+  const isSecret = error.code?.startsWith('ERR_SSL') || error.code?.startsWith('ERR_TLS');
+  if (isSecret || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const problem = new MillraceError(REFUSALS[error.code ?? ''] ?? 'bad_request');
   const body = problemDocument(problem);
   socket.end(

@@ -22,6 +22,7 @@ const WILLS_MS = 1000;
  *
  * @param {object} parts
  * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../tls/own-certificate.js').OwnCertificate | null} [parts.tls] of the embedded broker
  * @param {import('./accept.js').Accept} parts.accept
  * @param {import('./budget.js').Room} parts.room for messages
  * @param {import('./progress.js').Progress} parts.progress of `accept`
@@ -33,13 +34,25 @@ const WILLS_MS = 1000;
  * @param {number} parts.keepAliveMs
  */
 export function createIntake(parts) {
-  const { config, accept, room, progress, isHopeless, clock, logger, metrics, onFatal, keepAliveMs } = parts;
+  const {
+    config,
+    tls = null,
+    accept,
+    room,
+    progress,
+    isHopeless,
+    clock,
+    logger,
+    metrics,
+    onFatal,
+    keepAliveMs,
+  } = parts;
   const { mqtt } = config;
   const { maxMessageBytes } = config.ingest;
   const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;
   const source = mqtt.url
     ? createSubscriber({ mqtt, host, accept, clock, logger, onFatal, keepAliveMs })
-    : createBroker({ mqtt, host, maxMessageBytes, accept, room, clock, logger, metrics });
+    : createBroker({ mqtt, tls, host, maxMessageBytes, accept, room, clock, logger, metrics });
 
   return {
     start: () => source.start(),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
+import { askOwnApi } from '../../common/own-api.js';
 
 const POLL_MS = 150;
 const ANSWER_MS = 2000;
@@ -9,15 +10,15 @@ const READY_MS = 60_000;
  * Waits until the API says that it is ready.
  *
  * @param {string} url of the API's root, with a slash at its end
- * @param {{ token?: string, log: string, onStatus: (text: string) => void, signal: AbortSignal }} options
- *   `log`: path of its log, for the message
+ * @param {{ token?: string, certificate?: string, log: string, onStatus: (text: string) => void, signal: AbortSignal }} options
+ *   `certificate`: path of HTTP_TLS_CERT; `log`: path of its log, for the message
  * @throws {MillraceError} `failed` when it is not within a minute
  */
-export async function untilReady(url, { token, log, onStatus, signal }) {
+export async function untilReady(url, { token, certificate, log, onStatus, signal }) {
   const began = Date.now();
   let last = 'no answer';
   while (Date.now() - began < READY_MS) {
-    last = await ask(`${url}readyz`, token);
+    last = await ask(`${url}readyz`, { token, certificate });
     if (last === 'ready') return;
     onStatus(`API starts: ${last}`);
     await sleep(POLL_MS, undefined, { signal });
@@ -28,15 +29,14 @@ export async function untilReady(url, { token, log, onStatus, signal }) {
   );
 }
 
-/** @param {string} url @param {string | undefined} token @returns {Promise<string>} `ready`, or what it says instead */
-async function ask(url, token) {
-  /** @type {Record<string, string>} */
-  const headers = token ? { authorization: `Bearer ${token}` } : {};
+/** @param {string} url @param {{ token?: string, certificate?: string }} options @returns {Promise<string>} `ready`, or what it says instead */
+async function ask(url, options) {
   try {
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_MS) });
-    const text = await response.text();
-    return response.status === 200 ? 'ready' : `${response.status} ${text.slice(0, 200)}`;
-  } catch {
-    return 'no answer'; // It does not listen yet; that a process died is seen by who started it.
+    const { status, text } = await askOwnApi(url, { ...options, withinMs: ANSWER_MS });
+    return status === 200 ? 'ready' : `${status} ${text.slice(0, 200)}`;
+  } catch (error) {
+    const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
+    // It does not listen yet; that a process died is seen by who started it. With TLS there is more that can be wrong.
+    return options.certificate && code !== 'ECONNREFUSED' ? message : 'no answer';
   }
 }

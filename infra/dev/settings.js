@@ -55,16 +55,3 @@ export function childEnvironment({ dataDir, http, mqtt }, localEngine) {
   // What a person has set up for a cluster of theirs does not fit ours; empty means unset.
   return { ...common, CQL_CONTACT_POINTS: localEngine, CQL_LOCAL_DC: 'datacenter1', CQL_TLS_CA: '' };
 }
-
-/** @param {string} host as listened on @returns {string} as a client on this machine calls it */
-export const reachable = (host) => {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-};
-
-/** @param {import('../../common/settings.js').Config} config @returns {{ dashboard: string, broker: string }} URLs */
-export const addresses = ({ http, mqtt }) => ({
-  dashboard: `http://${reachable(http.host)}:${http.port}/`,
-  broker: mqtt.url ?? `mqtt://${reachable(mqtt.host)}:${mqtt.port}`,
-});

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { addresses } from '../../common/addresses.js';
 import { INGEST_NODE_FLAGS } from '../../common/node-flags.js';
 import { startEngine } from '../engine/index.js';
 import { createApiLog } from './api-log.js';
@@ -6,7 +7,6 @@ import { startChild } from './child.js';
 import { simulatorArguments } from './flags.js';
 import { keepRunning } from './keep-running.js';
 import { untilReady } from './ready.js';
-import { addresses } from './settings.js';
 
 /** The simulator ends its sessions, the API settles what is in flight, Cassandra drains: together below 10 s. */
 const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
@@ -61,7 +61,13 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
   });
   child.exited.then(log.close, log.close);
   parts.add({ title: 'API', patienceMs: PATIENCE_MS.api, ...child });
-  await untilReady(addresses(config).dashboard, { token: config.http.apiToken, log: path, onStatus, signal });
+  await untilReady(addresses(config).dashboard, {
+    token: config.http.apiToken,
+    certificate: config.http.tls?.cert,
+    log: path,
+    onStatus,
+    signal,
+  });
 }
 
 /**

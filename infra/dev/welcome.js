@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { addresses } from './settings.js';
+import { addresses } from '../../common/addresses.js';
 
 /**
  * What a person wants to know when everything runs.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MillraceError } from '../../common/errors.js';
 import { alternativeNames } from './hosts.js';
@@ -80,6 +80,8 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
       ...['-set_serial', serial(), '-days', String(CERTIFICATE_DAYS)],
       ...['-extfile', config, '-extensions', 'server', '-out', made.certificate],
     ]);
+    // With its authority, so that whoever has the file alone can tell whom to trust.
+    await appendFile(made.certificate, await readFile(authority.certificate));
     await moveBoth(made, own);
     return [
       { path: authority.certificate, isNew },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { embeddedBrokerUrl } from '../../common/addresses.js';
 import { MillraceError } from '../../common/errors.js';
 
 /**
@@ -7,18 +8,15 @@ import { MillraceError } from '../../common/errors.js';
  * @param {import('../../common/settings.js').Config['mqtt']} settings
  * @param {string} [url] as given by `--broker`
  * @returns {import('./connection.js').Broker}
- * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read
+ * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS
  */
-export function chooseBroker(settings, url = settings.url ?? embeddedUrl(settings)) {
+export function chooseBroker(settings, url = settings.url ?? embeddedBrokerUrl(settings)) {
   const { username, password, tlsCa } = settings;
+  if (tlsCa && !url.startsWith('mqtts:')) {
+    // The connection would be open, without a word.
+    throw new MillraceError('bad_settings', `${shownUrl(url)} must be mqtts:// where MQTT_TLS_CA is set.`);
+  }
   return { url, username, password, ...(tlsCa ? { ca: readCa(tlsCa) } : {}) };
-}
-
-/** @param {{ host: string, port: number }} address */
-function embeddedUrl({ host, port }) {
-  // An address to listen on everywhere is none to connect to.
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `mqtt://${reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /** @param {string} path */

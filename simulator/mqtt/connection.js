@@ -1,4 +1,5 @@
 import mqtt from 'mqtt';
+import { tlsTrouble } from '../../common/tls-trouble.js';
 import { backoffMs } from './backoff.js';
 
 /** @typedef {{ url: string, username?: string, password?: string, ca?: Buffer }} Broker */
@@ -49,6 +50,7 @@ export function createConnection({ broker, will, clientId, onUp, onDown, onTroub
       clientId,
       ...(broker.username === undefined ? {} : { username: broker.username, password: broker.password }),
       ...(broker.ca ? { ca: broker.ca } : {}),
+      rejectUnauthorized: true,
       ...(will ? { will: retained(will(session)) } : {}),
     });
     client = mine;
@@ -67,7 +69,7 @@ export function createConnection({ broker, will, clientId, onUp, onDown, onTroub
         stopped = true;
         onRefused(message);
       } else {
-        onTrouble(message || String(code));
+        onTrouble(tlsTrouble(error, 'MQTT_TLS_CA') ?? (message || String(code)));
       }
     });
     mine.on('close', () => {

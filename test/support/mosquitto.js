@@ -14,9 +14,10 @@ const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
  *
  * @param {object} [options]
  * @param {Record<string, string>} [options.users] names and passwords; default: anonymous clients are let in
+ * @param {{ cert: string, key: string }} [options.tls] paths; default: without TLS
  * @param {string[]} [options.acl] lines of an `acl_file`; default: everybody may do everything
  */
-export async function startMosquitto({ users, acl } = {}) {
+export async function startMosquitto({ users, acl, tls } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-mosquitto-'));
   const port = await steadyPort();
   const passwords = join(directory, 'passwords');
@@ -29,6 +30,7 @@ export async function startMosquitto({ users, acl } = {}) {
   const configuration = join(directory, 'mosquitto.conf');
   const lines = [
     ...persistentOn(port, directory),
+    ...(tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : []),
     ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
     ...(acl ? [`acl_file ${rights}`] : []),
     '',
@@ -49,7 +51,7 @@ export async function startMosquitto({ users, acl } = {}) {
 
   await start();
   return {
-    url: `mqtt://127.0.0.1:${port}`,
+    url: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
     start,
     /** Ends it in order: it writes its queues. */
     stop,

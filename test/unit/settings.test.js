@@ -94,7 +94,16 @@ describe('devices register by themselves', () => {
     [{ MQTT_URL: 'mqtt://broker.example' }, false],
     [{ MQTT_URL: 'mqtt://broker.example', AUTO_REGISTER: 'true' }, true],
     [{ AUTO_REGISTER: 'false' }, false],
-    [{ MQTT_HOST: '0.0.0.0', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' }, false],
+    [
+      {
+        MQTT_HOST: '0.0.0.0',
+        MQTT_AUTH: 'true',
+        MQTT_USERNAME: 'u',
+        MQTT_PASSWORD: 'p',
+        TLS_ELSEWHERE: 'true',
+      },
+      false,
+    ],
   ])('with %p: %p', (environment, expected) => {
     expect(readSettings(environment, NONE).ingest.autoRegister).toBe(expected);
   });
@@ -158,8 +167,14 @@ describe('a value that is wrong by itself', () => {
 
 describe('values that are wrong together', () => {
   test.each([
-    [{ HTTP_HOST: '0.0.0.0' }, ['API_TOKEN must be set where HTTP_HOST is beyond loopback']],
-    [{ MQTT_HOST: '::' }, ['MQTT_AUTH must be true where MQTT_HOST is beyond loopback']],
+    [
+      { HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' },
+      ['API_TOKEN must be set where HTTP_HOST is beyond loopback'],
+    ],
+    [
+      { MQTT_HOST: '::', TLS_ELSEWHERE: 'true' },
+      ['MQTT_AUTH must be true where MQTT_HOST is beyond loopback'],
+    ],
     [{ MQTT_AUTH: 'true' }, ['MQTT_USERNAME and MQTT_PASSWORD must be set where MQTT_AUTH is true']],
     [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set where CQL_USERNAME is']],
     [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set where CQL_PASSWORD is']],
@@ -178,6 +193,34 @@ describe('values that are wrong together', () => {
     ],
   ])('%p', (environment, problems) => {
     expect(problemsOf(environment)).toEqual(problems);
+  });
+
+  test.each([
+    [{ HTTP_HOST: '0.0.0.0', API_TOKEN: 't' }, 'HTTP'],
+    [{ HTTP_HOST: '10.0.0.1', ROLE: 'ingest' }, 'HTTP'],
+    [{ MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' }, 'MQTT'],
+  ])('nothing listens beyond loopback without TLS: %p', (own, protocol) => {
+    /** @type {Record<string, string>} */
+    const environment = {
+      ...own,
+      CURSOR_SECRET: 's',
+      CQL_CONTACT_POINTS: 'db',
+      ...(protocol === 'HTTP' ? { MQTT_URL: 'mqtt://localhost' } : {}),
+    };
+    const says = `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set where ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true where something in front ends TLS or the network is private`;
+    expect(problemsOf(environment)).toEqual([says]);
+    expect(problemsOf({ ...environment, TLS_ELSEWHERE: 'true' })).toEqual([]);
+    const pem = file('own.pem', 'PEM');
+    const tls = { [`${protocol}_TLS_CERT`]: pem, [`${protocol}_TLS_KEY`]: pem };
+    expect(problemsOf({ ...environment, ...tls })).toEqual([]);
+  });
+
+  test('half of a certificate and its key', () => {
+    const pem = file('half.pem', 'PEM');
+    expect(problemsOf({ HTTP_TLS_CERT: pem, MQTT_TLS_KEY: pem })).toEqual([
+      'MQTT_TLS_CERT must be set where MQTT_TLS_KEY is',
+      'HTTP_TLS_KEY must be set where HTTP_TLS_CERT is',
+    ]);
   });
 
   test('a certificate for a connection without TLS, which would then be open without a word', () => {

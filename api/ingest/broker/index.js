@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { Aedes } from 'aedes';
 import { MillraceError } from '../../../common/errors.js';
 import { boundConnections } from '../../connection-bounds.js';
+import { socketsOf } from '../../tls/sockets.js';
 import { mayConnect } from './authentication.js';
 import { openConnection } from './connection.js';
 import { createFollowers } from './followers.js';
@@ -42,6 +44,7 @@ const DRAIN_TIMEOUT_MS = 5000;
  *
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt
+ * @param {import('../../tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
  * @param {import('../sparkplug/host.js').Host | null} parts.host null: Sparkplug is not taken
  * @param {number} parts.maxMessageBytes
  * @param {import('../accept.js').Accept} parts.accept
@@ -52,7 +55,18 @@ const DRAIN_TIMEOUT_MS = 5000;
  * @param {import('../../connection-bounds.js').Bounds} [parts.bounds]
  */
 export function createBroker(parts) {
-  const { mqtt, host, maxMessageBytes, accept, room, clock, logger, metrics, bounds = BOUNDS } = parts;
+  const {
+    mqtt,
+    tls = null,
+    host,
+    maxMessageBytes,
+    accept,
+    room,
+    clock,
+    logger,
+    metrics,
+    bounds = BOUNDS,
+  } = parts;
   /** @type {WeakMap<import('aedes').Client, import('./connection.js').Connection>} */
   const connections = new WeakMap();
   /** @type {Map<import('node:net').Socket, import('./connection.js').Connection>} those that are open */
@@ -107,7 +121,10 @@ export function createBroker(parts) {
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
   const followers = createFollowers(aedes);
-  const server = createServer(onConnection);
+  const server = tls ? createTlsServer(tls.options, onConnection) : createServer(onConnection);
+  tls?.renewOn(server);
+  const unencrypted = socketsOf(server);
+  server.on('tlsClientError', (error) => logger.debug({ reason: error.message }, 'TLS'));
   const pending = boundConnections(server, 'mqtt', bounds, metrics);
   aedes.on('client', ({ conn }) => pending.pass(/** @type {import('node:net').Socket} */ (conn)));
   aedes.on('clientError', (client, error) =>
@@ -147,6 +164,7 @@ export function createBroker(parts) {
       // What was handed out is written at the end of this turn of the event loop.
       await nextTurn();
       for (const socket of sockets.keys()) socket.destroy();
+      unencrypted.destroy();
       await new Promise((resolve) => aedes.close(() => resolve(undefined)));
     },
 

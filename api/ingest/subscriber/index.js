@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
+import { tlsTrouble } from '../../../common/tls-trouble.js';
 import { brokerOptions } from '../../broker-options.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
 import { createPresence } from './presence.js';
@@ -180,12 +181,14 @@ function says(error) {
 }
 
 /** @param {string | undefined} url @param {unknown} error */
-const brokerAway = (url, error) =>
-  new MillraceError(
-    'broker_away',
-    `The broker at ${url} (MQTT_URL) does not take us: ${says(error)}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`,
-    { cause: error },
-  );
+function brokerAway(url, error) {
+  const where = `The broker at ${url} (MQTT_URL)`;
+  const trouble = tlsTrouble(error, 'MQTT_TLS_CA');
+  const message = trouble
+    ? `${where} is not to be trusted: ${trouble}.`
+    : `${where} does not take us: ${says(error)}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`;
+  return new MillraceError('broker_away', message, { cause: error });
+}
 
 /** @param {string | undefined} url @param {string} topic */
 const brokerForbids = (url, topic) =>

@@ -2,12 +2,12 @@ import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { reachable } from '../../../common/addresses.js';
 import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
 import { parseFlags } from '../../../common/flags.js';
 import { summarize } from '../../../infra/dev/api-log.js';
 import { DEV_FLAGS, simulatorArguments } from '../../../infra/dev/flags.js';
 import { createParts } from '../../../infra/dev/parts.js';
-import { reachable } from '../../../infra/dev/settings.js';
 import { shownPath } from '../../../infra/dev/welcome.js';
 
 describe('the simulator gets', () => {

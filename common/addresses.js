@@ -1,0 +1,19 @@
+/** @param {string} host as listened on @returns {string} as a client on this machine calls it */
+export const reachable = (host) => {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+};
+
+/**
+ * @param {Pick<import('./settings.js').Config['mqtt'], 'host' | 'port' | 'tls'>} mqtt
+ * @returns {string} URL of the embedded broker
+ */
+export const embeddedBrokerUrl = ({ host, port, tls }) =>
+  `${tls ? 'mqtts' : 'mqtt'}://${reachable(host)}:${port}`;
+
+/** @param {Pick<import('./settings.js').Config, 'http' | 'mqtt'>} config @returns {{ dashboard: string, broker: string }} URLs */
+export const addresses = ({ http, mqtt }) => ({
+  dashboard: `${http.tls ? 'https' : 'http'}://${reachable(http.host)}:${http.port}/`,
+  broker: mqtt.url ?? embeddedBrokerUrl(mqtt),
+});

@@ -1,0 +1,51 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { checkServerIdentity, rootCertificates } from 'node:tls';
+
+/**
+ * Asks the API on this machine. It has to show the certificate of our own settings, or another one for the same host from
+ * those who vouch for it: no authority has to be named, and no name has to lead here.
+ *
+ * @param {string} url
+ * @param {object} options
+ * @param {string} [options.token]
+ * @param {string} [options.certificate] path of HTTP_TLS_CERT, where the URL is https
+ * @param {number} options.withinMs
+ * @returns {Promise<{ status: number, text: string }>}
+ * @throws {Error} when it does not answer, or is another one
+ */
+export async function askOwnApi(url, { token, certificate, withinMs }) {
+  const options = {
+    headers: token ? { authorization: `Bearer ${token}` } : {},
+    signal: AbortSignal.timeout(withinMs),
+  };
+  const asked = certificate
+    ? requestTls(url, { ...options, ...trustOnly(readFileSync(certificate)) })
+    : request(url, options);
+  asked.end();
+  const [response] = /** @type {[import('node:http').IncomingMessage]} */ (await once(asked, 'response'));
+  return { status: response.statusCode ?? 0, text: await text(response) };
+}
+
+/** @param {Buffer} pem @returns {import('node:https').RequestOptions} */
+function trustOnly(pem) {
+  const host = firstHost(new X509Certificate(pem));
+  return {
+    agent: false,
+    ca: [...rootCertificates, pem.toString()],
+    rejectUnauthorized: true,
+    // The file may hold the server's own certificate alone, which vouches for itself here.
+    allowPartialTrustChain: true,
+    checkServerIdentity: (_address, shown) => checkServerIdentity(host, shown),
+  };
+}
+
+/** @param {X509Certificate} certificate @returns {string} a host that it is for */
+function firstHost({ subjectAltName = '' }) {
+  const [, host = ''] = /(?:DNS|IP Address):([^,\s]+)/.exec(subjectAltName) ?? [];
+  return host.replace(/^\*\./, 'any.');
+}

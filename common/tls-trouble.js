@@ -1,0 +1,32 @@
+/** Node's codes of a certificate that nobody vouches for (OpenSSL's X509_V_ERR_...). */
+const UNTRUSTED = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'CERT_SIGNATURE_FAILURE',
+]);
+
+const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']);
+
+/**
+ * What is wrong with the certificate of a server that we connected to, in a clause.
+ *
+ * @param {unknown} error
+ * @param {string} setting that names the authority's file
+ * @returns {string | null} null: it is no trouble of TLS
+ */
+export function tlsTrouble(error, setting) {
+  if (!(error instanceof Error)) return null;
+  const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
+  if (UNTRUSTED.has(code)) return `its certificate is not signed by the authority in ${setting} (${message})`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `its certificate, signed by the authority in ${setting}, is for other hosts (${message})`;
+  if (code === 'CERT_HAS_EXPIRED')
+    return `its certificate, or that of the authority in ${setting}, has expired`;
+  if (code === 'CERT_NOT_YET_VALID')
+    return `its certificate, or that of the authority in ${setting}, is not valid yet`;
+  if (NO_TLS.has(code)) return `it does not speak TLS there, which ${setting} or the address demands`;
+  return null;
+}

@@ -1,0 +1,160 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { askOwnApi } from '../../common/own-api.js';
+import { certificatesFolder } from '../support/certificates.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { startSimulator } from '../support/simulator-process.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const certificates = certificatesFolder();
+const afterwards = useCleanUps();
+/** @type {Awaited<ReturnType<typeof certificates.make>>} */
+let own;
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {{ http: number, mqtt: number }} */
+let ports;
+
+beforeAll(async () => {
+  own = await certificates.make();
+  system = await startTestSystem({
+    settings: {
+      HTTP_TLS_CERT: own.cert,
+      HTTP_TLS_KEY: own.key,
+      MQTT_TLS_CERT: own.cert,
+      MQTT_TLS_KEY: own.key,
+    },
+    periods: { certificates: 50 },
+  });
+  ports = { http: Number(new URL(system.httpUrl).port), mqtt: system.mqttPort };
+});
+afterAll(async () => {
+  await system?.stop();
+  certificates.remove();
+});
+
+/** @param {string} path */
+const ask = (path) =>
+  askOwnApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
+
+/** @param {string} series */
+async function metric(series) {
+  const { text } = await ask('/metrics');
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${series} `))
+      ?.split(' ')[1],
+  );
+}
+
+/** @param {number} port @param {import('node:tls').ConnectionOptions} [options] @returns {Promise<X509Certificate | undefined>} what it shows */
+async function shownBy(port, options) {
+  const socket = connectTls({ host: '127.0.0.1', port, ca: own.authority, ...options });
+  try {
+    await once(socket, 'secureConnect');
+    return socket.getPeerX509Certificate();
+  } finally {
+    socket.destroy();
+  }
+}
+
+test('HTTP and MQTT speak TLS, from version 1.2, with a certificate that clients verify', async () => {
+  expect(await ask('/readyz')).toMatchObject({ status: 200 });
+  for (const port of [ports.http, ports.mqtt]) {
+    for (const version of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
+      expect(await shownBy(port, { minVersion: version, maxVersion: version })).toBeDefined();
+    }
+    const old = shownBy(port, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });
+    await expect(old).rejects.toThrow(/protocol version/);
+    await expect(shownBy(port, { ca: [] })).rejects.toMatchObject({ code: 'SELF_SIGNED_CERT_IN_CHAIN' });
+  }
+});
+
+test('who speaks without TLS is not answered', async () => {
+  for (const port of [ports.http, ports.mqtt]) {
+    const socket = connectTcp(port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
+    socket.on('error', () => {});
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer).not.toMatch(/HTTP|ok/);
+  }
+});
+
+test('a measurement over MQTT with TLS is stored when it is acknowledged', async () => {
+  const client = await mqtt.connectAsync(`mqtts://127.0.0.1:${ports.mqtt}`, { ca: own.authority });
+  afterwards(() => client.endAsync(true));
+  const payload = JSON.stringify({ sensor_id: 'torque', ts: Date.now(), value: 4.2 });
+  await client.publishAsync('iot/v1/press/measurements', payload, { qos: 1 });
+  const { text } = await ask('/api/v1/latest?device=press');
+  expect(JSON.parse(text).items).toMatchObject([{ name: 'torque', value: 4.2 }]);
+});
+
+test('the simulator speaks TLS, verifies the broker, and says what is missing', async () => {
+  const args = ['--broker', `mqtts://127.0.0.1:${ports.mqtt}`, '--devices', '2', '--interval', '100ms'];
+  const trusting = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
+  const { code, summary } = await trusting.ended;
+  expect(code).toBe(0);
+  expect(summary?.acknowledged).toBeGreaterThan(0);
+
+  const doubting = startSimulator(args, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+  afterwards(() => doubting.kill());
+  await until(() => doubting.output().includes('not signed by the authority in MQTT_TLS_CA'));
+});
+
+test('a new certificate is taken without a restart; one that does not fit its key is refused, and the old one stays', async () => {
+  const fingerprint = () => new X509Certificate(readFileSync(own.cert)).fingerprint256;
+  const isShown = async (/** @type {string} */ wanted) =>
+    (await shownBy(ports.http))?.fingerprint256 === wanted &&
+    (await shownBy(ports.mqtt))?.fingerprint256 === wanted;
+  const before = fingerprint();
+  expect(await isShown(before)).toBe(true);
+  const expires = Date.parse(new X509Certificate(readFileSync(own.cert)).validTo) / 1000;
+  expect(await metric('iot_tls_certificate_expires_seconds{purpose="http"}')).toBe(expires);
+
+  await certificates.make('ours', { renew: true });
+  const renewed = fingerprint();
+  expect(renewed).not.toBe(before);
+  await until(() => isShown(renewed), { what: 'the new certificate' });
+
+  copyFileSync(own.key, `${own.key}.kept`);
+  const other = await certificates.make('other');
+  copyFileSync(other.key, own.key);
+  const refused = 'iot_tls_certificate_refused{purpose="mqtt"}';
+  await until(async () => (await metric(refused)) === 1, { what: 'the refusal' });
+  expect(await isShown(renewed)).toBe(true);
+
+  copyFileSync(`${own.key}.kept`, own.key);
+  await until(async () => (await metric(refused)) === 0, { what: 'the end of the refusal' });
+});
+
+test('who never ends his greeting does not hold up the end', async () => {
+  const other = await startTestSystem({ settings: { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: own.key } });
+  const socket = connectTcp(Number(new URL(other.httpUrl).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  const closed = once(socket, 'close');
+  await other.stop();
+  await closed;
+});
+
+test('files that are no pair keep it from starting, with a sentence', async () => {
+  const other = await certificates.make('other', { renew: true });
+  const settings = { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: other.key };
+  await expect(startTestSystem({ settings })).rejects.toMatchObject({
+    code: 'bad_settings',
+    message: `HTTP_TLS_CERT: ${other.key} is not the key of the certificate in ${own.cert}`,
+  });
+  const swapped = { HTTP_TLS_CERT: own.key, HTTP_TLS_KEY: own.cert };
+  await expect(startTestSystem({ settings: swapped })).rejects.toThrow(
+    /server\.key holds no certificate in PEM/,
+  );
+});
