@@ -1,4 +1,5 @@
 import { keyed } from './keys.js';
+import { firstAtOrAfter } from './shape.js';
 
 /**
  * What is asked of the library that draws.
@@ -14,12 +15,27 @@ export function placeOf({ places }, entry) {
   return place === -1 ? null : place;
 }
 
-/** @param {import('uplot')} chart @param {Shown} what */
-export function show(chart, { picture, window: { from, to } }) {
+/**
+ * Where a key has brought the cursor. uPlot knows the cursor by its pixel: where entries lie closer together, it would not come past
+ * the first of them, and in a live window the pixel stays while the samples move on.
+ *
+ * @param {Drawn} picture
+ * @param {number} ts epoch ms
+ * @returns {number} the entry of the columns that is nearest
+ */
+export function entryNear({ columns: [x] }, ts) {
+  const right = firstAtOrAfter(x, ts);
+  const left = Math.max(right - 1, 0);
+  return right < x.length && Number(x[right]) - ts <= ts - Number(x[left]) ? right : left;
+}
+
+/** @param {import('uplot')} chart @param {Shown & { walked: number | null }} what `walked`: epoch ms to which keys have brought the cursor */
+export function show(chart, { picture, window: { from, to }, walked }) {
   chart.batch(() => {
     if (chart.data !== picture.columns) chart.setData(picture.columns, false);
     chart.setScale('x', { min: from, max: to });
   });
+  if (walked !== null) moveCursor(chart, walked);
 }
 
 /** @param {import('uplot')} chart @param {number | null} ts epoch ms; null: away from it */
@@ -38,18 +54,16 @@ export function moveCursor(chart, ts) {
  *
  * @param {KeyboardEvent} event
  * @param {import('uplot')} chart
- * @returns {number | null} the entry of the columns to which it brought the cursor
- * @param {Shown & { bounds: import('./window.js').Bounds, onReset: () => void, onWindow: (next: Window, isSettled: boolean) => void }} shown
+ * @returns {number | null} epoch ms to which the cursor is to go
+ * @param {Shown & { walked: number | null, bounds: import('./window.js').Bounds, onReset: () => void, onWindow: (next: Window, isSettled: boolean) => void }} shown
  */
 export function press(event, chart, shown) {
-  const { window, bounds, picture } = shown;
-  const cursor = chart.cursor.idxs?.[1] ?? null;
+  const { window, bounds, picture, walked } = shown;
+  const cursor = walked === null ? (chart.cursor.idxs?.[1] ?? null) : entryNear(picture, walked);
   const asked = keyed(event, { window, bounds, drawn: picture, cursor });
   if (!asked) return null;
   event.preventDefault();
   if (asked.reset) shown.onReset();
   if (asked.window) shown.onWindow(asked.window, true);
-  if (asked.entry === undefined) return null;
-  moveCursor(chart, picture.columns[0][asked.entry] ?? null);
-  return asked.entry;
+  return asked.entry === undefined ? null : (picture.columns[0][asked.entry] ?? null);
 }

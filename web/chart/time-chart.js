@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import { drawn } from './columns.js';
 import { listenForGestures } from './gestures.js';
 import { chartOptions } from './options.js';
-import { moveCursor, placeOf, press, show } from './plot.js';
+import { entryNear, moveCursor, placeOf, press, show } from './plot.js';
 import { NO_THRESHOLDS } from './thresholds.js';
 import { usePlot } from './use-plot.js';
 
@@ -42,6 +42,8 @@ export function TimeChart(props) {
   } = props;
   const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
   const [said, setSaid] = useState('');
+  /** Epoch ms to which keys have brought the cursor; null: the mouse has it, or nobody. */
+  const walked = useRef(/** @type {number | null} */ (null));
   const shown = useRef({ ...props, picture, thresholds });
   shown.current = { ...props, picture, thresholds };
 
@@ -52,10 +54,13 @@ export function TimeChart(props) {
         zone,
         cursorKey,
         look: () => ({ isRaw: shown.current.shape.stepMs === null, thresholds: shown.current.thresholds }),
-        onCursor: (entry) => shown.current.onPlace(placeOf(shown.current.picture, entry)),
+        onCursor(entry) {
+          const { picture, onPlace } = shown.current;
+          onPlace(placeOf(picture, walked.current === null ? entry : entryNear(picture, walked.current)));
+        },
       });
       const plot = new uPlot({ ...options, plugins }, shown.current.picture.columns, element);
-      show(plot, shown.current);
+      show(plot, { ...shown.current, walked: walked.current });
       const stop = listenForGestures(plot.over, {
         current: () => shown.current.window,
         bounds: () => shown.current.bounds,
@@ -73,22 +78,30 @@ export function TimeChart(props) {
   );
 
   useLayoutEffect(() => {
-    if (chart.current) show(chart.current, { picture, window });
+    if (chart.current) show(chart.current, { picture, window, walked: walked.current });
   }, [picture, window.from, window.to]);
   useLayoutEffect(() => {
     if (!chart.current) return;
     // Lines may stretch the scale of the values, which follows that of the times.
-    show(chart.current, { picture, window });
+    show(chart.current, { picture, window, walked: walked.current });
     chart.current.redraw(false, true);
   }, [thresholds.low, thresholds.high]);
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
-    const entry = chart.current && press(event, chart.current, shown.current);
-    const place = placeOf(picture, entry);
+    if (!chart.current) return;
+    const ts = press(event, chart.current, { ...shown.current, walked: walked.current });
+    if (ts === null) return;
+    walked.current = ts;
+    moveCursor(chart.current, ts);
+    const place = placeOf(picture, entryNear(picture, ts));
     if (place !== null) setSaid(props.inWords(place));
   }
+  function letGo() {
+    walked.current = null;
+  }
   function onBlur() {
+    letGo();
     if (chart.current) moveCursor(chart.current, null);
     setSaid('');
   }
@@ -103,6 +116,7 @@ export function TimeChart(props) {
       aria-label=${label}
       aria-describedby=${describedBy}
       onKeyDown=${onKeyDown}
+      onPointerMove=${letGo}
       onDblClick=${() => props.onReset()}
       onBlur=${onBlur}
     ></div>
