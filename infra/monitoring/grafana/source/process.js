@@ -85,6 +85,15 @@ export const processes = dashboard({
       queries: { '{{instance}}': `iot_clock_difference_seconds${OF}` },
     },
     {
+      title: 'Certificates expire in',
+      says: 'New files are taken without a restart; refused ones are not, and the old one stays in use.',
+      unit: 's',
+      queries: {
+        '{{purpose}} {{instance}}': `iot_tls_certificate_expires_seconds${OF} - time()`,
+        'refused {{purpose}} {{instance}}': `iot_tls_certificate_refused${OF} > 0`,
+      },
+    },
+    {
       title: 'Connections refused',
       says: 'A flood, or too many devices at once for one process; the reason says which.',
       unit: 'short',
