@@ -1,9 +1,12 @@
+import { printable } from '../../common/printable.js';
 import { parseSenmlCbor } from '../ingest/formats/senml-cbor.js';
-import { printable } from './text.js';
 
 /** Bytes of what is neither JSON nor CBOR nor text that are shown, and how many a line. */
 const MOST_HEX_BYTES = 1024;
 const HEX_BYTES_A_LINE = 32;
+
+/** What is nested deeper is shown as it came: to write it out takes a stack, and lines as long as it is deep. */
+const MOST_LEVELS = 32;
 
 /** @typedef {import('../store/dead-letters/letter.js').StoredContent} StoredContent */
 
@@ -16,7 +19,8 @@ const HEX_BYTES_A_LINE = 32;
  */
 export function payloadLines(content) {
   const { payload } = content;
-  const parsed = parse(payload);
+  const read = parse(payload);
+  const parsed = isShallow(read) ? read : undefined;
   if (Array.isArray(parsed)) return parsed.map((element, index) => elementLine(element, index, content));
   if (parsed !== undefined) return JSON.stringify(parsed, null, 2).split('\n').map(printable);
   const text = textOf(payload);
@@ -32,6 +36,12 @@ function elementLine(element, index, { refused, isRefused }) {
   const mark = code ?? (isRefused?.(index) ? 'refused' : '');
   return `[${index}] ${printable(JSON.stringify(element))}${mark && `   <- ${mark}`}`;
 }
+
+/** @param {unknown} value @param {number} [levels] @returns {boolean} */
+const isShallow = (value, levels = MOST_LEVELS) =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));
 
 /** @param {Buffer} payload @returns {unknown} undefined: neither JSON nor SenML in CBOR */
 function parse(payload) {

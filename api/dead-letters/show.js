@@ -1,8 +1,9 @@
 import { MillraceError } from '../../common/errors.js';
+import { printable } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
 import { uuidText } from '../../schema/ids.js';
 import { payloadLines } from './payload.js';
-import { codesText, NO_SUCH_LETTER, printable } from './text.js';
+import { codesText, NO_SUCH_LETTER } from './text.js';
 
 /** @param {import('./index.js').CommandParts} parts @throws {MillraceError} `not_found` */
 export async function show({ store, given, say }) {

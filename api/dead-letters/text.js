@@ -1,8 +1,7 @@
+import { printable } from '../../common/printable.js';
+
 /** Characters of a topic or a device that one line shows. */
 const MOST_SHOWN = 80;
-
-/** What devices send is strangers' text: nothing in it may move a cursor. @param {string} text */
-export const printable = (text) => text.replaceAll(/\p{C}/gu, '?');
 
 /** @param {string} text @returns {string} for one line */
 export const shortened = (text) =>

@@ -1,10 +1,13 @@
 import { createWriteStream } from 'node:fs';
+import { printable } from '../../common/printable.js';
 import { beginLog } from '../engine/log.js';
 
 /** pino's number for `warn`; what is above is worse. */
 const WARN = 40;
 const REPEAT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
+/** Texts of which it is remembered when they were shown: a stranger may have a new one each time. */
+const MOST_REMEMBERED = 1000;
 
 /**
  * Writes the API's log to a file, and shows a person its warnings and errors in short.
@@ -24,6 +27,7 @@ export function createApiLog(path, { print }) {
       if (text === null) return;
       const now = Date.now();
       if (now - (shownAt.get(text) ?? 0) < REPEAT_MS) return;
+      if (shownAt.size >= MOST_REMEMBERED) shownAt.clear();
       shownAt.set(text, now);
       print(text);
     },
@@ -37,7 +41,7 @@ export function summarize(line) {
   if (!entry || !(Number(entry.level) >= WARN)) return null;
   const sign = Number(entry.level) > WARN ? '✗' : '!';
   const cause = entry.err?.message && entry.err.message !== entry.msg ? `: ${entry.err.message}` : '';
-  return `${sign} ${entry.msg ?? ''}${cause}`.replaceAll(/\s+/g, ' ').slice(0, SHOWN_CHARACTERS);
+  return printable(`${sign} ${entry.msg ?? ''}${cause}`.replaceAll(/\s+/g, ' ')).slice(0, SHOWN_CHARACTERS);
 }
 
 /** @param {string} line @returns {{ level?: number, msg?: string, err?: { message?: string } } | null} */

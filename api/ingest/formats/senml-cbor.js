@@ -1,5 +1,9 @@
-import { decode } from 'cborg';
+import { decode, Tokenizer } from 'cborg';
 import { MillraceError } from '../../../common/errors.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+
+/** Items of CBOR for each sample that a message may have: a map of seven labels and their values is 15. */
+const ITEMS_A_SAMPLE = 16;
 
 /** Labels in CBOR are small integers (RFC 8428, table 6). */
 const LABELS = new Map([
@@ -32,18 +36,32 @@ const OPTIONS = {
   },
 };
 
+/** Counts items as they are read: each takes a byte, and 50 times that in memory, so that 1 MB of them holds everybody up. */
+class BoundedTokenizer extends Tokenizer {
+  #items = 0;
+
+  /** @override */
+  next() {
+    if (++this.#items > MAX_SAMPLES_PER_MESSAGE * ITEMS_A_SAMPLE) {
+      throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} records are the most`);
+    }
+    return super.next();
+  }
+}
+
 /**
  * SenML as CBOR (RFC 8428, section 6).
  *
  * @param {Buffer} payload
  * @returns {unknown[]} records as SenML in JSON has them, to be resolved by `readSenml`
- * @throws {MillraceError} `malformed`
+ * @throws {MillraceError} `malformed`, `too_large`
  */
 export function parseSenmlCbor(payload) {
   let records;
   try {
-    records = decode(payload, OPTIONS);
+    records = decode(payload, { ...OPTIONS, tokenizer: new BoundedTokenizer(payload, OPTIONS) });
   } catch (error) {
+    if (error instanceof MillraceError) throw error;
     throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
   }
   if (!Array.isArray(records)) throw new MillraceError('malformed', 'a SenML pack is an array');
@@ -57,6 +75,8 @@ function toLabelled(record) {
   const fields = {};
   for (const [key, value] of record) {
     const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
+    // It would become the prototype; and what ends in "_" must be understood (RFC 8428, section 4.4).
+    if (label === '__proto__') throw new MillraceError('malformed', 'SenML has no label __proto__');
     // Integers beyond 2^53 come as bigint; a double is what is stored.
     fields[label] = typeof value === 'bigint' ? Number(value) : value;
   }

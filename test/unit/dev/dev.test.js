@@ -32,6 +32,11 @@ describe("of the API's log a person sees", () => {
     ['nothing of what is well', '{"level":30,"msg":"ready"}', null],
     ['a warning', '{"level":40,"msg":"slow"}', '! slow'],
     ['an error with its cause', '{"level":50,"msg":"failed","err":{"message":"why"}}', '✗ failed: why'],
+    [
+      "strangers' text on one line, and nothing that a terminal obeys",
+      JSON.stringify({ level: 40, msg: 'a\n✗ b \u001b[2J\u009b1A\u202e' }),
+      '! a ✗ b ?[2J?1A?',
+    ],
     ['nothing of what is no log line', 'Debugger listening', null],
     ['nothing of a line that was cut', '{"level":50,"ms', null],
   ])('%s', (_, line, shown) => expect(summarize(line)).toBe(shown));
