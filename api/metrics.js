@@ -61,6 +61,11 @@ export function createMetrics({ version, role }) {
       'listener',
       'reason',
     ),
+    turnedAway: counter(
+      'iot_broker_turned_away_total',
+      'What the embedded broker refused for want of rights: sign_in, will (not let in), publish (connection closed), subscribe',
+      'what',
+    ),
     late: counter(
       'iot_ingest_late_samples_total',
       'Samples that came after their hour had closed, and went into history by themselves',

@@ -6,6 +6,7 @@
  * - `patience`: a message that is unsettled for this long is a sign of trouble
  * - `heal`: what readers follow is read again so often; a change that was lost on the way is theirs within 30 s
  * - `heartbeat`: this process tells the others that it runs
+ * - `recheck`: those that are connected are held against their credentials; one that was rotated or revoked ends within 30 s
  * - `request`: an HTTP request that has not arrived whole is given up
  * - `stall`: an export of which the client has taken nothing for this long is given up, and what is in memory of it
  * - `certificates`: looks whether there are new certificates in the files
@@ -17,6 +18,7 @@ export const PERIODS_MS = {
   patience: 30_000,
   heal: 25_000,
   heartbeat: 10_000,
+  recheck: 20_000,
   request: 30_000,
   stall: 120_000,
   certificates: 10_000,

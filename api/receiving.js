@@ -5,6 +5,7 @@
  * @param {import('../common/settings.js').Config} parts.config
  * @param {import('./tls/own-certificate.js').OwnCertificate | null} parts.tls of the embedded broker
  * @param {import('./ingest/index.js').Ingest} parts.ingest
+ * @param {import('./credentials/accounts.js').Accounts} parts.accounts
  * @param {typeof import('./ingest/intake.js').createIntake} parts.openIntake
  * @param {() => number} parts.clock epoch ms
  * @param {import('./periods.js').Periods} parts.periods
@@ -13,7 +14,7 @@
  * @param {(error: Error) => void} parts.onFatal
  */
 export function createReceiving(parts) {
-  const { config, tls, ingest, openIntake, clock, periods, logger, metrics, onFatal } = parts;
+  const { config, tls, ingest, accounts, openIntake, clock, periods, logger, metrics, onFatal } = parts;
   const { progress } = ingest;
   const intake = openIntake({
     config,
@@ -27,6 +28,8 @@ export function createReceiving(parts) {
     metrics,
     onFatal,
     keepAliveMs: periods.keepAlive,
+    accounts,
+    recheckMs: periods.recheck,
   });
 
   return {
@@ -36,6 +39,8 @@ export function createReceiving(parts) {
 
     /** @type {import('./ingest/intake.js').Send} */
     send: (topic, payload) => intake.send(topic, payload),
+
+    recheck: intake.recheck,
 
     /** Takes nothing new, settles what is under way where that is possible, and leaves the rest unacknowledged. */
     async stop() {

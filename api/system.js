@@ -1,3 +1,6 @@
+import { createAccounts } from './credentials/accounts.js';
+import { createKeeper } from './credentials/keeper.js';
+import { withRights } from './credentials/retirement.js';
 import { createHeartbeat, processName } from './heartbeat.js';
 import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
@@ -51,8 +54,26 @@ export async function startSystem(parts) {
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
+  const accounts = createAccounts({ store: store.credentials, mqtt: config.mqtt });
+  const credentials = createKeeper({
+    store: store.credentials,
+    clock,
+    installation: config.mqtt.username,
+    onChange: async (device) => receiving?.recheck(device),
+  });
   const receiving = takes
-    ? createReceiving({ config, tls: tls.mqtt, ingest, openIntake, clock, periods, logger, metrics, onFatal })
+    ? createReceiving({
+        config,
+        tls: tls.mqtt,
+        ingest,
+        accounts,
+        openIntake,
+        clock,
+        periods,
+        logger,
+        metrics,
+        onFatal,
+      })
     : null;
   const packing = takes
     ? createPacking({ config, store, clock, trustedClock, isPressed, pauseMs: periods.pack, logger, metrics })
@@ -86,7 +107,7 @@ export async function startSystem(parts) {
         }),
         submit: ingest.submit,
         replay: ingest.replay,
-        retire: ingest.retire,
+        retire: withRights({ retire: ingest.retire, forget: credentials.forget }),
         live,
         stats,
         healMs: periods.heal,

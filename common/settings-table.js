@@ -52,7 +52,10 @@ export const SETTINGS = {
     help: 'an external broker, mqtt://host:port or mqtts://host:port; unset: the embedded one',
     read: brokerUrl,
   },
-  MQTT_USERNAME: { help: 'user name at the broker', read: text },
+  MQTT_USERNAME: {
+    help: "user name at the broker; at the embedded one, the installation's own account",
+    read: text,
+  },
   MQTT_PASSWORD: { help: 'its password', read: text, secret: true },
   MQTT_CLIENT_ID: {
     help: 'client id at an external broker; fixed, and its own for each process',
@@ -74,7 +77,7 @@ export const SETTINGS = {
   MQTT_HOST: { help: 'address that the embedded broker listens on', fallback: '127.0.0.1', read: text },
   MQTT_PORT: { help: 'port of the embedded broker', fallback: '1883', read: integer(0, 65_535) },
   MQTT_AUTH: {
-    help: 'the embedded broker demands MQTT_USERNAME and MQTT_PASSWORD',
+    help: 'the embedded broker lets in devices with credentials, and MQTT_USERNAME, alone',
     fallback: 'false',
     read: flag,
   },

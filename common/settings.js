@@ -178,8 +178,8 @@ function contradictions({ cql, mqtt, http, tlsElsewhere, role, sparkplug, retent
       'MQTT_AUTH must be true where MQTT_HOST is beyond loopback',
     ],
     [
-      embedded && mqtt.auth && !(mqtt.username && mqtt.password),
-      'MQTT_USERNAME and MQTT_PASSWORD must be set where MQTT_AUTH is true',
+      embedded && mqtt.auth && mqtt.username && !mqtt.password,
+      'MQTT_PASSWORD must be set where MQTT_USERNAME and MQTT_AUTH are',
     ],
     [apart && !http.cursorSecret, `CURSOR_SECRET must be set where ROLE is ${role}`],
     [apart && embedded, `MQTT_URL must be set where ROLE is ${role}`],

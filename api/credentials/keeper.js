@@ -16,9 +16,9 @@ export const MOST_DEVICES = 1000;
  * @param {import('../store/credentials.js').CredentialStore} parts.store
  * @param {() => number} parts.clock epoch ms
  * @param {string} [parts.installation] the name of the installation's own account, which no device may have
- * @param {(deviceId: string) => void} [parts.onChange] told of every credential that was good and is no more
+ * @param {(deviceId: string) => Promise<void>} [parts.onChange] told of every credential that was good and is no more
  */
-export function createKeeper({ store, clock, installation, onChange = () => {} }) {
+export function createKeeper({ store, clock, installation, onChange = async () => {} }) {
   /**
    * @param {Pick<Credential, 'deviceId' | 'account' | 'devices'> & { issuedAt?: number }} whose
    * @param {Credential | null} before
@@ -38,7 +38,7 @@ export function createKeeper({ store, clock, installation, onChange = () => {} }
       stamp,
     };
     await store.write(credential);
-    if (before?.hash) onChange(deviceId);
+    if (before?.hash) await onChange(deviceId);
     return credential;
   }
 
@@ -84,6 +84,19 @@ export function createKeeper({ store, clock, installation, onChange = () => {} }
     async revoke(account) {
       const before = await find(account);
       await write(before, before, '');
+    },
+
+    /**
+     * The same for who does not know whether there is one.
+     *
+     * @param {import('../../schema/ids.js').Identity} device
+     * @returns {Promise<boolean>} whether there was
+     */
+    async forget({ bytes }) {
+      const before = await store.find(bytes);
+      if (!before?.hash) return false;
+      await write(before, before, '');
+      return true;
     },
   };
 }

@@ -32,6 +32,8 @@ const WILLS_MS = 1000;
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {(error: Error) => void} parts.onFatal
  * @param {number} parts.keepAliveMs
+ * @param {import('../credentials/accounts.js').Accounts} parts.accounts
+ * @param {number} parts.recheckMs
  */
 export function createIntake(parts) {
   const {
@@ -46,13 +48,27 @@ export function createIntake(parts) {
     metrics,
     onFatal,
     keepAliveMs,
+    accounts,
+    recheckMs,
   } = parts;
   const { mqtt } = config;
   const { maxMessageBytes } = config.ingest;
   const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;
   const source = mqtt.url
     ? createSubscriber({ mqtt, host, accept, clock, logger, onFatal, keepAliveMs })
-    : createBroker({ mqtt, tls, host, maxMessageBytes, accept, room, clock, logger, metrics });
+    : createBroker({
+        mqtt,
+        tls,
+        accounts,
+        recheckMs,
+        host,
+        maxMessageBytes,
+        accept,
+        room,
+        clock,
+        logger,
+        metrics,
+      });
 
   return {
     start: () => source.start(),
@@ -72,6 +88,9 @@ export function createIntake(parts) {
 
     /** @type {Send} */
     send: (topic, payload) => source.send(topic, payload),
+
+    /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
+    recheck: (deviceId) => source.recheck(deviceId),
 
     /** Whether clients of the embedded broker follow `iot/live/...`; never behind an external one. */
     get hasFollowers() {

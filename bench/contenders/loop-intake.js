@@ -48,6 +48,7 @@ export function createLoopIntake({ accept, clock }) {
       drain: async () => {},
       send: () => {},
       stop: async () => {},
+      recheck: async () => {},
       hasFollowers: false,
       port: 0,
       check: () => ({ ok: true, says: 'no broker' }),

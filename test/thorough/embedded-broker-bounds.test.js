@@ -8,6 +8,7 @@ import { createBudget } from '../../api/ingest/budget.js';
 import { createMetrics } from '../../api/metrics.js';
 import { readSettings } from '../../common/settings.js';
 import { useCleanUps } from '../support/clean-ups.js';
+import { everybodyMayConnect } from '../support/credentials.js';
 import { connectBytes, PINGREQ, pubackIds, publishBytes, subscribeBytes } from '../support/mqtt-bytes.js';
 import { until } from '../support/until.js';
 
@@ -31,8 +32,10 @@ async function startBroker(budgetBytes) {
     return /** @type {const} */ ('accepted');
   };
   const metrics = createMetrics({ version: 'test', role: 'all' });
+  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
-    mqtt: readSettings({ MQTT_PORT: '0' }, { envFile: '' }).mqtt,
+    mqtt: settings,
+    ...everybodyMayConnect(settings),
     host: null,
     maxMessageBytes: 1024 * 1024,
     accept: ({ payload, signal }) => budget.run(payload.length, settle, signal),

@@ -175,7 +175,10 @@ describe('values that are wrong together', () => {
       { MQTT_HOST: '::', TLS_ELSEWHERE: 'true' },
       ['MQTT_AUTH must be true where MQTT_HOST is beyond loopback'],
     ],
-    [{ MQTT_AUTH: 'true' }, ['MQTT_USERNAME and MQTT_PASSWORD must be set where MQTT_AUTH is true']],
+    [
+      { MQTT_AUTH: 'true', MQTT_USERNAME: 'u' },
+      ['MQTT_PASSWORD must be set where MQTT_USERNAME and MQTT_AUTH are'],
+    ],
     [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set where CQL_USERNAME is']],
     [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set where CQL_PASSWORD is']],
     [{ MQTT_PASSWORD: 'p' }, ['MQTT_USERNAME must be set where MQTT_PASSWORD is']],

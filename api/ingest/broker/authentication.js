@@ -1,13 +1,54 @@
-import { sameSecret } from '../../../common/same-secret.js';
+/** MQTT 3.1.1, table 3.1: the server is unavailable. What is wrong otherwise is 5, not authorized. */
+const UNAVAILABLE = 3;
 
 /**
- * Who may connect: everybody, or, where `MQTT_AUTH` is on, whoever shows name and password.
+ * Lets clients in, as the account that they sign in to.
  *
- * @param {import('../../../common/settings.js').Config['mqtt']} mqtt
- * @param {string | undefined} givenName
- * @param {Buffer | undefined} givenPassword
+ * @param {object} parts
+ * @param {import('../../credentials/accounts.js').Accounts} parts.accounts
+ * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
+ * @param {import('./authorization.js').Authorization} parts.authorization
+ * @param {import('./access-notices.js').AccessNotices} parts.notices
+ * @param {import('../../metrics.js').Metrics} parts.metrics
  */
-export function mayConnect({ auth, username, password }, givenName, givenPassword) {
-  if (!auth) return true;
-  return sameSecret(givenName ?? '', username ?? '') && sameSecret(givenPassword ?? '', password ?? '');
+export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
+  /**
+   * @param {import('aedes').Client} client
+   * @param {string | undefined} name
+   * @param {Buffer | undefined} password
+   * @returns {Promise<boolean>}
+   */
+  async function admit(client, name, password) {
+    const connection = connectionOf(client);
+    if (!connection) return false;
+    const account = await accounts.signIn(name, password, connection.closed);
+    if (!account) {
+      metrics.turnedAway.inc({ what: 'sign_in' });
+      notices.signIn(name ?? '');
+      return false;
+    }
+    connection.account = account;
+    const { willTopic } = connection;
+    if (willTopic !== undefined && !authorization.mayPublish(client, willTopic, 'will')) return false;
+    // A client id ends the connection that has it already: so it counts within an account alone.
+    if (!account.isInstallation) client.id = `${account.deviceId}/${client.id}`;
+    return true;
+  }
+
+  return {
+    /** Remembers what `authenticate` is not told of. @type {import('aedes').PreConnectHandler} */
+    preConnect(client, packet, done) {
+      const connection = connectionOf(client);
+      if (connection) connection.willTopic = packet.will?.topic;
+      done(null, true);
+    },
+
+    /** @type {import('aedes').AuthenticateHandler} */
+    authenticate(client, name, password, done) {
+      admit(client, name, password).then(
+        (admitted) => done(null, admitted),
+        (error) => done(Object.assign(error, { returnCode: UNAVAILABLE }), false),
+      );
+    },
+  };
 }

@@ -12,6 +12,8 @@ import { createSizeGuard } from './size-guard.js';
  * @property {import('./flow.js').Flow} flow
  * @property {import('../acknowledgements.js').Acknowledgements} owed
  * @property {AbortSignal} closed
+ * @property {import('../../credentials/rights.js').Account | null} account null: it has not signed in
+ * @property {string} [willTopic] where its last will is to go
  */
 
 /**
@@ -45,5 +47,5 @@ export function openConnection(socket, { aedes, turns, maxMessageBytes, onTooLar
     owed.drop();
     closing.abort();
   });
-  return { client, flow, owed, closed: closing.signal };
+  return { client, flow, owed, closed: closing.signal, account: null };
 }

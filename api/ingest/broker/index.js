@@ -6,11 +6,14 @@ import { Aedes } from 'aedes';
 import { MillraceError } from '../../../common/errors.js';
 import { boundConnections } from '../../connection-bounds.js';
 import { socketsOf } from '../../tls/sockets.js';
-import { mayConnect } from './authentication.js';
+import { createAccessNotices } from './access-notices.js';
+import { createAuthentication } from './authentication.js';
+import { createAuthorization } from './authorization.js';
 import { openConnection } from './connection.js';
 import { createFollowers } from './followers.js';
 import { keepAlive } from './keepalive.js';
 import { createPersistence } from './persistence.js';
+import { createRecheck } from './recheck.js';
 import { DROPPED } from './restriction.js';
 import { createSettling } from './settling.js';
 import { createTurns } from './turns.js';
@@ -45,6 +48,8 @@ const DRAIN_TIMEOUT_MS = 5000;
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt
  * @param {import('../../tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
+ * @param {import('../../credentials/accounts.js').Accounts} parts.accounts
+ * @param {number} parts.recheckMs so often those that are connected are held against their credentials
  * @param {import('../sparkplug/host.js').Host | null} parts.host null: Sparkplug is not taken
  * @param {number} parts.maxMessageBytes
  * @param {import('../accept.js').Accept} parts.accept
@@ -58,6 +63,8 @@ export function createBroker(parts) {
   const {
     mqtt,
     tls = null,
+    accounts,
+    recheckMs,
     host,
     maxMessageBytes,
     accept,
@@ -75,21 +82,30 @@ export function createBroker(parts) {
   /** @type {NodeJS.Timeout | undefined} */
   let heartbeat;
   let farewell = Promise.resolve();
+  const connectionOf = (/** @type {import('aedes').Client} */ client) => connections.get(client);
+  const notices = createAccessNotices({ logger });
+  const authorization = createAuthorization({ connectionOf, notices, metrics });
+  const recheck = createRecheck({
+    connections: () => sockets.values(),
+    accounts,
+    everyMs: recheckMs,
+    logger,
+  });
 
   const aedes = new Aedes({
     persistence: createPersistence(),
     queueLimit: QUEUE_LIMIT,
     maxInflightInbound: PACKET_IDS,
     drainTimeout: DRAIN_TIMEOUT_MS,
-    authenticate: (_client, username, password, done) => done(null, mayConnect(mqtt, username, password)),
+    ...createAuthentication({ accounts, connectionOf, authorization, notices, metrics }),
     authorizePublish: createSettling({
       accept,
       clock,
-      connectionOf: (client) => connections.get(client),
+      connectionOf,
+      mayPublish: authorization.mayPublish,
       metrics,
     }),
-    authorizeSubscribe: (_client, subscription, done) =>
-      done(null, subscription.topic.startsWith('$') ? null : subscription),
+    authorizeSubscribe: authorization.authorizeSubscribe,
     authorizeForward: forwarding(() => metrics.forwardsDropped.inc()),
   });
 
@@ -138,6 +154,7 @@ export function createBroker(parts) {
       await aedes.listen();
       if (host) await publish(host.birth());
       heartbeat = setInterval(keepBusyAlive, ALIVE_EVERY_MS);
+      if (mqtt.auth) recheck.start();
       server.listen(mqtt.port, mqtt.host);
       try {
         await once(server, 'listening');
@@ -159,6 +176,7 @@ export function createBroker(parts) {
 
     async stop() {
       clearInterval(heartbeat);
+      recheck.stop();
       server.close();
       await farewell;
       // What was handed out is written at the end of this turn of the event loop.
@@ -170,6 +188,8 @@ export function createBroker(parts) {
 
     /** @type {import('../intake.js').Send} */
     send: (topic, payload) => void publish({ topic, payload, qos: 0, retain: false }),
+
+    recheck: recheck.now,
 
     /** Whether any client follows `iot/live/...`. */
     get hasFollowers() {

@@ -18,9 +18,10 @@ const WILL_OVERHEAD = 2048;
  * @param {import('../accept.js').Accept} parts.accept
  * @param {() => number} parts.clock epoch ms
  * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
+ * @param {(client: import('aedes').Client, topic: string) => boolean} parts.mayPublish
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
-export function createSettling({ accept, clock, connectionOf, metrics }) {
+export function createSettling({ accept, clock, connectionOf, mayPublish, metrics }) {
   let willBytes = 0;
 
   /**
@@ -62,6 +63,11 @@ export function createSettling({ accept, clock, connectionOf, metrics }) {
    * @param {(error?: Error | null) => void} done sends the PUBACK
    */
   return (client, packet, done) => {
+    if (client && !mayPublish(client, packet.topic)) {
+      // MQTT 3.1.1 has no other answer: aedes closes the connection for it.
+      done(new Error('no right to publish there'));
+      return;
+    }
     // Of a connection that is closed comes its will alone.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
     if (!connection) {

@@ -165,6 +165,9 @@ export function createSubscriber(parts) {
 
     port: 0,
 
+    /** Who is connected is that broker's to know. */
+    recheck: async () => {},
+
     hasFollowers: false,
 
     check: () =>

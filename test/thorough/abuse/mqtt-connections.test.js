@@ -6,6 +6,7 @@ import { createBudget } from '../../../api/ingest/budget.js';
 import { createMetrics } from '../../../api/metrics.js';
 import { readSettings } from '../../../common/settings.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { everybodyMayConnect } from '../../support/credentials.js';
 import { connectBytes } from '../../support/mqtt-bytes.js';
 import { createStrangers } from '../../support/strangers.js';
 import { until } from '../../support/until.js';
@@ -19,8 +20,10 @@ const strangers = createStrangers(afterwards);
 /** @param {import('../../../api/connection-bounds.js').Bounds} [bounds] */
 async function startBroker(bounds) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
+  const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
-    mqtt: readSettings({ MQTT_PORT: '0' }, { envFile: '' }).mqtt,
+    mqtt: settings,
+    ...everybodyMayConnect(settings),
     host: null,
     maxMessageBytes: 1024 * 1024,
     accept: async () => 'accepted',

@@ -1,0 +1,45 @@
+import { mayFollow, mayPublish } from '../../credentials/rights.js';
+import { parseTopic } from '../topics.js';
+
+/**
+ * Holds clients to the rights of their account.
+ *
+ * @param {object} parts
+ * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
+ * @param {import('./access-notices.js').AccessNotices} parts.notices
+ * @param {import('../../metrics.js').Metrics} parts.metrics
+ */
+export function createAuthorization({ connectionOf, notices, metrics }) {
+  /** @param {string} account @param {'publish' | 'subscribe' | 'will'} what @param {string} topic */
+  function turnAway(account, what, topic) {
+    metrics.turnedAway.inc({ what });
+    notices.forbidden(account, what, topic);
+  }
+
+  return {
+    /**
+     * What is outside the contract speaks for nobody and reaches nobody: it is acknowledged, dropped and counted as it is from
+     * everybody, or a device that has a word of its own to say would be thrown out for ever.
+     *
+     * @param {import('aedes').Client} client
+     * @param {string} topic
+     * @param {'publish' | 'will'} [what]
+     */
+    mayPublish(client, topic, what = 'publish') {
+      const account = connectionOf(client)?.account;
+      if (account && (mayPublish(account, topic) || parseTopic(topic) === null)) return true;
+      turnAway(account?.name ?? '', what, topic);
+      return false;
+    },
+
+    /** MQTT 3.1.1, 3.9.3: a subscription that is refused is answered by 0x80. @type {import('aedes').AuthorizeSubscribeHandler} */
+    authorizeSubscribe(client, subscription, done) {
+      const account = client && connectionOf(client)?.account;
+      if (account && mayFollow(account, subscription.topic)) return done(null, subscription);
+      turnAway(account?.name ?? '', 'subscribe', subscription.topic);
+      done(null, null);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createAuthorization>} Authorization */

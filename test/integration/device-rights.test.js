@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { identifyDevice } from '../../schema/ids.js';
+import { isTaken, mayListen, NOT_AUTHORIZED, openCredentials, whenClosed } from '../support/credentials.js';
+import { readMetric } from '../support/metrics.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const INSTALLATION = { username: 'herd', password: 'the password of the herd' };
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {import('../support/credentials.js').Credentials} */
+let credentials;
+beforeAll(async () => {
+  system = await startTestSystem({
+    settings: {
+      MQTT_AUTH: 'true',
+      MQTT_USERNAME: INSTALLATION.username,
+      MQTT_PASSWORD: INSTALLATION.password,
+    },
+    periods: { recheck: 300 },
+  });
+  credentials = await openCredentials(system);
+  await credentials.issue('victim');
+});
+afterAll(async () => {
+  await credentials?.stop();
+  await system?.stop();
+});
+
+const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
+const VICTIM = idOf('victim');
+
+let count = 0;
+const sample = () => JSON.stringify({ sensor_id: 's', ts: Date.now() - ++count, value: count });
+const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measurements`;
+
+const asInstallation = () => credentials.connect(INSTALLATION.username, INSTALLATION.password);
+
+/** @param {string} device @returns {Promise<boolean>} something was taken in its name */
+const isKnown = async (device) =>
+  (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
+
+describe('who may connect', () => {
+  test('whoever shows the secret; a wrong one and an unknown account are told the same', async () => {
+    const secret = await credentials.issue('door');
+    const revoked = await credentials.issue('revoked');
+    await credentials.keeper.revoke('revoked');
+    await credentials.connect('door', secret);
+    /** @type {[string | undefined, string | undefined][]} */
+    const wrong = [
+      ['door', 'wrong'],
+      ['door', ''],
+      ['door', undefined],
+      ['nobody', secret],
+      ['victim', secret],
+      [idOf('door'), secret],
+      ['Door', secret],
+      ['revoked', revoked],
+      ['herd', secret],
+      ['herd', 'wrong'],
+      ['x'.repeat(1000), secret],
+      [undefined, undefined],
+    ];
+    for (const [name, password] of wrong) {
+      await expect(credentials.connect(name, password)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+    }
+    expect(await readMetric(system, 'iot_broker_turned_away_total{what="sign_in"}')).toBe(wrong.length);
+  });
+
+  test('a client id of another device, and its connection stays', async () => {
+    const first = await credentials.connectAs('first', { options: { clientId: 'same' } });
+    await credentials.connectAs('second', { options: { clientId: 'same' } });
+    expect(await isTaken(first, measurements('first'), sample())).toBe(true);
+    expect(first.connected).toBe(true);
+  });
+
+  test('500 that have no right to, at once, hold up nobody', async () => {
+    const device = await credentials.connectAs('steady');
+    const storm = Array.from({ length: 500 }, (_, at) =>
+      credentials.connect(at % 2 ? 'steady' : `stranger-${at}`, 'wrong').then(
+        () => 0,
+        ({ code }) => code,
+      ),
+    );
+    for (let sent = 0; sent < 20; sent++) {
+      expect(await isTaken(device, measurements('steady'), sample())).toBe(true);
+    }
+    expect(new Set(await Promise.all(storm))).toEqual(new Set([NOT_AUTHORIZED]));
+    expect(await isTaken(device, measurements('steady'), sample())).toBe(true);
+  });
+});
+
+describe('a device speaks for itself', () => {
+  test('by its name and by its id, and is heard', async () => {
+    const device = await credentials.connectAs('pump');
+    for (const topic of [
+      measurements('pump'),
+      measurements(idOf('pump')),
+      'iot/v1/pump/birth',
+      'iot/v1/pump/status',
+    ]) {
+      const payload = topic.endsWith('measurements')
+        ? sample()
+        : JSON.stringify({ state: 'online', session: Date.now() });
+      expect(await isTaken(device, topic, payload)).toBe(true);
+    }
+    const { items } = await system.get('/devices/pump/sensors/s/measurements');
+    expect(items).toHaveLength(2);
+    expect(await isKnown(idOf('pump'))).toBe(true);
+  });
+
+  test.each([
+    ['its name', measurements('victim')],
+    ['its id', measurements(VICTIM)],
+    ['its status', 'iot/v1/victim/status'],
+    ['its birth', `iot/v1/${VICTIM}/birth`],
+    ['an edge node of Sparkplug', 'spBv1.0/plant/NDATA/edge'],
+    ['a device behind one', 'spBv1.0/plant/DDATA/edge/victim'],
+  ])('not for another, by %s: the connection is closed', async (what, topic) => {
+    const device = await credentials.connectAs(`liar by ${what}`);
+    expect(await isTaken(device, topic, sample())).toBe(false);
+    await until(() => !device.connected);
+    expect(await isKnown('victim')).toBe(false);
+  });
+
+  test('not for another by QoS 0 and QoS 2 either', async () => {
+    for (const qos of /** @type {const} */ ([0, 2])) {
+      const device = await credentials.connectAs(`liar ${qos}`);
+      const closed = whenClosed(device);
+      device.publish(measurements('victim'), sample(), { qos }, () => {});
+      await closed;
+    }
+    expect(await isKnown('victim')).toBe(false);
+  });
+
+  test('not for another by a last will: it is not let in', async () => {
+    const secret = await credentials.issue('dying');
+    const will = (/** @type {string} */ device) => ({
+      will: { topic: `iot/v1/${device}/status`, payload: Buffer.from('offline'), qos: 1, retain: true },
+    });
+    for (const other of ['victim', VICTIM, '+', '#']) {
+      // @ts-expect-error the qos is a number to the compiler
+      await expect(credentials.connect('dying', secret, will(other))).rejects.toMatchObject({
+        code: NOT_AUTHORIZED,
+      });
+    }
+    // @ts-expect-error the same
+    const device = await credentials.connect('dying', secret, will('dying'));
+    await device.publishAsync('iot/v1/dying/status', 'online', { qos: 1 });
+    device.stream.destroy();
+    await until(async () => (await system.get('/devices/dying')).online === false);
+    expect(await isKnown('victim')).toBe(false);
+  });
+
+  test('and what is outside the contract is dropped as from everybody', async () => {
+    const device = await credentials.connectAs('chatty');
+    for (const topic of ['elsewhere', 'iot/live/x', `iot/live/${VICTIM}`, 'spBv1.0/STATE/x']) {
+      expect(await isTaken(device, topic, sample())).toBe(true);
+    }
+  });
+});
+
+test('a gateway speaks and listens for itself and the devices of its list', async () => {
+  const gateway = await credentials.connectAs('gateway', { devices: ['sheep 1', idOf('sheep 2'), '+'] });
+  for (const own of ['gateway', 'sheep 1', idOf('sheep 1'), 'sheep 2', idOf('sheep 2'), idOf('+')]) {
+    expect(await isTaken(gateway, measurements(own), sample())).toBe(true);
+    expect(await mayListen(gateway, `iot/v1/${own}/#`)).toBe(true);
+  }
+  for (const filter of ['iot/v1/+/#', 'iot/v1/victim/#', 'iot/v1/sheep 3/#']) {
+    expect(await mayListen(gateway, filter)).toBe(false);
+  }
+  expect(await isTaken(gateway, measurements('sheep 3'), sample())).toBe(false);
+});
+
+test('an edge node speaks for what is below it, and hears its own commands alone', async () => {
+  const edge = await credentials.connectAs('plant/edge-1');
+  expect(await mayListen(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
+  expect(await mayListen(edge, 'spBv1.0/STATE/+')).toBe(true);
+  for (const filter of ['spBv1.0/plant/NCMD/+', 'spBv1.0/plant/NCMD/edge-2', 'spBv1.0/#']) {
+    expect(await mayListen(edge, filter)).toBe(false);
+  }
+  for (const topic of ['spBv1.0/plant/NDATA/edge-1', 'spBv1.0/plant/DDATA/edge-1/press']) {
+    expect(await isTaken(edge, topic, 'no protobuf')).toBe(true);
+  }
+});
+
+test('live changes and what others say are for the installation, which may do everything', async () => {
+  const device = await credentials.connectAs('curious');
+  for (const filter of ['#', 'iot/live/#', 'iot/live/+', 'iot/v1/victim/#', 'iot/#', '+/+/+/+']) {
+    expect(await mayListen(device, filter)).toBe(false);
+  }
+  const installation = await asInstallation();
+  /** @type {string[]} */
+  const heard = [];
+  installation.on('message', (topic) => heard.push(topic));
+  for (const filter of ['#', 'iot/live/#']) expect(await mayListen(installation, filter)).toBe(true);
+  expect(await isTaken(installation, measurements('anybody'), sample())).toBe(true);
+  await until(() => heard.includes(`iot/live/${idOf('anybody')}`) && heard.includes(measurements('anybody')));
+});
+
+describe('a connection ends', () => {
+  test('when another process rotates or revokes its credential', async () => {
+    const device = await credentials.connectAs('rotated');
+    const other = await credentials.connectAs('unconcerned');
+    expect(await isTaken(device, measurements('rotated'), sample())).toBe(true);
+    const closed = whenClosed(device);
+    const { secret } = await credentials.keeper.rotate('rotated');
+    await closed;
+    const again = await credentials.connect('rotated', secret);
+    expect(await isTaken(again, measurements('rotated'), sample())).toBe(true);
+    const revoked = whenClosed(again);
+    await credentials.keeper.revoke('rotated');
+    await revoked;
+    await expect(credentials.connect('rotated', secret)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+    expect(other.connected).toBe(true);
+  });
+
+  test('when its device is retired, which takes its credential', async () => {
+    const device = await credentials.connectAs('old');
+    expect(await isTaken(device, measurements('old'), sample())).toBe(true);
+    const closed = whenClosed(device);
+    expect((await system.fetch(`/devices/${idOf('old')}`, { method: 'DELETE' })).status).toBe(204);
+    await closed;
+    const row = await credentials.store.credentials.find(
+      /** @type {Buffer} */ (identifyDevice('old')?.bytes),
+    );
+    expect(row?.hash).toBe('');
+    expect(await isKnown('old')).toBe(false);
+  });
+
+  test('a device that has a credential and never came is retired as well, once', async () => {
+    await credentials.issue('never came');
+    const path = `/devices/${encodeURIComponent('never came')}`;
+    expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(204);
+    expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,102 @@
+import mqtt from 'mqtt';
+import { createAccounts } from '../../api/credentials/accounts.js';
+import { createKeeper } from '../../api/credentials/keeper.js';
+
+/** MQTT 3.1.1, table 3.1 */
+export const NOT_AUTHORIZED = 5;
+
+/**
+ * What a broker needs to ask who connects, where there is no database.
+ *
+ * @param {import('../../common/settings.js').Config['mqtt']} settings MQTT_AUTH is off
+ */
+export const everybodyMayConnect = (settings) => ({
+  accounts: createAccounts({
+    store: { find: async () => null, stamps: async () => new Map() },
+    mqtt: settings,
+  }),
+  recheckMs: 20_000,
+});
+
+/**
+ * Credentials of a system's devices, kept by another process than the system's own, and clients that use them; to be stopped in
+ * `afterAll`, before the system.
+ *
+ * @param {import('./system.js').TestSystem} system
+ */
+export async function openCredentials(system) {
+  const store = await system.openStore();
+  const keeper = createKeeper({ store: store.credentials, clock: Date.now });
+  /** @type {import('mqtt').MqttClient[]} */
+  const clients = [];
+
+  /** @param {string | undefined} username @param {string | undefined} password @param {import('mqtt').IClientOptions} [options] */
+  async function connect(username, password, options) {
+    const client = await mqtt.connectAsync(system.mqttUrl, {
+      reconnectPeriod: 0,
+      username,
+      password,
+      ...options,
+    });
+    client.on('error', () => {});
+    clients.push(client);
+    return client;
+  }
+
+  return {
+    store,
+    keeper,
+    connect,
+
+    /** @param {string} account @param {string[]} [devices] @returns {Promise<string>} its secret */
+    issue: async (account, devices) => (await keeper.issue({ account, devices })).secret,
+
+    /** Issues a credential and connects with it. @param {string} account @param {{ devices?: string[], options?: import('mqtt').IClientOptions }} [more] */
+    async connectAs(account, { devices, options } = {}) {
+      const { secret } = await keeper.issue({ account, devices });
+      return connect(account, secret, options);
+    },
+
+    async stop() {
+      await Promise.all(clients.map((client) => client.endAsync(true)));
+      await store.close();
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof openCredentials>>} Credentials */
+
+/** @param {import('mqtt').MqttClient} client @returns {Promise<void>} */
+export const whenClosed = (client) =>
+  new Promise((resolve) => client.once('close', () => resolve(undefined)));
+
+/**
+ * @param {import('mqtt').MqttClient} client
+ * @param {string} topic
+ * @param {string} payload
+ * @returns {Promise<boolean>} acknowledged, or else the connection was closed for it
+ */
+export async function isTaken(client, topic, payload) {
+  let giveUp = () => {};
+  const closed = new Promise((resolve) => {
+    giveUp = () => resolve(false);
+    client.once('close', giveUp);
+  });
+  const acknowledged = client.publishAsync(topic, payload, { qos: 1 }).then(
+    () => true,
+    () => closed,
+  );
+  const isAcknowledged = await Promise.race([acknowledged, closed]);
+  client.off('close', giveUp);
+  return isAcknowledged;
+}
+
+/** @param {import('mqtt').MqttClient} client @param {string} filter @returns {Promise<boolean>} 0x80 is a refusal */
+export async function mayListen(client, filter) {
+  try {
+    const [granted] = await client.subscribeAsync(filter, { qos: 1 });
+    return granted?.qos !== 0x80;
+  } catch {
+    return false;
+  }
+}
