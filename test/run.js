@@ -30,6 +30,8 @@ const SUITES = {
   infra: {
     projects: ['infra'],
     tools: /** @type {const} */ ([
+      'java',
+      'maven',
       'mosquitto',
       'mosquittoClients',
       'shellcheck',

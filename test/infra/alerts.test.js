@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../support/clean-ups.js';
+import { connectDevice } from '../support/device.js';
+import { startTestEngine } from '../support/engine.js';
+import { startAlertmanager, startPrometheus } from '../support/monitoring/servers.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const ALERT = 'MillraceDatabaseNodeDown';
+const BOOTS_MS = 120_000;
+
+const afterwards = useCleanUps();
+
+/** Whom Alertmanager tells, and what it told: `night firing MillraceDatabaseNodeDown`. */
+async function startReceiver() {
+  /** @type {Set<string>} */
+  const told = new Set();
+  const server = createServer(async (req, res) => {
+    const { alerts } = /** @type {any} */ (await json(req));
+    for (const { status, labels } of alerts) told.add(`${req.url?.slice(1)} ${status} ${labels.alertname}`);
+    res.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterwards(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { url: `http://127.0.0.1:${port}`, told };
+}
+
+test('the database stops: the alert fires, reaches whoever is called at night, and resolves after its return', async () => {
+  const engine = await startTestEngine();
+  afterwards(() => engine.dispose());
+  const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: engine.contactPoint } });
+  afterwards(() => system.halt());
+  const receiver = await startReceiver();
+  const alertmanager = await startAlertmanager({ webhooks: receiver.url });
+  afterwards(() => alertmanager.stop());
+  const prometheus = await startPrometheus({ target: system.httpUrl, alertmanager: alertmanager.url });
+  afterwards(() => prometheus.stop());
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+
+  // All is well: it is scraped, the rules can be evaluated, and nothing fires.
+  await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
+  await until(async () => (await prometheus.ask('iot_ingest_samples_total')) === 1);
+  await until(async () => (await prometheus.ask('job:iot_ingest_samples:rate5m')) !== null);
+  expect(await prometheus.ask('iot_db_nodes{state="up"}')).toBe(1);
+  expect(await prometheus.brokenRules()).toEqual([]);
+  expect(await alertmanager.active()).toEqual([]);
+
+  await engine.stop();
+  await until(async () => (await alertmanager.active()).includes(ALERT), { withinMs: BOOTS_MS });
+  await until(() => receiver.told.has(`night firing ${ALERT}`));
+
+  await engine.start();
+  await until(() => receiver.told.has(`night resolved ${ALERT}`), { withinMs: BOOTS_MS });
+  await until(async () => !(await alertmanager.active()).includes(ALERT), { withinMs: BOOTS_MS });
+  expect(await prometheus.ask('iot_db_nodes{state="up"}')).toBe(1);
+}, 400_000);
