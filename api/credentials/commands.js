@@ -1,5 +1,6 @@
+import { printable } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
-import { printable, shortened } from '../dead-letters/text.js';
+import { shortened } from '../dead-letters/text.js';
 
 /** Rows read at a time. */
 const PAGE = 1000;

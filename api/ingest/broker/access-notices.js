@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { printable } from '../../../common/printable.js';
 
 /** Between two lines about the same, in ms: a device that is turned away comes back at once. */
 const EVERY_MS = 60_000;
@@ -59,5 +60,4 @@ const WORDS = {
 };
 
 /** @param {string} text */
-const shown = (text) =>
-  (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text).replaceAll(/\p{C}/gu, '?');
+const shown = (text) => printable(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
