@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { readSettings } from '../../../common/settings.js';
+import { startApi, startCommand } from '../../support/api-process.js';
+import { sharedContactPoint, uniqueName } from '../../support/engine.js';
+import { send } from '../../support/http.js';
+import { dropKeyspace } from '../../support/keyspace.js';
+import { startSimulator } from '../../support/simulator-process.js';
+import { until } from '../../support/until.js';
+
+const SECRETS = {
+  API_TOKEN: 'an-api-token-of-the-test',
+  CURSOR_SECRET: 'a-cursor-secret-of-the-test',
+  MQTT_PASSWORD: 'a-broker-password-of-the-test',
+  CQL_PASSWORD: 'a-database-password-of-the-test',
+};
+/** What nobody may read anywhere: what is set, and what others try. */
+const HIDDEN = [
+  ...Object.values(SECRETS),
+  'a-wrong-token-that-is-nearly-right',
+  'a-wrong-password-of-a-device',
+];
+
+const settings = {
+  ...SECRETS,
+  CQL_CONTACT_POINTS: sharedContactPoint(),
+  CQL_KEYSPACE: uniqueName('t'),
+  CQL_USERNAME: 'cassandra',
+  MQTT_AUTH: 'true',
+  MQTT_USERNAME: 'installation',
+  HTTP_PORT: '0',
+  MQTT_PORT: '0',
+  LATEST_GROUPS: '4',
+  LOG_LEVEL: 'trace',
+};
+
+/** @type {import('../../support/api-process.js').ApiProcess} */
+let api;
+beforeAll(async () => {
+  const { code, output } = await startCommand('api/migrate.js', settings).ended;
+  if (code !== 0) throw new Error(output);
+  api = await startApi(settings);
+});
+afterAll(async () => {
+  await api?.kill();
+  await dropKeyspace(readSettings(settings, { envFile: '' }).cql);
+});
+
+/** @param {string} text */
+const found = (text) => HIDDEN.filter((secret) => text.includes(secret));
+
+/** The command lines of all processes of this machine that run one of our scripts. */
+const commandLines = () =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return ''; // It has ended meanwhile.
+      }
+    })
+    .filter((line) => /api\/index\.js|simulator\/index\.js/.test(line));
+
+/** @param {string} token */
+const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
+
+test('not in answers, nor in metrics', async () => {
+  const asked = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
+  for (const path of asked) {
+    for (const token of [SECRETS.API_TOKEN, 'a-wrong-token-that-is-nearly-right']) {
+      const { text, headers } = await send(api.httpUrl, path, bearer(token));
+      expect([path, found(text + JSON.stringify(headers))]).toEqual([path, []]);
+    }
+  }
+  // In the address it is not taken, and yet it is there.
+  await send(api.httpUrl, `/api/v1/devices?token=${SECRETS.API_TOKEN}`);
+  const { text } = await send(api.httpUrl, '/metrics', bearer(SECRETS.API_TOKEN));
+  expect(text).toContain('iot_http_request_seconds');
+  expect(found(text)).toEqual([]);
+});
+
+test('not in what the simulator prints or is started with, whether its password is right or wrong', async () => {
+  const flags = ['--broker', api.mqttUrl, '--devices', '1', '--interval', '100ms', '--batch', '100ms'];
+  const right = startSimulator([...flags, '--duration', '2s'], {
+    MQTT_USERNAME: 'installation',
+    MQTT_PASSWORD: SECRETS.MQTT_PASSWORD,
+  });
+  const lines = commandLines();
+  expect(lines.some((line) => line.includes('simulator'))).toBe(true);
+  expect(lines.some((line) => line.includes('api/index.js'))).toBe(true);
+  expect(found(lines.join('\n'))).toEqual([]);
+  const { output, summary } = await right.ended;
+  expect(summary?.acknowledged).toBeGreaterThan(0);
+  expect(found(output)).toEqual([]);
+
+  const wrong = startSimulator([...flags, '--duration', '2s'], {
+    MQTT_USERNAME: 'installation',
+    MQTT_PASSWORD: 'a-wrong-password-of-a-device',
+  });
+  expect(found((await wrong.ended).output)).toEqual([]);
+});
+
+test("not in the log at any level; and strangers' names make no lines of their own there", async () => {
+  const forged = 'x\n{"level":60,"msg":"forged"}\u001b[2J\r';
+  const good = { username: 'installation', password: SECRETS.MQTT_PASSWORD, reconnectPeriod: 0 };
+  await expect(
+    mqtt.connectAsync(api.mqttUrl, { ...good, password: 'a-wrong-password-of-a-device', clientId: forged }),
+  ).rejects.toThrow();
+  const client = await mqtt.connectAsync(api.mqttUrl, { ...good, clientId: forged });
+  client.on('error', () => {});
+  await client.publishAsync('iot/v1/d/measurements', forged, { qos: 1 });
+  const closed = new Promise((resolve) => client.once('close', resolve));
+  client.publish('iot/v1/d/measurements', Buffer.alloc(2_000_000), { qos: 1 }, () => {});
+  await closed;
+  await until(() => api.output().includes('over MAX_MESSAGE_BYTES'));
+
+  const lines = api.output().split('\n').filter(Boolean);
+  expect(lines.length).toBeGreaterThan(3);
+  for (const line of lines) expect(JSON.parse(line).msg).not.toBe('forged');
+  expect(api.output()).not.toMatch(/(?!\n)\p{Cc}/u);
+  expect(found(api.output())).toEqual([]);
+});
+
+test.each([
+  ['beside a setting that is wrong', { ...settings, HTTP_PORT: 'x' }],
+  ['where the database is not there', { ...settings, CQL_CONTACT_POINTS: '127.0.0.1:1' }],
+  [
+    'in the address of a broker',
+    { ...settings, MQTT_URL: `mqtt://installation:${SECRETS.MQTT_PASSWORD}@127.0.0.1:1` },
+  ],
+  [
+    'as a word of the wrong kind',
+    { ...settings, LOG_LEVEL: 'none', MQTT_URL: `x://${SECRETS.MQTT_PASSWORD}` },
+  ],
+])('not in what a start says that fails: %s', async (_, wrong) => {
+  const command = startCommand('api/index.js', wrong);
+  // One that goes on trying has said by then what it has to say.
+  await until(() => !command.running() || /"level":[456]0/.test(command.output()));
+  await command.kill();
+  expect(command.output()).not.toBe('');
+  expect(found(command.output())).toEqual([]);
+});
