@@ -18,8 +18,7 @@ const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_T
  * @returns {string | null} null: it is no trouble of TLS
  */
 export function tlsTrouble(error, setting) {
-  if (!(error instanceof Error)) return null;
-  const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
+  const { code = '', message = '' } = /** @type {Partial<NodeJS.ErrnoException>} */ (error ?? {});
   if (UNTRUSTED.has(code)) return `its certificate is not signed by the authority in ${setting} (${message})`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `its certificate, signed by the authority in ${setting}, is for other hosts (${message})`;

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import cassandra from 'cassandra-driver';
 import { RememberedReplicasPolicy } from './routing.js';
 import { createTracker } from './tracker.js';
@@ -44,7 +46,7 @@ export function createClient(cql, { keyspace, applicationName = 'millrace', onWr
     keyspace,
     applicationName,
     credentials: cql.username ? { username: cql.username, password: cql.password ?? '' } : undefined,
-    sslOptions: cql.tlsCa ? { ca: [readFileSync(cql.tlsCa)], rejectUnauthorized: true } : undefined,
+    sslOptions: cql.tlsCa ? verifying(cql.tlsCa, contactPoints) : undefined,
     queryOptions: {
       prepare: true,
       isIdempotent: true,
@@ -66,6 +68,26 @@ export function createClient(cql, { keyspace, applicationName = 'millrace', onWr
     monitorReporting: { enabled: false },
   });
 }
+
+/**
+ * The driver connects to addresses, also where it was given names: a node may show a certificate for its address, or one
+ * for a name among the contact points.
+ *
+ * @param {string} ca path
+ * @param {string[]} contactPoints
+ * @returns {import('node:tls').ConnectionOptions}
+ */
+const verifying = (ca, contactPoints) => ({
+  ca: [readFileSync(ca)],
+  rejectUnauthorized: true,
+  checkServerIdentity: (address, certificate) => {
+    const trouble = checkServerIdentity(address, certificate);
+    const names = contactPoints
+      .map((one) => one.replace(/:\d+$/, ''))
+      .filter((host) => !isIP(host) && !host.startsWith('['));
+    return names.some((name) => !checkServerIdentity(name, certificate)) ? undefined : trouble;
+  },
+});
 
 /**
  * Nodes tell each other's addresses without ports: the driver looks for all of them on one, where the first contact

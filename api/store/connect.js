@@ -1,5 +1,6 @@
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
+import { tlsTrouble } from '../../common/tls-trouble.js';
 import { createClient } from './client.js';
 import { innerErrors, reasonOf } from './reason.js';
 import { endReplacedHosts } from './replaced-hosts.js';
@@ -71,6 +72,11 @@ function explain(error, cql) {
         cause: error,
       },
     );
+  }
+  const [trouble] = inner.map((one) => tlsTrouble(one, 'CQL_TLS_CA')).filter((says) => says !== null);
+  if (trouble && cql.tlsCa) {
+    const message = `The database at ${where} (${setting}) is not to be trusted: ${trouble}.`;
+    return new MillraceError('bad_settings', message, { cause: error });
   }
   return new MillraceError(
     'database_away',

@@ -20,6 +20,7 @@ import { nodesOf } from './nodes.js';
 import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
+import { missingRight } from './rights.js';
 import { createScans } from './scans.js';
 import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
@@ -48,7 +49,7 @@ export async function connectStore(parts) {
     dialect = await dialectOf(client);
   } catch (error) {
     await client.shutdown();
-    throw translate(error, 'read_schema');
+    throw missingRight(error, cql.username) ?? translate(error, 'read_schema');
   }
   const ingest = createSession(client, observe, gate);
   const reading = createSession(client, observe);

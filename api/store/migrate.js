@@ -2,6 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { migrate } from '../../schema/migrate/migrate.js';
 import { createClient } from './client.js';
 import { connect } from './connect.js';
+import { missingRight } from './rights.js';
 import { translate } from './session.js';
 
 /** What the database is told of who changes its schema. */
@@ -24,7 +25,7 @@ export async function migrateDatabase({ cql, retention }, onStatus) {
       onStatus,
     });
   } catch (error) {
-    throw unlessRefused(error);
+    throw missingRight(error, cql.username) ?? unlessRefused(error);
   } finally {
     await admin.shutdown();
   }

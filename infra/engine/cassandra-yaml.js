@@ -10,6 +10,14 @@ import { join } from 'node:path';
  */
 
 /**
+ * TLS for clients: nobody gets in without.
+ *
+ * @typedef {object} Tls
+ * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate
+ * @property {string} ca path of the authority's certificate
+ */
+
+/**
  * The whole configuration of a node on loopback: data centre `datacenter1`, rack `rack1`. YAML's double-quoted strings
  * are JSON's, so any path is safe in it.
  *
@@ -20,10 +28,11 @@ import { join } from 'node:path';
  * @param {number} node.storagePort
  * @param {boolean} node.auth roles and passwords; the first is `cassandra` with password `cassandra`
  * @param {boolean} node.durable a write is on the disk when it is answered
+ * @param {Tls} [node.tls] what clients connect with; none: without TLS
  * @param {Ring} [node.ring] none: it is alone
  * @param {Record<string, string>} [node.settings] more of them, by their names
  */
-export const cassandraYaml = ({ dir, host, port, storagePort, auth, durable, ring, settings = {} }) => `\
+export const cassandraYaml = ({ dir, host, port, storagePort, auth, durable, tls, ring, settings = {} }) => `\
 # Written by infra/engine at every start: changes made here are lost.
 cluster_name: Millrace
 num_tokens: 1
@@ -58,6 +67,7 @@ hinted_handoff_enabled: true
 authenticator: ${auth ? 'PasswordAuthenticator' : 'AllowAllAuthenticator'}
 authorizer: ${auth ? 'CassandraAuthorizer' : 'AllowAllAuthorizer'}
 role_manager: CassandraRoleManager
+${tls ? encrypted(tls) : ''}\
 ${Object.entries(settings)
   .map(([name, value]) => `${name}: ${value}\n`)
   .join('')}`;
@@ -80,4 +90,16 @@ concurrent_writes: 128
 const founding = (/** @type {Ring} */ { initialToken }) => `\
 initial_token: "${initialToken}"
 auto_bootstrap: false
+`;
+
+// Files of PEM, as everything else here; Cassandra's own default are Java's key stores.
+const encrypted = (/** @type {Tls} */ { pem, ca }) => `\
+client_encryption_options:
+  enabled: true
+  optional: false
+  require_client_auth: false
+  ssl_context_factory:
+    class_name: org.apache.cassandra.security.PEMBasedSslContextFactory
+  keystore: ${JSON.stringify(pem)}
+  truststore: ${JSON.stringify(ca)}
 `;

@@ -12,6 +12,7 @@ export { installEngine, neededTools } from './install.js';
  * @property {boolean} [fast] boots with less CPU and memory, and serves less: for tests
  * @property {import('./command.js').Profile} [profile] how it uses the machine; default `full`, or `fast`
  * @property {boolean} [auth] roles and passwords are on; the first role is `cassandra`, password `cassandra`
+ * @property {import('./cassandra-yaml.js').Tls} [tls] clients speak TLS
  * @property {Record<string, string>} [settings] of cassandra.yaml, beside ours
  * @property {boolean} [durable] a write is on the disk when it is answered, and the highest rate less than half of what it
  *   is without: what is alone has nobody to remember for it

@@ -31,6 +31,7 @@ import { runEngine } from './run.js';
  * @param {string} options.engineDir where the jars are kept
  * @param {import('./command.js').Profile} options.profile
  * @param {boolean} [options.auth]
+ * @param {import('./cassandra-yaml.js').Tls} [options.tls]
  * @param {boolean} [options.durable]
  * @param {Record<string, string>} [options.settings] of cassandra.yaml, beside ours
  * @param {(text: string) => void} options.onStatus gets what is true now, often
@@ -40,7 +41,7 @@ import { runEngine } from './run.js';
  */
 export async function startNode(options) {
   const { dataDir, place, engineDir, profile, auth = false, durable = false } = options;
-  const { settings, onStatus, signal } = options;
+  const { settings, tls, onStatus, signal } = options;
   const { host = HOST, port, ring } = place;
   await claimDataDir(dataDir);
   // One directory by two names, through a link, is one directory: there is one lock for it.
@@ -55,7 +56,10 @@ export async function startNode(options) {
   const config = join(dir, 'cassandra.yaml');
   const ports = await rememberedPorts(join(dir, 'ports.json'), ['storage', 'jmx']);
   const storagePort = place.storagePort ?? ports.storage;
-  await writeFile(config, cassandraYaml({ dir, host, port, storagePort, auth, durable, ring, settings }));
+  await writeFile(
+    config,
+    cassandraYaml({ dir, host, port, storagePort, auth, durable, tls, ring, settings }),
+  );
 
   const log = join(home, 'logs', 'cassandra.log');
   const engine = await runEngine({
@@ -67,7 +71,7 @@ export async function startNode(options) {
     dir,
     dataDir,
     log: { path: log, fd: beginLog(log) },
-    cql: { host, port },
+    cql: { host, port, ca: tls?.ca },
     onStatus,
     signal,
   });

@@ -36,7 +36,7 @@ const KEEPER_MS = 500;
  * @param {string} options.dir where the node keeps everything
  * @param {string} options.dataDir named in messages
  * @param {{ path: string, fd: number }} options.log
- * @param {{ host: string, port: number }} options.cql
+ * @param {import('./probe.js').Target} options.cql
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<Engine>}
@@ -82,7 +82,7 @@ export async function runEngine({ command, dir, dataDir, log, cql, onStatus, sig
 }
 
 /**
- * @param {{ host: string, port: number }} cql
+ * @param {import('./probe.js').Target} cql
  * @param {{ exited: Promise<MillraceError | null>, onStatus: (text: string) => void, signal?: AbortSignal }} options
  */
 async function untilAnswers(cql, { exited, onStatus, signal }) {

@@ -15,12 +15,18 @@ export async function dialectOf(client) {
 }
 
 /**
- * A new keyspace is replicated to three nodes, or to as many as there are; one that exists stays as its owner made it.
+ * A new keyspace is replicated to three nodes, or to as many as there are; one that exists stays as its owner made it,
+ * and is not asked for: that would take the right to make one.
  *
  * @param {import('cassandra-driver').Client} client
  * @param {string} keyspace
  */
 export async function createKeyspace(client, keyspace) {
+  const { rows } = await client.execute(
+    'SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?',
+    [keyspace],
+  );
+  if (rows.length > 0) return;
   const nodes = client.getState().getConnectedHosts().length;
   const peers = (await client.execute('SELECT peer FROM system.peers', [], { prepare: false })).rowLength;
   const replicas = Math.min(3, Math.max(nodes, peers + 1));

@@ -1,0 +1,34 @@
+import { MillraceError } from '../../common/errors.js';
+import { createKeyspace, DDL } from '../../schema/migrate/cluster.js';
+import { connect } from './connect.js';
+import { reasonOf } from './reason.js';
+
+/**
+ * Makes roles, by one that may: CQL_USERNAME. The keyspace has to be there before rights in it can be given, so it is
+ * made as `migrate` would; then the role that migrates needs no right beyond it.
+ *
+ * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../schema/roles.js').RoleStatement[]} statements
+ * @param {(shown: string) => void} onDone told of each
+ * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses one
+ */
+export async function makeRoles(cql, statements, onDone) {
+  const admin = await connect(cql, { applicationName: 'millrace-roles' });
+  try {
+    await createKeyspace(admin, cql.keyspace);
+    for (const { cql: statement, shown } of statements) {
+      try {
+        await admin.execute(statement, [], DDL);
+      } catch (error) {
+        // Without the cause: the driver's error holds the statement, and with it a password.
+        throw new MillraceError(
+          'failed',
+          `${shown}: ${reasonOf(error).replace(/\.$/, '')}. Is ${cql.username ?? 'nobody'} a superuser there?`,
+        );
+      }
+      onDone(shown);
+    }
+  } finally {
+    await admin.shutdown();
+  }
+}

@@ -1,0 +1,257 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect as connectTcp, createServer } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient } from '../../api/store/client.js';
+import { connect } from '../../api/store/connect.js';
+import { readSettings } from '../../common/settings.js';
+import { startApi, startCommand } from '../support/api-process.js';
+import { certificatesFolder } from '../support/certificates.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { connectDevice } from '../support/device.js';
+import { startTestEngine } from '../support/engine.js';
+import { until } from '../support/until.js';
+
+// One database for all of it: clients need TLS, a role and rights.
+
+const STARTS_MS = 300_000;
+const HOUR_MS = 3_600_000;
+/** Protocol error code of what a role may not do. */
+const UNAUTHORIZED = 0x2100;
+
+const certificates = certificatesFolder();
+const afterwards = useCleanUps();
+/** @type {import('../support/engine.js').TestEngine} */
+let engine;
+/** @type {Awaited<ReturnType<typeof certificates.make>>} */
+let own;
+/** @type {Record<string, string>} */
+let superuser;
+/** @type {Record<'migrate' | 'serve', Record<string, string>>} settings of each role */
+let roles;
+
+beforeAll(async () => {
+  own = await certificates.make('ours', { hosts: '127.0.0.1,db.example' });
+  const pem = `${own.cert}.pair`;
+  writeFileSync(pem, readFileSync(own.key, 'utf8') + readFileSync(own.cert, 'utf8'), { mode: 0o600 });
+  engine = await startTestEngine({ auth: true, tls: { pem, ca: own.ca } });
+  const shared = {
+    CQL_CONTACT_POINTS: engine.contactPoint,
+    CQL_TLS_CA: own.ca,
+    LATEST_GROUPS: '2',
+    HTTP_PORT: '0',
+    MQTT_PORT: '0',
+  };
+  superuser = { ...shared, CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
+  roles = {
+    migrate: { ...shared, CQL_USERNAME: 'millrace_migrate', CQL_PASSWORD: "it's the migrating one" },
+    serve: { ...shared, CQL_USERNAME: 'millrace_serve', CQL_PASSWORD: 'the serving one' },
+  };
+}, STARTS_MS);
+afterAll(async () => {
+  await engine?.dispose();
+  certificates.remove();
+}, STARTS_MS);
+
+/** @param {Record<string, string>} settings */
+const cqlOf = (settings) => readSettings(settings, { envFile: '' }).cql;
+
+/** @param {Record<string, string>} settings */
+async function open(settings) {
+  const client = await connect(cqlOf(settings), { applicationName: 'test' });
+  afterwards(() => client.shutdown());
+  return client;
+}
+
+/** @param {string[]} args @param {Record<string, string>} [settings] */
+const makeRoles = (args, settings = superuser) => startCommand('api/roles.js', settings, args).ended;
+
+/** The passwords, each in a file of its own. */
+function passwordFlags() {
+  return Object.entries(roles).flatMap(([duty, { CQL_PASSWORD = '' }]) => {
+    const path = `${own.cert}.${duty}`;
+    writeFileSync(path, `${CQL_PASSWORD}\n`);
+    return [`--${duty}-password-file`, path];
+  });
+}
+
+describe('CQL with TLS', () => {
+  test('connects where the authority and the host are right', async () => {
+    const { rows } = await (await open(superuser)).execute('SELECT release_version FROM system.local');
+    expect(rows).toHaveLength(1);
+  });
+
+  test('another authority is refused, with the setting that names it', async () => {
+    const other = await certificates.make('other');
+    await expect(connect(cqlOf({ ...superuser, CQL_TLS_CA: other.ca }))).rejects.toMatchObject({
+      code: 'bad_settings',
+      message: expect.stringMatching(/is not to be trusted: .*not signed by the authority in CQL_TLS_CA/),
+    });
+  });
+
+  test('another host than that of the certificate is refused, also where the environment turns verification off', async () => {
+    const port = Number(engine.contactPoint.split(':')[1]);
+    const elsewhere = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.pipe(connectTcp(port, '127.0.0.1').on('error', () => {})).pipe(socket);
+    });
+    elsewhere.listen(0, '127.0.0.2');
+    await once(elsewhere, 'listening');
+    afterwards(() => elsewhere.close());
+    const address = /** @type {import('node:net').AddressInfo} */ (elsewhere.address());
+    const settings = { ...superuser, CQL_CONTACT_POINTS: `127.0.0.2:${address.port}` };
+    const { code, output } = await startCommand('api/migrate.js', {
+      ...settings,
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    }).ended;
+    expect(output).toMatch(
+      /is not to be trusted: .*signed by the authority in CQL_TLS_CA, is for other hosts/,
+    );
+    expect(code).toBe(78);
+  });
+
+  test('a node may show a certificate for a name among the contact points, and for no other', async () => {
+    const socket = connectTls({
+      host: '127.0.0.1',
+      port: Number(engine.contactPoint.split(':')[1]),
+      ca: own.authority,
+    });
+    await once(socket, 'secureConnect');
+    const shown = socket.getPeerCertificate();
+    socket.destroy();
+    const verdict = (/** @type {string} */ contactPoint) => {
+      const client = createClient(cqlOf({ ...superuser, CQL_CONTACT_POINTS: contactPoint }));
+      // The typings do not know the options of a client.
+      const { sslOptions } = Reflect.get(client, 'options');
+      return sslOptions.checkServerIdentity('10.0.0.1', shown);
+    };
+    expect(verdict('db.example:9142')).toBeUndefined();
+    expect(verdict('other.example:9142')).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+  });
+
+  test('a database that speaks TLS alone lets nobody in without', async () => {
+    const { CQL_TLS_CA: _, ...open } = superuser;
+    await expect(connect(cqlOf(open))).rejects.toMatchObject({ code: 'database_away' });
+  });
+});
+
+describe('roles', () => {
+  test('--dry-run prints the statements, without a password, and does nothing', async () => {
+    const { code, output } = await makeRoles(['--dry-run', ...passwordFlags()]);
+    expect(code).toBe(0);
+    expect(output).toContain(
+      "ALTER ROLE millrace_migrate WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false;",
+    );
+    expect(output).toContain('GRANT MODIFY ON KEYSPACE iot TO millrace_serve;');
+    expect(output).not.toMatch(/serving one|GRANT (CREATE|ALTER|DROP)[^;]*millrace_serve/);
+    await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
+  });
+
+  test('CQL_USERNAME is none of the roles that it makes', async () => {
+    const own = await makeRoles(['--serve-role', 'cassandra', ...passwordFlags()]);
+    expect(own).toMatchObject({ code: 2, output: expect.stringContaining('cassandra is CQL_USERNAME') });
+  });
+
+  test(
+    'one migrates and the other serves: everything works, and nothing else',
+    async () => {
+      const made = await makeRoles(passwordFlags());
+      expect(made).toMatchObject({ code: 0, output: expect.not.stringMatching(/serving one|migrating one/) });
+      const admin = await open(superuser);
+      await admin.execute(
+        "CREATE KEYSPACE other WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
+      );
+      await admin.execute('CREATE TABLE other.secret (id int PRIMARY KEY)');
+
+      const early = await startCommand('api/migrate.js', roles.serve).ended;
+      expect(early).toMatchObject({
+        code: 78,
+        output: expect.stringMatching(/millrace_serve has not the rights .*npm run roles/),
+      });
+      const migrated = await startCommand('api/migrate.js', roles.migrate).ended;
+      expect(migrated).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('The schema went from version 0'),
+      });
+      expect(await startCommand('api/migrate.js', roles.migrate).ended).toMatchObject({ code: 0 });
+
+      await serves();
+      expect((await makeRoles(passwordFlags())).code).toBe(0);
+
+      const serve = await open(roles.serve);
+      await serve.execute('SELECT * FROM iot.installation');
+      const migrate = await open(roles.migrate);
+      await migrate.execute('ALTER TABLE iot.latest ADD tried int');
+      const forNobody = [
+        "CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
+        'DROP KEYSPACE iot',
+        'SELECT * FROM other.secret',
+        'INSERT INTO other.secret (id) VALUES (1)',
+        'CREATE ROLE another',
+        'GRANT ALTER ON KEYSPACE iot TO millrace_serve',
+        "ALTER ROLE cassandra WITH PASSWORD = 'x'",
+        'SELECT * FROM system_auth.roles',
+      ];
+      const forMigrate = [
+        'CREATE TABLE iot.t (id int PRIMARY KEY)',
+        'ALTER TABLE iot.latest ADD t int',
+        'DROP TABLE iot.latest',
+      ];
+      for (const cql of [...forNobody, ...forMigrate]) {
+        await expect(serve.execute(cql, [], { prepare: false })).rejects.toMatchObject({
+          code: UNAUTHORIZED,
+        });
+      }
+      for (const cql of forNobody) {
+        await expect(migrate.execute(cql, [], { prepare: false })).rejects.toMatchObject({
+          code: UNAUTHORIZED,
+        });
+      }
+    },
+    STARTS_MS,
+  );
+});
+
+/** The way of a measurement, packing and leases, what was refused, and retirement, as the role that serves. */
+async function serves() {
+  const api = await startApi(roles.serve);
+  afterwards(() => api.kill());
+  const ask = async (/** @type {string} */ path, /** @type {RequestInit} */ init = {}) => {
+    const response = await fetch(`${api.httpUrl}/api/v1${path}`, init);
+    return { status: response.status, body: response.status === 204 ? null : await response.json() };
+  };
+  const device = await connectDevice(api);
+  await device.birth('press', {
+    site: 'hall',
+    sensors: [{ sensor_id: 'torque', type: 'torque', unit: 'Nm' }],
+  });
+  const now = Date.now();
+  const ages = [0, 1000, 2.5 * HOUR_MS];
+  await device.measure(
+    'press',
+    ages.map((age) => ({ sensor_id: 'torque', ts: now - age, value: age })),
+  );
+  await device.publish('iot/v1/press/measurements', 'no JSON');
+  await device.status('press', 'online');
+  expect((await ask('/latest?site=hall')).body.items).toMatchObject([{ name: 'torque', value: 0 }]);
+  const path = '/devices/press/sensors/torque/measurements';
+  expect((await ask(path)).body.items).toHaveLength(ages.length);
+  expect((await ask('/dead-letters')).body.items).toHaveLength(1);
+  expect((await ask('/devices/press/events')).body.items.length).toBeGreaterThan(0);
+  expect((await ask('/pipeline')).body.processes).toHaveLength(1);
+
+  const database = await open(roles.serve);
+  const rowsOf = async (/** @type {string} */ table) =>
+    (await database.execute(`SELECT * FROM iot.${table}`)).rows;
+  await until(async () => (await rowsOf('pack_progress')).length > 0, { what: 'packing', withinMs: 120_000 });
+  expect(await rowsOf('history')).not.toHaveLength(0);
+  expect((await ask('/devices/press/sensors/torque/series?points=10')).status).toBe(200);
+  expect((await ask('/devices/press', { method: 'DELETE' })).status).toBe(204);
+  expect((await ask('/latest?site=hall')).body.items).toEqual([]);
+  await device.end();
+  api.signal('SIGTERM');
+  const { code, output } = await api.ended;
+  expect(code).toBe(0);
+  expect(output).not.toMatch(/permission|unauthorized/i);
+}
