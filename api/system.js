@@ -2,6 +2,7 @@ import { createAccounts } from './credentials/accounts.js';
 import { createKeeper } from './credentials/keeper.js';
 import { withRights } from './credentials/retirement.js';
 import { createHeartbeat, processName } from './heartbeat.js';
+import { createAccess } from './http/access/index.js';
 import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
@@ -18,6 +19,9 @@ import { createReading } from './reading/index.js';
 import { createReceiving } from './receiving.js';
 import { cursorSecret } from './secret.js';
 import { createTls } from './tls/index.js';
+
+/** So many wrong tokens an address may show. */
+const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
  * The whole system, in the order in which data flows: broker -> ingest -> store -> http; beside it, packing. A process whose ROLE is `http`
@@ -97,14 +101,14 @@ export async function startSystem(parts) {
     logger,
   });
   const stats = createInstallationStats({ vitals, live, serves, clock });
+  const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
+  const access = createAccess({ settings: config.http, secret, attempts: WRONG_TOKENS, clock });
   const api = serves
     ? createApi({
+        access,
         store,
         reading: createReading(store),
-        cursors: createCursors({
-          secret: config.http.cursorSecret ?? (await cursorSecret(config.dataDir)),
-          clock,
-        }),
+        cursors: createCursors({ secret, clock }),
         submit: ingest.submit,
         replay: ingest.replay,
         retire: withRights({ retire: ingest.retire, forget: credentials.forget }),
@@ -126,9 +130,9 @@ export async function startSystem(parts) {
     checks: { ...receiving?.checks },
     notes: api ? live.checks : {},
   });
-  const { host, port, apiToken } = config.http;
+  const { host, port } = config.http;
   const http = createHttpServer({
-    app: createApp({ api, readiness, version, host, apiToken, logger, metrics }),
+    app: createApp({ api, readiness, version, access, settings: config.http, logger, metrics }),
     host,
     port,
     tls: tls.http,

@@ -36,7 +36,8 @@ export const ERRORS = {
   bad_request: { kind: 'problem', status: 400, title: 'The request is not valid HTTP' },
   bad_range: { kind: 'problem', status: 400, title: 'The range ends before it begins' },
   bad_cursor: { kind: 'problem', status: 400, title: 'The cursor is not valid for this request' },
-  unauthorized: { kind: 'problem', status: 401, title: 'The request needs the API token' },
+  unauthorized: { kind: 'problem', status: 401, title: 'The request needs a token, or a session' },
+  forbidden: { kind: 'problem', status: 403, title: 'The token is not good for this' },
   not_found: { kind: 'problem', status: 404, title: 'There is no such thing here' },
   method_not_allowed: { kind: 'problem', status: 405, title: 'The method is not served at this address' },
   not_acceptable: { kind: 'problem', status: 406, title: 'Nothing that is served here is accepted' },
@@ -52,6 +53,11 @@ export const ERRORS = {
     kind: 'problem',
     status: 422,
     title: 'Measurements were refused; those that were accepted are stored',
+  },
+  rate_limited: {
+    kind: 'problem',
+    status: 429,
+    title: 'Too many requests came from this address; try again later',
   },
   busy: { kind: 'problem', status: 429, title: 'There is no room for more just now; try again later' },
   headers_too_large: {

@@ -52,6 +52,13 @@ export const readableFile = (value) => {
   }
 };
 
+/** @type {Reader<string[]>} in a file each may have a line of its own */
+export const tokens = (value) =>
+  value
+    .split(/[,\r\n]/)
+    .map((item) => item.trim())
+    .filter(Boolean);
+
 const ADDRESS = /^(\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/i;
 
 /** @type {Reader<string[]>} */

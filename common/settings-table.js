@@ -8,6 +8,7 @@ import {
   oneOf,
   readableFile,
   text,
+  tokens,
 } from './setting-readers.js';
 
 /**
@@ -99,9 +100,34 @@ export const SETTINGS = {
     read: flag,
   },
   API_TOKEN: {
-    help: 'token that every HTTP client must show (Bearer, or the password of Basic)',
+    help: 'token that is good for everything over HTTP (Bearer, or the password of Basic)',
     read: text,
     secret: true,
+  },
+  READ_TOKENS: {
+    help: 'tokens that may read, comma-separated',
+    read: tokens,
+    secret: true,
+  },
+  INGEST_TOKENS: {
+    help: 'tokens that may send measurements over HTTP, comma-separated',
+    read: tokens,
+    secret: true,
+  },
+  SESSION_HOURS: {
+    help: 'after signing in, the dashboard asks for the token again in so many hours',
+    fallback: '12',
+    read: integer(1, 336),
+  },
+  TRUST_PROXY: {
+    help: 'how many proxies stand in front of HTTP: their X-Forwarded-For says who asks',
+    fallback: '0',
+    read: integer(0, 10),
+  },
+  HTTP_RATE_LIMIT: {
+    help: 'most requests a second of one client address, as the mean of ten seconds',
+    fallback: '100',
+    read: integer(1, 1e6),
   },
   CURSOR_SECRET: {
     help: 'key that signs cursors; unset: random, kept under DATA_DIR',

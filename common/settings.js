@@ -110,6 +110,11 @@ function arrange(v) {
       /** Not null: it listens with TLS. */
       tls: pairOf(v.HTTP_TLS_CERT, v.HTTP_TLS_KEY),
       /** @type {string | undefined} */ apiToken: v.API_TOKEN,
+      /** @type {string[]} */ readTokens: v.READ_TOKENS ?? [],
+      /** @type {string[]} */ ingestTokens: v.INGEST_TOKENS ?? [],
+      sessionMs: v.SESSION_HOURS * 3_600_000,
+      /** @type {number} */ trustProxy: v.TRUST_PROXY,
+      /** @type {number} */ requestsPerSecond: v.HTTP_RATE_LIMIT,
       /** @type {string | undefined} */ cursorSecret: v.CURSOR_SECRET,
     },
     /** @type {boolean} */ tlsElsewhere: v.TLS_ELSEWHERE,

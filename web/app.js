@@ -1,23 +1,28 @@
 import { html } from 'htm/preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { toProblem } from './api/problem.js';
-import { Header } from './components/header.js';
+import { Header, HeaderBar } from './components/header.js';
 import { ProblemNotice } from './components/notice.js';
+import { SignIn } from './components/sign-in.js';
 import { routeOf } from './routes.js';
 import { useObservable, useParts } from './state/hooks.js';
 import { useView } from './state/use-view.js';
 
 /** The frame around every view, and the view that the address names. */
 export function App() {
-  const { router } = useParts();
+  const { router, session, live } = useParts();
   const { path } = useObservable(router.place);
+  const { isOut } = useObservable(session.state);
   const main = useRef(/** @type {HTMLElement | null} */ (null));
-  useFocusOnArrival(main, path);
+  useFocusOnArrival(main, isOut ? 'sign-in' : path);
+  useEffect(() => {
+    if (isOut) live.stop();
+  }, [isOut, live]);
 
   return html`
     <a class="skip" href="#main" data-native>Skip to the content</a>
-    <${Header} />
-    <main id="main" ref=${main} tabindex="-1"><${View} key=${path} path=${path} /></main>
+    ${isOut ? html`<${HeaderBar} />` : html`<${Header} />`}
+    <main id="main" ref=${main} tabindex="-1">${isOut ? html`<${SignIn} />` : html`<${View} key=${path} path=${path} />`}</main>
   `;
 }
 
@@ -43,7 +48,7 @@ function Loaded({ view, ...props }) {
  * A screen reader and the Tab key begin where the new view begins, as after a page load.
  *
  * @param {{ current: HTMLElement | null }} main
- * @param {string} path
+ * @param {string} path or what stands there in its place
  */
 function useFocusOnArrival(main, path) {
   const last = useRef(path);

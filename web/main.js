@@ -8,6 +8,7 @@ import { PartsContext } from './state/hooks.js';
 import { createLive } from './state/live.js';
 import { createPreferences } from './state/preferences.js';
 import { createRouter } from './state/router.js';
+import { createSession, knownFetch } from './state/session.js';
 import { createThresholdMemory } from './state/threshold-memory.js';
 import { createVocabulary } from './state/vocabulary.js';
 import { createViews } from './views/load.js';
@@ -16,11 +17,15 @@ import { createViews } from './views/load.js';
 const OTHERS_AFTER_MS = 5000;
 
 const clock = createClock();
+const ask = datedFetch((...request) => fetch(...request), clock);
+const session = createSession({ fetch: ask, clock });
 const parts = {
-  client: createClient({ fetch: datedFetch((...request) => fetch(...request), clock) }),
+  client: createClient({ fetch: knownFetch(ask, session) }),
+  session,
   live: createLive({
     EventSource,
     requestFrame: (run) => requestAnimationFrame(run),
+    onRefused: session.look,
     isHidden: () => document.hidden,
   }),
   router: createRouter({ window }),
@@ -32,7 +37,7 @@ const parts = {
 };
 
 // Its modules are on their way already, since the page names them. What cannot be fetched is said by the view's own place.
-await parts.views.load(routeOf(location.pathname).view).catch(() => {});
+await Promise.all([parts.views.load(routeOf(location.pathname).view).catch(() => {}), session.look()]);
 
 const root = document.getElementById('app');
 if (root) render(html`<${PartsContext.Provider} value=${parts}><${App} /><//>`, root);

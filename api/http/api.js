@@ -7,6 +7,7 @@ import { createStream } from './stream/index.js';
  * What routes are made of.
  *
  * @typedef {object} RouteParts
+ * @property {import('./access/index.js').Access} access
  * @property {import('../store/index.js').Store} store
  * @property {import('../reading/index.js').Reading} reading
  * @property {import('./cursor.js').Cursors} cursors

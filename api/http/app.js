@@ -1,7 +1,9 @@
 import express from 'express';
+import { limitRequests } from './access/rates.js';
 import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';
-import { hostGuard, tokenGuard } from './guards.js';
+import { hostGuard } from './guards.js';
+import { safeHeaders } from './headers.js';
 import { problemHandler } from './problems.js';
 import { DOCUMENT_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
 import { serve, timed, unknown } from './serve.js';
@@ -14,23 +16,26 @@ import { createStatic } from './static.js';
  * @param {import('./api.js').Api | null} parts.api null: this process serves no readers
  * @param {import('../readiness.js').Readiness} parts.readiness
  * @param {string} parts.version of this program
- * @param {string} parts.host address that the server listens on
- * @param {string | undefined} parts.apiToken
+ * @param {import('./access/index.js').Access} parts.access
+ * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} parts.settings
  * @param {import('pino').Logger} parts.logger
  * @param {import('../metrics.js').Metrics} parts.metrics
  */
-export function createApp({ api, readiness, version, host, apiToken, logger, metrics }) {
+export function createApp({ api, readiness, version, access, settings, logger, metrics }) {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  app.use(timed(metrics), hostGuard(host), tokenGuard(apiToken));
+  app.set('trust proxy', settings.trustProxy);
+  app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), hostGuard(settings.host));
+  app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }));
 
   if (api) app.use(api.router);
   app.use('/api', unknown);
-  serve(app, SERVICE_ROUTES, { readiness, metrics });
+  serve(app, SERVICE_ROUTES, { access, readiness, metrics });
   if (api) {
     serve(app, DOCUMENT_ROUTES, {
-      openApi: openApiDocument({ routes: ROUTES, version, guarded: apiToken !== undefined }),
+      access,
+      openApi: openApiDocument({ routes: ROUTES, version, guarded: access.isRequired }),
       asyncApi: asyncApiDocument({ version }),
     });
     app.use(createStatic());

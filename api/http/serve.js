@@ -2,10 +2,10 @@ import { MillraceError } from '../../common/errors.js';
 import { sendProblem } from './problems.js';
 
 /**
- * Serves routes, HEAD with GET, and answers every other method at their addresses as it should be answered, and who
+ * Serves routes to who has their scope, HEAD with GET, and answers every other method at their addresses as it should be answered, and who
  * takes nothing of what is served there.
  *
- * @template P
+ * @template {{ access: import('./access/index.js').Access }} P
  * @param {import('express').IRouter} router
  * @param {Array<import('./routes/index.js').RouteOf<P>>} routes
  * @param {P} parts what they are made of
@@ -16,7 +16,13 @@ export function serve(router, routes, parts) {
     const address = path.replaceAll(/\{(\w+)\}/g, ':$1');
     const name = named(address);
     for (const { method, create, operation } of here) {
-      router[method](address, name, acceptable(operation), create(parts));
+      router[method](
+        address,
+        name,
+        parts.access.guard(operation.scope),
+        acceptable(operation),
+        create(parts),
+      );
     }
     router.all(address, name, allowOnly(here.map(({ method }) => method.toUpperCase())));
   }

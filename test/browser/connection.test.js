@@ -112,14 +112,3 @@ test('while the database is away it is said, and what was asked for comes when i
   await untilConnection('Live');
   expectComplaintsOfTheNetwork();
 });
-
-test('behind a token the dashboard asks for it, and with it everything works, the stream as well', async () => {
-  const token = 'a token of at least 16 characters';
-  const system = await startTestSystem({
-    settings: { CQL_KEYSPACE: dashboard.system.config.cql.keyspace, API_TOKEN: token },
-  });
-  afterwards(() => system.halt());
-  expect((await fetch(system.httpUrl)).status).toBe(401);
-  await dashboard.open({ httpCredentials: { username: 'anybody', password: token } });
-  await openAt(system.httpUrl);
-});

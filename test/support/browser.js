@@ -43,7 +43,9 @@ export async function startBrowser() {
 async function watch(response) {
   const { pathname, search } = new URL(response.url());
   const headers = response.headers();
-  const isJson = /^application\/(problem\+)?json/.test(headers['content-type'] ?? '');
+  // A browser never reads why it was refused a stream.
+  const isRead = response.request().resourceType() !== 'eventsource';
+  const isJson = isRead && /^application\/(problem\+)?json/.test(headers['content-type'] ?? '');
   watchAnswer({
     method: response.request().method(),
     path: pathname + search,

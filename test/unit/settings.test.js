@@ -48,7 +48,14 @@ test('without any settings everything is on loopback, with the defaults of the c
     },
     dataDir: resolve('.data'),
     mqtt: { url: undefined, host: '127.0.0.1', port: 1883, auth: false, sessionExpirySeconds: 604_800 },
-    http: { host: '127.0.0.1', port: 8080, apiToken: undefined },
+    http: {
+      host: '127.0.0.1',
+      port: 8080,
+      apiToken: undefined,
+      readTokens: [],
+      ingestTokens: [],
+      trustProxy: 0,
+    },
     role: 'all',
     sparkplug: true,
     ingest: {
@@ -279,6 +286,8 @@ describe('secrets in files', () => {
       'CQL_PASSWORD',
       'MQTT_PASSWORD',
       'API_TOKEN',
+      'READ_TOKENS',
+      'INGEST_TOKENS',
       'CURSOR_SECRET',
     ]);
     for (const [name] of secrets) expect(EXAMPLE).toContain(`${name}_FILE`);

@@ -20,9 +20,17 @@ const WORDS = {
     advice: 'The system is under pressure, and serves what came before first.',
   },
   unauthorized: {
-    title: 'This needs the API token',
+    title: 'You are not signed in',
+    advice: 'Load this page anew, and sign in.',
+  },
+  forbidden: {
+    title: 'Your token is not good for this',
     advice:
-      'The API was started with API_TOKEN. Load this page anew, and give the token as the password when the browser asks; the name may be anything.',
+      'It lets you read. What changes something needs a token of the scope admin: sign out, and in again with one.',
+  },
+  rate_limited: {
+    title: 'Too many requests come from here',
+    advice: 'Others at the same address count as well. It goes on in a few seconds.',
   },
   not_found: {
     title: 'This is not here',

@@ -2,7 +2,7 @@ import { Problem } from './problem.js';
 
 /**
  * @typedef {Record<string, string | number | null | undefined>} Query values that are null, undefined or empty are left out
- * @typedef {{ method?: 'GET' | 'POST' | 'DELETE', type?: string }} How `type`: of the answer
+ * @typedef {{ method?: 'GET' | 'POST' | 'DELETE', type?: string, body?: unknown }} How `type`: of the answer; `body`: sent as JSON
  */
 
 export const BASE = '/api/v1';
@@ -33,8 +33,11 @@ export function createRequests({ fetch }) {
   }
 
   /** @param {string} path @param {AbortSignal} [signal] @param {How} [how] @returns {Promise<Response>} good or not */
-  const reach = (path, signal, { method = 'GET', type = 'application/json' } = {}) =>
-    arrived(fetch(`${BASE}${path}`, { method, headers: { Accept: type }, signal: signal ?? null }), signal);
+  function reach(path, signal, { method = 'GET', type = 'application/json', body } = {}) {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { Accept: type, ...(sent.body && { 'Content-Type': 'application/json' }) };
+    return arrived(fetch(`${BASE}${path}`, { method, headers, signal: signal ?? null, ...sent }), signal);
+  }
 
   /** @template T @param {Promise<T>} answer @param {AbortSignal} [signal] @returns {Promise<T>} */
   async function arrived(answer, signal) {

@@ -20,8 +20,9 @@ const RETRY_MS = { first: 500, most: 8_000 };
  * @param {(text: string) => void} parts.onItems JSON of snapshots and deltas alike: both carry newest values
  * @param {(stats: Stats) => void} parts.onStats
  * @param {(status: StreamStatus) => void} parts.onStatus
+ * @param {() => void} parts.onRefused whoever asks may not be known any more
  */
-export function createStream({ EventSource, onItems, onStats, onStatus }) {
+export function createStream({ EventSource, onItems, onStats, onStatus, onRefused }) {
   /** @type {EventSource | null} */
   let source = null;
   let address = '';
@@ -45,7 +46,9 @@ export function createStream({ EventSource, onItems, onStats, onStatus }) {
     opened.addEventListener('error', () => {
       tellLost();
       // A refused request (not 200) closes an EventSource for good; all else it mends by itself.
-      if (opened.readyState === EventSource.CLOSED) retryLater();
+      if (opened.readyState !== EventSource.CLOSED) return;
+      onRefused();
+      retryLater();
     });
     silenceTimer = setTimeout(startAgain, SILENCE_MS);
   }

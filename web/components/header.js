@@ -6,6 +6,7 @@ import { Choice } from './choice.js';
 import { Connection } from './connection.js';
 import { Logo } from './logo.js';
 import { Navigation } from './navigation.js';
+import { SignOut } from './sign-out.js';
 
 const SUN =
   'M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.85.85M11.75 11.75l.85.85M12.6 3.4l-.85.85M4.25 11.75l-.85.85M5 8a3 3 0 1 0 6 0 3 3 0 1 0-6 0';
@@ -39,7 +40,7 @@ export function Header() {
  * What every page has on top: name, the views, and the theme.
  *
  * @param {object} props
- * @param {string} props.view the one that is shown
+ * @param {string} [props.view] the one that is shown; none: nothing is shown as yet
  * @param {any} [props.status]
  * @param {any} [props.children] further choices
  */
@@ -50,7 +51,7 @@ export function HeaderBar({ view, status, children }) {
     <header class="header">
       <div class="header-inner">
         <a class="brand" href="/" aria-label="Millrace"><${Logo} /><span>Millrace</span></a>
-        <${Navigation} view=${view} />
+        ${view && html`<${Navigation} view=${view} />`}
         ${status}
         <div class="header-choices">
           ${children}
@@ -60,6 +61,7 @@ export function HeaderBar({ view, status, children }) {
             value=${theme}
             onChange=${(/** @type {any} */ next) => preferences.change({ theme: next })}
           />
+          <${SignOut} />
         </div>
       </div>
     </header>

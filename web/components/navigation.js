@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { formatCount } from '../format.js';
+import { useMay } from '../state/use-may.js';
 import { useRecentLetters } from '../state/use-recent-letters.js';
 
 const MOST_SHOWN = 999;
@@ -10,13 +11,14 @@ const MOST_SHOWN = 999;
  * @param {{ view: string }} props the one that is shown
  */
 export function Navigation({ view }) {
+  const mayRead = useMay('read');
   /** @param {boolean} isHere */
   const current = (isHere) => (isHere ? 'page' : undefined);
   return html`
     <nav class="navigation" aria-label="Views">
       <a href="/" aria-current=${current(view === 'fleet')} data-within=${view === 'device' || view === 'sensor'}>Fleet</a>
       <a href="/pipeline" aria-current=${current(view === 'pipeline')}>Pipeline</a>
-      <a href="/dead-letters" aria-current=${current(view === 'dead-letters')}>Dead letters<${RecentLetters} /></a>
+      <a href="/dead-letters" aria-current=${current(view === 'dead-letters')}>Dead letters${mayRead && html`<${RecentLetters} />`}</a>
       <a href="/docs" title="The interfaces, HTTP and MQTT" aria-current=${current(view === 'docs')} data-native>API</a>
     </nav>
   `;

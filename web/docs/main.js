@@ -5,13 +5,16 @@ import { HeaderBar } from '../components/header.js';
 import { createClock } from '../state/clock.js';
 import { PartsContext } from '../state/hooks.js';
 import { createPreferences } from '../state/preferences.js';
+import { createSession } from '../state/session.js';
 import { Page } from './page.js';
 
 const clock = createClock();
 const ask = datedFetch((...request) => fetch(...request), clock);
+const session = createSession({ fetch: ask, clock });
 /** As much as the header wants: nothing here is live. */
 const parts = /** @type {import('../state/hooks.js').Parts} */ ({
   client: createClient({ fetch: ask }),
+  session,
   preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
   clock,
 });
@@ -37,6 +40,7 @@ const show = (content) =>
     root,
   );
 
+await session.look();
 show(null);
 try {
   const [openApi, asyncApi] = await Promise.all([load('/openapi.json'), load('/asyncapi.json')]);

@@ -5,6 +5,7 @@ import { wordsOf } from '../api/problem-words.js';
 import { Cancel, Dialog } from '../components/dialog.js';
 import { formatBytes, formatCount, formatCounted } from '../format.js';
 import { useParts } from '../state/hooks.js';
+import { useMay } from '../state/use-may.js';
 import { RefusedTable } from './refused-table.js';
 
 /** @typedef {import('../api/types.js').DeadLetter} DeadLetter */
@@ -20,7 +21,10 @@ export function Replay({ letter, keptBytes }) {
   const [busy, setBusy] = useState(false);
   const [told, setTold] = useState(/** @type {import('../api/types.js').Told | null} */ (null));
   const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
-  const obstacle = obstacleOf(letter, keptBytes);
+  const may = useMay('admin');
+  const obstacle =
+    obstacleOf(letter, keptBytes) ||
+    (may ? '' : 'Your token reads; what was refused is replayed with one of the scope admin.');
 
   async function replay() {
     setAsking(false);

@@ -7,6 +7,7 @@ import { useContext, useEffect, useReducer } from 'preact/hooks';
  * @typedef {object} Parts
  * @property {import('../api/client.js').Client} client
  * @property {import('./live.js').Live} live
+ * @property {import('./session.js').Session} session
  * @property {import('./router.js').Router} router
  * @property {import('./preferences.js').Preferences} preferences
  * @property {import('./threshold-memory.js').ThresholdMemory} thresholds

@@ -26,9 +26,10 @@ export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
  * @param {object} parts
  * @param {typeof globalThis.EventSource} parts.EventSource
  * @param {(run: () => void) => void} parts.requestFrame
+ * @param {() => void} parts.onRefused the connection was refused: whoever is here may not be known any more
  * @param {() => boolean} [parts.isHidden] whether frames are drawn at all
  */
-export function createLive({ EventSource, requestFrame, isHidden = () => false }) {
+export function createLive({ EventSource, requestFrame, onRefused, isHidden = () => false }) {
   const status = createObservable(/** @type {import('../api/stream.js').StreamStatus} */ ('connecting'));
   const stats = createObservable(/** @type {Stats[]} */ ([]));
   const sensors = createRecentValues();
@@ -78,6 +79,7 @@ export function createLive({ EventSource, requestFrame, isHidden = () => false }
       stats.set([...stats.get().slice(1 - STATS_KEPT), next]);
     },
     onStatus: status.set,
+    onRefused,
   });
 
   return {

@@ -15,6 +15,7 @@ import { useObservable, useParts } from '../state/hooks.js';
 import { useCutOff } from '../state/use-cut-off.js';
 import { useDevice } from '../state/use-device.js';
 import { useDeviceEvents } from '../state/use-device-events.js';
+import { useMay } from '../state/use-may.js';
 import { useTitle } from '../state/use-title.js';
 
 /**
@@ -38,14 +39,22 @@ export function DeviceView({ device: asked }) {
       missing
         ? html`<${DeviceMissing} device=${asked} />`
         : html`<${DeviceTitle} name=${name} device=${device}>
-            ${
-              device &&
-              html`<button type="button" class="button" aria-haspopup="dialog" onClick=${() => setRetiring(true)}>Retire…</button>`
-            }
+            ${device && html`<${Retire} onAsk=${() => setRetiring(true)} />`}
           <//>`
     }
     ${!missing && (device && items ? html`<${Known} device=${device} items=${items} reload=${reload} />` : html`<${Waiting} />`)}
     ${device && isRetiring && html`<${RetireDialog} device=${device} onClose=${() => setRetiring(false)} />`}
+  `;
+}
+
+/** Who may only read is told so beside it. @param {{ onAsk: () => void }} props */
+function Retire({ onAsk }) {
+  const may = useMay('admin');
+  return html`
+    <div class="retire">
+      ${!may && html`<p id="retire-says">Your token reads; retiring needs one of the scope admin.</p>`}
+      <button type="button" class="button" aria-haspopup="dialog" disabled=${!may} aria-describedby=${may ? undefined : 'retire-says'} onClick=${onAsk}>Retire…</button>
+    </div>
   `;
 }
 

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
+import { COOKIE } from '../access/cookie.js';
 import { componentSchemas, refTo } from './components.js';
 import { TAGS } from './operation.js';
 import { pathParameters, queryParameters } from './parameters.js';
@@ -56,8 +57,9 @@ export function openApiDocument({ routes, version, guarded }) {
 }
 
 const SECURITY = {
-  token: { type: 'http', scheme: 'bearer', description: 'The setting `API_TOKEN`.' },
+  token: { type: 'http', scheme: 'bearer', description: 'A token of the settings.' },
   password: { type: 'http', scheme: 'basic', description: 'Any user; the password is the same token.' },
+  session: { type: 'apiKey', in: 'cookie', name: COOKIE, description: 'Begun by `POST /session`.' },
 };
 
 /**
@@ -83,7 +85,8 @@ function describe(path, operation, guarded) {
       ),
       ...problemResponses(operation),
     },
-    security: guarded && scope !== 'open' ? [{ token: [scope] }, { password: [scope] }] : [],
+    security:
+      guarded && scope !== 'open' ? [{ token: [scope] }, { password: [scope] }, { session: [scope] }] : [],
   };
 }
 

@@ -32,6 +32,7 @@ export const TAGS = {
   measurements: 'The samples of one sensor, and a way in for those who have no MQTT.',
   'dead-letters': 'What was refused, and why.',
   operation: 'How this process is.',
+  access: 'Who asks, and what he may do.',
   contract: 'What you read here, for programs.',
 };
 

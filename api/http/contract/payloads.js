@@ -120,6 +120,10 @@ const VitalSigns = z
   })
   .meta({ description: 'What one process does, over the last five seconds.' });
 
+const SignIn = z
+  .strictObject({ token: z.string().min(1).max(4096) })
+  .meta({ examples: [{ token: 'a token of the settings' }] });
+
 /** By their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
@@ -136,6 +140,7 @@ export const PAYLOADS = {
         ],
       ],
     }),
+  SignIn,
 };
 
 /** What comes by MQTT alone. */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
+import { SCOPES } from '../access/scopes.js';
 
 /** @typedef {import('../../../common/errors.js').ErrorCode} Code */
 
@@ -18,15 +19,17 @@ export const REFUSAL_CODES = PROBLEM_CODES.filter((code) => ERRORS[code].kind ==
 export const ANYWHERE = [
   'bad_request',
   'unauthorized',
+  'forbidden',
   'not_acceptable',
   'too_slow',
   'wrong_host',
   'headers_too_large',
+  'rate_limited',
   'internal',
 ];
 
 /** What keeps nobody out cannot be refused for want of a token. @type {Code[]} */
-export const ANYWHERE_OPEN = ANYWHERE.filter((code) => code !== 'unauthorized');
+export const ANYWHERE_OPEN = ANYWHERE.filter((code) => !['unauthorized', 'forbidden'].includes(code));
 
 /** @param {Code} code @returns {number} */
 export const statusOf = (code) => /** @type {{ status?: number }} */ (ERRORS[code]).status ?? 500;
@@ -40,6 +43,9 @@ const told = {
 const MEMBERS = {
   bad_parameter: {
     parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
+  },
+  forbidden: {
+    scope: z.enum(SCOPES).optional().meta({ description: 'What a token must be good for here.' }),
   },
   refused: told,
 };

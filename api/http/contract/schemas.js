@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SCOPES } from '../access/scopes.js';
 
 /**
  * The shapes of all answers, each under the name that it has in the documents. What makes them is in `../items.js` and
@@ -206,6 +207,14 @@ const Pipeline = z.strictObject({
   packed_until: Time,
 });
 
+const Session = z.strictObject({
+  required: z.boolean().meta({ description: 'Whether this installation asks for a token at all.' }),
+  scopes: z
+    .array(z.enum(SCOPES))
+    .meta({ description: 'What whoever asks may do; nothing: he has to sign in.' }),
+  ends_at: time.meta({ description: 'When his session ends; null where he has none.' }),
+});
+
 const Document = z.looseObject({}).meta({ description: 'The document itself.' });
 
 /** @template {z.ZodType} T @param {T} item */
@@ -244,5 +253,6 @@ export const SCHEMAS = {
   Pipeline,
   Alive,
   Readiness,
+  Session,
   Document,
 };

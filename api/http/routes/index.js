@@ -4,6 +4,7 @@ import * as fleet from '../contract/operations/fleet.js';
 import * as latest from '../contract/operations/latest.js';
 import * as measurements from '../contract/operations/measurements.js';
 import * as service from '../contract/operations/service.js';
+import * as session from '../contract/operations/session.js';
 import { getDeadLetter, getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './dead-letters.js';
 import { deleteDevice, getDevice, getDevices, getSensor } from './devices.js';
 import { getAsyncApi, getOpenApi } from './documents.js';
@@ -14,6 +15,7 @@ import { getMeasurements } from './measurements.js';
 import { getPipeline, getRecentStats } from './pipeline.js';
 import { getSeries } from './series.js';
 import { getHealth, getMetrics, getReadiness } from './service.js';
+import { deleteSession, getSession, postSession } from './session.js';
 import { postMeasurements } from './submission.js';
 
 /**
@@ -35,7 +37,7 @@ import { postMeasurements } from './submission.js';
  *
  * 1. its handler in a file here, with its query as an exported shape of zod in which every field has a description;
  * 2. the shape of its answer in `contract/schemas.js`, under a name in `SCHEMAS`;
- * 3. its operation in `contract/operations/`: summary, query, answers by status and media type, and the codes of
+ * 3. its operation in `contract/operations/`: summary, scope, query, answers by status and media type, and the codes of
  *    `common/errors.js` that it can answer with; those of every route (`ANYWHERE` in `contract/problems.js`) aside;
  * 4. a line here.
  *
@@ -121,6 +123,9 @@ export const API_ROUTES = [
     create: replayDeadLetter,
     operation: deadLetters.replayDeadLetter,
   },
+  { method: 'post', path: '/api/v1/session', create: postSession, operation: session.beginSession },
+  { method: 'get', path: '/api/v1/session', create: getSession, operation: session.readSession },
+  { method: 'delete', path: '/api/v1/session', create: deleteSession, operation: session.endSession },
 ];
 
 /**

@@ -1,5 +1,6 @@
 /**
  * @typedef {object} ServiceParts
+ * @property {import('../access/index.js').Access} access
  * @property {import('../../readiness.js').Readiness} readiness
  * @property {import('../../metrics.js').Metrics} metrics
  */

@@ -23,7 +23,7 @@ const READINGS_AT_ONCE = 4;
  * @param {typeof PERIODS_MS} [periods]
  */
 export function createStream(parts, periods = PERIODS_MS) {
-  const { stats, healMs, logger, metrics } = parts;
+  const { stats, healMs, clock, logger, metrics } = parts;
   const limit = createLimit(READINGS_AT_ONCE);
   const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
   /** @type {Set<import('./reader.js').Reader>} */
@@ -64,7 +64,9 @@ export function createStream(parts, periods = PERIODS_MS) {
     const reader = createReader(res);
     const { channel, release } = channels.hold(subscription);
     enter(reader);
+    const sessionEnd = endWith(res, reader, clock());
     res.on('close', () => {
+      clearTimeout(sessionEnd);
       leave(reader);
       channel.leave(reader);
       release();
@@ -90,4 +92,17 @@ export function createStream(parts, periods = PERIODS_MS) {
       channels.stop();
     },
   };
+}
+
+/**
+ * A session ends for what is open, too: who comes back has to show that he may.
+ *
+ * @param {import('express').Response} res
+ * @param {import('./reader.js').Reader} reader
+ * @param {number} now epoch ms
+ */
+function endWith(res, reader, now) {
+  /** @type {import('../access/index.js').Caller} */
+  const { endsAt } = res.locals['caller'];
+  return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }

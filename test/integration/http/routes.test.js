@@ -65,9 +65,12 @@ test('the document of the interface is served', async () => {
   const document = JSON.parse((await send(system.httpUrl, '/openapi.json')).text);
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: 'test' } });
   expect(document.paths['/api/v1/latest'].get).toMatchObject({ operationId: 'listLatest', security: [] });
-  const headers = { authorization: 'Bearer a token of at least 16 characters' };
-  const other = JSON.parse((await send(guarded.httpUrl, '/openapi.json', { headers })).text);
-  expect(other.paths['/api/v1/latest'].get.security).toEqual([{ token: ['read'] }, { password: ['read'] }]);
+  const other = JSON.parse((await send(guarded.httpUrl, '/openapi.json')).text);
+  expect(other.paths['/api/v1/latest'].get.security).toEqual([
+    { token: ['read'] },
+    { password: ['read'] },
+    { session: ['read'] },
+  ]);
 });
 
 describe('what is accepted', () => {
@@ -119,37 +122,5 @@ describe('on loopback', () => {
     for (const path of ['/', '/api/v1/latest', '/metrics']) {
       expectProblem(await send(system.httpUrl, path, { headers: { host } }), 421, 'wrong_host');
     }
-  });
-});
-
-describe('with an API_TOKEN', () => {
-  const basic = (/** @type {string} */ text) => `Basic ${Buffer.from(text).toString('base64')}`;
-
-  test.each(['Bearer a token of at least 16 characters', basic('anyone:a token of at least 16 characters')])(
-    '%s is let in',
-    async (authorization) => {
-      const answer = await send(guarded.httpUrl, '/api/v1/latest', { headers: { authorization } });
-      expect(answer.status).toBe(200);
-    },
-  );
-
-  test.each([
-    '',
-    'Bearer',
-    'Bearer wrong',
-    basic('anyone:wrong'),
-    basic('no colon'),
-    'Digest x',
-    'Basic !!!',
-  ])('%j is not', async (authorization) => {
-    for (const path of ['/', '/metrics', '/api/v1/latest', '/api/v1/stream', '/api/v1/nothing']) {
-      const answer = await send(guarded.httpUrl, path, { headers: { authorization } });
-      expectProblem(answer, 401, 'unauthorized');
-      expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/);
-    }
-  });
-
-  test('health is told to everybody', async () => {
-    for (const path of ['/healthz', '/readyz']) expect((await send(guarded.httpUrl, path)).status).toBe(200);
   });
 });

@@ -51,6 +51,12 @@ let url;
 /** @type {import('../../support/event-stream.js').EventStream[]} */
 let opened;
 
+/** What the guard before it says of who asks. @type {import('express').RequestHandler} */
+const asAnybody = (_req, res, next) => {
+  res.locals['caller'] = { by: 'anybody', scopes: [], endsAt: null };
+  next();
+};
+
 /** The stream alone. @param {{ heal?: number, periods?: Partial<typeof PERIODS> }} [options] ms */
 async function serve({ heal = 60_000, periods } = {}) {
   missed = new Set();
@@ -72,7 +78,7 @@ async function serve({ heal = 60_000, periods } = {}) {
     },
     { ...PERIODS, ...periods },
   );
-  server = createServer(express().get('/stream', stream.handler)).listen(0, '127.0.0.1');
+  server = createServer(express().get('/stream', asAnybody, stream.handler)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   url = `http://127.0.0.1:${port}/stream`;

@@ -19,7 +19,7 @@ const TABLE = ROUTES.map((route) => ({
 }));
 
 /** What is answered where no route is, or before it is known which one. */
-const NOWHERE = /** @type {const} */ (['not_found', 'bad_parameter', 'unauthorized', 'wrong_host']);
+const NOWHERE = /** @type {const} */ (['not_found', 'bad_parameter', 'rate_limited', 'wrong_host']);
 
 /** Characters of anything that are shown. */
 const SHOWN = 500;

@@ -63,7 +63,15 @@ test('links lead to operations, and give them parameters that they have', () => 
   }
 });
 
-test('the only addresses that need no token are those of health and the documents', () => {
+test('the only addresses that need no token are those of health, the documents and signing in', () => {
   const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
-  expect(open.sort()).toEqual(['get /asyncapi.json', 'get /healthz', 'get /openapi.json', 'get /readyz']);
+  expect(open.sort()).toEqual([
+    'delete /api/v1/session',
+    'get /api/v1/session',
+    'get /asyncapi.json',
+    'get /healthz',
+    'get /openapi.json',
+    'get /readyz',
+    'post /api/v1/session',
+  ]);
 });

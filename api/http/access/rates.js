@@ -1,0 +1,84 @@
+import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { MillraceError } from '../../../common/errors.js';
+
+/**
+ * @typedef {object} Rate
+ * @property {number} most
+ * @property {number} windowMs within so many ms
+ */
+
+/**
+ * A limit for each client address (of IPv6: each /56).
+ *
+ * @param {Rate & { says: string, skip?: (req: import('express').Request) => boolean }} of
+ */
+const limiterOf = ({ most, windowMs, says, skip = () => false }) =>
+  rateLimit({
+    windowMs,
+    limit: most,
+    skip,
+    legacyHeaders: false,
+    standardHeaders: false,
+    // It would complain of who sends X-Forwarded-For while no proxy is trusted; it is passed over, as it should be.
+    validate: { xForwardedForHeader: false, forwardedHeader: false },
+    handler: (req, res, next) => {
+      const { resetTime } = /** @type {any} */ (req).rateLimit;
+      next(tooMany(res, says, resetTime));
+    },
+  });
+
+/** @param {import('express').Response} res @param {string} says @param {Date | undefined} until */
+function tooMany(res, says, until) {
+  const seconds = Math.ceil(((until?.getTime() ?? 0) - Date.now()) / 1000);
+  res.set('Retry-After', String(Math.max(1, seconds)));
+  return new MillraceError('rate_limited', says);
+}
+
+/**
+ * Wrong tokens: who has shown too many is not heard for a while, whatever he shows; else each answer would still tell
+ * him whether he guessed right.
+ *
+ * @param {Rate} rate
+ */
+export function createAttempts(rate) {
+  const says = 'Too many wrong tokens came from this address; wait for as long as Retry-After says.';
+  const limiter = limiterOf({ ...rate, says });
+  return {
+    /**
+     * @param {import('express').Request} req
+     * @param {import('express').Response} res
+     * @throws {MillraceError} `rate_limited`
+     */
+    async demandRoom(req, res) {
+      const seen = await limiter.getKey(ipKeyGenerator(req.ip ?? ''));
+      if (seen && seen.totalHits >= rate.most) throw tooMany(res, says, seen.resetTime);
+    },
+
+    /** @param {import('express').Request} req @param {import('express').Response} res @returns {Promise<void>} */
+    count: (req, res) =>
+      new Promise((resolve, reject) => {
+        void limiter(req, res, (error) => (error ? reject(error) : resolve()));
+      }),
+  };
+}
+
+/** @typedef {ReturnType<typeof createAttempts>} Attempts */
+
+/** What must be answered whoever asks too much: probes and scrapes. */
+const EXEMPT = new Set(['/healthz', '/readyz', '/metrics']);
+
+/**
+ * All requests. What comes from this machine itself, through no proxy, is not counted.
+ *
+ * @param {Rate} rate
+ */
+export const limitRequests = (rate) =>
+  limiterOf({
+    ...rate,
+    says: 'Too many requests come from this address; wait for as long as Retry-After says.',
+    skip: (req) => EXEMPT.has(req.path) || isNeighbour(req),
+  });
+
+/** @param {import('express').Request} req */
+const isNeighbour = (req) =>
+  /^(::ffff:)?127\.|^::1$/.test(req.ip ?? '') && req.headers['x-forwarded-for'] === undefined;

@@ -1,0 +1,127 @@
+import { expect, jest, test } from '@jest/globals';
+import { useCleanUps } from '../support/clean-ups.js';
+import { useDashboard } from '../support/dashboard.js';
+import { startGate } from '../support/tcp-gate.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(90_000);
+
+const ADMIN = 'the token that is good for everything';
+const READER = 'the-token-of-a-reader';
+const HOUR_MS = 3_600_000;
+
+/** How far the API's clock is ahead: only what it thinks of a session's end depends on it. In ms. */
+let ahead = 0;
+
+const dashboard = useDashboard({
+  system: {
+    settings: { API_TOKEN: ADMIN, READ_TOKENS: READER, SESSION_HOURS: '1' },
+    clock: () => Date.now() + ahead,
+  },
+  async fill({ announce, publish }) {
+    await announce('boiler', { site: 'hall', sensors: [{ sensor_id: 'load', type: 'power', unit: 'W' }] });
+    await publish('boiler', { sensor_id: 'load', ts: Date.now() - 60_000, value: 21 });
+    await publish('boiler', { sensor_id: 'load', ts: Date.now(), value: 'warm' });
+  },
+});
+
+const afterwards = useCleanUps();
+
+const field = () => dashboard.page.getByLabel('Token');
+const heading = (/** @type {string} */ name) => dashboard.page.getByRole('heading', { name, exact: true });
+const untilLive = () => dashboard.page.locator('.connection[data-status="live"]').waitFor();
+
+/** @param {string} token */
+async function signIn(token) {
+  await field().fill(token);
+  await dashboard.page.keyboard.press('Enter');
+}
+
+/** What the browser notes of requests that are refused as they are meant to be, and nothing else. */
+function expectRefusals() {
+  for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(/status of 401/);
+}
+
+test('whoever opens a view is asked for a token, and is then where he wanted to be', async () => {
+  await dashboard.visit('/devices/boiler?sort=name');
+  await heading('Sign in').waitFor();
+  expect(dashboard.takeComplaints()).toEqual([]);
+  expect(await field().evaluate((element) => element === document.activeElement)).toBe(true);
+  await dashboard.lookAt('sign-in');
+
+  await signIn('a wrong one');
+  await dashboard.page.getByText('This token is not known here.').waitFor();
+  await dashboard.lookAt('sign-in-wrong');
+  expectRefusals();
+
+  await signIn(ADMIN);
+  await heading('boiler').waitFor();
+  await untilLive();
+  expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
+  expect(await dashboard.page.getByRole('button', { name: 'Retire…' }).isEnabled()).toBe(true);
+  await dashboard.lookAt('signed-in');
+
+  await dashboard.page.reload();
+  await untilLive();
+  const left = await dashboard.page.evaluate(
+    () => document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage }),
+  );
+  expect(left).not.toMatch(/token|session/);
+});
+
+test('whoever signs out sees nothing any more, and comes back by a token alone', async () => {
+  await dashboard.visit('/');
+  await signIn(READER);
+  await dashboard.untilRows(1);
+  await dashboard.page.getByRole('button', { name: 'Sign out' }).click();
+  await heading('Sign in').waitFor();
+  expect(await dashboard.page.getByText('Your session has ended').count()).toBe(0);
+  expect(await dashboard.page.evaluate(async () => (await fetch('/api/v1/latest')).status)).toBe(401);
+  await dashboard.page.reload();
+  await heading('Sign in').waitFor();
+  expectRefusals();
+});
+
+test('whoever may only read is told so where something could be done', async () => {
+  await dashboard.visit('/devices/boiler');
+  await signIn(READER);
+  const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
+  await retire.waitFor();
+  expect(await retire.isDisabled()).toBe(true);
+  await dashboard.page.getByText('retiring needs one of the scope admin').waitFor();
+  await dashboard.lookAt('reader-device');
+
+  await dashboard.visit('/dead-letters');
+  await dashboard.page.locator('table a[href*="letter="]').first().click();
+  const replay = dashboard.page.getByRole('button', { name: 'Replay …' });
+  await replay.waitFor();
+  expect(await replay.isDisabled()).toBe(true);
+  await dashboard.page.getByText('replayed with one of the scope admin').waitFor();
+});
+
+test('when the session ends the open view asks again, and goes on where it was', async () => {
+  const gate = await startGate(dashboard.system.httpUrl);
+  afterwards(() => gate.stop());
+  await dashboard.page.goto(`${gate.url}/devices/boiler?sort=name`);
+  await signIn(READER);
+  await untilLive();
+  ahead += HOUR_MS;
+  gate.cut('refuse');
+  await gate.open();
+
+  await heading('Sign in').waitFor();
+  await dashboard.page.getByText('Your session has ended').waitFor();
+  await dashboard.lookAt('session-ended');
+  // It asks once, and not again and again.
+  const complaints = dashboard.takeComplaints();
+  for (const complaint of complaints) expect(complaint).toMatch(/status of 401|net::ERR_/);
+  expect(complaints.filter((complaint) => complaint.includes('401')).length).toBeLessThan(5);
+
+  await signIn(READER);
+  await heading('boiler').waitFor();
+  await untilLive();
+  await dashboard.publish('boiler', { sensor_id: 'load', ts: Date.now(), value: 77 });
+  const seen = () => dashboard.page.getByText('77', { exact: true }).count();
+  await until(async () => (await seen()) > 0, { what: 'the new value' });
+  expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
+});

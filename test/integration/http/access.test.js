@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ROUTES } from '../../../api/http/routes/index.js';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+jest.setTimeout(90_000);
+
+const TOKENS = {
+  admin: 'the token that is good for everything',
+  read: 'the-token-of-a-reader',
+  ingest: 'the-token-of-a-sender',
+};
+
+/** What each is good for. */
+const GRANTS = { admin: ['read', 'ingest', 'admin'], read: ['read'], ingest: ['ingest'] };
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+/** @type {import('../../support/system.js').TestSystem} */
+let unguarded;
+
+beforeAll(async () => {
+  [system, unguarded] = await Promise.all([
+    startTestSystem({
+      settings: {
+        API_TOKEN: TOKENS.admin,
+        READ_TOKENS: `another-reader, ${TOKENS.read}`,
+        INGEST_TOKENS: TOKENS.ingest,
+        TRUST_PROXY: '1',
+      },
+    }),
+    startTestSystem(),
+  ]);
+});
+afterAll(() => Promise.all([system?.stop(), unguarded?.stop()]));
+
+let addresses = 0;
+/** Nobody's attempts are counted as somebody else's. */
+const fromElsewhere = () => `192.0.2.${++addresses}`;
+
+/** @param {string} token */
+const bearer = (token) => ({ authorization: `Bearer ${token}` });
+
+/** @param {string} path as OpenAPI writes it @returns {string} one that leads to nothing */
+const somewhere = (path) => path.replaceAll('{id}', 'none').replaceAll(/\{\w+\}/g, 'nothing-has-this-name');
+
+/**
+ * @param {{ method: string, path: string }} route
+ * @param {Record<string, string>} headers
+ */
+const ask = ({ method, path }, headers) =>
+  send(system.httpUrl, somewhere(path), {
+    method: path.endsWith('/stream') ? 'HEAD' : method.toUpperCase(),
+    headers: { 'x-forwarded-for': fromElsewhere(), ...headers },
+  });
+
+describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.path}` })))(
+  '$name',
+  (route) => {
+    const { scope } = route.operation;
+
+    test('says what a token must be good for', () => {
+      expect(['open', 'read', 'ingest', 'admin']).toContain(scope);
+    });
+
+    test('lets in who has that, and nobody else', async () => {
+      if (scope === 'open') return;
+      const isHead = route.path.endsWith('/stream');
+      for (const [kind, token] of Object.entries(TOKENS)) {
+        const { status, text } = await ask(route, bearer(token));
+        if (GRANTS[/** @type {keyof typeof GRANTS} */ (kind)].includes(scope)) {
+          expect([401, 403]).not.toContain(status);
+          continue;
+        }
+        expect(status).toBe(403);
+        if (!isHead) expect(JSON.parse(text)).toMatchObject({ code: 'forbidden', scope });
+      }
+      const { status, headers } = await ask(route, {});
+      expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Millrace"']);
+    });
+  },
+);
+
+test('every method of every address that is not open is refused to who shows nothing', async () => {
+  const paths = new Set(
+    ROUTES.filter(({ operation }) => operation.scope !== 'open').map(({ path }) => somewhere(path)),
+  );
+  for (const path of paths) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const { status } = await send(system.httpUrl, path, { method });
+      expect([401, 405]).toContain(status);
+    }
+  }
+});
+
+test('no token can be made of another scope by its spelling', async () => {
+  const spellings = [
+    '',
+    'Bearer',
+    'Bearer ',
+    `Bearer ${TOKENS.read.slice(1)}`,
+    `Bearer ${TOKENS.read.toUpperCase()}`,
+    `Bearer ${TOKENS.read},${TOKENS.admin}`,
+    `Bearer another-reader, ${TOKENS.read}`,
+    `Digest ${TOKENS.admin}`,
+    `Basic ${TOKENS.admin}`,
+    `Basic ${Buffer.from('no colon').toString('base64')}`,
+    'Basic !!!',
+  ];
+  for (const authorization of spellings) {
+    const headers = { authorization, 'x-forwarded-for': fromElsewhere() };
+    for (const path of ['/api/v1/latest', '/metrics', '/api/v1/stream']) {
+      const answer = await send(system.httpUrl, path, { headers });
+      expectProblem(answer, 401, 'unauthorized');
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="Millrace"/);
+      expect(answer.text).not.toContain('the-token');
+    }
+  }
+});
+
+test.each([
+  ['Bearer', bearer(TOKENS.read).authorization],
+  ['bearer', `bearer ${TOKENS.read}`],
+  ['each of a list', 'Bearer another-reader'],
+  ['the password of Basic', `Basic ${Buffer.from(`anyone:${TOKENS.read}`).toString('base64')}`],
+])('%s is let in', async (_name, authorization) => {
+  const { status } = await send(system.httpUrl, '/api/v1/latest', { headers: { authorization } });
+  expect(status).toBe(200);
+});
+
+test('the dashboard, its files, health and the documents need nothing', async () => {
+  const paths = ['/', '/devices/x', '/pipeline', '/docs', '/assets/main.js', '/vendor/preact.js'];
+  for (const path of [...paths, '/healthz', '/readyz', '/openapi.json', '/asyncapi.json']) {
+    expect((await send(system.httpUrl, path)).status).toBe(200);
+  }
+});
+
+test('where no token is set everybody may do everything', async () => {
+  for (const path of ['/api/v1/latest', '/metrics']) {
+    expect((await send(unguarded.httpUrl, path)).status).toBe(200);
+  }
+  const { text } = await send(unguarded.httpUrl, '/api/v1/session');
+  expect(JSON.parse(text)).toEqual({ required: false, scopes: ['read', 'ingest', 'admin'], ends_at: null });
+});
