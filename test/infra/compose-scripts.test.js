@@ -35,7 +35,7 @@ test('init.sh closes the directory, and keeps what is there when it runs again',
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
 });
 
-test("init.sh writes ScyllaDB's superuser with the hash of the password that the application gets", async () => {
+test("init.sh writes ScyllaDB's superuser with the hash of the password that makes the roles", async () => {
   const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
   const hash = superuser.auth_superuser_salted_password;
   const [, kind, salt] = hash.split('$');
@@ -44,7 +44,7 @@ test("init.sh writes ScyllaDB's superuser with the hash of the password that the
   const { stdout } = await run('openssl', ['passwd', '-6', '-salt', salt, password]);
   expect(stdout.trim()).toBe(hash);
   const compose = await readYaml(python, 'docker-compose.yml');
-  expect(superuser.auth_superuser_name).toBe(compose.services.api.environment.CQL_USERNAME);
+  expect(superuser.auth_superuser_name).toBe(compose.services.roles.environment.CQL_USERNAME);
 });
 
 test("scylla-start.sh hands the image's own entry point a scylla.yaml with our superuser", async () => {

@@ -13,7 +13,9 @@ import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 const run = promisify(execFile);
 const COMPOSE = 'docker-compose.yml';
 const SCRIPTS = ['init.sh', 'scylla-start.sh', 'mosquitto-start.sh'].map((name) => `infra/compose/${name}`);
-const OURS = ['api', 'migrate', 'simulator'];
+const OURS = ['api', 'roles', 'migrate', 'simulator'];
+/** Of them, those that know no broker. */
+const OF_THE_DATABASE = ['roles', 'migrate'];
 const INSTALLS_MS = 180_000;
 
 /** @type {import('../../infra/python/ensure.js').PythonTools} */
@@ -109,12 +111,13 @@ describe('docker-compose.yml', () => {
     const config = readSettings(Object.fromEntries(here), { envFile: join(secrets, 'none') });
     if (name !== 'simulator')
       expect(config.cql).toMatchObject({ contactPoints: ['scylla'], localDc: 'datacenter1' });
-    if (name !== 'migrate') expect(config.mqtt).toMatchObject({ url: 'mqtt://mosquitto:1883' });
+    if (!OF_THE_DATABASE.includes(name)) expect(config.mqtt).toMatchObject({ url: 'mqtt://mosquitto:1883' });
     if (name === 'api') expect(config.http.apiToken).toMatch(/^[0-9a-f]{48}$/);
   });
 
   test.each([
     ['api', 'start'],
+    ['roles', 'roles'],
     ['migrate', 'migrate'],
     ['simulator', 'simulator'],
   ])('runs %s by the command of npm run %s', (name, script) => {
@@ -124,6 +127,18 @@ describe('docker-compose.yml', () => {
     ).toBe(true);
     const program = compose.services[name].command.find((/** @type {string} */ part) => part.endsWith('.js'));
     expect(existsSync(program)).toBe(true);
+  });
+
+  test('makes two roles by a superuser, and gives each the password that it was made with', () => {
+    const flags = compose.services.roles.command.join(' ');
+    for (const [name, duty] of [
+      ['migrate', 'migrate'],
+      ['api', 'serve'],
+    ]) {
+      const { CQL_USERNAME, CQL_PASSWORD_FILE } = compose.services[String(name)].environment;
+      expect(CQL_USERNAME).toBe(`millrace_${duty}`);
+      expect(flags).toContain(`--${duty}-password-file=${CQL_PASSWORD_FILE}`);
+    }
   });
 
   test('lets a single database node sync its commit log before it acknowledges', () => {
