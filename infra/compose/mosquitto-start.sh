@@ -16,6 +16,8 @@ mkdir -p "$run"
   printf 'devices:%s\n' "$(cat "$secrets/mqtt_device_password")"
 } >"$run/passwords"
 mosquitto_passwd -U "$run/passwords"
+# For the health check's mosquitto_sub.
+printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" >"$run/mosquitto_sub"
 cat "$configuration/mosquitto.acl" >"$run/acl"
 
 exec mosquitto -c "$configuration/mosquitto.conf"

@@ -10,6 +10,8 @@ original=${SCYLLA_YAML:-/etc/scylla/scylla.yaml}
 superuser=${SUPERUSER_YAML:-/run/secrets/scylla_superuser}
 entrypoint=${SCYLLA_ENTRYPOINT:-/docker-entrypoint.py}
 configuration=${CONFIGURATION:-/tmp/scylla.yaml}
+password=${CQL_PASSWORD_FILE:-/run/secrets/cql_password}
+credentials=${CQLSH_CREDENTIALS:-/tmp/cqlsh-credentials}
 
 # Made anew at every start, readable by all: the server may run as another user than this script. The empty line is for an
 # original that does not end in one.
@@ -19,5 +21,12 @@ configuration=${CONFIGURATION:-/tmp/scylla.yaml}
   cat "$superuser"
 } >"$configuration"
 chmod 0644 "$configuration"
+
+# For the health check's cqlsh, which takes no file that others can read. Arguments can be read in the list of processes.
+rm -f "$credentials"
+(
+  umask 077
+  printf '[plain_text_auth]\nusername = millrace\npassword = %s\n' "$(cat "$password")" >"$credentials"
+)
 
 exec "$entrypoint" "$@" "--options-file=$configuration"

@@ -86,9 +86,10 @@ test('nobody gets in without a name and its password', async () => {
 });
 
 test('the health check of the container logs in', async () => {
-  const { username, password } = asDevice();
-  const login = ['-p', String(broker.port), '-u', username, '-P', password];
-  await promisify(execFile)('mosquitto_sub', [...login, '-t', 'iot/v1/health/status', '-E', '-W', '5']);
+  const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(directory, 'broker', 'run') };
+  const check = ['-p', String(broker.port), '-t', 'iot/v1/health/status', '-E', '-W', '5'];
+  await promisify(execFile)('mosquitto_sub', check, { env });
+  await expect(promisify(execFile)('mosquitto_sub', check, { env: { PATH: env.PATH } })).rejects.toThrow();
 });
 
 test('what a device publishes reaches the shared subscription of the API', async () => {

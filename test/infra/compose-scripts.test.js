@@ -57,6 +57,8 @@ test("scylla-start.sh hands the image's own entry point a scylla.yaml with our s
     SUPERUSER_YAML: join(secrets, 'scylla_superuser.yaml'),
     SCYLLA_ENTRYPOINT: '/bin/echo',
     CONFIGURATION: configuration,
+    CQL_PASSWORD_FILE: join(secrets, 'cql_password'),
+    CQLSH_CREDENTIALS: join(directory, 'cqlsh-credentials'),
   };
   const { stdout } = await run('/bin/sh', ['infra/compose/scylla-start.sh', '--smp=1'], { env });
   expect(stdout.trim()).toBe(`--smp=1 --options-file=${configuration}`);
@@ -65,4 +67,9 @@ test("scylla-start.sh hands the image's own entry point a scylla.yaml with our s
     authenticator: 'PasswordAuthenticator',
     auth_superuser_name: 'millrace',
   });
+  const password = readFileSync(join(secrets, 'cql_password'), 'utf8').trim();
+  expect(readFileSync(env.CQLSH_CREDENTIALS, 'utf8')).toBe(
+    `[plain_text_auth]\nusername = millrace\npassword = ${password}\n`,
+  );
+  expect(statSync(env.CQLSH_CREDENTIALS).mode & 0o077).toBe(0);
 });

@@ -83,6 +83,15 @@ describe('docker-compose.yml', () => {
       expect(file).toMatch(/^\.\/infra\/compose\/secrets\//);
   });
 
+  test('hands no secret to a program as an argument: the list of processes shows those', () => {
+    for (const [name, { healthcheck, command, entrypoint }] of services()) {
+      expect([name, JSON.stringify([healthcheck, command, entrypoint])]).toEqual([
+        name,
+        expect.not.stringMatching(/\$\(|\/run\/secrets/),
+      ]);
+    }
+  });
+
   test('mounts the secrets that each service reads, and each is one that init.sh writes', () => {
     for (const [, service] of services()) {
       const text = JSON.stringify([service.environment, service.healthcheck, service.command]);
