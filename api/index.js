@@ -22,7 +22,7 @@ const FLAGS = {
 await runCommand(async () => {
   const flags = parseFlags('npm start --', FLAGS, process.argv.slice(2));
   const config = readSettings();
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, { secrets: config.secrets });
   const end = createEnd();
   await (flags.drain ? drain(config, logger, end) : serve(config, logger, end));
   // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not

@@ -134,7 +134,17 @@ function arrange(v) {
       /** @type {number} */ latestGroups: v.LATEST_GROUPS,
     },
     /** @type {string} */ logLevel: v.LOG_LEVEL,
+    /** What nobody may read, neither in the log nor anywhere else. */
+    secrets: secretsOf(v),
   };
+}
+
+/** @param {Record<string, any>} values by their names @returns {string[]} */
+function secretsOf(values) {
+  const settings = /** @type {[string, Setting][]} */ (Object.entries(SETTINGS));
+  return settings
+    .flatMap(([name, { secret }]) => (secret ? [values[name]].flat() : []))
+    .filter((value) => typeof value === 'string' && value !== '');
 }
 
 /**

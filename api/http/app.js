@@ -5,6 +5,7 @@ import { openApiDocument } from './contract/openapi.js';
 import { hostGuard } from './guards.js';
 import { safeHeaders } from './headers.js';
 import { problemHandler } from './problems.js';
+import { requestId } from './request-id.js';
 import { DOCUMENT_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
 import { serve, timed, unknown } from './serve.js';
 import { createStatic } from './static.js';
@@ -25,6 +26,7 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
+  app.use(requestId);
   app.set('trust proxy', settings.trustProxy);
   app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), hostGuard(settings.host));
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }));

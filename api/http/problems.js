@@ -5,9 +5,10 @@ import { MillraceError } from '../../common/errors.js';
  * An error as a problem document (RFC 9457). Nothing from inside, such as a stack, CQL or a host, is in it.
  *
  * @param {MillraceError} error
+ * @param {string} [requestId] none: it was not even a request
  * @returns {string} JSON
  */
-export function problemDocument(error) {
+export function problemDocument(error, requestId) {
   const { code, status, details } = error;
   // What went wrong inside is for the log; to the client the table's title says enough.
   const shown = status >= 500 ? new MillraceError(code) : error;
@@ -17,22 +18,29 @@ export function problemDocument(error) {
     status,
     code,
     detail: shown.message,
+    request_id: requestId,
     ...(status >= 500 ? {} : details),
   });
 }
 
 /** @param {import('express').Response} res @param {MillraceError} error */
 export const sendProblem = (res, error) =>
-  res.status(error.status).type('application/problem+json').send(problemDocument(error));
+  res
+    .status(error.status)
+    .type('application/problem+json')
+    .send(problemDocument(error, res.locals['requestId']));
 
 /** @param {import('pino').Logger} logger @returns {import('express').ErrorRequestHandler} */
 export const problemHandler = (logger) => (error, req, res, next) => {
+  const request = { requestId: res.locals['requestId'], method: req.method, path: req.path };
   if (res.headersSent) {
-    logger.warn({ path: req.path, reason: String(error) }, 'an answer broke off');
+    logger.warn({ ...request, reason: String(error) }, 'an answer broke off');
     return next(error);
   }
   const problem = toProblem(error);
-  if (problem.code === 'internal') logger.error({ err: error, path: req.path }, 'a request failed');
+  if (problem.code === 'internal') logger.error({ ...request, err: error }, 'a request failed');
+  if (problem.status === 503)
+    logger.warn({ ...request, code: problem.code, reason: String(error) }, 'a request could not be served');
   if (problem.code === 'unavailable' || problem.code === 'busy') res.set('Retry-After', '2');
   sendProblem(res, problem);
 };

@@ -40,6 +40,7 @@ export function startCommand(script, settings, args = []) {
     },
   );
   return {
+    pid: child.pid,
     output: () => output,
     /** How it ended, and all that it printed. */
     ended,

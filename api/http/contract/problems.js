@@ -62,6 +62,9 @@ const problemOf = (code) =>
       status: z.literal(statusOf(code)),
       code: z.literal(code),
       detail: z.string().min(1).meta({ description: 'What is wrong with this request, for a person.' }),
+      request_id: z.string().optional().meta({
+        description: 'That of `X-Request-Id`: by it the log says more. Missing where it was no HTTP.',
+      }),
       ...(MEMBERS[code] ?? (ERRORS[code].kind === 'refusal' ? optionallyTold : {})),
     })
     .meta({ description: `${ERRORS[code].title}.` });

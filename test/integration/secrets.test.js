@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startApi } from '../support/api-process.js';
+import { sharedContactPoint, uniqueName } from '../support/engine.js';
+import { expectProblem, send } from '../support/http.js';
+import { dropKeyspace } from '../support/keyspace.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { startGate } from '../support/tcp-gate.js';
+import { until } from '../support/until.js';
+
+const SECRETS = {
+  CQL_PASSWORD: 'cql-"hush"-5f1c',
+  MQTT_PASSWORD: 'mqtt-hush-77ab',
+  API_TOKEN: 'token-hush-90de',
+  CURSOR_SECRET: 'cursor-hush-33f0',
+};
+const HEADERS = { authorization: `Bearer ${SECRETS.API_TOKEN}` };
+
+/** @type {import('../support/mosquitto.js').Mosquitto} */
+let mosquitto;
+/** @type {Awaited<ReturnType<typeof startGate>>} */
+let gate;
+/** @type {import('../support/api-process.js').ApiProcess} */
+let api;
+/** @type {import('../../common/settings.js').Config['cql']} */
+let direct;
+
+beforeAll(async () => {
+  mosquitto = await startMosquitto({ users: { millrace: SECRETS.MQTT_PASSWORD } });
+  gate = await startGate(`cql://${sharedContactPoint()}`);
+  const settings = {
+    ...SECRETS,
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    CQL_USERNAME: 'millrace',
+    CQL_KEYSPACE: uniqueName('t'),
+    MQTT_URL: mosquitto.url,
+    MQTT_USERNAME: 'millrace',
+    HTTP_PORT: '0',
+    LATEST_GROUPS: '4',
+    LOG_LEVEL: 'trace',
+  };
+  const config = readSettings(settings, { envFile: '' });
+  direct = config.cql;
+  await migrateDatabase(config);
+  api = await startApi({ ...settings, CQL_CONTACT_POINTS: new URL(gate.url).host });
+});
+afterAll(async () => {
+  await api?.kill();
+  await gate?.stop();
+  await mosquitto?.remove();
+  if (direct) await dropKeyspace(direct);
+});
+
+const lines = () =>
+  api
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+
+const get = (/** @type {string} */ path, headers = {}) =>
+  send(api.httpUrl, path, { headers: { ...HEADERS, ...headers } });
+
+test('a request has one name: in its header, in its problem, and in the line of the log about it', async () => {
+  const given = await get('/api/v1/devices/nobody', { 'x-request-id': 'proxy:42/a' });
+  expect(given.headers['x-request-id']).toBe('proxy:42/a');
+  expect(expectProblem(given, 404, 'not_found').request_id).toBe('proxy:42/a');
+
+  const made = await get('/api/v1/latest');
+  expect(made.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+  expect((await get('/api/v1/latest')).headers['x-request-id']).not.toBe(made.headers['x-request-id']);
+
+  for (const bad of ['two words', 'x'.repeat(129), 'a"b', '{"level":60}']) {
+    expect((await get('/healthz', { 'x-request-id': bad })).headers['x-request-id']).toMatch(
+      /^[\da-f-]{36}$/,
+    );
+  }
+
+  const unauthorized = await send(api.httpUrl, '/api/v1/latest', { headers: { 'x-request-id': 'stranger' } });
+  expect(expectProblem(unauthorized, 401, 'unauthorized').request_id).toBe('stranger');
+
+  gate.cut('reset');
+  const failed = await get('/api/v1/devices/nobody', { 'x-request-id': 'unlucky' });
+  expect(expectProblem(failed, 503, 'unavailable').request_id).toBe('unlucky');
+  await until(() => lines().some(({ requestId }) => requestId === 'unlucky'));
+  expect(lines().find(({ requestId }) => requestId === 'unlucky')).toMatchObject({
+    level: 40,
+    method: 'GET',
+    path: '/api/v1/devices/nobody',
+    code: 'unavailable',
+  });
+  await gate.open();
+});
+
+test('no secret is in the log, in metrics or in the list of processes, whatever goes wrong', async () => {
+  const basic = Buffer.from(`me:${SECRETS.API_TOKEN}`).toString('base64');
+  await send(api.httpUrl, '/api/v1/latest', { headers: { authorization: `Basic ${basic}` } });
+  await get(`/api/v1/latest?cursor=${encodeURIComponent(SECRETS.CURSOR_SECRET)}`);
+  await get(`/${SECRETS.API_TOKEN}`);
+  await send(api.httpUrl, '/api/v1/measurements', { method: 'POST', headers: HEADERS, body: '{' });
+
+  // The broker, back again, does not know the password any more.
+  await mosquitto.stop();
+  await until(() => lines().some(({ msg }) => msg === 'broker'));
+  gate.cut('reset');
+  await get('/readyz');
+  await get(`/api/v1/devices/${SECRETS.API_TOKEN}`);
+  await get('/api/v1/latest');
+  const metrics = (await get('/metrics')).text;
+  await gate.open();
+
+  // Somebody put it where it does not belong; that line was written, and does not show it.
+  await until(() => lines().some(({ path }) => path === '/api/v1/devices/[secret]'));
+  const own = readFileSync(`/proc/${api.pid}/cmdline`, 'utf8');
+  for (const secret of [...Object.values(SECRETS), 'hush', basic]) {
+    expect(api.output()).not.toContain(secret);
+    expect(metrics).not.toContain(secret);
+    expect(own).not.toContain(secret);
+  }
+});

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createLogger } from '../../api/logger.js';
+
+const EVERY_MS = 10_000;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** @param {{ level?: string, secrets?: string[] }} [options] */
+function listen({ level = 'info', secrets } = {}) {
+  /** @type {string[]} */
+  const lines = [];
+  const logger = createLogger(level, { secrets, destination: { write: (line) => void lines.push(line) } });
+  return { logger, lines, read: () => lines.map((line) => JSON.parse(line)) };
+}
+
+describe('a secret', () => {
+  const secrets = ['hush', 'hush-hush', 'say "no"\\'];
+
+  test.each([
+    ['in a field of its own', (/** @type {any} */ logger) => logger.info({ reason: 'hush' }, 'said')],
+    ['within a text', (/** @type {any} */ logger) => logger.warn('the server refuses hush-hush.')],
+    [
+      'in an error',
+      (/** @type {any} */ logger) => logger.error({ err: new Error('bad: say "no"\\') }, 'failed'),
+    ],
+    [
+      'deep inside',
+      (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
+    ],
+  ])('%s is not written', (_, say) => {
+    const { logger, lines, read } = listen({ secrets });
+    say(logger);
+    expect(read()).toHaveLength(1);
+    expect(lines[0]).not.toMatch(/hush|say \\"no/);
+    expect(lines[0]).toContain('[secret]');
+  });
+
+  test('is hidden by its name where the settings do not know it', () => {
+    const { logger, read } = listen();
+    logger.info({ password: 'of a device', headers: { authorization: 'Bearer abc', host: 'h' } }, 'said');
+    expect(read()[0]).toMatchObject({
+      password: '[secret]',
+      headers: { authorization: '[secret]', host: 'h' },
+    });
+  });
+});
+
+describe('what repeats', () => {
+  test('is told ten times, and then summed up with the last of it', () => {
+    const { logger, read } = listen();
+    for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
+    expect(read().map(({ i }) => i)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read().slice(10)).toMatchObject([{ i: 25, msg: 'again', unsaid: 15 }]);
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read()).toHaveLength(11);
+    logger.warn({ i: 26 }, 'again');
+    expect(read()).toHaveLength(12);
+  });
+
+  test('without details is summed up too', () => {
+    const { logger, read } = listen();
+    for (let i = 0; i < 12; i++) logger.info('again');
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
+  });
+
+  test('does not hold up anything else, nor what developers ask for', () => {
+    const { logger, read } = listen({ level: 'debug' });
+    for (let i = 0; i < 30; i++) logger.warn('again');
+    logger.warn('other');
+    expect(read()).toHaveLength(11);
+    for (let i = 0; i < 30; i++) logger.debug('again');
+    expect(read()).toHaveLength(41);
+  });
+
+  test('keeps no more texts in mind than a few hundred, however many there are', () => {
+    const { logger, read } = listen();
+    for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
+    expect(read().length).toBeLessThan(600);
+    jest.advanceTimersByTime(EVERY_MS);
+    expect(read().at(-1)).toMatchObject({ msg: 'text 4999' });
+  });
+});
