@@ -1,10 +1,12 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
 import { createBroker } from '../../../api/ingest/broker/index.js';
 import { createBudget } from '../../../api/ingest/budget.js';
 import { createMetrics } from '../../../api/metrics.js';
+import { createOwnCertificate } from '../../../api/tls/own-certificate.js';
 import { readSettings } from '../../../common/settings.js';
+import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { everybodyMayConnect } from '../../support/credentials.js';
 import { connectBytes } from '../../support/mqtt-bytes.js';
@@ -17,8 +19,14 @@ const CONNACK = '\u0020\u0002\u0000\u0000';
 const afterwards = useCleanUps();
 const strangers = createStrangers(afterwards);
 
-/** @param {import('../../../api/connection-bounds.js').Bounds} [bounds] */
-async function startBroker(bounds) {
+const certificates = certificatesFolder();
+afterAll(() => certificates.remove());
+
+/**
+ * @param {import('../../../api/connection-bounds.js').Bounds} [bounds]
+ * @param {import('../../../api/tls/own-certificate.js').OwnCertificate} [tls]
+ */
+async function startBroker(bounds, tls) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
@@ -32,6 +40,7 @@ async function startBroker(bounds) {
     logger: pino({ level: 'silent' }),
     metrics,
     bounds,
+    tls,
   });
   await broker.start();
   afterwards(() => broker.stop());
@@ -92,6 +101,22 @@ test.each([
   await stranger.drip(bytes, 5);
   expect(stranger.heard()).not.toBe(CONNACK);
   expect(clients()).toBe(0);
+});
+
+test('with TLS, a handshake that is not finished is counted, and who was let in is not', async () => {
+  const { cert, key, authority } = await certificates.make();
+  const logger = pino({ level: 'silent' });
+  const tls = createOwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
+  const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 2000 }, tls);
+  const device = await mqtt.connectAsync(`mqtts://127.0.0.1:${port}`, { ca: authority, reconnectPeriod: 0 });
+  afterwards(() => device.endAsync(true));
+  let broken = 0;
+  device.on('close', () => broken++);
+  const crowd = await strangers.flood(15, port);
+  await until(() => crowd.every(({ closed }) => closed()));
+  expect([await refused('crowded'), await refused('silent')]).toEqual([5, 10]);
+  expect(broken).toBe(0);
+  await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
 });
 
 test('of connections beyond the most there are each is closed as it comes, and there is room again later', async () => {
