@@ -15,6 +15,7 @@ const SECRETS = {
   MQTT_PASSWORD: 'mqtt-hush-77ab',
   API_TOKEN: 'token-hush-90de',
   CURSOR_SECRET: 'cursor-hush-33f0',
+  READ_TOKENS: 'reader-hush-1d20',
 };
 const HEADERS = { authorization: `Bearer ${SECRETS.API_TOKEN}` };
 

@@ -3,10 +3,12 @@ import cassandra from 'cassandra-driver';
 import { connect } from '../../../api/store/connect.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { connectDevice } from '../../support/device.js';
+import { sharedContactPoint } from '../../support/engine.js';
 import { readMetric } from '../../support/metrics.js';
 import { documentedMetrics, exposedMetrics } from '../../support/metrics-page.js';
 import { startMosquitto } from '../../support/mosquitto.js';
 import { startTestSystem } from '../../support/system.js';
+import { startGate } from '../../support/tcp-gate.js';
 import { until } from '../../support/until.js';
 
 const afterwards = useCleanUps();
@@ -68,6 +70,26 @@ test('what waits, what runs and how far clocks are apart is told as it is', asyn
   for (const habit of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
     expect([habit, await read(`iot_db_wrong_habits_total{habit="${habit}"}`)]).toEqual([habit, 0]);
   }
+});
+
+test('while the database is away, messages stand still and its node is down, until it is back', async () => {
+  const gate = await startGate(`cql://${sharedContactPoint()}`);
+  afterwards(() => gate.stop());
+  const { system } = await startSystem({ CQL_CONTACT_POINTS: new URL(gate.url).host });
+  afterwards(() => gate.open());
+  const device = await connectDevice(system);
+  afterwards(() => device.end());
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+
+  gate.cut('reset');
+  const stored = device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
+  await until(async () => (await read('iot_ingest_standstill_seconds')) > 0.5);
+  await until(async () => (await read('iot_db_nodes{state="down"}')) === 1);
+  expect(await read('iot_ingest_unsettled_messages')).toBe(1);
+  await gate.open();
+  await stored;
+  await until(async () => (await read('iot_ingest_standstill_seconds')) === 0);
+  await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);
 });
 
 test('a request that breaks a habit is counted, under each that it breaks', async () => {

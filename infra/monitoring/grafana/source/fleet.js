@@ -81,11 +81,13 @@ export const fleet = dashboard({
     },
     {
       title: 'Rebirths and closed connections',
-      says: 'Sparkplug nodes that we had to ask for their birth, and devices that send more than MAX_MESSAGE_BYTES.',
+      says: 'Sparkplug nodes that we had to ask for their birth, devices that send more than MAX_MESSAGE_BYTES, and those that the embedded broker turns away for want of rights.',
       unit: 'short',
       queries: {
         rebirths: 'sum(rate(iot_sparkplug_rebirth_requests_total{job="$job"}[$__rate_interval]))',
         'too large': 'sum(rate(iot_ingest_oversized_total{job="$job"}[$__rate_interval]))',
+        'turned away, {{what}}':
+          'sum by (what) (rate(iot_broker_turned_away_total{job="$job"}[$__rate_interval]))',
       },
     },
     {
