@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startApi, startCommand } from '../support/api-process.js';
+import { certificatesFolder } from '../support/certificates.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { sharedContactPoint, uniqueName } from '../support/engine.js';
+import { dropKeyspace } from '../support/keyspace.js';
+import { readMetric } from '../support/metrics.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { until } from '../support/until.js';
+
+const certificates = certificatesFolder();
+const afterwards = useCleanUps();
+/** @type {Awaited<ReturnType<typeof certificates.make>>} */
+let own;
+/** @type {import('../support/mosquitto.js').Mosquitto} */
+let broker;
+/** @type {Record<string, string>} */
+let settings;
+const cql = () => readSettings(settings, { envFile: '' }).cql;
+
+beforeAll(async () => {
+  own = await certificates.make();
+  broker = await startMosquitto({ tls: own });
+  settings = {
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    CQL_KEYSPACE: uniqueName('t'),
+    MQTT_URL: broker.url,
+    MQTT_TLS_CA: own.ca,
+    HTTP_PORT: '0',
+    LATEST_GROUPS: '2',
+  };
+  await migrateDatabase(readSettings(settings, { envFile: '' }));
+});
+afterAll(async () => {
+  await broker?.remove();
+  if (settings) await dropKeyspace(cql());
+  certificates.remove();
+});
+
+test('ingest, its live readers and --drain reach a broker by TLS', async () => {
+  const api = await startApi(settings);
+  afterwards(() => api.kill());
+  const device = await mqtt.connectAsync(broker.url, { ca: own.authority });
+  afterwards(() => device.endAsync(true));
+  const payload = JSON.stringify({ sensor_id: 'torque', value: 4.2 });
+  await device.publishAsync('iot/v1/press/measurements', payload, { qos: 1 });
+  await until(async () => {
+    const { items } = await (await fetch(`${api.httpUrl}/api/v1/latest`)).json();
+    return items.length === 1;
+  });
+  expect(await (await fetch(`${api.httpUrl}/readyz`)).json()).toMatchObject({
+    checks: { broker: { ok: true }, live: { ok: true } },
+  });
+  const expires = await readMetric(api, 'iot_tls_certificate_expires_seconds{purpose="mqtt_ca"}');
+  expect(expires).toBeGreaterThan(Date.now() / 1000);
+  api.signal('SIGTERM');
+  expect((await api.ended).code).toBe(0);
+
+  await device.publishAsync('iot/v1/press/measurements', payload, { qos: 1 });
+  const drained = await startCommand('api/index.js', settings, ['--drain']).ended;
+  expect(drained).toMatchObject({ code: 0, output: expect.stringContaining('1 messages settled') });
+});
+
+test.each(['another authority', 'none'])('%s is refused, with the setting that names it', async (which) => {
+  const { MQTT_TLS_CA: _, ...none } = settings;
+  const other = await certificates.make('other', { renew: true });
+  const { code, output } = await startCommand('api/index.js', {
+    ...none,
+    ...(which === 'none' ? {} : { MQTT_TLS_CA: other.ca }),
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  }).ended;
+  expect(output).toMatch(
+    /is not to be trusted: its certificate is not signed by the authority in MQTT_TLS_CA/,
+  );
+  expect(code).toBe(72);
+});
