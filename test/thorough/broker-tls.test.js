@@ -67,11 +67,13 @@ test('ingest, its live readers and --drain reach a broker by TLS', async () => {
 test.each(['another authority', 'none'])('%s is refused, with the setting that names it', async (which) => {
   const { MQTT_TLS_CA: _, ...none } = settings;
   const other = await certificates.make('other', { renew: true });
-  const { code, output } = await startCommand('api/index.js', {
+  const command = startCommand('api/index.js', {
     ...none,
     ...(which === 'none' ? {} : { MQTT_TLS_CA: other.ca }),
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
-  }).ended;
+  });
+  afterwards(() => command.kill());
+  const { code, output } = await command.ended;
   expect(output).toMatch(
     /is not to be trusted: its certificate is not signed by the authority in MQTT_TLS_CA/,
   );
