@@ -11,6 +11,8 @@ import { until } from '../../support/until.js';
 
 const SECRETS = {
   API_TOKEN: 'an-api-token-of-the-test',
+  READ_TOKENS: 'a-read-token-of-the-test',
+  INGEST_TOKENS: 'an-ingest-token-of-the-test',
   CURSOR_SECRET: 'a-cursor-secret-of-the-test',
   MQTT_PASSWORD: 'a-broker-password-of-the-test',
   CQL_PASSWORD: 'a-database-password-of-the-test',
@@ -69,7 +71,7 @@ const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
 test('not in answers, nor in metrics', async () => {
   const asked = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
   for (const path of asked) {
-    for (const token of [SECRETS.API_TOKEN, 'a-wrong-token-that-is-nearly-right']) {
+    for (const token of [SECRETS.API_TOKEN, SECRETS.READ_TOKENS, 'a-wrong-token-that-is-nearly-right']) {
       const { text, headers } = await send(api.httpUrl, path, bearer(token));
       expect([path, found(text + JSON.stringify(headers))]).toEqual([path, []]);
     }
