@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { roleStatements } from '../../schema/roles.js';
+
+const ROLE = { name: 'millrace_serve', password: "it's ; DROP" };
+
+test('a password ends where it ends, and is not shown', () => {
+  const [, change] = roleStatements('iot', 'serve', ROLE);
+  expect(change?.cql).toMatch(/^ALTER ROLE millrace_serve WITH PASSWORD = 'it''s ; DROP' AND LOGIN/);
+  expect(change?.shown).not.toContain('DROP');
+});
+
+test('who serves reads and writes in one keyspace, and changes no table', () => {
+  const grants = roleStatements('iot', 'serve', ROLE).flatMap(({ cql }) => (/^GRANT/.test(cql) ? [cql] : []));
+  expect(grants).toEqual([
+    'GRANT SELECT ON KEYSPACE iot TO millrace_serve',
+    'GRANT MODIFY ON KEYSPACE iot TO millrace_serve',
+  ]);
+});
+
+test.each([
+  { ...ROLE, name: 'a role' },
+  { ...ROLE, name: "x' OR" },
+  { ...ROLE, name: '' },
+  { ...ROLE, password: '' },
+  { ...ROLE, password: 'two\nlines' },
+])('%p is no role', (role) => {
+  expect(() => roleStatements('iot', 'migrate', role)).toThrow(expect.objectContaining({ code: 'usage' }));
+});
