@@ -8,7 +8,8 @@ const HELP = `${COMMAND} takes one of these, each of which says by --help what i
   issue ACCOUNT…    makes a secret for each, an account being the name or the UUID of a device
   list              all accounts that have a credential
   rotate ACCOUNT…   makes a new secret for each; the old one is good no more
-  revoke ACCOUNT…   takes its credential from each`;
+  revoke ACCOUNT…   takes its credential from each
+  mosquitto --out DIR   writes the password file and the access file of a Mosquitto`;
 
 /** The flags of each command. @satisfies {Record<string, Record<string, import('../../common/flags.js').Flag>>} */
 const FLAGS = {
@@ -21,6 +22,7 @@ const FLAGS = {
   list: {},
   rotate: {},
   revoke: {},
+  mosquitto: { out: { type: 'text', help: 'directory for passwords and acl; both are replaced' } },
 };
 
 /**
@@ -28,6 +30,7 @@ const FLAGS = {
  * @property {keyof typeof FLAGS} command
  * @property {string[]} accounts
  * @property {string[]} devices
+ * @property {string} out a directory
  */
 
 /**
@@ -51,8 +54,9 @@ export function readArguments(argv) {
       : `"${accounts[0]}" is no flag`;
     throw new MillraceError('usage', says);
   }
+  if (command === 'mosquitto' && !given['out']) throw new MillraceError('usage', 'mosquitto takes --out DIR');
   const devices = given['devices'] === undefined ? [] : String(given['devices']).split(',');
-  return { command, accounts, devices };
+  return { command, accounts, devices, out: given['out'] ?? '' };
 }
 
 /** @param {string} word @returns {word is keyof typeof FLAGS} */

@@ -4,6 +4,7 @@ import { connectStore } from '../store/index.js';
 import { readArguments } from './arguments.js';
 import { issue, list, revoke, rotate } from './commands.js';
 import { createKeeper } from './keeper.js';
+import { mosquitto } from './mosquitto.js';
 
 /**
  * What the commands are made of.
@@ -11,11 +12,12 @@ import { createKeeper } from './keeper.js';
  * @typedef {object} CommandParts
  * @property {import('./keeper.js').Keeper} keeper
  * @property {import('./arguments.js').Arguments} given
+ * @property {{ username?: string | undefined, password?: string | undefined }} installation its own account
  * @property {(text: string) => void} say a line of the answer
  * @property {(text: string) => void} note a line for a person, which is no part of the answer
  */
 
-const COMMANDS = { issue, list, rotate, revoke };
+const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 
 // npm run credentials: at the database itself, by the settings of npm start. So it works while nothing else runs, too.
 await runCommand(async () => {
@@ -29,6 +31,7 @@ await runCommand(async () => {
     await COMMANDS[given.command]({
       keeper,
       given,
+      installation: mqtt,
       say: (text) => void process.stdout.write(`${text}\n`),
       note: (text) => void process.stderr.write(`${text}\n`),
     });

@@ -16,23 +16,24 @@ const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
  * @param {Record<string, string>} [options.users] names and passwords; default: anonymous clients are let in
  * @param {{ cert: string, key: string }} [options.tls] paths; default: without TLS
  * @param {string[]} [options.acl] lines of an `acl_file`; default: everybody may do everything
+ * @param {string} [options.files] a directory with `passwords` and `acl`, as `npm run credentials -- mosquitto` writes them
  */
-export async function startMosquitto({ users, acl, tls } = {}) {
+export async function startMosquitto({ users, acl, tls, files } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-mosquitto-'));
   const port = await steadyPort();
-  const passwords = join(directory, 'passwords');
+  const passwords = join(files ?? directory, 'passwords');
   for (const [index, [name, password]] of Object.entries(users ?? {}).entries()) {
     const create = index === 0 ? ['-c'] : [];
     execFileSync('mosquitto_passwd', ['-b', ...create, passwords, name, password], { env });
   }
-  const rights = join(directory, 'acl');
+  const rights = join(files ?? directory, 'acl');
   if (acl) writeFileSync(rights, `${acl.join('\n')}\n`);
   const configuration = join(directory, 'mosquitto.conf');
   const lines = [
     ...persistentOn(port, directory),
     ...(tls ? [`certfile ${tls.cert}`, `keyfile ${tls.key}`] : []),
-    ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
-    ...(acl ? [`acl_file ${rights}`] : []),
+    ...(users || files ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
+    ...(acl || files ? [`acl_file ${rights}`] : []),
     '',
   ];
   writeFileSync(configuration, lines.join('\n'));
@@ -55,6 +56,8 @@ export async function startMosquitto({ users, acl, tls } = {}) {
     start,
     /** Ends it in order: it writes its queues. */
     stop,
+    /** It reads its files again. */
+    reload: () => child?.kill('SIGHUP'),
     /** It stays connected and says nothing, as a machine that hangs. */
     pause: () => child?.kill('SIGSTOP'),
     resume: () => child?.kill('SIGCONT'),
