@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { toProblem } from './api/problem.js';
 import { Header, HeaderBar } from './components/header.js';
+import { Loading } from './components/loading.js';
 import { ProblemNotice } from './components/notice.js';
 import { SignIn } from './components/sign-in.js';
 import { routeOf } from './routes.js';
@@ -38,10 +39,10 @@ function View({ path }) {
   return html`<${Loaded} ...${routeOf(path)} />`;
 }
 
-/** Nothing is shown while a view is fetched: on most ways that is over before it could be read. @param {import('./routes.js').Route} route */
+/** @param {import('./routes.js').Route} route */
 function Loaded({ view, ...props }) {
   const Component = useView(view);
-  return Component && html`<${Component} ...${props} />`;
+  return Component ? html`<${Component} ...${props} />` : html`<${Loading} />`;
 }
 
 /**

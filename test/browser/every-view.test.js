@@ -145,3 +145,21 @@ test('a view whose modules cannot be fetched says so, and comes when they can', 
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
 });
+
+test('a view whose modules are long on their way says so, and comes with them', async () => {
+  const { page } = dashboard;
+  /** @type {() => void} */
+  let goOn = () => {};
+  const held = new Promise((resolve) => {
+    goOn = () => resolve(undefined);
+  });
+  await page.route('**/assets/views/pipeline.js', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await see('/');
+  await page.getByRole('link', { name: 'Pipeline' }).first().click();
+  await page.getByRole('status').getByText('still on its way').waitFor();
+  goOn();
+  await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
+});

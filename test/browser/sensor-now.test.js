@@ -30,7 +30,8 @@ test('while the connection is lost the sensor and its device say since when, and
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
   const lost = dashboard.page.getByText('The connection is lost. What follows is as it was at');
-  await dashboard.page.goto(`${gate.url}/devices/collar-4/sensors/neck`);
+  await dashboard.page.goto(`${gate.url}/devices/collar-4`);
+  await dashboard.page.getByRole('link', { name: 'neck' }).first().click();
   await dashboard.page.locator('.connection[data-status="live"]').waitFor();
   await usual().getByText('As usual').waitFor();
   expect(await lost.count()).toBe(0);
