@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { INSTALLATION_RIGHTS } from '../../api/credentials/mosquitto-files.js';
 import { identifyDevice } from '../../schema/ids.js';
@@ -12,7 +12,6 @@ import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
 // MQTT 5, table 2-6: not authorized. Unlike 3.1.1 it says so of a single message as well.
-jest.setTimeout(15_000);
 const NOT_AUTHORIZED = 135;
 
 /** @type {import('../support/system.js').TestSystem} */
