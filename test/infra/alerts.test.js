@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startApi } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { connectDevice } from '../support/device.js';
-import { startTestEngine } from '../support/engine.js';
+import { startTestEngine, uniqueName } from '../support/engine.js';
 import { startAlertmanager, startPrometheus } from '../support/monitoring/servers.js';
-import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
 const ALERT = 'MillraceDatabaseNodeDown';
@@ -35,8 +37,17 @@ async function startReceiver() {
 test('the database stops: the alert fires, reaches whoever is called at night, and resolves after its return', async () => {
   const engine = await startTestEngine();
   afterwards(() => engine.dispose());
-  const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: engine.contactPoint } });
-  afterwards(() => system.halt());
+  const settings = {
+    CQL_CONTACT_POINTS: engine.contactPoint,
+    CQL_KEYSPACE: uniqueName('t'),
+    HTTP_PORT: '0',
+    MQTT_PORT: '0',
+    LATEST_GROUPS: '4',
+  };
+  await migrateDatabase(readSettings(settings, { envFile: '' }));
+  // A process of its own: the driver (4.10) forgets timers of nodes that it lost and found again.
+  const system = await startApi(settings);
+  afterwards(() => system.kill());
   const receiver = await startReceiver();
   const alertmanager = await startAlertmanager({ webhooks: receiver.url });
   afterwards(() => alertmanager.stop());
