@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+jest.setTimeout(90_000);
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { HTTP_RATE_LIMIT: '1', TRUST_PROXY: '1' } });
+});
+afterAll(() => system?.stop());
+
+/** @param {string} path @param {Record<string, string>} [headers] @param {string} [method] */
+const ask = (path, headers = {}, method = 'GET') => send(system.httpUrl, path, { headers, method });
+
+test('an address that asks too much is told to wait; health, metrics and others are served', async () => {
+  const from = { 'x-forwarded-for': '192.0.2.1' };
+  // A window may end among them.
+  const answers = [];
+  for (let count = 0; count < 21; count++) answers.push(await ask('/api/v1/fleet', from));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const answer of refused) {
+    expectProblem(answer, 429, 'rate_limited');
+    expect(answer.headers['retry-after']).toMatch(/^([1-9]|10)$/);
+  }
+  for (let count = 0; count < 21; count++) {
+    for (const path of ['/healthz', '/metrics']) expect((await ask(path, from)).status).toBe(200);
+  }
+  expect((await ask('/api/v1/fleet', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(200);
+});
+
+test('who says that he is somebody else is not believed beyond the proxies that are trusted', async () => {
+  const statuses = [];
+  for (let count = 0; count < 21; count++) {
+    const { status } = await ask('/api/v1/fleet', { 'x-forwarded-for': `203.0.113.${count}, 192.0.2.3` });
+    statuses.push(status);
+  }
+  expect(statuses).toContain(429);
+});
+
+test('what comes from this machine itself is not counted', async () => {
+  for (let count = 0; count < 30; count++) expect((await ask('/api/v1/fleet')).status).toBe(200);
+});
+
+/** Good, refused, unknown, a page, a file, a problem of before any route. @type {[path: string, headers: Record<string, string>][]} */
+const ANSWERS = [
+  ['/api/v1/fleet', {}],
+  ['/api/v1/latest?limit=0', {}],
+  ['/nothing', { accept: 'application/json' }],
+  ['/', {}],
+  ['/docs', {}],
+  ['/assets/main.js', {}],
+  ['/healthz', {}],
+  ['/metrics', {}],
+  ['/openapi.json', {}],
+  ['/api/v1/fleet', { host: 'evil.example' }],
+];
+
+test.each(ANSWERS)('%s %j says what a browser may do with it', async (path, headers) => {
+  const answer = await ask(path, headers);
+  expect(answer.headers).toMatchObject({
+    'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  expect(answer.headers['x-powered-by']).toBeUndefined();
+  // Without TLS it would be a lie.
+  expect(answer.headers['strict-transport-security']).toBeUndefined();
+});
+
+test('no page of another origin is let read anything, whatever it asks for', async () => {
+  const origin = 'http://evil.example';
+  const asked = {
+    'access-control-request-method': 'DELETE',
+    'access-control-request-headers': 'authorization',
+  };
+  for (const path of ['/api/v1/latest', '/api/v1/devices/x', '/metrics', '/']) {
+    for (const [method, more] of /** @type {const} */ ([
+      ['OPTIONS', asked],
+      ['GET', {}],
+    ])) {
+      const { headers } = await ask(path, { origin, ...more }, method);
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  }
+});
+
+test('where no token is set, pages of elsewhere change nothing', async () => {
+  const path = '/api/v1/measurements?device=victim';
+  for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }]) {
+    expectProblem(await ask(path, headers, 'POST'), 403, 'forbidden');
+  }
+});

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+jest.setTimeout(90_000);
+
+const ADMIN = 'the token that is good for everything';
+const READER = 'the-token-of-a-reader';
+const SENDER = 'the-token-of-a-sender';
+const HOUR_MS = 3_600_000;
+
+const settings = {
+  API_TOKEN: ADMIN,
+  READ_TOKENS: READER,
+  INGEST_TOKENS: SENDER,
+  TRUST_PROXY: '1',
+  CURSOR_SECRET: 'the same in all processes',
+};
+
+let ahead = 0;
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+
+beforeAll(async () => {
+  system = await startTestSystem({ settings, clock: () => Date.now() + ahead });
+});
+afterAll(() => system?.stop());
+
+/** As a page of ours asks. @returns {Record<string, string>} */
+const ownPage = () => ({ 'sec-fetch-site': 'same-origin' });
+
+let addresses = 0;
+const elsewhere = () => `192.0.2.${++addresses}`;
+
+/** @param {string} token @param {Record<string, string>} [headers] */
+const signIn = (token, headers = {}) =>
+  send(system.httpUrl, '/api/v1/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.1', ...headers },
+    body: JSON.stringify({ token }),
+  });
+
+/** @param {string} token @returns {Promise<string>} for the header Cookie */
+async function sessionOf(token) {
+  const [cookie = ''] = (await signIn(token)).headers['set-cookie'] ?? [];
+  return String(cookie.split(';', 1)[0]);
+}
+
+/** @param {string} cookie @param {string} [origin] */
+async function whoIs(cookie, origin = system.httpUrl) {
+  return JSON.parse((await send(origin, '/api/v1/session', { headers: { cookie } })).text);
+}
+
+test('a session is a cookie that no script reads and no other site has sent, with the scopes of its token', async () => {
+  const { status, headers, text } = await signIn(READER);
+  const [cookie = ''] = headers['set-cookie'] ?? [];
+  expect(status).toBe(200);
+  expect(cookie).toMatch(
+    /^millrace_session=\d+\.[\w-]{43}; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Strict$/,
+  );
+  const { required, scopes, ends_at } = JSON.parse(text);
+  expect([required, scopes]).toEqual([true, ['read']]);
+  expect(Math.abs(Date.parse(ends_at) - Date.now() - 12 * HOUR_MS)).toBeLessThan(60_000);
+  expect(await whoIs(String(cookie.split(';', 1)[0]))).toEqual({ required, scopes, ends_at });
+  expect(text + cookie).not.toContain(READER);
+});
+
+test('it reads what its token reads, and does nothing else', async () => {
+  const cookie = await sessionOf(READER);
+  const headers = { cookie, ...ownPage() };
+  expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
+  const retired = await send(system.httpUrl, '/api/v1/devices/x', { method: 'DELETE', headers });
+  expectProblem(retired, 403, 'forbidden');
+});
+
+test('it is nothing once it is changed, has ended, or is of another secret', async () => {
+  const cookie = await sessionOf(ADMIN);
+  const [, end = '', signature = ''] = /=(\d+)\.(.+)/.exec(cookie) ?? [];
+  const nobody = { required: true, scopes: [], ends_at: null };
+  const swapped = `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`;
+  for (const value of [
+    `${Number(end) + 1}.${signature}`,
+    `${end}.${swapped}`,
+    `${end}.`,
+    end,
+    '',
+    '.',
+    `0${end}.${signature}`,
+  ]) {
+    expect(await whoIs(`millrace_session=${value}`)).toEqual(nobody);
+  }
+  expect((await whoIs(`other=1; ${cookie}; millrace_session=x`)).scopes).toContain('admin');
+  ahead += 12 * HOUR_MS;
+  expect(await whoIs(cookie)).toEqual(nobody);
+  const answer = await send(system.httpUrl, '/api/v1/latest', { headers: { cookie } });
+  expectProblem(answer, 401, 'unauthorized');
+});
+
+test('another process of the same settings knows it, and it ends with its token', async () => {
+  const cookie = await sessionOf(READER);
+  const start = (/** @type {Record<string, string>} */ changed) =>
+    startTestSystem({
+      settings: { ...settings, CQL_KEYSPACE: system.config.cql.keyspace, ...changed },
+      clock: () => Date.now() + ahead,
+    });
+  const [same, without] = await Promise.all([start({}), start({ READ_TOKENS: 'the-next-token' })]);
+  try {
+    expect((await whoIs(cookie, same.httpUrl)).scopes).toEqual(['read']);
+    expect((await whoIs(cookie, without.httpUrl)).scopes).toEqual([]);
+  } finally {
+    await Promise.all([same.halt(), without.halt()]);
+  }
+});
+
+test('who signs out is rid of the cookie', async () => {
+  const cookie = await sessionOf(READER);
+  const headers = { cookie, ...ownPage() };
+  const answer = await send(system.httpUrl, '/api/v1/session', { method: 'DELETE', headers });
+  expect([answer.status, answer.text]).toEqual([204, '']);
+  expect(answer.headers['set-cookie']?.[0]).toMatch(/^millrace_session=; Path=\/; Expires=Thu, 01 Jan 1970/);
+});
+
+test('a token that may only send begins none, and what is no token is told', async () => {
+  const refused = await signIn(SENDER);
+  expect(expectProblem(refused, 403, 'forbidden')).toMatchObject({ scope: 'read' });
+  expect(refused.headers['set-cookie']).toBeUndefined();
+  for (const body of ['', '{}', '{"token":1}', '{"token":""}', '{"token":"x","more":1}', 'token=x']) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await send(system.httpUrl, '/api/v1/session', { method: 'POST', headers, body });
+    expectProblem(answer, 400, 'malformed');
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await send(system.httpUrl, '/api/v1/session', {
+    method: 'POST',
+    headers: form,
+    body: 'token=x',
+  });
+  expectProblem(answer, 415, 'unknown_format');
+  const large = await signIn('x'.repeat(40_000));
+  expectProblem(large, 413, 'too_large');
+});
+
+test('a stream ends with the session that it was opened by', async () => {
+  const cookie = await sessionOf(READER);
+  ahead += 12 * HOUR_MS - 1500;
+  const response = await fetch(`${system.httpUrl}/api/v1/stream`, { headers: { cookie } });
+  expect(response.status).toBe(200);
+  // It would go on for ever.
+  await response.text();
+  expect(await whoIs(cookie)).toMatchObject({ scopes: [] });
+});
+
+describe('what changes something', () => {
+  const device = '/api/v1/devices/nobody';
+
+  test.each([
+    ['of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['of another origin of this site', { 'sec-fetch-site': 'same-site' }],
+    ['of another origin, as old browsers say it', { origin: 'http://evil.example' }],
+    ['of nowhere', { origin: 'null' }],
+    ['that does not say where it comes from', {}],
+  ])(
+    'by a session is refused from a page %s',
+    async (_name, /** @type {Record<string, string>} */ headers) => {
+      const cookie = await sessionOf(ADMIN);
+      const answer = await send(system.httpUrl, device, {
+        method: 'DELETE',
+        headers: { cookie, ...headers },
+      });
+      expectProblem(answer, 403, 'forbidden');
+    },
+  );
+
+  test('by a session is done from a page of this origin, and by a token from anywhere', async () => {
+    const cookie = await sessionOf(ADMIN);
+    const { host } = new URL(system.httpUrl);
+    /** @type {Record<string, string>[]} */
+    const good = [
+      { cookie, ...ownPage() },
+      { cookie, origin: `http://${host}`, host },
+      { authorization: `Bearer ${ADMIN}`, 'sec-fetch-site': 'cross-site', origin: 'http://a.example' },
+    ];
+    for (const headers of good) {
+      expectProblem(await send(system.httpUrl, device, { method: 'DELETE', headers }), 404, 'not_found');
+    }
+  });
+
+  test('signing in is refused from a page of elsewhere', async () => {
+    const answer = await signIn(ADMIN, { 'sec-fetch-site': 'cross-site' });
+    expectProblem(answer, 403, 'forbidden');
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  });
+});
+
+describe('wrong tokens', () => {
+  const guess = (/** @type {string} */ from, token = 'a guess') =>
+    send(system.httpUrl, '/api/v1/latest', {
+      headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': from },
+    });
+
+  test('are taken ten times a minute from an address, and then not even right ones', async () => {
+    const from = elsewhere();
+    for (let count = 0; count < 10; count++) expectProblem(await guess(from), 401, 'unauthorized');
+    for (const token of ['a guess', ADMIN]) {
+      const answer = await guess(from, token);
+      expectProblem(answer, 429, 'rate_limited');
+      const seconds = Number(answer.headers['retry-after']);
+      expect(seconds).toBeGreaterThan(0);
+      expect(seconds).toBeLessThanOrEqual(60);
+    }
+    expect((await guess(elsewhere(), ADMIN)).status).toBe(200);
+    const cookie = await sessionOf(READER);
+    const headers = { cookie, 'x-forwarded-for': from };
+    expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
+  });
+
+  test('count at the sign-in, too, and for themselves', async () => {
+    const from = { 'x-forwarded-for': elsewhere() };
+    for (let count = 0; count < 10; count++)
+      expectProblem(await signIn('a guess', from), 401, 'unauthorized');
+    expectProblem(await signIn(ADMIN, from), 429, 'rate_limited');
+    expect((await guess(from['x-forwarded-for'], ADMIN)).status).toBe(200);
+  });
+});
