@@ -93,7 +93,9 @@ test('no page of another origin is let read anything, whatever it asks for', asy
 
 test('where no token is set, pages of elsewhere change nothing', async () => {
   const path = '/api/v1/measurements?device=victim';
-  for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }]) {
+  /** @type {Record<string, string>[]} */
+  const elsewhere = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }];
+  for (const headers of elsewhere) {
     expectProblem(await ask(path, headers, 'POST'), 403, 'forbidden');
   }
 });
