@@ -112,6 +112,7 @@ export async function startSystem(parts) {
         submit: ingest.submit,
         replay: ingest.replay,
         retire: withRights({ retire: ingest.retire, forget: credentials.forget }),
+        credentials,
         live,
         stats,
         healMs: periods.heal,

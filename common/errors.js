@@ -43,6 +43,11 @@ export const ERRORS = {
   not_acceptable: { kind: 'problem', status: 406, title: 'Nothing that is served here is accepted' },
   too_slow: { kind: 'problem', status: 408, title: 'The request did not arrive in time' },
   not_replayable: { kind: 'problem', status: 409, title: 'The dead letter does not hold the whole message' },
+  credential_exists: {
+    kind: 'problem',
+    status: 409,
+    title: 'The account has a credential; rotate it, or revoke it first',
+  },
   wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },
   refused: {
     kind: 'problem',
@@ -79,11 +84,6 @@ export const ERRORS = {
   not_ours: { kind: 'stop', exit: 74, title: 'A directory does not bear our marker file' },
   data_dir_taken: { kind: 'stop', exit: 75, title: 'Another engine works in this data directory' },
   not_all_replayed: { kind: 'stop', exit: 76, title: 'Not all that was to be replayed is stored' },
-  credential_exists: {
-    kind: 'stop',
-    exit: 77,
-    title: 'The account has a credential; rotate it, or revoke it first',
-  },
   bad_settings: { kind: 'stop', exit: 78, title: 'Settings are missing or wrong' },
 };
 

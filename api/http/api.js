@@ -14,6 +14,7 @@ import { createStream } from './stream/index.js';
  * @property {import('../ingest/submission.js').Submit} submit
  * @property {import('../ingest/replay.js').Replay} replay
  * @property {import('../ingest/registry/retirement.js').Retirement['retire']} retire
+ * @property {import('../credentials/keeper.js').Keeper} credentials
  * @property {import('../live/index.js').Live} live
  * @property {number} healMs what readers follow is read again so often
  * @property {number} stallMs an export of which nothing is taken for so long is given up

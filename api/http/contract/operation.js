@@ -31,6 +31,7 @@ export const TAGS = {
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and a way in for those who have no MQTT.',
   'dead-letters': 'What was refused, and why.',
+  credentials: 'What devices sign in to the broker with, where `MQTT_AUTH` is on.',
   operation: 'How this process is.',
   access: 'Who asks, and what he may do.',
   contract: 'What you read here, for programs.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { MOST_DEVICES } from '../../credentials/keeper.js';
 import { BUCKETS } from '../../latency-counts.js';
 import { SCHEMAS } from './schemas.js';
 
@@ -124,6 +125,17 @@ const SignIn = z
   .strictObject({ token: z.string().min(1).max(4096) })
   .meta({ examples: [{ token: 'a token of the settings' }] });
 
+const WantedCredential = z
+  .strictObject({
+    account: Name.meta({ description: 'The device: a UUID in lower case, or a name.' }),
+    devices: z
+      .array(Name)
+      .max(MOST_DEVICES)
+      .optional()
+      .meta({ description: 'Further devices that it may speak for, as a gateway does.' }),
+  })
+  .meta({ examples: [{ account: 'gateway-7', devices: ['pump', 'valve'] }] });
+
 /** By their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
@@ -141,6 +153,7 @@ export const PAYLOADS = {
       ],
     }),
   SignIn,
+  WantedCredential,
 };
 
 /** What comes by MQTT alone. */

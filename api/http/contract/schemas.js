@@ -215,6 +215,19 @@ const Session = z.strictObject({
   ends_at: time.meta({ description: 'When his session ends; null where he has none.' }),
 });
 
+const credential = {
+  device_id: Id,
+  account: Name.meta({ description: 'As whom it signs in: its name or its id, as it was given.' }),
+  devices: z.array(Name).meta({ description: 'Further devices that it may speak for.' }),
+  issued_at: Time,
+  changed_at: Time.meta({ description: 'When its secret was last made.' }),
+};
+const Credential = z.strictObject(credential);
+const IssuedCredential = z.strictObject({
+  ...credential,
+  secret: z.string().meta({ description: 'Its password, told this once.' }),
+});
+
 const Document = z.looseObject({}).meta({ description: 'The document itself.' });
 
 /** @template {z.ZodType} T @param {T} item */
@@ -254,5 +267,8 @@ export const SCHEMAS = {
   Alive,
   Readiness,
   Session,
+  Credential,
+  CredentialPage: pageOf(Credential),
+  IssuedCredential,
   Document,
 };

@@ -1,3 +1,4 @@
+import * as credentials from '../contract/operations/credentials.js';
 import * as deadLetters from '../contract/operations/dead-letters.js';
 import * as devices from '../contract/operations/devices.js';
 import * as fleet from '../contract/operations/fleet.js';
@@ -5,6 +6,7 @@ import * as latest from '../contract/operations/latest.js';
 import * as measurements from '../contract/operations/measurements.js';
 import * as service from '../contract/operations/service.js';
 import * as session from '../contract/operations/session.js';
+import { deleteCredential, getCredentials, postCredential, rotateCredential } from './credentials.js';
 import { getDeadLetter, getDeadLetterSummary, getDeadLetters, replayDeadLetter } from './dead-letters.js';
 import { deleteDevice, getDevice, getDevices, getSensor } from './devices.js';
 import { getAsyncApi, getOpenApi } from './documents.js';
@@ -122,6 +124,30 @@ export const API_ROUTES = [
     path: '/api/v1/dead-letters/{id}/replay',
     create: replayDeadLetter,
     operation: deadLetters.replayDeadLetter,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/credentials',
+    create: getCredentials,
+    operation: credentials.listCredentials,
+  },
+  {
+    method: 'post',
+    path: '/api/v1/credentials',
+    create: postCredential,
+    operation: credentials.issueCredential,
+  },
+  {
+    method: 'post',
+    path: '/api/v1/credentials/{device}/rotate',
+    create: rotateCredential,
+    operation: credentials.rotateCredential,
+  },
+  {
+    method: 'delete',
+    path: '/api/v1/credentials/{device}',
+    create: deleteCredential,
+    operation: credentials.revokeCredential,
   },
   { method: 'post', path: '/api/v1/session', create: postSession, operation: session.beginSession },
   { method: 'get', path: '/api/v1/session', create: getSession, operation: session.readSession },

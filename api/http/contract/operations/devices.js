@@ -41,7 +41,7 @@ export const retireDevice = {
   tag: 'devices',
   scope: 'admin',
   summary: 'Retires a device',
-  description: `It is gone from all pages, counts and indexes; its samples expire. If it comes back it registers anew: at once where
+  description: `It is gone from all pages, counts and indexes; its samples expire, and its account at the broker is taken away. If it comes back it registers anew: at once where
 this process takes its messages, within ten minutes where another one does that still knows it. A retirement that was
 answered 503 may be half done: repeat it.`,
   answers: { 204: {} },

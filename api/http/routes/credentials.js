@@ -1,0 +1,91 @@
+import { MillraceError } from '../../../common/errors.js';
+import { formatTime } from '../../../common/times.js';
+import { bodyOf } from '../body.js';
+import { PAYLOADS } from '../contract/payloads.js';
+import { fields, readQuery } from '../parameters.js';
+
+export const LIST = { limit: fields.limit, cursor: fields.cursor };
+
+/** A thousand names of the greatest length, escaped, in bytes. */
+const MOST_BYTES = 1024 * 1024;
+
+const SCOPE = JSON.stringify(['credentials']);
+
+/**
+ * `GET /credentials`: the accounts of devices, page by page.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const getCredentials =
+  ({ credentials, cursors }) =>
+  async (req, res) => {
+    const { limit, cursor } = readQuery(req, LIST);
+    const after = cursor === undefined ? null : cursors.open(SCOPE, cursor);
+    const { rows, next } = await credentials.page({ after, limit });
+    res.json({ items: rows.map(credentialItem), next: next && cursors.seal(SCOPE, next) });
+  };
+
+/**
+ * `POST /credentials`: gives a device its first secret.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const postCredential =
+  ({ credentials }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { read } = bodyOf(req, res, MOST_BYTES);
+    if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
+    res.status(201).json(issuedItem(await credentials.issue(readWanted(String(await read())))));
+  };
+
+/**
+ * `POST /credentials/{device}/rotate`: another secret in place of the one before.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const rotateCredential =
+  ({ credentials }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    res.json(issuedItem(await credentials.rotate(String(req.params['device']))));
+  };
+
+/**
+ * `DELETE /credentials/{device}`: takes it away.
+ *
+ * @param {import('../api.js').RouteParts} parts
+ * @returns {import('express').RequestHandler}
+ */
+export const deleteCredential =
+  ({ credentials }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    await credentials.revoke(String(req.params['device']));
+    res.status(204).end();
+  };
+
+/** @param {string} text @returns {{ account: string, devices?: string[] }} @throws {MillraceError} `malformed` */
+function readWanted(text) {
+  try {
+    return PAYLOADS.WantedCredential.parse(JSON.parse(text));
+  } catch (error) {
+    const says = 'Send {"account": "…"}, and "devices": ["…"] for a gateway, and nothing else.';
+    throw new MillraceError('malformed', says, { cause: error });
+  }
+}
+
+/** @param {import('../../store/credentials.js').Credential} credential */
+const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => ({
+  device_id: deviceId,
+  account,
+  devices,
+  issued_at: formatTime(issuedAt),
+  changed_at: formatTime(changedAt),
+});
+
+/** @param {import('../../credentials/keeper.js').Issued} issued */
+const issuedItem = ({ credential, secret }) => ({ ...credentialItem(credential), secret });

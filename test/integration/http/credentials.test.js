@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { expectProblem, send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+
+jest.setTimeout(90_000);
+
+const ADMIN = 'the token that is good for everything';
+const NOT_AUTHORIZED = 5;
+
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+
+beforeAll(async () => {
+  system = await startTestSystem({ settings: { MQTT_AUTH: 'true', API_TOKEN: ADMIN } });
+});
+afterAll(() => system?.stop());
+
+/** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] */
+const ask = (method, path, body) =>
+  send(system.httpUrl, `/api/v1/credentials${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${ADMIN}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+
+/** @param {string} account @param {string[]} [devices] */
+async function issue(account, devices) {
+  const { status, text } = await ask('POST', '', { account, devices });
+  expect(status).toBe(201);
+  return JSON.parse(text);
+}
+
+/** @param {string} username @param {string} password @returns {Promise<number>} what CONNACK says */
+async function connects(username, password) {
+  try {
+    const client = await mqtt.connectAsync(system.mqttUrl, { username, password, reconnectPeriod: 0 });
+    await client.endAsync(true);
+    return 0;
+  } catch (error) {
+    return /** @type {{ code: number }} */ (error).code;
+  }
+}
+
+test('an account is issued, signs in, gets another secret, and is taken away', async () => {
+  const issued = await issue('pump 1', ['a', 'plant/edge']);
+  expect(issued).toMatchObject({ account: 'pump 1', devices: ['a', 'plant/edge'] });
+  expect(await connects('pump 1', issued.secret)).toBe(0);
+
+  expectProblem(await ask('POST', '', { account: 'pump 1' }), 409, 'credential_exists');
+  const { secret, ...listed } = issued;
+  const list = await ask('GET', '');
+  expect(JSON.parse(list.text).items).toContainEqual(listed);
+  expect(list.text).not.toContain(secret);
+
+  const { status, text } = await ask('POST', '/pump%201/rotate');
+  const rotated = JSON.parse(text);
+  expect([status, rotated.issued_at, rotated.devices]).toEqual([200, issued.issued_at, issued.devices]);
+  expect(await connects('pump 1', secret)).toBe(NOT_AUTHORIZED);
+  expect(await connects('pump 1', rotated.secret)).toBe(0);
+
+  expect((await ask('DELETE', `/${issued.device_id}`)).status).toBe(204);
+  expect(await connects('pump 1', rotated.secret)).toBe(NOT_AUTHORIZED);
+  for (const [method, path] of /** @type {const} */ ([
+    ['DELETE', '/pump%201'],
+    ['POST', '/pump%201/rotate'],
+  ])) {
+    expectProblem(await ask(method, path), 404, 'not_found');
+  }
+});
+
+test('who is connected is disconnected when the account is taken away, and when its device is retired', async () => {
+  for (const path of ['credentials', 'devices']) {
+    const name = `valve-${path}`;
+    const { secret: password } = await issue(name);
+    const client = await mqtt.connectAsync(system.mqttUrl, { username: name, password, reconnectPeriod: 0 });
+    const closed = new Promise((resolve) => client.once('close', () => resolve(true)));
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    const answer = await send(system.httpUrl, `/api/v1/${path}/${name}`, { method: 'DELETE', headers });
+    expect(answer.status).toBe(204);
+    expect(await closed).toBe(true);
+    client.end(true);
+  }
+});
+
+test('all accounts are listed, page by page', async () => {
+  const names = Array.from({ length: 25 }, (_, i) => `one-of-many-${i}`);
+  for (const name of names) await issue(name);
+  const seen = [];
+  let cursor = '';
+  do {
+    const { text } = await ask('GET', `?limit=7${cursor && `&cursor=${cursor}`}`);
+    const { items, next } = JSON.parse(text);
+    expect(items.length).toBeLessThanOrEqual(7);
+    seen.push(...items.map((/** @type {{ account: string }} */ { account }) => account));
+    cursor = next;
+  } while (cursor);
+  expect(seen.filter((name) => names.includes(name)).sort()).toEqual([...names].sort());
+});
+
+test.each([
+  [{}, 400, 'malformed'],
+  ['pump', 400, 'malformed'],
+  [{ account: 1 }, 400, 'malformed'],
+  [{ account: 'x', devices: 'y' }, 400, 'malformed'],
+  [{ account: 'x', password: 'of my own' }, 400, 'malformed'],
+  [{ account: 'ä'.repeat(100) }, 400, 'bad_id'],
+  [{ account: 'x', devices: Array.from({ length: 1001 }, (_, i) => `d${i}`) }, 400, 'malformed'],
+])('%j is refused', async (body, status, code) => {
+  expectProblem(await ask('POST', '', body), status, code);
+});
+
+test('a body that is no JSON is told so', async () => {
+  const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'text/plain' };
+  const answer = await send(system.httpUrl, '/api/v1/credentials', { method: 'POST', headers, body: 'pump' });
+  expectProblem(answer, 415, 'unknown_format');
+});
