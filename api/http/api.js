@@ -1,4 +1,5 @@
 import express from 'express';
+import { createAllPlaces, MOST_AT_ONCE } from './places.js';
 import { API_ROUTES } from './routes/index.js';
 import { serve } from './serve.js';
 import { createStream } from './stream/index.js';
@@ -19,6 +20,7 @@ import { createStream } from './stream/index.js';
  * @property {number} healMs what readers follow is read again so often
  * @property {number} stallMs an export of which nothing is taken for so long is given up
  * @property {import('../installation-stats.js').InstallationStats} stats
+ * @property {typeof MOST_AT_ONCE} [mostAtOnce]
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
  * @property {number} maxClockSkewMs
@@ -35,9 +37,10 @@ import { createStream } from './stream/index.js';
  */
 export function createApi(parts) {
   const router = express.Router();
-  const stream = createStream(parts);
+  const places = createAllPlaces(parts.mostAtOnce ?? MOST_AT_ONCE);
+  const stream = createStream({ ...parts, places });
   router.use('/api/v1', noStore);
-  serve(router, API_ROUTES, { ...parts, stream });
+  serve(router, API_ROUTES, { ...parts, places, stream });
   return { router, readers: stream.readers, stopStreams: stream.stop };
 }
 

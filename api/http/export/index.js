@@ -36,15 +36,16 @@ export function exportType(req, format) {
  * @param {import('express').Response} res
  * @param {object} of
  * @param {Pick<import('../../reading/index.js').Reading, 'all'>} of.reading
+ * @param {import('../places.js').Places} of.places
  * @param {ExportType} of.type
  * @param {import('../../reading/hours.js').Sensor} of.key
  * @param {Parameters<typeof fileName>[0]} of.sensor
  * @param {{ from: number, to: number }} of.range
  * @param {'asc' | 'desc'} of.order
  * @param {number} of.stallMs who takes nothing for so long is taken to be gone
- * @throws {MillraceError} `bad_parameter`, `unavailable`
+ * @throws {MillraceError} `bad_parameter`, `busy`, `unavailable`
  */
-export async function sendExport(req, res, { reading, type, key, sensor, range, order, stallMs }) {
+export async function sendExport(req, res, { reading, places, type, key, sensor, range, order, stallMs }) {
   const paged = ['limit', 'cursor'].filter((parameter) => parameter in req.query);
   if (paged.length > 0) {
     throw new MillraceError('bad_parameter', 'An export is the whole range: it has no pages.', {
@@ -53,6 +54,9 @@ export async function sendExport(req, res, { reading, type, key, sensor, range, 
       },
     });
   }
+  const leave = places.take();
+  // Its end, or that of the connection, whichever comes.
+  res.once('close', leave);
   const format = FORMATS[type];
   res.attachment(fileName(sensor, format.extension)).set('Content-Type', `${type}; charset=utf-8`);
   if (req.method === 'HEAD') return void res.end();

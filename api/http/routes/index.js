@@ -45,7 +45,7 @@ import { postMeasurements } from './submission.js';
  *
  * The tests hold every answer that they get to this, and `npm run test:contract` tries what else might come.
  *
- * @type {Array<RouteOf<import('../api.js').RouteParts & { stream: ReturnType<typeof import('../stream/index.js').createStream> }>>}
+ * @type {Array<RouteOf<import('../api.js').RouteParts & { places: ReturnType<typeof import('../places.js').createAllPlaces>, stream: ReturnType<typeof import('../stream/index.js').createStream> }>>}
  */
 export const API_ROUTES = [
   { method: 'get', path: '/api/v1/latest', create: getLatest, operation: latest.listLatest },

@@ -24,11 +24,11 @@ export const QUERY = {
  * `GET /devices/{device}/sensors/{sensor}/measurements`: raw samples in [from, to), newest first unless told otherwise.
  * The cursor holds the instant that was reached. As CSV or NDJSON: all of the range, streamed.
  *
- * @param {import('../api.js').RouteParts} parts
+ * @param {import('../api.js').RouteParts & { places: { exports: import('../places.js').Places } }} parts
  * @returns {import('express').RequestHandler}
  */
 export const getMeasurements = (parts) => async (req, res) => {
-  const { reading, cursors, stallMs } = parts;
+  const { reading, cursors, stallMs, places } = parts;
   const { limit, cursor, order, format, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, parts);
   const sensor = await findMeasured(parts, req.params);
@@ -37,7 +37,17 @@ export const getMeasurements = (parts) => async (req, res) => {
   range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
   const type = exportType(req, format);
   res.vary('Accept');
-  if (type !== null) return sendExport(req, res, { reading, type, key, sensor, range, order, stallMs });
+  if (type !== null)
+    return sendExport(req, res, {
+      reading,
+      places: places.exports,
+      type,
+      key,
+      sensor,
+      range,
+      order,
+      stallMs,
+    });
   const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
   const reached = cursor === undefined ? null : cursors.open(scope, cursor);
   if (reached !== null && order === 'asc') range.from = Math.max(range.from, reached);

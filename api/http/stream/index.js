@@ -19,11 +19,11 @@ const READINGS_AT_ONCE = 4;
  * does. A reader that was here before, and says by Last-Event-ID how far it got, is told what has changed since; where
  * that is not known any more, it gets a snapshot again. So there is never a gap.
  *
- * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'stats' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'>} parts
+ * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'stats' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'> & { places: { streams: import('../places.js').Places } }} parts
  * @param {typeof PERIODS_MS} [periods]
  */
 export function createStream(parts, periods = PERIODS_MS) {
-  const { stats, healMs, clock, logger, metrics } = parts;
+  const { places, stats, healMs, clock, logger, metrics } = parts;
   const limit = createLimit(READINGS_AT_ONCE);
   const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
   /** @type {Set<import('./reader.js').Reader>} */
@@ -57,6 +57,8 @@ export function createStream(parts, periods = PERIODS_MS) {
   /** @type {import('express').RequestHandler} */
   async function handler(req, res) {
     const subscription = readSubscription(req.url);
+    const leavePlace = places.streams.take();
+    res.once('close', leavePlace);
     res.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
     if (req.method === 'HEAD') return void res.end();
     res.flushHeaders();

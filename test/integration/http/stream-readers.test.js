@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
+import { createPlaces } from '../../../api/http/places.js';
+import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
 import { createLocalLink } from '../../../api/live/local-link.js';
 import { createMetrics } from '../../../api/metrics.js';
@@ -57,8 +59,8 @@ const asAnybody = (_req, res, next) => {
   next();
 };
 
-/** The stream alone. @param {{ heal?: number, periods?: Partial<typeof PERIODS> }} [options] ms */
-async function serve({ heal = 60_000, periods } = {}) {
+/** The stream alone. @param {{ heal?: number, periods?: Partial<typeof PERIODS>, most?: number }} [options] ms; `most`: readers */
+async function serve({ heal = 60_000, periods, most = 10_000 } = {}) {
   missed = new Set();
   live = createLocalLink({ isWanted: () => false, send: () => {} });
   live.onMissed = (listener) => {
@@ -68,6 +70,7 @@ async function serve({ heal = 60_000, periods } = {}) {
   stream = createStream(
     {
       store,
+      places: { streams: createPlaces(most, 'full') },
       live: Object.assign(live, { note: () => {} }),
       stats: { read: () => statsOf([]), recent: () => [], start() {}, stop() {} },
       healMs: heal,
@@ -78,10 +81,12 @@ async function serve({ heal = 60_000, periods } = {}) {
     },
     { ...PERIODS, ...periods },
   );
-  server = createServer(express().get('/stream', asAnybody, stream.handler)).listen(0, '127.0.0.1');
+  const app = express().get('/api/v1/stream', asAnybody, stream.handler);
+  app.use(problemHandler(pino({ level: 'silent' })));
+  server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  url = `http://127.0.0.1:${port}/stream`;
+  url = `http://127.0.0.1:${port}/api/v1/stream`;
 }
 
 beforeEach(() => {
@@ -147,7 +152,7 @@ test('a reader that does not read is dropped; the others go on', async () => {
   const idle = connect(Number(new URL(url).port), '127.0.0.1');
   idle.on('error', () => {}); // That it is dropped is what is waited for.
   idle.pause();
-  idle.write('GET /stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  idle.write('GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
   await until(async () => (await connections()) === 2);
   await reader.first('snapshot');
 
@@ -333,4 +338,17 @@ test('readers of the same things read the database once', async () => {
   } finally {
     store.fleet.latestPage = latestPage;
   }
+});
+
+test('beyond as many readers as are served, one is told to come again, and finds a place when another has gone', async () => {
+  await serve({ most: 1 });
+  const reader = await open(`?device=${ID}`);
+  await reader.first('snapshot');
+  expect((await fetch(url)).status).toBe(429);
+  reader.close();
+  await until(async () => {
+    const response = await fetch(url);
+    await response.body?.cancel();
+    return response.status === 200;
+  });
 });

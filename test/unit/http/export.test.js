@@ -3,6 +3,7 @@ import { get } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import express from 'express';
 import { sendExport } from '../../../api/http/export/index.js';
+import { createPlaces } from '../../../api/http/places.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { until } from '../../support/until.js';
 
@@ -23,10 +24,12 @@ async function serve() {
       state.ended = true;
     }
   }
+  const places = createPlaces(1, 'full');
   const app = express();
   app.get('/', (req, res) =>
     sendExport(req, res, {
       reading: { all },
+      places,
       type: 'text/csv',
       key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
       sensor: { deviceId: 'd', sensorId: 's', row: { deviceName: 'export', name: null } },
@@ -39,7 +42,7 @@ async function serve() {
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const [response] = await once(get(`http://127.0.0.1:${port}`, { agent: false }), 'response');
-  return { response, state };
+  return { response, state, url: `http://127.0.0.1:${port}` };
 }
 
 test('who takes nothing of an export is given up, and what was read for him let go', async () => {
@@ -48,4 +51,16 @@ test('who takes nothing of an export is given up, and what was read for him let 
   expect(response.statusCode).toBe(200);
   await until(() => state.ended);
   response.destroy();
+});
+
+test('beyond as many as are made at once, one is told to come again, and has its turn when another has ended', async () => {
+  const { response, url } = await serve();
+  response.on('error', () => {});
+  expect((await fetch(url)).status).toBe(429);
+  response.destroy();
+  await until(async () => {
+    const next = await fetch(url);
+    await next.body?.cancel();
+    return next.status === 200;
+  });
 });

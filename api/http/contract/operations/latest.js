@@ -70,5 +70,5 @@ What does not exist yet is followed from its first value on. Whoever reads too s
       },
     },
   },
-  problems: ['bad_parameter', 'bad_id'],
+  problems: ['bad_parameter', 'bad_id', 'busy'],
 };

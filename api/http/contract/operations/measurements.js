@@ -31,7 +31,7 @@ An export that fails half-way breaks off: what ends as it should is complete.`,
       },
     },
   },
-  problems: [...PAGED, 'bad_range', 'bad_id', 'not_found'],
+  problems: [...PAGED, 'busy', 'bad_range', 'bad_id', 'not_found'],
 };
 
 /** @type {Operation} */
@@ -46,7 +46,7 @@ multiples of their width since 1970, in UTC; of the first and the last one only 
 \`avg\` and \`count\` are those of all samples, whatever the width.`,
   query: SERIES,
   answers: { 200: json(SCHEMAS.Series) },
-  problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'unavailable'],
+  problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
 
 /** @type {Operation} */
