@@ -34,6 +34,7 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * @param {(error: Error) => void} parts.onFatal told when it cannot go on
  * @param {() => number} [parts.clock] epoch ms
  * @param {import('./periods.js').Periods} [parts.periods]
+ * @param {import('./http/access/rates.js').Rate} [parts.wrongTokens] so many of them an address may show
  * @param {typeof import('./store/index.js').connectStore} [parts.openStore] benchmarks compare other ways to store with ours
  * @param {typeof createIntake} [parts.openIntake] and leave the broker away
  * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
@@ -41,6 +42,7 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  */
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
+  const { wrongTokens = WRONG_TOKENS } = parts;
   const { openStore, openIntake = createIntake, clockDifference } = parts;
   const tls = createTls({ config, everyMs: periods.certificates, logger });
   const pipeline = await connectPipeline({
@@ -102,7 +104,7 @@ export async function startSystem(parts) {
   });
   const stats = createInstallationStats({ vitals, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
-  const access = createAccess({ settings: config.http, secret, attempts: WRONG_TOKENS, clock });
+  const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock });
   const api = serves
     ? createApi({
         access,

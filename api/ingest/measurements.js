@@ -118,8 +118,9 @@ export function createMeasurements(parts) {
       if (changed.length > 0) publish(device, changed);
       const { samples: committed, skipped, relative } = basket.counts;
       metrics.samples.inc(committed);
-      // What is replayed says nothing of how long samples take.
-      if (seenAt !== null) metrics.endToEndSeconds.observe(Math.max(0, clock() - newestOfAll(series)) / 1000);
+      // What is replayed says nothing of how long samples take, and where every sensor was refused there is none.
+      if (seenAt !== null && series.length > 0)
+        metrics.endToEndSeconds.observe(Math.max(0, clock() - newestOfAll(series)) / 1000);
       if (skipped > 0) metrics.skipped.inc(skipped);
       if (relative > 0) metrics.relative.inc(relative);
       return true;

@@ -57,6 +57,15 @@ test.each(WHOLE)('%s makes one letter of the message', async (_, payload, code) 
   ]);
 });
 
+test.each([
+  ['{"sensor_id":"","value":1}', 1],
+  ['[{"n":"","v":1},{"n":"","v":2,"t":1}]', 2],
+])('a message in which no sensor has a name is settled: %s', async (payload, refused) => {
+  const device = newDevice();
+  await publish(device, payload);
+  expect(await readLetters(here.database, device)).toMatchObject([{ codes: { bad_id: refused } }]);
+});
+
 /** What is wrong with one measurement, in JSON as it is sent. @type {[string, string, string][]} */
 const SINGLE = [
   ['no object', '7', 'malformed'],

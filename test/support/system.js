@@ -23,8 +23,10 @@ const NEVER_MS = 86_400_000;
  * @param {() => number} [options.clock] epoch ms
  * @param {(error: Error) => void} [options.onFatal]
  * @param {Partial<import('../../api/periods.js').Periods>} [options.periods] ms
+ * @param {import('../../api/http/access/rates.js').Rate} [options.wrongTokens]
  */
-export async function startTestSystem({ settings = {}, clock, onFatal = failLoudly, periods } = {}) {
+export async function startTestSystem(options = {}) {
+  const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
   const config = readSettings(
     {
@@ -52,6 +54,7 @@ export async function startTestSystem({ settings = {}, clock, onFatal = failLoud
     clockDifference: clock && (async () => 0),
     // Packing by itself would come between what a test does: who wants it says so.
     periods: { ...PERIODS_MS, pack: NEVER_MS, ...periods },
+    wrongTokens,
   });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
 
