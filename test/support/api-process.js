@@ -65,8 +65,12 @@ export async function startApi(settings, { script = 'api/index.js', withinMs } =
   const api = startCommand(script, settings);
   try {
     const ready = await until(
-      () => {
-        if (!api.running()) throw new Error(`npm start ended:\n${api.output()}`);
+      async () => {
+        if (!api.running()) {
+          // What it said last may come after its end.
+          const { code, output } = await api.ended;
+          throw Object.assign(new Error(`npm start ended (${code}):\n${output}`), { exitCode: code });
+        }
         return /\{.*"msg":"ready".*\}/.exec(api.output())?.[0];
       },
       { what: 'the API', withinMs },

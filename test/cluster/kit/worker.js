@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ERRORS } from '../../../common/errors.js';
 import { startApi } from '../../support/api-process.js';
 
 const RESTART_MS = 500;
+/** Exit codes of a start that another one may mend. @type {ReadonlySet<number>} */
+const PASSES = new Set([ERRORS.database_away.exit, ERRORS.broker_away.exit]);
 /** A start beside a cluster that boots, on a machine that is busy. */
 const READY_MS = 120_000;
 
@@ -32,7 +35,7 @@ export function createWorker(name, settings, script) {
         });
       } catch (error) {
         if (!wanted) return;
-        if (!/database/i.test(String(error))) throw error;
+        if (!PASSES.has(/** @type {{ exitCode?: number }} */ (error).exitCode ?? 0)) throw error;
         await sleep(RESTART_MS);
       }
     }
