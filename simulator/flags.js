@@ -17,6 +17,10 @@ const SHARED = { devices: 1000, leastConnections: 16 };
 /** @satisfies {Record<string, import('../common/flags.js').Flag>} */
 const FLAGS = {
   broker: { type: 'text', help: 'mqtt://host:port; default from MQTT_URL, or MQTT_HOST and MQTT_PORT' },
+  credentials: {
+    type: 'text',
+    help: "file of the devices' own accounts and secrets, as npm run credentials -- issue … --file writes it",
+  },
   profile: { type: 'text', help: 'collar (1 to 4 sensors) or factory (machines of 50)', fallback: 'collar' },
   devices: { type: 'integer', help: 'simulated devices', fallback: 25, min: 1 },
   sensors: { type: 'integer', help: 'sensors of each device; default as the profile has it', min: 1 },
@@ -65,7 +69,7 @@ export function readFlags(argv) {
   const read = /** @type {Flags} */ ({
     ...flags,
     faults,
-    connections: flags.connections ?? connectionsFor(flags.devices),
+    connections: flags.connections ?? connectionsFor(flags),
   });
   const problems = problemsOf(read);
   if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
@@ -89,6 +93,11 @@ function problemsOf(flags) {
   if (!(flags.speed > 0)) problems.push('--speed is above 0');
   if (flags.batch < flags.interval) problems.push('--batch is at least --interval');
   if (flags.rate !== undefined) problems.push(...problemsOfRate(flags, flags.rate));
+  if (flags.credentials !== undefined && flags.connections < flags.devices) {
+    problems.push(
+      '--connections is --devices where --credentials are: each device has an account of its own',
+    );
+  }
   if (flags.device !== undefined && (!isName(longestName(flags)) || /[/+#]/.test(flags.device))) {
     problems.push('--device is 1 to 128 bytes, the number included, without / + # and control characters');
   }
@@ -123,9 +132,9 @@ function mostSamples({ profile, sensors, faults, ...flags }) {
   return samplesPerSensor(flags) * (sensors ?? most) * share;
 }
 
-/** @param {number} devices */
-const connectionsFor = (devices) =>
-  devices <= MOST_OWN_CONNECTIONS
+/** @param {{ devices: number, credentials?: string | undefined }} flags */
+const connectionsFor = ({ devices, credentials }) =>
+  devices <= MOST_OWN_CONNECTIONS || credentials !== undefined
     ? devices
     : Math.max(SHARED.leastConnections, Math.ceil(devices / SHARED.devices));
 
@@ -135,6 +144,7 @@ const isBrokerUrl = (text) => /^mqtts?:\/\/[^\s/]+\/?$/.test(text) && URL.canPar
 /**
  * @typedef {object} Flags durations in ms
  * @property {string} [broker]
+ * @property {string} [credentials] a file
  * @property {string} profile
  * @property {number} devices
  * @property {number} [sensors]

@@ -103,7 +103,7 @@ function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, say }, onT
     meter,
     ledger,
     onTrouble,
-    onRefused: (reason) => stopSignal.stop(refusal(broker.url, reason)),
+    onRefused: (reason) => stopSignal.stop(refusal(broker, reason)),
   });
   const total = herd.reduce((sum, { sensors }) => sum + sensors.length, 0);
   const through = connections < devices ? `, through ${fleet.connections} connections` : '';

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 import { MillraceError } from '../common/errors.js';
-import { shownUrl } from './mqtt/broker.js';
+import { brokerFor, shownUrl } from './mqtt/broker.js';
 import { createTroubleReporter, refusal } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
 import { EARLIEST_SENML_MS, isSenmlName } from './payloads/senml.js';
@@ -41,12 +41,12 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
     timeline,
     speed: flags.speed,
     rowsPerMessage: flags.rows,
-    broker,
+    broker: brokerFor(broker, device),
     encode: /** @type {typeof ENCODERS[string]} */ (ENCODERS[format]),
     meter,
     ledger,
     onTrouble: trouble.report,
-    onRefused: (reason) => stopSignal.stop(refusal(broker.url, reason)),
+    onRefused: (reason) => stopSignal.stop(refusal(broker, reason)),
   });
   const givesUp = setTimeout(() => {
     if (meter.snapshot().acknowledged === 0 && !replay.connected()) stopSignal.stop('no broker');

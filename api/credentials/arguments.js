@@ -11,6 +11,12 @@ const HELP = `${COMMAND} takes one of these, each of which says by --help what i
   revoke ACCOUNT…   takes its credential from each
   mosquitto --out DIR   writes the password file and the access file of a Mosquitto`;
 
+/** @satisfies {import('../../common/flags.js').Flag} */
+const FILE = /** @type {const} */ ({
+  type: 'text',
+  help: 'file that the accounts and secrets are added to, a line each, instead of being printed; its owner alone may read it',
+});
+
 /** The flags of each command. @satisfies {Record<string, Record<string, import('../../common/flags.js').Flag>>} */
 const FLAGS = {
   issue: {
@@ -18,9 +24,10 @@ const FLAGS = {
       type: 'text',
       help: 'further devices that each may speak for, as a gateway does; comma-separated, one whose name has a comma by its UUID',
     },
+    file: FILE,
   },
   list: {},
-  rotate: {},
+  rotate: { file: FILE },
   revoke: {},
   mosquitto: { out: { type: 'text', help: 'directory for passwords and acl; both are replaced' } },
 };
@@ -31,6 +38,7 @@ const FLAGS = {
  * @property {string[]} accounts
  * @property {string[]} devices
  * @property {string} out a directory
+ * @property {string} [file] for secrets
  */
 
 /**
@@ -56,7 +64,7 @@ export function readArguments(argv) {
   }
   if (command === 'mosquitto' && !given['out']) throw new MillraceError('usage', 'mosquitto takes --out DIR');
   const devices = given['devices'] === undefined ? [] : String(given['devices']).split(',');
-  return { command, accounts, devices, out: given['out'] ?? '' };
+  return { command, accounts, devices, out: given['out'] ?? '', file: given['file'] };
 }
 
 /** @param {string} word @returns {word is keyof typeof FLAGS} */

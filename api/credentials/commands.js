@@ -1,3 +1,4 @@
+import { credentialLine, openCredentialsFile } from '../../common/credentials-file.js';
 import { printable } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
 import { shortened } from '../dead-letters/text.js';
@@ -10,14 +11,16 @@ const ONCE = 'Told this once: only a salted hash is kept.';
 /** @typedef {import('./index.js').CommandParts} CommandParts */
 
 /** @param {CommandParts} parts */
-export async function issue({ keeper, given, say, note }) {
-  for (const account of given.accounts) tell(await keeper.issue({ account, devices: given.devices }), say);
+export async function issue(parts) {
+  const { keeper, given, note } = parts;
+  await tellEach(parts, (account) => keeper.issue({ account, devices: given.devices }));
   note(ONCE);
 }
 
 /** @param {CommandParts} parts */
-export async function rotate({ keeper, given, say, note }) {
-  for (const account of given.accounts) tell(await keeper.rotate(account), say);
+export async function rotate(parts) {
+  const { keeper, note } = parts;
+  await tellEach(parts, keeper.rotate);
   note(
     `${ONCE} The old ones are good no more; who is connected with one is disconnected within half a minute.`,
   );
@@ -46,8 +49,24 @@ export async function list({ keeper, say, note }) {
   if (shown === 0) note('No device has a credential.');
 }
 
-/** A name has no tab in it. @param {import('./keeper.js').Issued} issued @param {(text: string) => void} say */
-const tell = ({ credential, secret }, say) => say(`${credential.account}\t${secret}`);
+/**
+ * Each secret is told, or is in the file, before the next one is made: what fails half-way has lost none.
+ *
+ * @param {CommandParts} parts
+ * @param {(account: string) => Promise<import('./keeper.js').Issued>} make
+ */
+async function tellEach({ given, say }, make) {
+  const file = given.file === undefined ? null : await openCredentialsFile(given.file);
+  try {
+    for (const wanted of given.accounts) {
+      const { credential, secret } = await make(wanted);
+      if (file) await file.add(credential.account, secret);
+      else say(credentialLine(credential.account, secret));
+    }
+  } finally {
+    await file?.close();
+  }
+}
 
 /** @param {import('../store/credentials.js').Credential} credential */
 function lineOf({ deviceId, account, devices, issuedAt, changedAt }) {

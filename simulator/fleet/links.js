@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createDevice } from '../device.js';
+import { brokerFor } from '../mqtt/broker.js';
 import { createGateway } from './gateway.js';
 
 /** Unacknowledged messages of one device; more than a constrained device would keep, and enough for a slow link. */
@@ -39,7 +40,13 @@ export function createLinks({ herd, connections, buffer, open, ...options }) {
   };
   if (!shared) {
     const links = herd.map((description) =>
-      createDevice({ ...options, limits, description, clientId: `${description.name}-${run}` }),
+      createDevice({
+        ...options,
+        broker: brokerFor(options.broker, description.name),
+        limits,
+        description,
+        clientId: `${description.name}-${run}`,
+      }),
     );
     return { links, senders: links };
   }

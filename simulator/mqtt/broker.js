@@ -1,22 +1,46 @@
 import { readFileSync } from 'node:fs';
 import { embeddedBrokerUrl } from '../../common/addresses.js';
+import { readCredentialsFile } from '../../common/credentials-file.js';
 import { MillraceError } from '../../common/errors.js';
 
 /**
  * Which broker, and as whom: `--broker`, else `MQTT_URL`, else where the embedded broker listens.
  *
  * @param {import('../../common/settings.js').Config['mqtt']} settings
- * @param {string} [url] as given by `--broker`
+ * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags
  * @returns {import('./connection.js').Broker}
- * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS
+ * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS;
+ *   `usage` when the file of credentials cannot be read
  */
-export function chooseBroker(settings, url = settings.url ?? embeddedBrokerUrl(settings)) {
+export function chooseBroker(settings, flags) {
+  const url = flags.broker ?? settings.url ?? embeddedBrokerUrl(settings);
   const { username, password, tlsCa } = settings;
   if (tlsCa && !url.startsWith('mqtts:')) {
     // The connection would be open, without a word.
     throw new MillraceError('bad_settings', `${shownUrl(url)} must be mqtts:// where MQTT_TLS_CA is set.`);
   }
-  return { url, username, password, ...(tlsCa ? { ca: readCa(tlsCa) } : {}) };
+  return {
+    url,
+    username,
+    password,
+    ...(tlsCa ? { ca: readCa(tlsCa) } : {}),
+    ...(flags.credentials === undefined ? {} : { secrets: readCredentialsFile(flags.credentials) }),
+  };
+}
+
+/**
+ * The broker as a device sees it: with its own account, where devices have one.
+ *
+ * @param {import('./connection.js').Broker} broker
+ * @param {string} device its name
+ * @returns {import('./connection.js').Broker}
+ * @throws {MillraceError} `usage`: it has none
+ */
+export function brokerFor({ secrets, ...broker }, device) {
+  if (!secrets) return broker;
+  const password = secrets.get(device);
+  if (password !== undefined) return { ...broker, username: device, password };
+  throw new MillraceError('usage', `The file of --credentials has no account ${device}.`);
 }
 
 /** @param {string} path */

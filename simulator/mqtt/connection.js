@@ -2,7 +2,14 @@ import mqtt from 'mqtt';
 import { tlsTrouble } from '../../common/tls-trouble.js';
 import { backoffMs } from './backoff.js';
 
-/** @typedef {{ url: string, username?: string, password?: string, ca?: Buffer }} Broker */
+/**
+ * @typedef {object} Broker
+ * @property {string} url
+ * @property {string} [username]
+ * @property {string} [password]
+ * @property {Buffer} [ca]
+ * @property {Map<string, string>} [secrets] of the devices' own accounts, by name
+ */
 
 /** CONNACK return codes (MQTT 3.1.1, table 3.1) that waiting does not mend: version, client id, credentials, rights. */
 const HOPELESS = new Set([1, 2, 4, 5]);

@@ -21,12 +21,18 @@ export function createTroubleReporter(statusLine) {
   };
 }
 
-/** @param {string} url @param {string} reason @returns {MillraceError} `broker_away` */
-export const refusal = (url, reason) =>
+/** @param {import('./connection.js').Broker} broker @param {string} reason @returns {MillraceError} `broker_away` */
+export const refusal = ({ url, secrets }, reason) =>
   new MillraceError(
     'broker_away',
-    `The broker at ${shownUrl(url)} refuses us (${reason}). Set MQTT_USERNAME and MQTT_PASSWORD to what it takes.`,
+    `The broker at ${shownUrl(url)} refuses us (${reason}). ${secrets ? MEND.file : MEND.settings}`,
   );
+
+const MEND = {
+  settings:
+    'Set MQTT_USERNAME and MQTT_PASSWORD to what it takes, or give the devices their own --credentials.',
+  file: 'Issue what is missing in the file of --credentials, or rotate what is wrong, with --file.',
+};
 
 /** @param {string} url @returns {MillraceError} `broker_away` */
 export const unreachable = (url) =>

@@ -39,6 +39,10 @@ test.each([
   expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
 });
 
+test('devices with accounts of their own have connections of their own, however many they are', () => {
+  expect(read('--devices 2000 --credentials x').connections).toBe(2000);
+});
+
 test('faults come out as rates', () => {
   expect(read('--faults tsbs,poison=0.01').faults).toMatchObject({ late: 0.05, poison: 0.01, skew: 0 });
 });
@@ -53,6 +57,7 @@ test.each([
   ['--faults late=2', '--faults late is from 0 to 1'],
   ['--faults sunspots=1', '--faults does not know "sunspots"'],
   ['--connections 0', '--connections is 1 or more'],
+  ['--connections 5 --credentials x', '--connections is --devices where --credentials are'],
 ])('%s: %s', (line, sentence) => {
   expect(refusal(line)).toContain(sentence);
 });

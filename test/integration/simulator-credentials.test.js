@@ -1,0 +1,78 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startCommand } from '../support/api-process.js';
+import { startSimulator } from '../support/simulator-process.js';
+import { startTestSystem } from '../support/system.js';
+
+const FLEET = ['calf-0001', 'calf-0002', 'calf-0003'];
+
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+let directory = '';
+let file = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-credentials-'));
+  file = join(directory, 'calves');
+  system = await startTestSystem({ settings: { MQTT_AUTH: 'true' }, periods: { recheck: 300 } });
+});
+afterAll(async () => {
+  await system?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** @param {string[]} args of `npm run credentials` */
+function credentials(...args) {
+  const { cql, retention } = system.config;
+  const settings = {
+    CQL_CONTACT_POINTS: String(cql.contactPoints),
+    CQL_KEYSPACE: cql.keyspace,
+    LATEST_GROUPS: String(retention.latestGroups),
+  };
+  return startCommand('api/credentials/index.js', settings, args).ended;
+}
+
+/** @param {string[]} flags */
+const simulate = (...flags) =>
+  startSimulator([
+    ...['--broker', system.mqttUrl, '--device', 'calf', '--credentials', file],
+    ...['--interval', '50ms', '--batch', '200ms', '--duration', '1s', ...flags],
+  ]).ended;
+
+test('each simulated device signs in with its own account, out of a file that nobody else may read', async () => {
+  const issued = await credentials('issue', ...FLEET, '--file', file);
+  expect(issued.code).toBe(0);
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  expect(lines.map((line) => line.split('\t')[0])).toEqual(FLEET);
+  for (const line of lines) expect(issued.output).not.toContain(line.split('\t')[1]);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+
+  const { code, summary } = await simulate('--devices', '3');
+  expect({ code, summary }).toMatchObject({ code: 0, summary: { dropped: 0, left: 0 } });
+  // A device speaks for itself alone: with one account for all of them, none but that would be known.
+  for (const device of FLEET) expect((await system.fetch(`/devices/${device}`)).status).toBe(200);
+
+  // What is made anew stands behind what it replaces.
+  expect((await credentials('rotate', 'calf-0002')).code).toBe(0);
+  const refused = await simulate('--devices', '3');
+  expect(refused.code).toBe(72);
+  expect(refused.output).toContain('refuses us');
+  expect(refused.output).toContain('--credentials');
+  expect((await credentials('rotate', 'calf-0002', '--file', file)).code).toBe(0);
+  expect((await simulate('--devices', '3')).code).toBe(0);
+  expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4);
+});
+
+test('a device without an account is named before anything is sent', async () => {
+  const { code, output } = await simulate('--devices', '4');
+  expect(code).toBe(2);
+  expect(output).toContain('no account calf-0004');
+});
+
+test('a line that is none is told by its number, without what stands in it', async () => {
+  const { code, output } = await startSimulator(['--credentials', 'package.json', '--devices', '1']).ended;
+  expect(code).toBe(2);
+  expect(output).toContain('Line 1 of package.json');
+  expect(output).not.toContain('{');
+});
