@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { printable } from '../../../common/printable.js';
+import { MOST_OF_AN_ACCOUNT } from './own-connections.js';
 
 /** Between two lines about the same, in ms: a device that is turned away comes back at once. */
 const EVERY_MS = 60_000;
@@ -38,6 +39,16 @@ export function createAccessNotices({ logger, everyMs = EVERY_MS }) {
         'wrong account or password, this one last',
       );
       failedSignIns = 0;
+    },
+
+    /** @param {string} account */
+    tooMany(account) {
+      if (isDue(`connections ${account}`)) {
+        logger.warn(
+          { account, most: MOST_OF_AN_ACCOUNT },
+          'too many connections of one account; the oldest closed',
+        );
+      }
     },
 
     /**

@@ -1,3 +1,5 @@
+import { createOwnConnections } from './own-connections.js';
+
 /** MQTT 3.1.1, table 3.1: the server is unavailable. What is wrong otherwise is 5, not authorized. */
 const UNAVAILABLE = 3;
 
@@ -12,6 +14,11 @@ const UNAVAILABLE = 3;
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
+  const ownConnections = createOwnConnections(({ name }) => {
+    metrics.turnedAway.inc({ what: 'connection' });
+    notices.tooMany(name);
+  });
+
   /**
    * @param {import('aedes').Client} client
    * @param {string | undefined} name
@@ -32,6 +39,7 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     if (willTopic !== undefined && !authorization.mayPublish(client, willTopic, 'will')) return false;
     // A client id ends the connection that has it already: so it counts within an account alone.
     if (!account.isInstallation) client.id = `${account.deviceId}/${client.id}`;
+    ownConnections.enter(connection);
     return true;
   }
 
