@@ -3,9 +3,6 @@ import { printable } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
 import { shortened } from '../dead-letters/text.js';
 
-/** Rows read at a time. */
-const PAGE = 1000;
-
 const ONCE = 'Told this once: only a salted hash is kept.';
 
 /** @typedef {import('./index.js').CommandParts} CommandParts */
@@ -36,16 +33,11 @@ export async function revoke({ keeper, given, note }) {
 
 /** @param {CommandParts} parts */
 export async function list({ keeper, say, note }) {
-  /** @type {import('../store/credentials.js').CredentialPlace | null} */
-  let after = null;
   let shown = 0;
-  do {
-    /** @type {Awaited<ReturnType<import('./keeper.js').Keeper['page']>>} */
-    const { rows, next } = await keeper.page({ after, limit: PAGE });
-    for (const row of rows) say(lineOf(row));
-    shown += rows.length;
-    after = next;
-  } while (after);
+  for await (const row of keeper.all()) {
+    say(lineOf(row));
+    shown++;
+  }
   if (shown === 0) note('No device has a credential.');
 }
 

@@ -5,6 +5,9 @@ import { hashSecret, makeSecret } from './secret.js';
 /** Devices that one account may speak for beside itself. */
 export const MOST_DEVICES = 1000;
 
+/** Rows read at a time. */
+const PAGE = 1000;
+
 /** @typedef {import('../store/credentials.js').Credential} Credential */
 
 /** @typedef {{ credential: Credential, secret: string }} Issued the secret is told once, and not kept */
@@ -49,8 +52,33 @@ export function createKeeper({ store, clock, installation, onChange = async () =
     return found;
   }
 
+  /** @returns {AsyncGenerator<Credential>} all that are good */
+  async function* all() {
+    /** @type {import('../store/credentials.js').CredentialPlace | null} */
+    let after = null;
+    do {
+      /** @type {Awaited<ReturnType<typeof store.page>>} */
+      const { rows, next } = await store.page({ after, limit: PAGE });
+      yield* rows;
+      after = next;
+    } while (after);
+  }
+
+  /** @param {string} id @returns {Promise<boolean>} whether any account but its own could speak for it */
+  async function takeFromGateways(id) {
+    let found = false;
+    for await (const gateway of all()) {
+      const devices = gateway.devices.filter((device) => identifyDevice(device)?.id !== id);
+      if (devices.length === gateway.devices.length) continue;
+      found = true;
+      await write({ ...gateway, devices }, gateway, gateway.hash);
+    }
+    return found;
+  }
+
   return {
     page: store.page,
+    all,
 
     /**
      * @param {{ account: string, devices?: string[] }} wanted names or ids
@@ -87,16 +115,16 @@ export function createKeeper({ store, clock, installation, onChange = async () =
     },
 
     /**
-     * The same for who does not know whether there is one.
+     * Nobody may speak for a device any more: neither itself nor a gateway that had it on its list. All accounts are read for it.
      *
      * @param {import('../../schema/ids.js').Identity} device
-     * @returns {Promise<boolean>} whether there was
+     * @returns {Promise<boolean>} whether anybody could
      */
-    async forget({ bytes }) {
+    async forget({ id, bytes }) {
       const before = await store.find(bytes);
-      if (!before?.hash) return false;
-      await write(before, before, '');
-      return true;
+      if (before?.hash) await write(before, before, '');
+      const others = await takeFromGateways(id);
+      return others || Boolean(before?.hash);
     },
   };
 }

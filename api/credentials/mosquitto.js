@@ -4,9 +4,6 @@ import { printable } from '../../common/printable.js';
 import { INSTALLATION_RIGHTS, isFit, passwordLine, rightsLines } from './mosquitto-files.js';
 import { hashSecret } from './secret.js';
 
-/** Rows read at a time. */
-const PAGE = 1000;
-
 /**
  * Writes Mosquitto's `password_file` and `acl_file`: every account that has a credential, and the installation's own.
  *
@@ -27,7 +24,7 @@ export async function mosquitto({ keeper, given, installation, note }) {
     );
   }
   let written = 0;
-  for await (const credential of credentialsOf(keeper)) {
+  for await (const credential of keeper.all()) {
     const { account, hash } = credential;
     if (account === username || !isFit(account)) {
       note(`${printable(account)}: left out. ${account === username ? TAKEN : UNFIT}`);
@@ -50,18 +47,6 @@ const UNFIT =
   'A user name in the files of Mosquitto has no colon, no # at its beginning and no space at its ends: issue it by the UUID of the device.';
 const AFTERWARDS =
   'Both belong to the user that Mosquitto runs as. Send it SIGHUP: it reads them again, and disconnects whose password is good no more.';
-
-/** @param {import('./keeper.js').Keeper} keeper */
-async function* credentialsOf(keeper) {
-  /** @type {import('../store/credentials.js').CredentialPlace | null} */
-  let after = null;
-  do {
-    /** @type {Awaited<ReturnType<import('./keeper.js').Keeper['page']>>} */
-    const { rows, next } = await keeper.page({ after, limit: PAGE });
-    yield* rows;
-    after = next;
-  } while (after);
-}
 
 /** Whoever reads finds the whole of the old one, or of the new one. @param {string} path @param {string[]} lines */
 async function replace(path, lines) {

@@ -75,6 +75,39 @@ describe('who may connect', () => {
     expect(first.connected).toBe(true);
   });
 
+  test('an account has four connections: of one more the oldest is closed, but for the installation', async () => {
+    const secret = await credentials.issue('crowd');
+    const connect = () => credentials.connect('crowd', secret);
+    const [oldest, ...others] = [await connect(), await connect(), await connect(), await connect()];
+    const closed = whenClosed(oldest);
+    const newest = await connect();
+    await closed;
+    for (const one of [...others, newest]) {
+      expect(await isTaken(one, measurements('crowd'), sample())).toBe(true);
+    }
+    expect(await readMetric(system, 'iot_broker_turned_away_total{what="connection"}')).toBe(1);
+
+    const installations = [];
+    for (let at = 0; at < 6; at++) installations.push(await asInstallation());
+    for (const one of installations) expect(await isTaken(one, measurements('crowd'), sample())).toBe(true);
+  });
+
+  test('connections that are gone, or lose their client id to another, count no more', async () => {
+    const secret = await credentials.issue('restless');
+    const connect = (clientId = '') =>
+      credentials.connect('restless', secret, clientId ? { clientId } : undefined);
+    const steady = await connect();
+    for (let at = 0; at < 6; at++) await (await connect()).endAsync(true);
+    let same = await connect('same');
+    for (let at = 0; at < 6; at++) {
+      const closed = whenClosed(same);
+      same = await connect('same');
+      await closed;
+    }
+    expect(steady.connected).toBe(true);
+    expect(await isTaken(steady, measurements('restless'), sample())).toBe(true);
+  });
+
   test('500 that have no right to, at once, hold up nobody', async () => {
     const device = await credentials.connectAs('steady');
     const storm = Array.from({ length: 500 }, (_, at) =>
@@ -227,6 +260,25 @@ describe('a connection ends', () => {
     );
     expect(row?.hash).toBe('');
     expect(await isKnown('old')).toBe(false);
+  });
+
+  test('when a device is retired for which it may speak, and from then on it may no more', async () => {
+    const secret = await credentials.issue('herder', ['sheep 7', idOf('sheep 8'), 'sheep 9']);
+    const gateway = await credentials.connect('herder', secret);
+    expect(await isTaken(gateway, measurements('sheep 7'), sample())).toBe(true);
+    // One by the name that it was listed by, one by its name where that was its id; neither has a credential of its own.
+    for (const device of ['sheep 7', 'sheep 8']) {
+      const path = `/devices/${encodeURIComponent(device)}`;
+      expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(204);
+      expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(404);
+    }
+    await until(() => !gateway.connected);
+    for (const device of ['sheep 7', idOf('sheep 7'), 'sheep 8', idOf('sheep 8')]) {
+      const again = await credentials.connect('herder', secret);
+      expect(await isTaken(again, measurements('sheep 9'), sample())).toBe(true);
+      expect(await isTaken(again, measurements(device), sample())).toBe(false);
+      expect(await isKnown(device)).toBe(false);
+    }
   });
 
   test('a device that has a credential and never came is retired as well, once', async () => {
