@@ -6,7 +6,8 @@ const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie',
 
 /**
  * JSON lines on standard output, one a fact. What repeats is told a few times and then summed up, and no secret is in
- * them, neither by its field's name nor within some text: an error of a library may quote what it was given.
+ * them, neither by its field's name nor within some text: an error of a library may quote what it was given. Nor does a
+ * terminal obey them.
  *
  * @param {string} level
  * @param {object} [options]
@@ -21,13 +22,23 @@ export function createLogger(level, { secrets = [], destination = pino.destinati
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: HIDDEN },
-      hooks: { logMethod: createRestraint(), streamWrite: hide },
+      hooks: { logMethod: createRestraint(), streamWrite: (line) => escapeControls(hide(line)) },
     },
     destination,
   );
 }
 
 const HIDDEN = '[secret]';
+
+/**
+ * What JSON may hold as it is and a terminal may take for a command: DEL, the control characters of C1 (U+009B begins a
+ * sequence as ESC [ does), and what breaks lines or turns the direction of writing.
+ */
+const CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** @param {string} line of JSON, which stays the same one */
+const escapeControls = (line) =>
+  line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** @param {string[]} secrets @returns {(line: string) => string} */
 function createHiding(secrets) {

@@ -50,6 +50,26 @@ describe('a secret', () => {
   });
 });
 
+test('no control character is written, and all of them can be read', () => {
+  const { logger, lines, read } = listen();
+  // All of C0 and C1 with DEL, the separators of lines and paragraphs, and what turns the direction of writing.
+  const codes = [
+    ...Array.from({ length: 0x20 }, (_, at) => at),
+    ...Array.from({ length: 0x21 }, (_, at) => 0x7f + at),
+    ...[0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069],
+  ];
+  const name = `x${String.fromCharCode(...codes)}y \u009b2J é`;
+  logger.warn({ topic: name, deep: { [name]: [name] } }, `from ${name}`);
+  logger.error({ err: new Error(name) }, 'failed');
+  expect(lines).toHaveLength(2);
+  for (const line of lines)
+    expect(line.replace(/\n$/, '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+  expect(read()).toMatchObject([
+    { topic: name, deep: { [name]: [name] }, msg: `from ${name}` },
+    { err: { message: name } },
+  ]);
+});
+
 describe('what repeats', () => {
   test('is told ten times, and then summed up with the last of it', () => {
     const { logger, read } = listen();
