@@ -1,3 +1,8 @@
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
+
+/** @param {string} host @returns {boolean} */
+export const isLoopback = (host) => LOOPBACK.test(host);
+
 /** @param {string} host as listened on @returns {string} as a client on this machine calls it */
 export const reachable = (host) => {
   if (host === '0.0.0.0') return '127.0.0.1';

@@ -1,5 +1,5 @@
+import { isLoopback } from '../../common/addresses.js';
 import { MillraceError } from '../../common/errors.js';
-import { isLoopback } from '../../common/settings.js';
 import { sendProblem } from './problems.js';
 
 /**

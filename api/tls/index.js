@@ -23,7 +23,7 @@ import { authorityExpires } from './pem.js';
 export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
   const own = (
     /** @type {'http' | 'mqtt'} */ purpose,
-    /** @type {import('../../common/settings.js').TlsFiles | null} */ files,
+    /** @type {import('../../common/config.js').TlsFiles | null} */ files,
   ) => files && createOwnCertificate({ purpose, files, everyMs, logger });
 
   const servers = { http: own('http', http.tls), mqtt: mqtt.url ? null : own('mqtt', mqtt.tls) };

@@ -1,5 +1,5 @@
+import { isLoopback } from '../../common/addresses.js';
 import { MillraceError } from '../../common/errors.js';
-import { isLoopback } from '../../common/settings.js';
 
 /**
  * A data set made up belongs on a machine of one's own: it cannot be taken out again.

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isLoopback } from '../../common/addresses.js';
 import { MillraceError } from '../../common/errors.js';
-import { isLoopback, readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings.js';
 import { SETTINGS } from '../../common/settings-table.js';
 
 const EXAMPLE = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../common/settings.js';
+import { isLoopback } from '../../../common/addresses.js';
 import { COOKIE, cookieOptions, cookiesOf } from './cookie.js';
 import { createAttempts } from './rates.js';
 import { demandOwnPage, forbidden, unauthorized } from './refusals.js';

@@ -1,0 +1,63 @@
+import { isLoopback } from './addresses.js';
+
+/** @param {string} protocol @param {import('./config.js').TlsFiles | null} tls @returns {[wrong: unknown, says: string][]} */
+const halfPairs = (protocol, tls) => [
+  [tls && !tls.key, `${protocol}_TLS_KEY must be set where ${protocol}_TLS_CERT is`],
+  [tls && !tls.cert, `${protocol}_TLS_CERT must be set where ${protocol}_TLS_KEY is`],
+];
+
+/** @param {string} protocol @returns {string} */
+const unencrypted = (protocol) =>
+  `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set where ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true where something in front ends TLS or the network is private`;
+
+/**
+ * What is right by itself and wrong together.
+ *
+ * @param {import('./config.js').Config} config
+ * @returns {string[]} a sentence for each, which names the setting to mend first
+ */
+export function contradictions({ cql, mqtt, http, tlsElsewhere, role, sparkplug, retention }) {
+  const apart = role !== 'all';
+  const embedded = !mqtt.url;
+  /** @type {[wrong: unknown, says: string][]} */
+  const rules = [
+    [cql.username && !cql.password, 'CQL_PASSWORD must be set where CQL_USERNAME is'],
+    [cql.password && !cql.username, 'CQL_USERNAME must be set where CQL_PASSWORD is'],
+    [mqtt.password && !mqtt.username, 'MQTT_USERNAME must be set where MQTT_PASSWORD is'],
+    ...halfPairs('MQTT', mqtt.tls),
+    ...halfPairs('HTTP', http.tls),
+    [!isLoopback(http.host) && !http.tls && !tlsElsewhere, unencrypted('HTTP')],
+    [embedded && !isLoopback(mqtt.host) && !mqtt.tls && !tlsElsewhere, unencrypted('MQTT')],
+    [
+      mqtt.tlsCa && mqtt.url && !mqtt.url.startsWith('mqtts:'),
+      'MQTT_URL must be mqtts:// where MQTT_TLS_CA is set',
+    ],
+    [
+      // Where ROLE is ingest no measurement is served: health and metrics alone, which probes ask for without a token.
+      !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
+      'API_TOKEN must be set where HTTP_HOST is beyond loopback',
+    ],
+    [
+      embedded && !isLoopback(mqtt.host) && !mqtt.auth,
+      'MQTT_AUTH must be true where MQTT_HOST is beyond loopback',
+    ],
+    [
+      embedded && mqtt.auth && mqtt.username && !mqtt.password,
+      'MQTT_PASSWORD must be set where MQTT_USERNAME and MQTT_AUTH are',
+    ],
+    [apart && !http.cursorSecret, `CURSOR_SECRET must be set where ROLE is ${role}`],
+    [apart && embedded, `MQTT_URL must be set where ROLE is ${role}`],
+    [apart && !cql.contactPoints, `CQL_CONTACT_POINTS must be set where ROLE is ${role}`],
+    [sparkplug && role === 'http', 'SPARKPLUG must be false where ROLE is http'],
+    [
+      // It is the host's id there, and a level of a topic.
+      sparkplug && /[/+#]/.test(mqtt.clientId),
+      'MQTT_CLIENT_ID must be without /, + and # where SPARKPLUG is true',
+    ],
+    [
+      retention.historyDays < retention.batchDays,
+      'HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches',
+    ],
+  ];
+  return rules.filter(([wrong]) => wrong).map(([, says]) => says);
+}
