@@ -1,6 +1,7 @@
 import { cost } from './cost.js';
 import { dashboard } from './dashboard.js';
 import { fleet } from './fleet.js';
+import { guards } from './guards.js';
 import { historySize } from './history-size.js';
 import { latency } from './latency.js';
 import { live } from './live.js';
@@ -42,6 +43,7 @@ export const PARTS = [
   overload,
   cost,
   fleet,
+  guards,
   workers,
   reading,
   disk,

@@ -6,7 +6,7 @@ import { serve } from '../stand/service.js';
 import { createPublisher } from './publisher.js';
 import { openWire } from './wire.js';
 
-/** @typedef {{ url: string, shape: import('../load/shapes.js').Shape, connections: number }} Load */
+/** @typedef {Pick<Parameters<typeof createPublisher>[0], 'url' | 'access' | 'shape' | 'connections'>} Load */
 
 // A process that publishes one load at a time, told by its parent when and how much.
 /** @type {import('./publisher.js').Publisher | null} */

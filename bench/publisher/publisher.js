@@ -16,13 +16,23 @@ const LAST_PACKET_ID = 65_535;
  *
  * @param {object} options
  * @param {string} options.url of the broker
+ * @param {import('../stand/guard.js').Access} [options.access] default: everybody is let in
  * @param {import('../load/shapes.js').Shape} options.shape
  * @param {number} options.connections
  * @param {Float64Array} options.clocks see `createClocks`
  * @param {(error: Error) => void} options.onBroken
  * @param {(device: number, intended: number) => void} [options.onPaced] told of each message that `due` published
  */
-export async function createPublisher({ url, shape, connections, clocks, onBroken, onPaced = () => {} }) {
+export async function createPublisher({
+  url,
+  access,
+  shape,
+  connections,
+  clocks,
+  onBroken,
+  onPaced = () => {},
+}) {
+  const { ca, accounts = [] } = access ?? {};
   const packets = createPackets(shape);
   let published = 0;
   let acknowledged = 0;
@@ -42,7 +52,9 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
 
     const connection = await openConnection({
       url,
+      ca,
       clientId: `bench-publisher-${process.pid}-${index}`,
+      signIn: accounts[index % accounts.length],
       onAcknowledged(many) {
         acknowledged += many;
         unacknowledged -= many;

@@ -2,22 +2,36 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTools } from '../../infra/bootstrap/index.js';
 import { freePort } from '../../infra/engine/ports.js';
+import { guardLines, makeSignIn, settingsBehind } from './guard.js';
 import { persistentOn, runMosquitto, stopMosquitto } from './mosquitto.js';
+
+/**
+ * A broker that is published to.
+ *
+ * @typedef {object} Broker
+ * @property {string} url
+ * @property {import('./guard.js').Access} access what a publisher needs
+ * @property {number} [pid] none: it is within the ingest process
+ * @property {() => Promise<void>} stop
+ */
 
 /**
  * A Mosquitto with persistence, and limits that never decide a measurement: in flight is what the subscriber's receive
  * maximum allows, and nothing is dropped.
  *
  * @param {string} dir its own, of which nothing is reused
+ * @param {import('./guard.js').Guard} [guard] default: it lets everybody in
+ * @returns {Promise<Broker & { settings: NodeJS.ProcessEnv }>} `settings`: what an ingest process needs
  */
-export async function startBroker(dir) {
+export async function startBroker(dir, guard = {}) {
   const { mosquitto } = await findTools(['mosquitto']);
   const port = await freePort();
+  const signIn = guard.accounts ? makeSignIn() : undefined;
   mkdirSync(dir, { recursive: true });
   const configuration = join(dir, 'mosquitto.conf');
   const lines = [
     ...persistentOn(port, dir),
-    'allow_anonymous true',
+    ...(await guardLines(dir, guard, signIn)),
     'max_inflight_messages 65535',
     'set_tcp_nodelay true',
     '',
@@ -25,10 +39,10 @@ export async function startBroker(dir) {
   writeFileSync(configuration, lines.join('\n'));
   const child = await runMosquitto(String(mosquitto?.path), configuration, { detached: true });
   return {
-    url: `mqtt://127.0.0.1:${port}`,
+    url: `${guard.tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
+    access: { ca: guard.tls?.ca, accounts: signIn ? [signIn] : [] },
+    settings: settingsBehind(guard, signIn),
     pid: Number(child.pid),
     stop: () => stopMosquitto(child),
   };
 }
-
-/** @typedef {Awaited<ReturnType<typeof startBroker>>} Broker */

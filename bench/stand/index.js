@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { startAlone } from './alone.js';
 import { startBroker } from './broker.js';
 import { startChild } from './child.js';
+import { embeddedBroker } from './embedded.js';
 import { startFront } from './front.js';
+import { settingsOfBroker } from './guard.js';
 import { startFlags, startIngest } from './ingest.js';
 import { createKeyspaces } from './keyspaces.js';
 import { startLeanest } from './leanest.js';
@@ -36,6 +38,16 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
 
   const { settings, migrate } = createKeyspaces(database, prefix);
 
+  /** @param {string} name @param {{ changed?: import('./ingest.js').Changed, guard?: import('./guard.js').Guard }} options */
+  const openLine = (name, { changed, guard }) =>
+    once(name, async (home) => {
+      const broker = await startBroker(join(home, 'broker'), guard);
+      const env = { ...settings(name, broker.url), ...broker.settings };
+      await migrate(env);
+      const ingest = await startIngest({ name, dir: home, settings: env, changed });
+      return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
+    });
+
   /**
    * @template {{ close: () => Promise<void> }} C
    * @param {string} name
@@ -58,6 +70,9 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
     /** Its pid. */
     database: database.pid,
 
+    /** With which it is spoken to by TLS, and Mosquitto as well; where the database is one that we started. */
+    certificates: database.certificates,
+
     /** Cassandra's own tool, where the database is one that we started. */
     nodetool: database.nodetool,
 
@@ -70,12 +85,18 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
      * @param {string} name
      * @param {import('./ingest.js').Changed} [changed] none: our own ingest, as it is
      */
-    line: (name, changed) =>
+    line: (name, changed) => openLine(name, { changed }),
+
+    /** The same, with our own ingest, as an installation has it that others can reach. @param {string} name @param {import('./guard.js').Guard} guard */
+    guarded: (name, guard) => openLine(name, { guard }),
+
+    /** Our own ingest with the broker in it. @param {string} name @param {import('./guard.js').Guard} guard */
+    embedded: (name, guard) =>
       once(name, async (home) => {
-        const broker = await startBroker(join(home, 'broker'));
-        const env = settings(name, broker.url);
+        const env = { ...settings(name), ...settingsOfBroker(guard) };
         await migrate(env);
-        const ingest = await startIngest({ name, dir: home, settings: env, changed });
+        const ingest = await startIngest({ name, dir: home, settings: env });
+        const broker = await embeddedBroker(ingest, guard, CONNECTIONS);
         return createLine({ name, broker, ingest, publisher, connections: CONNECTIONS });
       }),
 

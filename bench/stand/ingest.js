@@ -11,7 +11,7 @@ const CONTENDER = fileURLToPath(new URL('../contenders/main.js', import.meta.url
 /**
  * What is not as in `npm start`; see contenders/main.js.
  *
- * @typedef {{ store?: string, gate?: boolean, loop?: boolean }} Changed
+ * @typedef {{ store?: string, gate?: boolean, loop?: boolean, uncounted?: boolean }} Changed
  */
 
 /**
@@ -42,11 +42,13 @@ export async function startIngest({ name, dir, settings, changed }) {
       BENCH_STORE: changed?.store ?? '',
       BENCH_GATE: changed?.gate ? 'true' : '',
       BENCH_LOOP: changed?.loop ? 'true' : '',
+      BENCH_UNCOUNTED: changed?.uncounted ? 'true' : '',
     },
     isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
   });
-  const { httpPort } = JSON.parse(child.said);
-  return { ...child, metrics: () => readMetrics(`http://127.0.0.1:${httpPort}`) };
+  const { httpPort, mqttPort } = JSON.parse(child.said);
+  const url = `http://127.0.0.1:${httpPort}`;
+  return { ...child, url, mqttPort, metrics: () => readMetrics(url) };
 }
 
 /** @typedef {Awaited<ReturnType<typeof startIngest>>} IngestProcess */

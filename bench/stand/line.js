@@ -27,6 +27,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
   let shape = null;
   let before = 0;
   let feeding = Promise.resolve();
+  const target = { url: broker.url, access: broker.access, connections };
 
   const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
 
@@ -73,7 +74,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     /** Of its broker. */
     url: broker.url,
     /** @type {Record<string, number>} */
-    pids: { ingest: ingest.pid, broker: broker.pid, publisher: publisher.pid },
+    pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
     committed,
     metrics: ingest.metrics,
 
@@ -86,7 +87,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     async begin(load) {
       before = await committed();
       shape = load;
-      await publisher.ask('start', { url: broker.url, shape: load, connections });
+      await publisher.ask('start', { ...target, shape: load });
       feeding = feed(load);
       feeding.catch(() => {}); // `end` hears of it.
     },
@@ -112,7 +113,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
      */
     async hold(load, rate) {
       before = await committed();
-      await publisher.ask('pace', { url: broker.url, shape: load, connections, rate, forMs: Infinity });
+      await publisher.ask('pace', { ...target, shape: load, rate, forMs: Infinity });
       return async () => settle((await publisher.ask('unpace')).published * samplesOf(load));
     },
 

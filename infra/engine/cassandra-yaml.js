@@ -10,11 +10,12 @@ import { join } from 'node:path';
  */
 
 /**
- * TLS for clients: nobody gets in without.
+ * TLS for clients: nobody gets in without, unless it is optional.
  *
  * @typedef {object} Tls
  * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate
  * @property {string} ca path of the authority's certificate
+ * @property {boolean} [optional] who speaks first decides, on the same port: what the bench compares
  */
 
 /**
@@ -93,10 +94,10 @@ auto_bootstrap: false
 `;
 
 // Files of PEM, as everything else here; Cassandra's own default are Java's key stores.
-const encrypted = (/** @type {Tls} */ { pem, ca }) => `\
+const encrypted = (/** @type {Tls} */ { pem, ca, optional = false }) => `\
 client_encryption_options:
   enabled: true
-  optional: false
+  optional: ${optional}
   require_client_auth: false
   ssl_context_factory:
     class_name: org.apache.cassandra.security.PEMBasedSslContextFactory

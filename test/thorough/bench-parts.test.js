@@ -1,11 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { shapeOf } from '../../bench/load/shapes.js';
+import { measureRate } from '../../bench/measure/rate.js';
 import { createLivePart } from '../../bench/parts/live.js';
 import { createPackingPart } from '../../bench/parts/packing.js';
 import { createReadingPart } from '../../bench/parts/reading.js';
 import { createReadingDiskPart } from '../../bench/parts/reading-disk.js';
+import { openConnection } from '../../bench/publisher/connection.js';
 import { startDatabase } from '../../bench/stand/database.js';
 import { openStand } from '../../bench/stand/index.js';
 import { targetsTable } from '../../bench/targets.js';
@@ -13,7 +16,7 @@ import { ENGINE_DIR } from '../support/engine.js';
 
 /** @type {string} */
 let dir;
-/** @type {Awaited<ReturnType<typeof startDatabase>>} of our own: bytes on disk are told by nodetool */
+/** @type {Awaited<ReturnType<typeof startDatabase>>} of our own: bytes on disk are told by nodetool, and it speaks TLS */
 let database;
 /** @type {import('../../bench/stand/index.js').Stand} */
 let stand;
@@ -93,4 +96,35 @@ test('readers of the live stream see what is published', async () => {
   expect(run?.seen.count).toBeGreaterThan(0);
   expect(run?.seen.p50).toBeGreaterThan(0);
   expect(targetsTable({ live }).rows).toHaveLength(1);
+});
+
+describe('a guarded line', () => {
+  const shape = /** @type {import('../../bench/load/shapes.js').Shape} */ (shapeOf('4x10', devices));
+
+  /** @param {string} url @param {{ ca?: string }} [options] */
+  async function comeAsStranger(url, options) {
+    const whatever = { onAcknowledged: () => {}, onDrain: () => {}, onBroken: () => {} };
+    const connection = await openConnection({ url, clientId: 'stranger', ...whatever, ...options });
+    connection.close();
+  }
+
+  test.each(/** @type {const} */ (['guarded', 'embedded']))(
+    'takes a load from who has an account, and nothing from others: %s',
+    async (kind) => {
+      const tls = stand.certificates;
+      const line = await stand[kind](`${kind} both`, { accounts: true, tls });
+      const timing = { database: stand.database, warmMs: 0, forMs: flags.runMs };
+      expect((await measureRate(line, shape, timing)).rate).toBeGreaterThan(0);
+      await expect(comeAsStranger(line.url, { ca: tls?.ca })).rejects.toThrow(/answers CONNECT with 200200/);
+      await expect(comeAsStranger(line.url.replace('mqtts:', 'mqtt:'))).rejects.toThrow();
+    },
+  );
+
+  test('without metrics counts what the bench needs, and nothing else', async () => {
+    const line = await stand.line('uncounted', { uncounted: true });
+    await measureRate(line, shape, { database: stand.database, warmMs: 0, forMs: flags.runMs });
+    const value = await line.metrics();
+    expect(value('iot_ingest_samples_total')).toBeGreaterThan(0);
+    expect(value('iot_ingest_commit_seconds_count')).toBe(0);
+  });
 });
