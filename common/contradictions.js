@@ -1,5 +1,11 @@
 import { isLoopback } from './addresses.js';
 
+/**
+ * Of what lets in: right tokens are served however many wrong ones came from the same address, and the broker counts none. So
+ * nobody may be able to guess one.
+ */
+const LEAST_SECRET = 16;
+
 /** @param {string} protocol @param {import('./config.js').TlsFiles | null} tls @returns {[wrong: unknown, says: string][]} */
 const halfPairs = (protocol, tls) => [
   [tls && !tls.key, `${protocol}_TLS_KEY must be set where ${protocol}_TLS_CERT is`],
@@ -9,6 +15,24 @@ const halfPairs = (protocol, tls) => [
 /** @param {string} protocol @returns {string} */
 const unencrypted = (protocol) =>
   `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set where ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true where something in front ends TLS or the network is private`;
+
+/** @param {string} [secret] */
+const isShort = (secret) => secret !== undefined && secret.length < LEAST_SECRET;
+
+/** @param {string} name @param {string} where @returns {string} */
+const guessable = (name, where) =>
+  `${name} must have ${LEAST_SECRET} characters or more where ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
+
+/** @param {import('./config.js').Config['http']} http @returns {[wrong: unknown, says: string][]} */
+function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
+  if (isLoopback(host) && trustProxy === 0) return [];
+  const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
+  return [
+    [isShort(apiToken), guessable('API_TOKEN', where)],
+    [readTokens.some(isShort), guessable('Each of READ_TOKENS', where)],
+    [ingestTokens.some(isShort), guessable('Each of INGEST_TOKENS', where)],
+  ];
+}
 
 /**
  * What is right by itself and wrong together.
@@ -37,9 +61,14 @@ export function contradictions({ cql, mqtt, http, tlsElsewhere, role, sparkplug,
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
       'API_TOKEN must be set where HTTP_HOST is beyond loopback',
     ],
+    ...shortTokens(http),
     [
       embedded && !isLoopback(mqtt.host) && !mqtt.auth,
       'MQTT_AUTH must be true where MQTT_HOST is beyond loopback',
+    ],
+    [
+      embedded && !isLoopback(mqtt.host) && isShort(mqtt.password),
+      guessable('MQTT_PASSWORD', 'MQTT_HOST is beyond loopback'),
     ],
     [
       embedded && mqtt.auth && mqtt.username && !mqtt.password,

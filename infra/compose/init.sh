@@ -48,4 +48,4 @@ fi
 
 echo
 echo "Next: docker compose up --build"
-echo "Then: http://127.0.0.1:8080 with any user name and the password in $directory/api_token"
+echo "Then: http://127.0.0.1:8080 with the token in $directory/api_token"

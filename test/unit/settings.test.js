@@ -107,7 +107,7 @@ describe('devices register by themselves', () => {
         MQTT_HOST: '0.0.0.0',
         MQTT_AUTH: 'true',
         MQTT_USERNAME: 'u',
-        MQTT_PASSWORD: 'p',
+        MQTT_PASSWORD: 'a password of 16 or more',
         TLS_ELSEWHERE: 'true',
       },
       false,
@@ -207,9 +207,12 @@ describe('values that are wrong together', () => {
   });
 
   test.each([
-    [{ HTTP_HOST: '0.0.0.0', API_TOKEN: 't' }, 'HTTP'],
+    [{ HTTP_HOST: '0.0.0.0', API_TOKEN: 'a token of 16 or more' }, 'HTTP'],
     [{ HTTP_HOST: '10.0.0.1', ROLE: 'ingest' }, 'HTTP'],
-    [{ MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' }, 'MQTT'],
+    [
+      { MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'a password of 16 or more' },
+      'MQTT',
+    ],
   ])('nothing listens beyond loopback without TLS: %p', (own, protocol) => {
     /** @type {Record<string, string>} */
     const environment = {
@@ -224,6 +227,31 @@ describe('values that are wrong together', () => {
     const pem = file('own.pem', 'PEM');
     const tls = { [`${protocol}_TLS_CERT`]: pem, [`${protocol}_TLS_KEY`]: pem };
     expect(problemsOf({ ...environment, ...tls })).toEqual([]);
+  });
+
+  test('secrets that can be guessed where others can try', () => {
+    const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
+    const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short},${long}` };
+    /** @type {Record<string, string>[]} */
+    const exposed = [{ HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' }, { TRUST_PROXY: '1' }];
+    for (const environment of exposed) {
+      const good = { API_TOKEN: long, READ_TOKENS: `${long},${long}y`, INGEST_TOKENS: long };
+      expect(problemsOf({ ...environment, ...good })).toEqual([]);
+      expect(problemsOf({ ...environment, API_TOKEN: short, ...lists })).toEqual(
+        ['API_TOKEN', 'READ_TOKENS', 'INGEST_TOKENS'].map((name) =>
+          expect.stringMatching(`\\b${name} must have 16 characters or more.*openssl rand -base64 32`),
+        ),
+      );
+    }
+    expect(problemsOf({ API_TOKEN: short, ...lists })).toEqual([]);
+
+    const broker = { MQTT_HOST: '::', TLS_ELSEWHERE: 'true', MQTT_AUTH: 'true', MQTT_USERNAME: 'u' };
+    expect(problemsOf({ ...broker, MQTT_PASSWORD: long })).toEqual([]);
+    expect(problemsOf({ ...broker, MQTT_PASSWORD: short })).toEqual([
+      expect.stringMatching('^MQTT_PASSWORD must have 16 characters or more where MQTT_HOST'),
+    ]);
+    // Another broker knows what it takes.
+    expect(problemsOf({ ...broker, MQTT_URL: 'mqtt://broker', MQTT_PASSWORD: short })).toEqual([]);
   });
 
   test('half of a certificate and its key', () => {

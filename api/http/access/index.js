@@ -45,7 +45,6 @@ export function createAccess({ settings, secret, attempts, clock }) {
    * @throws {MillraceError} `unauthorized`, `rate_limited`
    */
   async function knownBy(req, res, given, counted) {
-    await counted.demandRoom(req, res);
     const known = tokens.find(given);
     if (known) return known;
     await counted.count(req, res);

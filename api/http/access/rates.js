@@ -1,4 +1,4 @@
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { rateLimit } from 'express-rate-limit';
 import { MillraceError } from '../../../common/errors.js';
 
 /**
@@ -35,26 +35,24 @@ function tooMany(res, says, until) {
 }
 
 /**
- * Wrong tokens: who has shown too many is not heard for a while, whatever he shows; else each answer would still tell
- * him whether he guessed right.
+ * Wrong tokens: who has shown too many is told to wait. Right ones are served all the same: many people may share an address, and
+ * a program with an old token must not shut them out. So an answer does tell who guesses whether he was right, and tokens
+ * have to be such that nobody can guess them; see `common/contradictions.js`.
  *
  * @param {Rate} rate
  */
 export function createAttempts(rate) {
-  const says = 'Too many wrong tokens came from this address; wait for as long as Retry-After says.';
-  const limiter = limiterOf({ ...rate, says });
+  const limiter = limiterOf({
+    ...rate,
+    says: 'Too many wrong tokens came from this address; wait for as long as Retry-After says.',
+  });
   return {
     /**
      * @param {import('express').Request} req
      * @param {import('express').Response} res
+     * @returns {Promise<void>}
      * @throws {MillraceError} `rate_limited`
      */
-    async demandRoom(req, res) {
-      const seen = await limiter.getKey(ipKeyGenerator(req.ip ?? ''));
-      if (seen && seen.totalHits >= rate.most) throw tooMany(res, says, seen.resetTime);
-    },
-
-    /** @param {import('express').Request} req @param {import('express').Response} res @returns {Promise<void>} */
     count: (req, res) =>
       new Promise((resolve, reject) => {
         void limiter(req, res, (error) => (error ? reject(error) : resolve()));

@@ -24,7 +24,7 @@ beforeAll(async () => {
     startTestSystem({
       settings: {
         API_TOKEN: TOKENS.admin,
-        READ_TOKENS: `another-reader, ${TOKENS.read}`,
+        READ_TOKENS: `another-reader-too, ${TOKENS.read}`,
         INGEST_TOKENS: TOKENS.ingest,
         TRUST_PROXY: '1',
       },
@@ -101,7 +101,7 @@ test('no token can be made of another scope by its spelling', async () => {
     `Bearer ${TOKENS.read.slice(1)}`,
     `Bearer ${TOKENS.read.toUpperCase()}`,
     `Bearer ${TOKENS.read},${TOKENS.admin}`,
-    `Bearer another-reader, ${TOKENS.read}`,
+    `Bearer another-reader-too, ${TOKENS.read}`,
     `Digest ${TOKENS.admin}`,
     `Basic ${TOKENS.admin}`,
     `Basic ${Buffer.from('no colon').toString('base64')}`,
@@ -121,7 +121,7 @@ test('no token can be made of another scope by its spelling', async () => {
 test.each([
   ['Bearer', bearer(TOKENS.read).authorization],
   ['bearer', `bearer ${TOKENS.read}`],
-  ['each of a list', 'Bearer another-reader'],
+  ['each of a list', 'Bearer another-reader-too'],
   ['the password of Basic', `Basic ${Buffer.from(`anyone:${TOKENS.read}`).toString('base64')}`],
 ])('%s is let in', async (_name, authorization) => {
   const { status } = await send(system.httpUrl, '/api/v1/latest', { headers: { authorization } });
