@@ -28,7 +28,7 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   app.set('etag', false);
   app.use(requestId);
   app.set('trust proxy', settings.trustProxy);
-  app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), hostGuard(settings.host));
+  app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), hostGuard(settings));
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }));
 
   if (api) app.use(api.router);

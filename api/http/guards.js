@@ -6,12 +6,13 @@ import { sendProblem } from './problems.js';
  * On loopback only loopback names are served: a page of somewhere else, whose name was made to point here (DNS
  * rebinding), is not.
  *
- * @param {string} listening address that the server listens on
+ * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls'>} settings
  * @returns {import('express').RequestHandler}
  */
-export const hostGuard = (listening) => (req, res, next) => {
-  if (!isLoopback(listening)) return next();
+export const hostGuard = (settings) => (req, res, next) => {
+  if (!isLoopback(settings.host)) return next();
   const host = (req.headers.host ?? '').replace(/:\d+$/, '');
   if (isLoopback(host)) return next();
-  sendProblem(res, new MillraceError('wrong_host', 'Use http://localhost or http://127.0.0.1.'));
+  const scheme = settings.tls ? 'https' : 'http';
+  sendProblem(res, new MillraceError('wrong_host', `Use ${scheme}://localhost or ${scheme}://127.0.0.1.`));
 };

@@ -1,3 +1,5 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
@@ -22,3 +24,20 @@ export const safeHeaders = ({ encrypted }) =>
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: encrypted,
   });
+
+/**
+ * The same for what is written without an app.
+ *
+ * @param {{ encrypted: boolean }} options
+ * @returns {string[]} lines of a header
+ */
+export function safeHeaderLines(options) {
+  const req = new IncomingMessage(new Socket());
+  const res = new ServerResponse(req);
+  // helmet asks neither for anything of Express.
+  const handler = /** @type {(req: IncomingMessage, res: ServerResponse, next: () => void) => void} */ (
+    /** @type {unknown} */ (safeHeaders(options))
+  );
+  handler(req, res, () => {});
+  return Object.entries(res.getHeaders()).map(([name, value]) => `${name}: ${value}`);
+}

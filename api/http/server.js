@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { createServer, STATUS_CODES } from 'node:http';
+import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { MillraceError } from '../../common/errors.js';
 import { boundConnections } from '../connection-bounds.js';
 import { socketsOf } from '../tls/sockets.js';
-import { problemDocument } from './problems.js';
+import { refusing } from './refusing.js';
 
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
 const MOST_HEADER_BYTES = 200 * 1024;
@@ -17,9 +17,6 @@ const LOOK_EVERY_MS = 2000;
  * on which the next request has arrived already, and the client sees them reset.
  */
 const KEEP_ALIVE_MS = 65_000;
-
-/** Who is told that his request is no good may still be sending it, and has this long to hear it, in ms. */
-const LINGER_MS = 2000;
 
 /**
  * Connections, and of these those on which no request is under way: each may hold a header of `MOST_HEADER_BYTES`.
@@ -53,7 +50,7 @@ export function createHttpServer(parts) {
   tls?.renewOn(server);
   const sockets = socketsOf(server);
   boundIdle(server, boundConnections(server, 'http', bounds, metrics));
-  server.on('clientError', refuse);
+  server.on('clientError', refusing({ encrypted: tls !== null }));
 
   return {
     /** @throws {MillraceError} `port_taken` */
@@ -101,26 +98,4 @@ function boundIdle(server, pending) {
     pending.pass(socket);
     res.once('close', () => pending.enter(socket));
   });
-}
-
-/** @type {Record<string, import('../../common/errors.js').ErrorCode>} by Node's code */
-const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TIMEOUT: 'too_slow' };
-
-/**
- * What is no HTTP never reaches the app; it is answered as problems are, and the connection ends.
- *
- * @param {NodeJS.ErrnoException} error
- * @param {import('node:stream').Duplex} socket
- */
-function refuse(error, socket) {
-  // Where TLS did not come about nobody would understand an answer.
-  const isSecret = error.code?.startsWith('ERR_SSL') || error.code?.startsWith('ERR_TLS');
-  if (isSecret || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const problem = new MillraceError(REFUSALS[error.code ?? ''] ?? 'bad_request');
-  const body = problemDocument(problem);
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-  const rest = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(rest));
 }

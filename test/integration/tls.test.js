@@ -89,6 +89,25 @@ test('who speaks without TLS is not answered', async () => {
   }
 });
 
+/** @param {string} text @returns {Promise<string>} what is answered until the connection ends */
+async function sayToHttp(text) {
+  const socket = connectTls({ host: '127.0.0.1', port: ports.http, ca: own.authority });
+  let answer = '';
+  socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
+  socket.write(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+test('refusals speak of https, and keep browsers there', async () => {
+  const elsewhere = await sayToHttp('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+  expect(elsewhere).toMatch(/^HTTP\/1\.1 421 [\s\S]*Use https:\/\/localhost or https:\/\/127\.0\.0\.1\./);
+  const nonsense = await sayToHttp('nonsense\r\n\r\n');
+  expect(nonsense).toMatch(/^HTTP\/1\.1 400 [\s\S]*"bad_request"/);
+  for (const answer of [elsewhere, nonsense])
+    expect(answer).toMatch(/\r\nstrict-transport-security: max-age=\d+/i);
+});
+
 test('a measurement over MQTT with TLS is stored when it is acknowledged', async () => {
   const client = await mqtt.connectAsync(`mqtts://127.0.0.1:${ports.mqtt}`, { ca: own.authority });
   afterwards(() => client.endAsync(true));

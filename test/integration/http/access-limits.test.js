@@ -59,16 +59,26 @@ const ANSWERS = [
   ['/api/v1/fleet', { host: 'evil.example' }],
 ];
 
+/** Of every answer. */
+const SAFE = {
+  'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+test('what is refused before it is a request says so, too', async () => {
+  const answer = await ask('/', { cookie: 'x'.repeat(250_000) });
+  expectProblem(answer, 431, 'headers_too_large');
+  expect(answer.headers).toMatchObject(SAFE);
+  expect(answer.headers['strict-transport-security']).toBeUndefined();
+});
+
 test.each(ANSWERS)('%s %j says what a browser may do with it', async (path, headers) => {
   const answer = await ask(path, headers);
-  expect(answer.headers).toMatchObject({
-    'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'same-origin',
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-  });
+  expect(answer.headers).toMatchObject(SAFE);
   expect(answer.headers['x-powered-by']).toBeUndefined();
   // Without TLS it would be a lie.
   expect(answer.headers['strict-transport-security']).toBeUndefined();
