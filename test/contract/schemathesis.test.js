@@ -28,7 +28,7 @@ beforeAll(async () => {
   python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   // It shows wrong tokens all the time, and is to be answered as if each were the first.
   const wrongTokens = { most: 1e6, windowMs: 60_000 };
-  system = await startTestSystem({ settings: { API_TOKEN: TOKEN }, wrongTokens });
+  system = await startTestSystem({ settings: { API_TOKEN: TOKEN, HTTP_RATE_LIMIT: '100000' }, wrongTokens });
   await fill(system);
 }, INSTALLS_MS);
 afterAll(async () => {

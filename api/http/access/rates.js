@@ -62,19 +62,24 @@ export function createAttempts(rate) {
 
 /** @typedef {ReturnType<typeof createAttempts>} Attempts */
 
-/** What must be answered whoever asks too much: probes and scrapes. */
-const EXEMPT = new Set(['/healthz', '/readyz', '/metrics']);
+/**
+ * What must be answered whoever asks too much: probes and scrapes; and the files of the dashboard, which cost no more than a refusal,
+ * while a page asks for a hundred of them and is broken without one.
+ */
+const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|vendor\/.+)$/;
 
 /**
- * All requests. What comes from this machine itself, through no proxy, is not counted.
+ * All requests.
  *
  * @param {Rate} rate
+ * @param {{ spareThisMachine: boolean }} options whether those are not counted that come from loopback: a proxy there that
+ *   does not say for whom it asks cannot be told from a program of this machine
  */
-export const limitRequests = (rate) =>
+export const limitRequests = (rate, { spareThisMachine }) =>
   limiterOf({
     ...rate,
     says: 'Too many requests come from this address; wait for as long as Retry-After says.',
-    skip: (req) => EXEMPT.has(req.path) || isNeighbour(req),
+    skip: (req) => EXEMPT.test(req.path) || (spareThisMachine && isNeighbour(req)),
   });
 
 /** @param {import('express').Request} req */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
@@ -12,10 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** @param {string} path @param {Record<string, string>} [headers] @param {string} [method] */
-const ask = (path, headers = {}, method = 'GET') => send(system.httpUrl, path, { headers, method });
+let addresses = 0;
+/** @param {string} path @param {Record<string, string>} [headers] of a client of its own, unless they say which @param {string} [method] */
+const ask = (path, headers = {}, method = 'GET') =>
+  send(system.httpUrl, path, {
+    headers: { 'x-forwarded-for': `198.51.100.${++addresses % 256}`, ...headers },
+    method,
+  });
 
-test('an address that asks too much is told to wait; health, metrics and others are served', async () => {
+test('an address that asks too much is told to wait; health, metrics, files of the dashboard and others are served', async () => {
   const from = { 'x-forwarded-for': '192.0.2.1' };
   // A window may end among them.
   const answers = [];
@@ -27,7 +32,9 @@ test('an address that asks too much is told to wait; health, metrics and others 
     expect(answer.headers['retry-after']).toMatch(/^([1-9]|10)$/);
   }
   for (let count = 0; count < 21; count++) {
-    for (const path of ['/healthz', '/metrics']) expect((await ask(path, from)).status).toBe(200);
+    for (const path of ['/healthz', '/metrics', '/assets/main.js', '/vendor/preact.js']) {
+      expect((await ask(path, from)).status).toBe(200);
+    }
   }
   expect((await ask('/api/v1/fleet', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(200);
 });
@@ -41,8 +48,35 @@ test('who says that he is somebody else is not believed beyond the proxies that 
   expect(statuses).toContain(429);
 });
 
-test('what comes from this machine itself is not counted', async () => {
-  for (let count = 0; count < 30; count++) expect((await ask('/api/v1/fleet')).status).toBe(200);
+describe('what comes from this machine itself', () => {
+  /** @param {string} url @param {Record<string, string>} [headers] */
+  async function isCounted(url, headers = {}) {
+    const statuses = [];
+    for (let count = 0; count < 21; count++) {
+      statuses.push((await send(url, '/api/v1/fleet', { headers })).status);
+    }
+    return statuses.includes(429);
+  }
+
+  test('is counted where a proxy is to say for whom it asks, and does not', async () => {
+    expect(await isCounted(system.httpUrl)).toBe(true);
+  });
+
+  const API_TOKEN = 'good for everything';
+  test.each([
+    ['not counted where nobody needs a token', {}, {}, false],
+    ['counted where one is set', { API_TOKEN }, { authorization: `Bearer ${API_TOKEN}` }, true],
+    ['counted where it comes for somebody else', {}, { 'x-forwarded-for': '192.0.2.9' }, true],
+  ])('is %s', async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
+    const other = await startTestSystem({
+      settings: { HTTP_RATE_LIMIT: '1', CQL_KEYSPACE: system.config.cql.keyspace, ...settings },
+    });
+    try {
+      expect(await isCounted(other.httpUrl, headers)).toBe(expected);
+    } finally {
+      await other.halt();
+    }
+  });
 });
 
 /** Good, refused, unknown, a page, a file, a problem of before any route. @type {[path: string, headers: Record<string, string>][]} */
