@@ -1,6 +1,6 @@
-import { createRange } from '../wall/deviation.js';
 import { lookOf, SILENT } from '../wall/looks.js';
 import { reviewOf } from './review.js';
+import { createRoster } from './roster.js';
 import { createUsual } from './usual.js';
 
 /**
@@ -20,76 +20,14 @@ export const MOST_SENSORS = 20_000;
  * @param {{ most?: number }} [options]
  */
 export function createFleet({ most = MOST_SENSORS } = {}) {
-  /** @type {Map<string, FleetSensor>} */
-  const sensors = new Map();
-  /** @type {Map<string, FleetDevice>} */
-  const devices = new Map();
+  const roster = createRoster();
+  const { sensors, devices } = roster;
   const usual = createUsual(sensors);
   /** @type {FleetSensor[]} */
   let dirty = [];
-  let structure = 0;
   let refused = 0;
   /** @type {Narrowing} */
   let wanted = {};
-  /** @type {ReadonlySet<string>} */
-  let offline = new Set();
-
-  /** @param {LatestItem} item */
-  function deviceOf({ device_id: id, device, site }) {
-    const name = device ?? id;
-    const known = devices.get(id);
-    if (!known) {
-      const added = { id, name, site, offline: offline.has(id), sensors: [], isInOrder: false };
-      devices.set(id, added);
-      return added;
-    }
-    if (known.name !== name || known.site !== site) {
-      known.name = name;
-      known.site = site;
-      structure += 1;
-    }
-    return known;
-  }
-
-  /** @param {string} key @param {LatestItem} item */
-  function add(key, item) {
-    const device = deviceOf(item);
-    /** @type {FleetSensor} */
-    const sensor = {
-      key,
-      id: item.sensor_id,
-      device,
-      name: item.name ?? item.sensor_id,
-      type: item.type,
-      unit: item.unit,
-      ts: '',
-      at: 0,
-      value: Number.NaN,
-      gapMs: 0,
-      range: createRange(),
-      score: 0,
-      look: 0,
-      dirty: false,
-      cell: -1,
-    };
-    device.sensors.push(sensor);
-    device.isInOrder = false;
-    sensors.set(key, sensor);
-    structure += 1;
-    return sensor;
-  }
-
-  /** @param {FleetSensor} sensor @param {LatestItem} item */
-  function label(sensor, item) {
-    deviceOf(item);
-    const name = item.name ?? item.sensor_id;
-    if (sensor.name === name && sensor.type === item.type && sensor.unit === item.unit) return;
-    sensor.name = name;
-    sensor.type = item.type;
-    sensor.unit = item.unit;
-    sensor.device.isInOrder = false;
-    structure += 1;
-  }
 
   /** @param {FleetSensor} sensor */
   function touch(sensor) {
@@ -120,8 +58,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     sensors: /** @type {ReadonlyMap<string, FleetSensor>} */ (sensors),
     devices: /** @type {ReadonlyMap<string, FleetDevice>} */ (devices),
 
-    /** @returns {number} another one means that sensors came or were renamed */
-    structure: () => structure,
+    structure: roster.structure,
     /** @returns {number} how often a sensor was told of for which there was no room */
     refused: () => refused,
 
@@ -143,8 +80,8 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
         return null;
       }
       const isNew = !sensor;
-      sensor ??= add(key, item);
-      label(sensor, item);
+      sensor ??= roster.add(key, item);
+      roster.label(sensor, item);
       // ISO 8601 texts of one form and zone sort as times do.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
         measure(sensor, item.ts, item.value);
@@ -166,10 +103,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
 
     /** @param {ReadonlySet<string>} ids of devices that are offline */
     setOffline(ids) {
-      offline = ids;
-      for (const device of devices.values()) {
-        if (device.offline === ids.has(device.id)) continue;
-        device.offline = ids.has(device.id);
+      for (const device of roster.setOffline(ids)) {
         for (const sensor of device.sensors) touch(sensor);
       }
     },
@@ -183,22 +117,16 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
 
     /** Forgets a device that was retired, with its sensors. @param {string} id */
     forget(id) {
-      const device = devices.get(id);
-      if (!device) return;
-      for (const sensor of device.sensors) sensors.delete(sensor.key);
-      devices.delete(id);
-      dirty = dirty.filter((sensor) => sensor.device !== device);
-      structure += 1;
+      const device = roster.remove(id);
+      if (device) dirty = dirty.filter((sensor) => sensor.device !== device);
     },
 
     /** Forgets all sensors: only these are wanted. @param {Narrowing} next */
     narrow(next) {
       wanted = next;
-      sensors.clear();
-      devices.clear();
+      roster.clear();
       dirty = [];
       refused = 0;
-      structure += 1;
     },
 
     /**
