@@ -1,12 +1,7 @@
 import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
-import { isName } from '../schema/ids.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../schema/rules.js';
 import { parseFaults } from './faults/rates.js';
-import { deviceName } from './fleet/herd.js';
-import { sampleIntervalMs } from './fleet/open-schedule.js';
-import { ENCODERS } from './payloads/index.js';
-import { PROFILES } from './profiles/index.js';
+import { problemsOf } from './flag-problems.js';
 
 /** Up to here each device has a connection of its own. */
 const MOST_OWN_CONNECTIONS = 1000;
@@ -76,70 +71,11 @@ export function readFlags(argv) {
   return read;
 }
 
-/** @param {Flags} flags @returns {string[]} a sentence for each */
-function problemsOf(flags) {
-  const problems = [];
-  if (flags.broker !== undefined && !isBrokerUrl(flags.broker)) {
-    problems.push('--broker is mqtt://host:port or mqtts://host:port');
-  }
-  if (!Object.hasOwn(PROFILES, flags.profile)) {
-    problems.push(`--profile is ${Object.keys(PROFILES).join(' or ')}`);
-  } else if (mostSamples(flags) > MAX_SAMPLES_PER_MESSAGE) {
-    problems.push(
-      `--batch, --interval and --sensors make more than ${MAX_SAMPLES_PER_MESSAGE} samples a message`,
-    );
-  }
-  if (!Object.hasOwn(ENCODERS, flags.format)) problems.push('--format is senml or json');
-  if (!(flags.speed > 0)) problems.push('--speed is above 0');
-  if (flags.batch < flags.interval) problems.push('--batch is at least --interval');
-  if (flags.rate !== undefined) problems.push(...problemsOfRate(flags, flags.rate));
-  if (flags.credentials !== undefined && flags.connections < flags.devices) {
-    problems.push(
-      '--connections is --devices where --credentials are: each device has an account of its own',
-    );
-  }
-  if (flags.device !== undefined && (!isName(longestName(flags)) || /[/+#]/.test(flags.device))) {
-    problems.push('--device is 1 to 128 bytes, the number included, without / + # and control characters');
-  }
-  return problems;
-}
-
-/** @param {Flags} flags */
-const longestName = ({ device, devices, replay }) =>
-  replay === undefined ? deviceName(String(device), devices) : String(device);
-
-/** @param {Flags} flags @param {number} rate messages a second */
-function problemsOfRate({ devices, replay, ...flags }, rate) {
-  if (!(rate > 0)) return ['--rate is above 0'];
-  if (replay !== undefined)
-    return ['--rate is for simulated devices; a replay is as fast as it is acknowledged'];
-  const samples = samplesPerSensor(flags);
-  if (sampleIntervalMs({ devices, perSecond: rate, samples }) >= 1) return [];
-  const needed = Math.ceil((rate * samples) / 1000);
-  return [
-    `--rate ${rate} with ${samples} samples a sensor and message needs ${needed} --devices: a sensor has one sample a ms at most`,
-  ];
-}
-
-/** @param {Pick<Flags, 'batch' | 'interval'>} flags @returns {number} in one message */
-export const samplesPerSensor = ({ batch, interval }) => Math.max(1, Math.round(batch / interval));
-
-/** @param {Flags} flags @returns {number} in one message */
-function mostSamples({ profile, sensors, faults, ...flags }) {
-  const { most } = /** @type {import('./profiles/index.js').Profile} */ (PROFILES[profile]).sensors;
-  // What a disorderly batch leaves over goes out with the next.
-  const share = faults && faults.disorder > 0 ? 2 : 1;
-  return samplesPerSensor(flags) * (sensors ?? most) * share;
-}
-
 /** @param {{ devices: number, credentials?: string | undefined }} flags */
 const connectionsFor = ({ devices, credentials }) =>
   devices <= MOST_OWN_CONNECTIONS || credentials !== undefined
     ? devices
     : Math.max(SHARED.leastConnections, Math.ceil(devices / SHARED.devices));
-
-/** @param {string} text */
-const isBrokerUrl = (text) => /^mqtts?:\/\/[^\s/]+\/?$/.test(text) && URL.canParse(text);
 
 /**
  * @typedef {object} Flags durations in ms

@@ -1,10 +1,9 @@
 import { MillraceError } from '../common/errors.js';
 import { createDeviceFaults } from './faults/device-faults.js';
-import { samplesPerSensor } from './flags.js';
 import { createFleet } from './fleet/fleet.js';
 import { describeHerd } from './fleet/herd.js';
 import { createClosedLoop, createOpenLoop } from './fleet/loops.js';
-import { sampleIntervalMs } from './fleet/open-schedule.js';
+import { sampleIntervalMs, samplesPerSensor } from './fleet/open-schedule.js';
 import { shownUrl } from './mqtt/broker.js';
 import { createTroubleReporter, refusal, unreachable } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';

@@ -35,3 +35,6 @@ export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
  * @param {{ devices: number, perSecond: number, samples: number }} options
  */
 export const sampleIntervalMs = ({ devices, perSecond, samples }) => (devices * 1000) / perSecond / samples;
+
+/** @param {{ batch: number, interval: number }} flags in ms @returns {number} samples of a sensor in one message */
+export const samplesPerSensor = ({ batch, interval }) => Math.max(1, Math.round(batch / interval));
