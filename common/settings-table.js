@@ -100,7 +100,7 @@ export const SETTINGS = {
     read: flag,
   },
   API_TOKEN: {
-    help: 'token that is good for everything over HTTP (Bearer, or the password of Basic)',
+    help: 'token that is good for everything over HTTP (Bearer, or the password of Basic); 16 characters or more where others reach it',
     read: text,
     secret: true,
   },
