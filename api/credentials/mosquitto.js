@@ -1,7 +1,8 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { printable } from '../../common/printable.js';
 import { INSTALLATION_RIGHTS, isFit, passwordLine, rightsLines } from './mosquitto-files.js';
+import { replaceFile } from './replace-file.js';
 import { hashSecret } from './secret.js';
 
 /**
@@ -35,22 +36,25 @@ export async function mosquitto({ keeper, given, installation, note }) {
     written++;
   }
   await mkdir(given.out, { recursive: true, mode: 0o700 });
-  await replace(join(given.out, 'passwords'), passwords);
-  await replace(join(given.out, 'acl'), rights);
-  note(
-    `${written === 1 ? '1 device' : `${written} devices`} in ${join(given.out, 'passwords')} and ${join(given.out, 'acl')}. ${AFTERWARDS}`,
-  );
+  const files = { passwords: join(given.out, 'passwords'), acl: join(given.out, 'acl') };
+  const states = [
+    await replaceFile(files.passwords, text(passwords)),
+    await replaceFile(files.acl, text(rights)),
+  ];
+  note(`${written === 1 ? '1 device' : `${written} devices`} in ${files.passwords} and ${files.acl}.`);
+  if (!states.every(({ isHandedOver }) => isHandedOver)) note(handOver(given.out));
+  note(AFTERWARDS);
 }
+
+/** @param {string[]} lines */
+const text = (lines) => lines.map((line) => `${line}\n`).join('');
 
 const TAKEN = 'MQTT_USERNAME has this name.';
 const UNFIT =
   'A user name in the files of Mosquitto has no colon, no # at its beginning and no space at its ends: issue it by the UUID of the device.';
 const AFTERWARDS =
-  'Both belong to the user that Mosquitto runs as. Send it SIGHUP: it reads them again, and disconnects whose password is good no more.';
+  'Send Mosquitto SIGHUP: it reads both again, and disconnects whose password is good no more.';
 
-/** Whoever reads finds the whole of the old one, or of the new one. @param {string} path @param {string[]} lines */
-async function replace(path, lines) {
-  const draft = `${path}.${process.pid}`;
-  await writeFile(draft, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-  await rename(draft, path);
-}
+/** @param {string} directory */
+const handOver = (directory) =>
+  `Nobody but their owner can read them. Where Mosquitto runs as another user: chown -R mosquitto: ${directory}. What is written anew stays with its owner.`;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   secrets['gateway'] = await credentials.issue('gateway', ['sheep', '+', '#']);
   secrets['gone'] = await credentials.issue('gone');
   await credentials.keeper.revoke('gone');
-  writeFileSync(join(files, 'passwords'), 'old', { mode: 0o644 });
+  writeFileSync(join(files, 'passwords'), 'old', { mode: 0o604 });
   written = await write();
   broker = await startMosquitto({ files });
 });
@@ -86,6 +86,7 @@ const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measure
 test('the files are for their owner alone, and say what they leave out', () => {
   expect(written.code).toBe(0);
   for (const name of ['passwords', 'acl']) expect(statSync(join(files, name)).mode & 0o777).toBe(0o600);
+  expect(written.output).toContain(`chown -R mosquitto: ${files}`);
   expect(written.output).toContain('co:lon: left out.');
   expect(written.output).toContain('#hash: left out.');
   expect(written.output).toContain('5 devices in');
@@ -164,4 +165,25 @@ test('after a rotation and SIGHUP the old secret is good no more, and who is con
   await expect(connect('Ofen 3')).rejects.toMatchObject({ code: NOT_AUTHORIZED });
   await connect('Ofen 3', secret);
   expect(await isTaken(other, measurements('pump'))).toBe(true);
+});
+
+test('what is written anew belongs to whom it belonged: who read it before reads it again', async () => {
+  const both = ['passwords', 'acl'].map((name) => join(files, name));
+  // Only root can give files away; anybody else keeps them.
+  const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];
+  for (const path of [files, ...both]) chownSync(path, Number(owner), Number(group));
+  for (const path of both) chmodSync(path, 0o644);
+  const { code, output } = await write();
+  expect({ code, output }).toMatchObject({ code: 0, output: expect.not.stringContaining('chown') });
+  for (const path of both) {
+    const { uid, gid, mode } = statSync(path);
+    expect([uid, gid, mode & 0o777]).toEqual([owner, group, 0o640]);
+  }
+});
+
+test('a file that is not there yet belongs to the owner of its directory', async () => {
+  rmSync(join(files, 'acl'));
+  await write();
+  expect(statSync(join(files, 'acl')).uid).toBe(statSync(files).uid);
+  expect(statSync(join(files, 'acl')).mode & 0o777).toBe(0o600);
 });
