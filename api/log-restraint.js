@@ -18,7 +18,8 @@ const OTHERS = 'other lines';
 /**
  * Keeps one thing that goes wrong with each message, device or request from filling the log: of each text some lines
  * are written, and at the end of the time the last of those that were not, with how many there were (`unsaid`). What
- * is for developers, `debug` and `trace`, is written as it comes.
+ * is for developers, `debug` and `trace`, is written as it comes; and so is what an administrator did (`audit`): nobody hides
+ * one act behind many.
  *
  * @param {{ withinMs?: number, mostLines?: number }} [bounds]
  */
@@ -39,7 +40,7 @@ export function createRestraint({ withinMs = WITHIN_MS, mostLines = MOST_LINES }
 
   /** @type {(this: import('pino').Logger, args: any[], method: (...args: any[]) => void, level: number) => void} */
   return function logMethod(args, method, level) {
-    if (level < 30) return method.apply(this, args);
+    if (level < 30 || isAudit(args)) return method.apply(this, args);
     const text = textOf(args);
     const key = texts.has(text) || texts.size < MOST_TEXTS ? text : OTHERS;
     const one = texts.get(key) ?? begin(key);
@@ -56,6 +57,9 @@ export function createRestraint({ withinMs = WITHIN_MS, mostLines = MOST_LINES }
     };
   };
 }
+
+/** @param {any[]} args of pino */
+const isAudit = ([first]) => first?.audit === true;
 
 /** @param {any[]} args of pino: details and text, or text alone @returns {string} */
 const textOf = ([first, second]) => (typeof first === 'string' ? first : String(second ?? ''));

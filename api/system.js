@@ -104,7 +104,7 @@ export async function startSystem(parts) {
   });
   const stats = createInstallationStats({ vitals, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
-  const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock });
+  const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
   const api = serves
     ? createApi({
         access,

@@ -41,10 +41,21 @@ export function summarize(line) {
   if (!entry || !(Number(entry.level) >= WARN)) return null;
   const sign = Number(entry.level) > WARN ? '✗' : '!';
   const cause = entry.err?.message && entry.err.message !== entry.msg ? `: ${entry.err.message}` : '';
-  return printable(`${sign} ${entry.msg ?? ''}${cause}`.replaceAll(/\s+/g, ' ')).slice(0, SHOWN_CHARACTERS);
+  return printable(`${sign} ${entry.msg ?? ''}${cause}${who(entry)}`.replaceAll(/\s+/g, ' ')).slice(
+    0,
+    SHOWN_CHARACTERS,
+  );
 }
 
-/** @param {string} line @returns {{ level?: number, msg?: string, err?: { message?: string } } | null} */
+/** @param {{ account?: string, address?: string }} entry @returns {string} whom the line is about */
+function who({ account, address }) {
+  const words = [account && `account ${account}`, address && `from ${address}`].filter(Boolean);
+  return words.length > 0 ? ` (${words.join(', ')})` : '';
+}
+
+/** @typedef {{ level?: number, msg?: string, err?: { message?: string }, account?: string, address?: string }} Entry */
+
+/** @param {string} line @returns {Entry | null} */
 function parse(line) {
   if (!line.startsWith('{')) return null;
   try {

@@ -24,9 +24,11 @@ const NEVER_MS = 86_400_000;
  * @param {(error: Error) => void} [options.onFatal]
  * @param {Partial<import('../../api/periods.js').Periods>} [options.periods] ms
  * @param {import('../../api/http/access/rates.js').Rate} [options.wrongTokens]
+ * @param {import('pino').Logger} [options.logger] for who reads what it says
  */
 export async function startTestSystem(options = {}) {
   const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens } = options;
+  const { logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' }) } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
   const config = readSettings(
     {
@@ -41,7 +43,6 @@ export async function startTestSystem(options = {}) {
     },
     { envFile: '' },
   );
-  const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
   const { from } = await migrateDatabase(config);
   if (clock && from === 0) await installedAt(config.cql, clock());
   const system = await startSystem({

@@ -99,6 +99,12 @@ describe('what repeats', () => {
     expect(read()).toHaveLength(41);
   });
 
+  test('is told each time where it is what an administrator did', () => {
+    const { logger, read } = listen();
+    for (let i = 0; i < 25; i++) logger.info({ audit: true, whom: `pump-${i}` }, 'a device was retired');
+    expect(read()).toHaveLength(25);
+  });
+
   test('keeps no more texts in mind than a few hundred, however many there are', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../../common/addresses.js';
 import { COOKIE, cookieOptions, cookiesOf } from './cookie.js';
+import { createTokenNotices } from './notices.js';
 import { createAttempts } from './rates.js';
 import { demandOwnPage, forbidden, unauthorized } from './refusals.js';
 import { SCOPES } from './scopes.js';
@@ -31,14 +32,16 @@ const NOBODY = { by: 'nobody', scopes: [], endsAt: null };
  * @param {string} parts.secret signs sessions
  * @param {import('./rates.js').Rate} parts.attempts wrong tokens of one address
  * @param {() => number} parts.clock epoch ms
+ * @param {import('pino').Logger} parts.logger
  */
-export function createAccess({ settings, secret, attempts, clock }) {
+export function createAccess({ settings, secret, attempts, clock, logger }) {
   const cookie = cookieOptions(settings.tls !== null || !isLoopback(settings.host));
   const tokens = createTokens(settings);
   const sessions = createSessions({ secret, known: tokens.known, sessionMs: settings.sessionMs, clock });
   // Counted apart: a program with an old token must not keep people from signing in beside it.
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
+  const notices = createTokenNotices({ logger });
 
   /**
    * @param {Request} req @param {Response} res @param {string} given @param {import('./rates.js').Attempts} counted
@@ -47,7 +50,14 @@ export function createAccess({ settings, secret, attempts, clock }) {
   async function knownBy(req, res, given, counted) {
     const known = tokens.find(given);
     if (known) return known;
-    await counted.count(req, res);
+    const address = req.ip ?? '';
+    notices.wrong(address);
+    try {
+      await counted.count(req, res);
+    } catch (error) {
+      notices.tooMany(address);
+      throw error;
+    }
     throw unauthorized(res, 'The token is not one of those that are let in.', 'invalid_token');
   }
 

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
+import { audit } from '../audit.js';
 import { bodyOf } from '../body.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { fields, readQuery } from '../parameters.js';
@@ -33,12 +34,14 @@ export const getCredentials =
  * @returns {import('express').RequestHandler}
  */
 export const postCredential =
-  ({ credentials }) =>
+  ({ credentials, logger }) =>
   async (req, res) => {
     readQuery(req, {});
     const { read } = bodyOf(req, res, MOST_BYTES);
     if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
-    res.status(201).json(issuedItem(await credentials.issue(readWanted(String(await read())))));
+    const issued = await credentials.issue(readWanted(String(await read())));
+    audit(logger, res, 'a credential was issued', issued.credential.account);
+    res.status(201).json(issuedItem(issued));
   };
 
 /**
@@ -48,10 +51,12 @@ export const postCredential =
  * @returns {import('express').RequestHandler}
  */
 export const rotateCredential =
-  ({ credentials }) =>
+  ({ credentials, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    res.json(issuedItem(await credentials.rotate(String(req.params['device']))));
+    const issued = await credentials.rotate(String(req.params['device']));
+    audit(logger, res, 'a credential was rotated', issued.credential.account);
+    res.json(issuedItem(issued));
   };
 
 /**
@@ -61,10 +66,12 @@ export const rotateCredential =
  * @returns {import('express').RequestHandler}
  */
 export const deleteCredential =
-  ({ credentials }) =>
+  ({ credentials, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    await credentials.revoke(String(req.params['device']));
+    const account = String(req.params['device']);
+    await credentials.revoke(account);
+    audit(logger, res, 'a credential was revoked', account);
     res.status(204).end();
   };
 

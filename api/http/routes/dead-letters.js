@@ -2,6 +2,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
+import { audit } from '../audit.js';
 import { fields, readQuery } from '../parameters.js';
 import { answerTold } from '../told.js';
 
@@ -75,10 +76,12 @@ export const getDeadLetterSummary =
  * @returns {import('express').RequestHandler}
  */
 export const replayDeadLetter =
-  ({ store, replay }) =>
+  ({ store, replay, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    answerTold(res, await replay(await findLetter(store, req)));
+    const told = await replay(await findLetter(store, req));
+    audit(logger, res, 'a dead letter was replayed', String(req.params['id']));
+    answerTold(res, told);
   };
 
 /**

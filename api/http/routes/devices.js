@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { groupOf } from '../../../schema/ids.js';
+import { audit } from '../audit.js';
 import { deviceItem, isOnline, sensorItem } from '../items.js';
 import { fields, readDevice, readQuery, readSensor } from '../parameters.js';
 
@@ -72,10 +73,12 @@ export const getDevice =
  * @returns {import('express').RequestHandler}
  */
 export const deleteDevice =
-  ({ retire }) =>
+  ({ retire, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    if (!(await retire(readDevice(String(req.params['device']))))) throw noSuchDevice();
+    const name = String(req.params['device']);
+    if (!(await retire(readDevice(name)))) throw noSuchDevice();
+    audit(logger, res, 'a device was retired', name);
     res.status(204).end();
   };
 

@@ -1,44 +1,28 @@
-import { LRUCache } from 'lru-cache';
 import { printable } from '../../../common/printable.js';
+import { createOccurrences } from '../../occurrences.js';
 import { MOST_OF_AN_ACCOUNT } from './own-connections.js';
-
-/** Between two lines about the same, in ms: a device that is turned away comes back at once. */
-const EVERY_MS = 60_000;
-
-/** Devices that are remembered to have been told of. */
-const MOST_REMEMBERED = 10_000;
 
 /** Characters of a stranger's text that a line shows. */
 const MOST_SHOWN = 128;
 
 /**
  * Tells whoever reads the log who was turned away, and from what: of each device and what it did one line a minute, of failed
- * sign-ins one in all, since their names are anybody's.
+ * sign-ins one for each address, since their names are anybody's.
  *
  * @param {{ logger: import('pino').Logger, everyMs?: number }} parts
  */
-export function createAccessNotices({ logger, everyMs = EVERY_MS }) {
-  /** @type {LRUCache<string, true>} */
-  const lately = new LRUCache({ max: MOST_REMEMBERED, ttl: everyMs });
-  let failedSignIns = 0;
+export function createAccessNotices({ logger, everyMs }) {
+  const occurrences = createOccurrences({ everyMs });
 
   /** @param {string} key @returns {boolean} whether a line is due */
-  function isDue(key) {
-    if (lately.has(key)) return false;
-    lately.set(key, true);
-    return true;
-  }
+  const isDue = (key) => occurrences.count(key) > 0;
 
   return {
-    /** @param {string} name that was given */
-    signIn(name) {
-      failedSignIns++;
-      if (!isDue('sign-in')) return;
-      logger.warn(
-        { account: shown(name), failed: failedSignIns },
-        'wrong account or password, this one last',
-      );
-      failedSignIns = 0;
+    /** @param {string} name that was given @param {string} address that it came from */
+    signIn(name, address) {
+      const failed = occurrences.count(`sign-in ${address}`);
+      if (failed === 0) return;
+      logger.warn({ account: shown(name), address, failed }, 'wrong account or password, this one last');
     },
 
     /** @param {string} account */

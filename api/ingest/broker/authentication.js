@@ -31,7 +31,7 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     const account = await accounts.signIn(name, password, connection.closed);
     if (!account) {
       metrics.turnedAway.inc({ what: 'sign_in' });
-      notices.signIn(name ?? '');
+      notices.signIn(name ?? '', addressOf(client));
       return false;
     }
     connection.account = account;
@@ -60,3 +60,6 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     },
   };
 }
+
+/** @param {import('aedes').Client} client @returns {string} where it connects from */
+const addressOf = ({ conn }) => /** @type {import('node:net').Socket} */ (conn).remoteAddress ?? '';

@@ -31,6 +31,12 @@ describe("of the API's log a person sees", () => {
   test.each([
     ['nothing of what is well', '{"level":30,"msg":"ready"}', null],
     ['a warning', '{"level":40,"msg":"slow"}', '! slow'],
+    [
+      'whom it is about',
+      '{"level":40,"msg":"wrong","account":"valve","address":"192.0.2.1"}',
+      '! wrong (account valve, from 192.0.2.1)',
+    ],
+    ['from where it comes', '{"level":40,"msg":"wrong","address":"::1"}', '! wrong (from ::1)'],
     ['an error with its cause', '{"level":50,"msg":"failed","err":{"message":"why"}}', '✗ failed: why'],
     [
       "strangers' text on one line, and nothing that a terminal obeys",

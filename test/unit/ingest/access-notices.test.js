@@ -19,15 +19,31 @@ test('of each device, and of what it did, one line', () => {
   ]);
 });
 
-test('of failed sign-ins one in all, whatever names were given', () => {
+test('of failed sign-ins one for each address, whatever names were given', () => {
   const { notices, lines } = createNotices();
-  for (let at = 0; at < 1000; at++) notices.signIn(`stranger-${at}`);
-  expect(lines()).toHaveLength(1);
+  for (let at = 0; at < 1000; at++) notices.signIn(`stranger-${at}`, `192.0.2.${at % 2}`);
+  expect(lines().map(([fields]) => fields)).toEqual([
+    { account: 'stranger-0', address: '192.0.2.0', failed: 1 },
+    { account: 'stranger-1', address: '192.0.2.1', failed: 1 },
+  ]);
+});
+
+test('after a minute the next line, with how many failed meanwhile', () => {
+  jest.useFakeTimers();
+  try {
+    const { notices, lines } = createNotices();
+    for (let at = 0; at < 5; at++) notices.signIn('pump', '192.0.2.1');
+    jest.advanceTimersByTime(60_000);
+    notices.signIn('pump', '192.0.2.1');
+    expect(lines().map(([fields]) => fields)).toMatchObject([{ failed: 1 }, { failed: 5 }]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('what strangers write is cut, and moves no cursor', () => {
   const { notices, lines } = createNotices();
-  notices.signIn(`\u001b[2J\n\u202e${'x'.repeat(10_000)}`);
+  notices.signIn(`\u001b[2J\n\u202e${'x'.repeat(10_000)}`, '192.0.2.1');
   const [fields] = /** @type {any[]} */ (lines()[0]);
   expect(fields.account).toMatch(/^\?\[2J\?\?x+…$/);
   expect(fields.account.length).toBeLessThan(150);

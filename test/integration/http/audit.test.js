@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { ROUTES } from '../../../api/http/routes/index.js';
+import { createLogger } from '../../../api/logger.js';
+import { send } from '../../support/http.js';
+import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+jest.setTimeout(90_000);
+
+const ADMIN = 'the token that is good for everything';
+
+/** What was logged, each line as pino writes it. @type {string[]} */
+const lines = [];
+/** @type {import('../../support/system.js').TestSystem} */
+let system;
+
+beforeAll(async () => {
+  const logger = createLogger('info', { destination: { write: (line) => void lines.push(line) } });
+  system = await startTestSystem({
+    logger,
+    settings: { MQTT_AUTH: 'true', AUTO_REGISTER: 'true', API_TOKEN: ADMIN, TRUST_PROXY: '1' },
+    wrongTokens: { most: 3, windowMs: 600_000 },
+  });
+});
+afterAll(() => system?.stop());
+
+/** @param {(line: any) => boolean} which */
+const logged = (which) => lines.map((line) => JSON.parse(line)).filter(which);
+
+/**
+ * @param {'GET' | 'POST' | 'DELETE'} method
+ * @param {string} path below /api/v1
+ * @param {{ body?: string, type?: string, address?: string, token?: string, id?: string }} [options]
+ */
+const ask = (method, path, options = {}) => {
+  const { body, type = 'application/json', address = '192.0.2.1', token = ADMIN, id = 'none' } = options;
+  return send(system.httpUrl, `/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-forwarded-for': address,
+      'x-request-id': id,
+      ...(body === undefined ? {} : { 'content-type': type }),
+    },
+    body,
+  });
+};
+
+/** The newest letter that is left over. */
+async function refusedLetter() {
+  await ask('POST', '/measurements?device=pump', { body: '{"sensor_id":"s","value":1}' });
+  const client = await mqtt.connectAsync(system.mqttUrl, { username: 'pump', password: secret });
+  await client.publishAsync('iot/v1/pump/measurements', 'nothing that we know', { qos: 1 });
+  await client.endAsync();
+  const { text } = await ask('GET', '/dead-letters');
+  return JSON.parse(text).items[0].id;
+}
+
+let secret = '';
+
+test('each act of an administrator is a line: what, whom, by what, from where, of which request; and no secret', async () => {
+  const issued = await ask('POST', '/credentials', { body: '{"account":"pump"}', id: 'issuing' });
+  secret = JSON.parse(issued.text).secret;
+  const letter = await refusedLetter();
+  await ask('POST', `/dead-letters/${letter}/replay`, { id: 'replaying' });
+  const rotated = await ask('POST', '/credentials/pump/rotate', { id: 'rotating', address: '192.0.2.2' });
+  expect((await ask('DELETE', '/credentials/pump', { id: 'revoking' })).status).toBe(204);
+  expect((await ask('DELETE', '/devices/pump', { id: 'retiring' })).status).toBe(204);
+
+  const by = { audit: true, by: 'token', address: '192.0.2.1', level: 30 };
+  const acts = logged(({ audit }) => audit);
+  expect(acts).toEqual([
+    expect.objectContaining({
+      ...by,
+      msg: 'a credential was issued',
+      whom: 'pump',
+      requestId: 'issuing',
+    }),
+    expect.objectContaining({
+      ...by,
+      msg: 'a dead letter was replayed',
+      whom: letter,
+      requestId: 'replaying',
+    }),
+    expect.objectContaining({
+      ...by,
+      msg: 'a credential was rotated',
+      whom: 'pump',
+      address: '192.0.2.2',
+    }),
+    expect.objectContaining({ ...by, msg: 'a credential was revoked', whom: 'pump' }),
+    expect.objectContaining({ ...by, msg: 'a device was retired', whom: 'pump', requestId: 'retiring' }),
+  ]);
+  const changing = ROUTES.filter(({ method, operation }) => operation.scope === 'admin' && method !== 'get');
+  expect(acts).toHaveLength(changing.length);
+  for (const hidden of [ADMIN, secret, JSON.parse(rotated.text).secret]) {
+    expect(lines.join('')).not.toContain(hidden);
+  }
+});
+
+test('what was asked for and not done leaves no such line', async () => {
+  const before = logged(({ audit }) => audit).length;
+  expect((await ask('DELETE', '/credentials/nobody')).status).toBe(404);
+  expect((await ask('DELETE', '/devices/nobody')).status).toBe(404);
+  expect((await ask('DELETE', '/devices/pump', { token: 'wrong', address: '192.0.2.3' })).status).toBe(401);
+  expect(logged(({ audit }) => audit)).toHaveLength(before);
+});
+
+test('who shows wrong tokens, and who is told to wait for it, is named by address', async () => {
+  const address = '192.0.2.66';
+  for (let count = 0; count < 5; count++) await ask('GET', '/fleet', { token: 'a guess', address });
+  const about = logged((line) => line.address === address);
+  expect(about).toEqual([
+    expect.objectContaining({ level: 40, wrong: 1, msg: 'a wrong token' }),
+    expect.objectContaining({ level: 40, refused: 1, msg: 'too many wrong tokens; told to wait' }),
+  ]);
+  expect(lines.join('')).not.toContain('a guess');
+});
+
+test('who signs in with a wrong password is named by account and address', async () => {
+  await expect(
+    mqtt.connectAsync(system.mqttUrl, { username: 'valve', password: 'a guess', reconnectPeriod: 0 }),
+  ).rejects.toMatchObject({ code: 5 });
+  const wanted = expect.objectContaining({ account: 'valve', address: '127.0.0.1', failed: 1 });
+  await until(() => logged(({ account }) => account === 'valve').length > 0);
+  expect(logged(({ account }) => account === 'valve')).toEqual([wanted]);
+});
