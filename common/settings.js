@@ -20,7 +20,7 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
   /** @type {Map<string, string>} what is wrong, by the setting's name */
   const wrong = new Map();
   const values = Object.fromEntries(
-    Object.entries(SETTINGS).map(([name, setting]) => [name, readSetting(name, setting, given, wrong)]),
+    Object.entries(SETTINGS).map(([name, setting]) => [name, valueOf(name, setting, given, wrong)]),
   );
   const config = arrange(values);
   // A setting that cannot be read is no ground to complain about others beside it.
@@ -31,6 +31,23 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
     throw new MillraceError('bad_settings', `Settings to mend:\n${lines.join('\n')}`);
   }
   return config;
+}
+
+/**
+ * Reads one setting, whatever the others are: they may name what is only about to be made.
+ *
+ * @param {string} name
+ * @param {NodeJS.ProcessEnv} [environment] goes before what stands in the file
+ * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
+ * @returns {any} its value
+ * @throws {MillraceError} `bad_settings`
+ */
+export function readSetting(name, environment = process.env, { envFile = '.env' } = {}) {
+  const wrong = new Map();
+  const setting = /** @type {Setting} */ (SETTINGS[name]);
+  const value = valueOf(name, setting, { ...readEnvFile(envFile), ...environment }, wrong);
+  if (wrong.size > 0) throw new MillraceError('bad_settings', wrong.get(name));
+  return value;
 }
 
 /** @typedef {import('./config.js').Config} Config */
@@ -51,7 +68,7 @@ function readEnvFile(path) {
  * @param {NodeJS.ProcessEnv} given
  * @param {Map<string, string>} wrong gets a sentence when there is no value to be had
  */
-function readSetting(name, setting, given, wrong) {
+function valueOf(name, setting, given, wrong) {
   const fileName = `${name}_FILE`;
   const file = setting.secret ? given[fileName] : undefined;
   try {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MillraceError } from '../../common/errors.js';
-import { alternativeNames } from './hosts.js';
+import { alternativeNames, hostList, LOOPBACK_HOSTS } from './hosts.js';
+import { hasBoth, moveBoth, namesBefore, refuseOverwriting } from './pair.js';
+import { AUTHORITY, configuration } from './request.js';
 
 const DAY_SECONDS = 86_400;
 /** Clients have to be given a new authority by hand, so it lasts. */
@@ -12,27 +14,6 @@ const CERTIFICATE_DAYS = 365;
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-/** Whole, so that nothing of the machine's own configuration has a say. @param {string} names */
-const configuration = (names) => `\
-[req]
-prompt = no
-distinguished_name = subject
-[subject]
-O = Millrace
-CN = Millrace development
-[authority]
-basicConstraints = critical, CA:true, pathlen:0
-keyUsage = critical, keyCertSign, cRLSign
-subjectKeyIdentifier = hash
-[server]
-basicConstraints = critical, CA:false
-keyUsage = critical, digitalSignature
-extendedKeyUsage = serverAuth
-subjectKeyIdentifier = hash
-authorityKeyIdentifier = keyid
-subjectAltName = ${names}
-`;
-
 /**
  * Makes an authority for development, unless the directory has one, and a certificate of it for some hosts:
  * `ca.pem`, `ca.key`, `NAME.pem`, `NAME.key`. Keys are EC P-256, for their owner alone (0600).
@@ -40,14 +21,14 @@ subjectAltName = ${names}
  * @param {object} options
  * @param {import('./openssl.js').Openssl} options.openssl
  * @param {string} options.out directory, made if it is not there
- * @param {string} options.hosts names and addresses, comma-separated
+ * @param {string} [options.hosts] names and addresses, comma-separated; default: those of the certificate that is made anew, else loopback's
  * @param {string} options.name of the certificate's files
  * @param {boolean} options.renew makes a certificate that is there anew; the authority stays
- * @returns {Promise<{ path: string, isNew: boolean }[]>}
+ * @returns {Promise<{ hosts: string, files: { path: string, isNew: boolean }[] }>} `hosts` that it is for, as they were given
  * @throws {MillraceError} `usage`, `failed` when the certificate is there already, or the authority ends too soon
  */
 export async function makeCertificates({ openssl, out, hosts, name, renew }) {
-  const names = alternativeNames(hosts);
+  const wanted = hosts === undefined ? null : alternativeNames(hosts);
   if (name === 'ca' || !/^[\w.-]+$/.test(name)) {
     throw new MillraceError('usage', '--name takes letters, digits, dots and dashes, and is not "ca".');
   }
@@ -58,7 +39,9 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
   });
   const authority = place('ca');
   const own = place(name);
-  if (!renew) await refuseOverwriting(own);
+  const before = await namesBefore(own.certificate);
+  if (!renew) await refuseOverwriting(own, before, wanted);
+  const names = wanted ?? before ?? alternativeNames(LOOPBACK_HOSTS);
   const work = await mkdtemp(join(out, '.making-'));
   try {
     const config = join(work, 'openssl.cnf');
@@ -67,7 +50,8 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
     const isNew = !(await hasBoth(authority));
     if (isNew) {
       await openssl([
-        ...['req', '-x509', ...NEW_KEY, '-config', config, '-extensions', 'authority'],
+        ...['req', '-x509', ...NEW_KEY, '-config', config, '-subj', AUTHORITY],
+        ...['-extensions', 'authority'],
         ...['-days', String(AUTHORITY_DAYS), '-keyout', made.key, '-out', made.certificate],
       ]);
       await moveBoth(made, authority);
@@ -83,46 +67,19 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
     // With its authority, so that whoever has the file alone can tell whom to trust.
     await appendFile(made.certificate, await readFile(authority.certificate));
     await moveBoth(made, own);
-    return [
+    const files = [
       { path: authority.certificate, isNew },
       { path: own.certificate, isNew: true },
       { path: own.key, isNew: true },
     ];
+    return { hosts: hostList(names), files };
   } finally {
     await rm(work, { recursive: true, force: true });
   }
 }
 
-/** @typedef {{ certificate: string, key: string }} Pair paths */
-
 /** Positive, and too long to come twice. */
 const serial = () => `0x40${randomBytes(15).toString('hex')}`;
-
-/** @param {string} path */
-const isThere = (path) =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
-
-/** @param {Pair} pair */
-async function hasBoth({ certificate, key }) {
-  const [hasCertificate, hasKey] = [await isThere(certificate), await isThere(key)];
-  if (hasCertificate === hasKey) return hasKey;
-  const [there, missing] = hasKey ? [key, certificate] : [certificate, key];
-  throw new MillraceError(
-    'failed',
-    `${there} is there, and ${missing} is not: put it back, or choose another --out.`,
-  );
-}
-
-/** @param {Pair} pair */
-async function refuseOverwriting({ certificate, key }) {
-  for (const path of [certificate, key]) {
-    if (!(await isThere(path))) continue;
-    throw new MillraceError('failed', `${path} is there already, and stays; --renew makes it anew.`);
-  }
-}
 
 /** @param {import('./openssl.js').Openssl} openssl @param {string} path */
 async function checkLasts(openssl, path) {
@@ -142,12 +99,4 @@ async function checkLasts(openssl, path) {
     'failed',
     `${path} cannot be read or ends within a year, before what it would sign: choose another --out, and give its ca.pem to all clients.`,
   );
-}
-
-/** @param {Pair} from @param {Pair} to */
-async function moveBoth(from, to) {
-  await chmod(from.key, 0o600);
-  await chmod(from.certificate, 0o644);
-  await rename(from.key, to.key);
-  await rename(from.certificate, to.certificate);
 }

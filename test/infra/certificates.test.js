@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** @param {string} out @param {{ hosts?: string, name?: string, renew?: boolean }} [options] */
-const make = (out, { hosts = 'localhost,127.0.0.1', name = 'server', renew = false } = {}) =>
+const make = (out, { hosts, name = 'server', renew = false } = {}) =>
   makeCertificates({ openssl, out: join(folder, out), hosts, name, renew });
 
 /** @param {string} path below the folder */
@@ -84,6 +84,33 @@ test('a second certificate has the same authority, and half an authority is none
   await expect(make('two', { name: 'third' })).rejects.toThrow(/ca\.pem is there, and .*ca\.key is not/);
 });
 
+test('--renew without hosts keeps those that the certificate has, and says them', async () => {
+  await make('names', { hosts: 'a.example,10.0.0.7,[2001:db8::1]' });
+  const { hosts } = await make('names', { renew: true });
+  expect(hosts).toBe('a.example,10.0.0.7,2001:db8::1');
+  const { subjectAltName } = certificate('names/server.pem');
+  expect(subjectAltName).toBe('DNS:a.example, IP Address:10.0.0.7, IP Address:2001:DB8:0:0:0:0:0:1');
+  // Others are taken where they are given.
+  expect((await make('names', { renew: true, hosts: 'b.example' })).hosts).toBe('b.example');
+});
+
+test('a host that the certificate lacks is named, with what makes it anew for all', async () => {
+  await make('lacks', { hosts: 'A.example,::1' });
+  await expect(make('lacks', { hosts: 'a.example,b.example' })).rejects.toThrow(
+    /is not for b\.example; --renew --host a\.example,::1,b\.example makes/,
+  );
+  await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew makes it anew/);
+});
+
+test('a certificate is called by its first host, and its authority otherwise', async () => {
+  const long = `${'a'.repeat(60)}.example`;
+  await make('subjects', { hosts: `${long},b.example` });
+  expect(certificate('subjects/ca.pem').subject).toBe('O=Millrace\nCN=Millrace development CA');
+  expect(certificate('subjects/server.pem').subject).toBe('O=Millrace\nCN=b.example');
+  await make('subjects', { hosts: long, name: 'long' });
+  expect(certificate('subjects/long.pem').subject).toBe('O=Millrace\nCN=Millrace development server');
+});
+
 test.each(['a b', '', 'localhost,', '-x', 'a/b', 'a\nsubjectAltName = DNS:b', '127.0.0.1:80'])(
   'host %j is none',
   async (hosts) => {
@@ -97,5 +124,13 @@ test('the command says what it wrote, and which settings take it', () => {
     encoding: 'utf8',
   });
   expect(output).toContain(`written  ${join(out, 'server.key')}`);
+  expect(output).toContain('For localhost. ');
   expect(output).toMatch(/HTTP_TLS_CERT=\S+server\.pem HTTP_TLS_KEY=\S+server\.key/);
+});
+
+test('the files are below DATA_DIR where nothing else is said, whatever is wrong with other settings', () => {
+  const env = { ...process.env, DATA_DIR: join(folder, 'data'), HTTP_TLS_CERT: join(folder, 'not-yet.pem') };
+  const { status, stdout } = spawnSync(process.execPath, [SCRIPT], { cwd: folder, env, encoding: 'utf8' });
+  expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('For localhost,') });
+  expect(statSync(join(folder, 'data/tls/ca.pem')).isFile()).toBe(true);
 });

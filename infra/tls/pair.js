@@ -1,0 +1,60 @@
+import { chmod, readFile, rename, stat } from 'node:fs/promises';
+import { MillraceError } from '../../common/errors.js';
+import { hostList, namesIn } from './hosts.js';
+
+/** @typedef {{ certificate: string, key: string }} Pair paths */
+
+/** @param {string} path */
+const isThere = (path) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** @param {Pair} pair */
+export async function hasBoth({ certificate, key }) {
+  const [hasCertificate, hasKey] = [await isThere(certificate), await isThere(key)];
+  if (hasCertificate === hasKey) return hasKey;
+  const [there, missing] = hasKey ? [key, certificate] : [certificate, key];
+  throw new MillraceError(
+    'failed',
+    `${there} is there, and ${missing} is not: put it back, or choose another --out.`,
+  );
+}
+
+/** @param {string} path @returns {Promise<string[] | null>} whom the certificate there is for; null: there is none, or it is broken */
+export async function namesBefore(path) {
+  try {
+    return namesIn(await readFile(path));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {Pair} pair
+ * @param {string[] | null} before the names that the certificate there has
+ * @param {string[] | null} wanted those that it is asked for
+ */
+export async function refuseOverwriting({ certificate, key }, before, wanted) {
+  for (const path of [certificate, key]) {
+    if (!(await isThere(path))) continue;
+    const missing = wanted?.filter((name) => !before?.includes(name)) ?? [];
+    if (!before || missing.length === 0) {
+      throw new MillraceError('failed', `${path} is there already, and stays; --renew makes it anew.`);
+    }
+    const all = hostList([...before, ...missing]);
+    throw new MillraceError(
+      'failed',
+      `${path} is there already, and is not for ${hostList(missing)}; --renew --host ${all} makes it anew for all of them.`,
+    );
+  }
+}
+
+/** @param {Pair} from @param {Pair} to */
+export async function moveBoth(from, to) {
+  await chmod(from.key, 0o600);
+  await chmod(from.certificate, 0o644);
+  await rename(from.key, to.key);
+  await rename(from.certificate, to.certificate);
+}

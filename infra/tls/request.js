@@ -1,0 +1,36 @@
+/** RFC 5280, ub-common-name */
+const LONGEST_COMMON_NAME = 64;
+
+/** The authority's subject. Not that of what it signs: a certificate whose subject is its issuer's looks like one that signed itself. */
+export const AUTHORITY = '/O=Millrace/CN=Millrace development CA';
+
+/**
+ * OpenSSL's configuration of an authority and of a certificate that it signs; whole, so that nothing of the machine's own has a
+ * say.
+ *
+ * @param {string[]} names as `alternativeNames` makes them
+ */
+export const configuration = (names) => `\
+[req]
+prompt = no
+distinguished_name = subject
+[subject]
+O = Millrace
+CN = ${commonName(names)}
+[authority]
+basicConstraints = critical, CA:true, pathlen:0
+keyUsage = critical, keyCertSign, cRLSign
+subjectKeyIdentifier = hash
+[server]
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+subjectAltName = ${names.join(',')}
+`;
+
+/** @param {string[]} names @returns {string} the first host that fits; clients look at the alternative names alone */
+const commonName = (names) =>
+  names.map((name) => name.replace(/^(DNS|IP):/, '')).find((host) => host.length <= LONGEST_COMMON_NAME) ??
+  'Millrace development server';
