@@ -1,4 +1,4 @@
-import { isLoopback } from './addresses.js';
+import { isLoopback, isLoopbackPoint, isOpenBroker } from './addresses.js';
 
 /**
  * Of what lets in: right tokens are served however many wrong ones came from the same address, and the broker counts none. So
@@ -15,6 +15,43 @@ const halfPairs = (protocol, tls) => [
 /** @param {string} protocol @returns {string} */
 const unencrypted = (protocol) =>
   `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set where ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true where something in front ends TLS or the network is private`;
+
+/** @param {string} mend @param {string} password @param {string} where @returns {string} */
+const inTheClear = (mend, password, where) =>
+  `${mend} where ${password} is sent to ${where} beyond loopback, or TLS_ELSEWHERE=true where the network between is private`;
+
+/** @param {import('./config.js').Config} config @returns {[wrong: unknown, says: string][]} */
+function passwordsInTheClear({ cql, mqtt, tlsElsewhere }) {
+  const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
+  const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
+  return [
+    [
+      !tlsElsewhere && cql.password && isCqlOpen,
+      inTheClear('CQL_TLS_CA must be set', 'CQL_PASSWORD', 'a database'),
+    ],
+    [
+      // With MQTT_TLS_CA there is a rule of its own.
+      !tlsElsewhere && mqtt.password && isMqttOpen && !mqtt.tlsCa,
+      inTheClear('MQTT_URL must be mqtts://', 'MQTT_PASSWORD', 'a broker'),
+    ],
+  ];
+}
+
+/**
+ * A token has one scope: whoever is given one to read with must not be able to do more.
+ *
+ * @param {import('./config.js').Config['http']} http
+ * @returns {[wrong: unknown, says: string][]}
+ */
+function sharedTokens({ apiToken = '', readTokens, ingestTokens }) {
+  const says = (/** @type {string} */ one, /** @type {string} */ other) =>
+    `${one} must not hold a token that is in ${other}: each has rights of its own`;
+  return [
+    [readTokens.includes(apiToken), says('READ_TOKENS', 'API_TOKEN')],
+    [ingestTokens.includes(apiToken), says('INGEST_TOKENS', 'API_TOKEN')],
+    [ingestTokens.some((token) => readTokens.includes(token)), says('INGEST_TOKENS', 'READ_TOKENS')],
+  ];
+}
 
 /** @param {string} [secret] */
 const isShort = (secret) => secret !== undefined && secret.length < LEAST_SECRET;
@@ -40,7 +77,8 @@ function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
  * @param {import('./config.js').Config} config
  * @returns {string[]} a sentence for each, which names the setting to mend first
  */
-export function contradictions({ cql, mqtt, http, tlsElsewhere, role, sparkplug, retention }) {
+export function contradictions(config) {
+  const { cql, mqtt, http, tlsElsewhere, role, sparkplug, retention } = config;
   const apart = role !== 'all';
   const embedded = !mqtt.url;
   /** @type {[wrong: unknown, says: string][]} */
@@ -62,6 +100,8 @@ export function contradictions({ cql, mqtt, http, tlsElsewhere, role, sparkplug,
       'API_TOKEN must be set where HTTP_HOST is beyond loopback',
     ],
     ...shortTokens(http),
+    ...sharedTokens(http),
+    ...passwordsInTheClear(config),
     [
       embedded && !isLoopback(mqtt.host) && !mqtt.auth,
       'MQTT_AUTH must be true where MQTT_HOST is beyond loopback',

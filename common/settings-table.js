@@ -95,7 +95,7 @@ export const SETTINGS = {
   },
   HTTP_TLS_KEY: { help: 'PEM file of its private key', read: readableFile },
   TLS_ELSEWHERE: {
-    help: 'listen beyond loopback without TLS: something in front ends it, or the network is private by other means',
+    help: 'without TLS, listen beyond loopback and send passwords there: something in front ends it, or the network is private by other means',
     fallback: 'false',
     read: flag,
   },

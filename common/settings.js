@@ -20,7 +20,7 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
   /** @type {Map<string, string>} what is wrong, by the setting's name */
   const wrong = new Map();
   const values = Object.fromEntries(
-    Object.entries(SETTINGS).map(([name, setting]) => [name, valueOf(name, setting, given, wrong)]),
+    Object.entries(SETTINGS).map(([name, setting]) => [name, readValue(name, setting, given, wrong)]),
   );
   const config = arrange(values);
   // A setting that cannot be read is no ground to complain about others beside it.
@@ -45,7 +45,7 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
 export function readSetting(name, environment = process.env, { envFile = '.env' } = {}) {
   const wrong = new Map();
   const setting = /** @type {Setting} */ (SETTINGS[name]);
-  const value = valueOf(name, setting, { ...readEnvFile(envFile), ...environment }, wrong);
+  const value = readValue(name, setting, { ...readEnvFile(envFile), ...environment }, wrong);
   if (wrong.size > 0) throw new MillraceError('bad_settings', wrong.get(name));
   return value;
 }
@@ -68,7 +68,7 @@ function readEnvFile(path) {
  * @param {NodeJS.ProcessEnv} given
  * @param {Map<string, string>} wrong gets a sentence when there is no value to be had
  */
-function valueOf(name, setting, given, wrong) {
+function readValue(name, setting, given, wrong) {
   const fileName = `${name}_FILE`;
   const file = setting.secret ? given[fileName] : undefined;
   try {

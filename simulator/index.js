@@ -20,7 +20,7 @@ import { createStopSignal } from './stop-signal.js';
  */
 async function main(argv) {
   const flags = readFlags(argv);
-  const broker = chooseBroker(readSettings().mqtt, flags);
+  const broker = chooseBroker(readSettings(), flags);
   const seed = flags.seed ?? randomInt(2 ** 31);
   const meter = createMeter();
   const statusLine = createStatusLine(process.stderr);

@@ -1,23 +1,31 @@
 import { readFileSync } from 'node:fs';
-import { embeddedBrokerUrl } from '../../common/addresses.js';
+import { embeddedBrokerUrl, isOpenBroker } from '../../common/addresses.js';
 import { readCredentialsFile } from '../../common/credentials-file.js';
 import { MillraceError } from '../../common/errors.js';
 
 /**
  * Which broker, and as whom: `--broker`, else `MQTT_URL`, else where the embedded broker listens.
  *
- * @param {import('../../common/settings.js').Config['mqtt']} settings
+ * @param {Pick<import('../../common/settings.js').Config, 'mqtt' | 'tlsElsewhere'>} settings
  * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags
  * @returns {import('./connection.js').Broker}
- * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS;
+ * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS
+ *   and it or a password demands TLS;
  *   `usage` when the file of credentials cannot be read
  */
-export function chooseBroker(settings, flags) {
-  const url = flags.broker ?? settings.url ?? embeddedBrokerUrl(settings);
-  const { username, password, tlsCa } = settings;
+export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
+  const url = flags.broker ?? mqtt.url ?? embeddedBrokerUrl(mqtt);
+  const { username, password, tlsCa } = mqtt;
   if (tlsCa && !url.startsWith('mqtts:')) {
     // The connection would be open, without a word.
     throw new MillraceError('bad_settings', `${shownUrl(url)} must be mqtts:// where MQTT_TLS_CA is set.`);
+  }
+  const hasSecret = password || flags.credentials !== undefined || new URL(url).password;
+  if (hasSecret && isOpenBroker(url) && !tlsElsewhere) {
+    throw new MillraceError(
+      'bad_settings',
+      `${shownUrl(url)} must be mqtts://: a password would be sent there for all to read. Set TLS_ELSEWHERE=true where the network between is private.`,
+    );
   }
   return {
     url,

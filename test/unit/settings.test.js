@@ -231,19 +231,19 @@ describe('values that are wrong together', () => {
 
   test('secrets that can be guessed where others can try', () => {
     const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
-    const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short},${long}` };
+    const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
     /** @type {Record<string, string>[]} */
     const exposed = [{ HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' }, { TRUST_PROXY: '1' }];
     for (const environment of exposed) {
-      const good = { API_TOKEN: long, READ_TOKENS: `${long},${long}y`, INGEST_TOKENS: long };
+      const good = { API_TOKEN: long, READ_TOKENS: `${long}r,${long}s`, INGEST_TOKENS: `${long}i` };
       expect(problemsOf({ ...environment, ...good })).toEqual([]);
-      expect(problemsOf({ ...environment, API_TOKEN: short, ...lists })).toEqual(
+      expect(problemsOf({ ...environment, API_TOKEN: short.slice(2), ...lists })).toEqual(
         ['API_TOKEN', 'READ_TOKENS', 'INGEST_TOKENS'].map((name) =>
           expect.stringMatching(`\\b${name} must have 16 characters or more.*openssl rand -base64 32`),
         ),
       );
     }
-    expect(problemsOf({ API_TOKEN: short, ...lists })).toEqual([]);
+    expect(problemsOf({ API_TOKEN: short.slice(2), ...lists })).toEqual([]);
 
     const broker = { MQTT_HOST: '::', TLS_ELSEWHERE: 'true', MQTT_AUTH: 'true', MQTT_USERNAME: 'u' };
     expect(problemsOf({ ...broker, MQTT_PASSWORD: long })).toEqual([]);
@@ -251,7 +251,50 @@ describe('values that are wrong together', () => {
       expect.stringMatching('^MQTT_PASSWORD must have 16 characters or more where MQTT_HOST'),
     ]);
     // Another broker knows what it takes.
-    expect(problemsOf({ ...broker, MQTT_URL: 'mqtt://broker', MQTT_PASSWORD: short })).toEqual([]);
+    expect(problemsOf({ ...broker, MQTT_URL: 'mqtts://broker', MQTT_PASSWORD: short })).toEqual([]);
+  });
+
+  test('a token of two scopes', () => {
+    const says = (/** @type {string} */ one, /** @type {string} */ other) =>
+      `${one} must not hold a token that is in ${other}: each has rights of its own`;
+    expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
+      says('READ_TOKENS', 'API_TOKEN'),
+      says('INGEST_TOKENS', 'READ_TOKENS'),
+    ]);
+    expect(problemsOf({ API_TOKEN: 'a', INGEST_TOKENS: 'a' })).toEqual([says('INGEST_TOKENS', 'API_TOKEN')]);
+    expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,b', INGEST_TOKENS: 'c' })).toEqual([]);
+  });
+
+  test.each([
+    [
+      'CQL_CONTACT_POINTS',
+      'db.example:9042',
+      'CQL_TLS_CA must be set where CQL_PASSWORD is sent to a database',
+    ],
+    ['CQL_CONTACT_POINTS', '127.0.0.1,[2001:db8::1]', 'CQL_TLS_CA must be set'],
+    [
+      'MQTT_URL',
+      'mqtt://192.0.2.1:1883',
+      'MQTT_URL must be mqtts:// where MQTT_PASSWORD is sent to a broker',
+    ],
+  ])('a password that would go in the clear to %s=%s', (name, value, says) => {
+    const far = { [name]: value, [`${name.slice(0, name.indexOf('_'))}_USERNAME`]: 'u' };
+    const environment = { ...far, [`${name.slice(0, name.indexOf('_'))}_PASSWORD`]: 'p' };
+    expect(problemsOf(environment)).toEqual([expect.stringContaining(says)]);
+    expect(problemsOf({ ...environment, TLS_ELSEWHERE: 'true' })).toEqual([]);
+    expect(problemsOf({ [name]: value })).toEqual([]);
+    expect(problemsOf({ ...environment, CQL_TLS_CA: file('far.pem', 'PEM'), MQTT_URL: 'mqtts://b' })).toEqual(
+      [],
+    );
+  });
+
+  test.each([
+    ['CQL_CONTACT_POINTS', '127.0.0.1,localhost:9042,[::1]:9042,[::1]'],
+    ['MQTT_URL', 'mqtt://[::1]:1883'],
+    ['MQTT_URL', 'mqtt://localhost'],
+  ])('on loopback a password may: %s=%s', (name, value) => {
+    const signIn = { CQL_USERNAME: 'u', CQL_PASSWORD: 'p', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
+    expect(problemsOf({ ...signIn, [name]: value })).toEqual([]);
   });
 
   test('half of a certificate and its key', () => {

@@ -1,0 +1,29 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readSettings } from '../../../common/settings.js';
+import { chooseBroker } from '../../../simulator/mqtt/broker.js';
+
+/** @param {Record<string, string>} environment @param {string} [broker] */
+const choose = (environment, broker) =>
+  chooseBroker(readSettings(environment, { envFile: join(tmpdir(), 'there is none') }), { broker });
+
+const SIGN_IN = { MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
+
+test.each([
+  [SIGN_IN, 'mqtt://broker.example'],
+  [{}, 'mqtt://user:secret@broker.example:1883'],
+])('with %p no password is sent in the clear to %s', (environment, broker) => {
+  const choice = () => choose(environment, broker);
+  expect(choice).toThrow(/^mqtt:\/\/broker\.example(:1883)? must be mqtts:/);
+  expect(choose({ ...environment, TLS_ELSEWHERE: 'true' }, broker).url).toBe(broker);
+});
+
+test.each([
+  [SIGN_IN, 'mqtts://broker.example'],
+  [SIGN_IN, 'mqtt://127.0.0.1:1883'],
+  [{}, 'mqtt://broker.example'],
+  [SIGN_IN, undefined],
+])('with %p, %s is taken', (environment, broker) => {
+  expect(choose(environment, broker).url).toBe(broker ?? 'mqtt://127.0.0.1:1883');
+});
