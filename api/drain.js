@@ -20,7 +20,7 @@ const SETTLE_MS = 2000;
  * @param {import('../common/settings.js').Config} parts.config
  * @param {string} parts.version
  * @param {import('pino').Logger} parts.logger
- * @param {{ reached: Promise<void>, fail: (error: Error) => void }} parts.end when this process has to end before
+ * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} parts.end when this process has to end before
  * @param {(text: string) => void} parts.onStatus
  * @param {import('./periods.js').Periods} [parts.periods]
  * @returns {Promise<number>} messages that it held

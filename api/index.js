@@ -44,9 +44,13 @@ async function serve(config, logger, end) {
   });
   logger.info({ httpPort, mqttPort, role: config.role, http, mqtt }, 'ready');
   try {
-    await end.reached;
+    logger.info({ signal: await end.reached }, 'stopping');
+  } catch (error) {
+    logger.info({ reason: String(error) }, 'stopping');
+    throw error;
   } finally {
     await system.stop();
+    logger.info('stopped');
   }
 }
 
@@ -65,16 +69,19 @@ async function drain(config, logger, end) {
 
 /** @typedef {ReturnType<typeof createEnd>} End */
 
-/** When this process has to end: a signal, the end of the process that started it, or something that cannot go on. */
+/**
+ * When this process has to end: a signal, the end of the process that started it (`disconnect`), or something that cannot
+ * go on. `reached` tells which of the first two.
+ */
 function createEnd() {
   /** @type {(error: Error) => void} */
   let fail = () => {};
-  /** @type {Promise<void>} */
+  /** @type {Promise<string>} */
   const reached = new Promise((resolve, reject) => {
     fail = reject;
-    for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => resolve(undefined));
+    for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => resolve(event));
     // A parent that went while our modules were loading was announced to nobody. (Undefined: there never was one.)
-    if (process.connected === false) resolve(undefined);
+    if (process.connected === false) resolve('disconnect');
   });
   // It may fail before anybody waits for it; who waits later still hears of it.
   reached.catch(() => {});

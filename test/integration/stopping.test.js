@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startApi } from '../support/api-process.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { sharedContactPoint, uniqueName } from '../support/engine.js';
+import { dropKeyspace } from '../support/keyspace.js';
+
+const afterwards = useCleanUps();
+
+test.each(/** @type {const} */ (['SIGTERM', 'SIGINT']))(
+  'the log says that %s stops the process, and last of all that it has stopped',
+  async (signal) => {
+    const settings = {
+      CQL_CONTACT_POINTS: sharedContactPoint(),
+      CQL_KEYSPACE: uniqueName('t'),
+      HTTP_PORT: '0',
+      MQTT_PORT: '0',
+    };
+    const config = readSettings(settings, { envFile: '' });
+    await migrateDatabase(config);
+    afterwards(() => dropKeyspace(config.cql));
+    const api = await startApi(settings);
+    afterwards(() => api.kill());
+    api.signal(signal);
+    const { code, output } = await api.ended;
+    expect(code).toBe(0);
+    const [before, last] = output
+      .trim()
+      .split('\n')
+      .slice(-2)
+      .map((line) => JSON.parse(line));
+    expect([before, last]).toMatchObject([{ msg: 'stopping', signal }, { msg: 'stopped' }]);
+  },
+);
