@@ -7,7 +7,7 @@ import { isSilent } from './heartbeat.js';
  *
  * @param {object} parts
  * @param {Pick<import('./store/processes.js').ProcessStore, 'all'>} parts.store
- * @param {boolean} parts.shares whether those that ingest share an external broker's messages
+ * @param {boolean} parts.shares whether this installation has an external broker, whose messages those that ingest share
  * @param {number} parts.everyMs
  * @param {() => number} parts.clock epoch ms
  * @param {import('./metrics.js').Metrics} parts.metrics
@@ -25,7 +25,7 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
       const now = clock();
       const silent = rows.filter((row) => isSilent(row, now)).length;
       processes = { running: rows.length - silent, silent };
-      const sharing = shares ? rows.filter(({ role }) => role !== 'http') : [];
+      const sharing = shares ? rows.filter(isMember) : [];
       const online = sharing.filter((row) => !isSilent(row, now) && isConnected(row)).length;
       members = { online, offline: sharing.length - online };
     } catch (error) {
@@ -55,9 +55,15 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
   };
 }
 
+/** @param {import('./store/processes.js').ProcessRow} row @returns {import('./heartbeat.js').Beat} */
+const beatOf = ({ vitals }) => JSON.parse(vitals);
+
+/**
+ * One with a broker of its own leaves no session elsewhere, however it ended.
+ *
+ * @param {import('./store/processes.js').ProcessRow} row
+ */
+const isMember = (row) => row.role !== 'http' && beatOf(row).shares;
+
 /** @param {import('./store/processes.js').ProcessRow} row */
-function isConnected({ vitals }) {
-  /** @type {import('./heartbeat.js').Beat} */
-  const { broker } = JSON.parse(vitals);
-  return broker?.ok === true;
-}
+const isConnected = (row) => beatOf(row).broker?.ok === true;

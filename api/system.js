@@ -60,6 +60,7 @@ export async function startSystem(parts) {
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
+  const shares = config.mqtt.url !== undefined;
   const accounts = createAccounts({ store: store.credentials, mqtt: config.mqtt });
   const credentials = createKeeper({
     store: store.credentials,
@@ -96,7 +97,7 @@ export async function startSystem(parts) {
   });
   const processes = createProcessWatch({
     store: store.processes,
-    shares: config.mqtt.url !== undefined,
+    shares,
     everyMs: periods.heartbeat,
     clock,
     metrics,
@@ -168,7 +169,7 @@ export async function startSystem(parts) {
     heartbeat = createHeartbeat({
       store: store.processes,
       process: { clientId, role: config.role, version },
-      read: () => ({ ...vitals.read(), broker: receiving?.checks.broker() ?? null }),
+      read: () => ({ ...vitals.read(), broker: receiving?.checks.broker() ?? null, shares: takes && shares }),
       everyMs: periods.heartbeat,
       clock,
       logger,

@@ -62,7 +62,7 @@ export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center
 export function processItem(row, now) {
   const { clientId, role, version, startedAt, seenAt, vitals } = row;
   /** @type {import('../heartbeat.js').Beat} */
-  const { window, window_most, waiting, broker, ...rates } = JSON.parse(vitals);
+  const { window, window_most, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
   return {
     client_id: clientId,
     role,

@@ -129,3 +129,17 @@ test('behind an external broker its members and what it dropped are told', async
   await mosquitto.start();
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
 });
+
+test('a process with a broker of its own is no member of those behind an external one', async () => {
+  const { system: embedded } = await startSystem();
+  const mosquitto = await startMosquitto();
+  afterwards(() => mosquitto.remove());
+  const { system } = await startSystem({
+    MQTT_URL: mosquitto.url,
+    CQL_KEYSPACE: embedded.config.cql.keyspace,
+  });
+  const read = (/** @type {string} */ series) => readMetric(system, series);
+  await until(async () => (await read('iot_processes{state="running"}')) === 2);
+  await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
+  expect(await read('iot_share_group_members{state="offline"}')).toBe(0);
+});
