@@ -63,7 +63,7 @@ export function createMetrics({ version, role }) {
     ),
     turnedAway: counter(
       'iot_broker_turned_away_total',
-      'What the embedded broker refused for want of rights: sign_in, will (not let in), publish (connection closed), subscribe; connection: a fifth of an account closed its oldest',
+      'What the embedded broker refused for want of rights: sign_in, will (not let in), publish (connection closed), subscribe; filters: too many or too long; connection: a fifth of an account closed its oldest',
       'what',
     ),
     late: counter(

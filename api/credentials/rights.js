@@ -1,8 +1,7 @@
 import { identifyDevice } from '../../schema/ids.js';
 import { STATES } from '../ingest/sparkplug/topic.js';
-import { parseTopic } from '../ingest/topics.js';
+import { OWN_TOPICS, parseTopic } from '../ingest/topics.js';
 
-const OWN = 'iot/v1/';
 const WILDCARD = /[+#]/;
 
 /** Sparkplug's commands: `spBv1.0/{group}/NCMD/{node}`, `spBv1.0/{group}/DCMD/{node}/{device}`. */
@@ -60,7 +59,8 @@ export function mayPublish(account, topic) {
 export function mayFollow(account, filter) {
   if (filter.startsWith('$')) return false;
   if (account.isInstallation) return true;
-  if (filter.startsWith(OWN)) return isOwn(account, filter.slice(OWN.length).split('/', 1)[0] ?? '');
+  if (filter.startsWith(OWN_TOPICS))
+    return isOwn(account, filter.slice(OWN_TOPICS.length).split('/', 1)[0] ?? '');
   if (filter.startsWith(STATES)) return /^[^/#]+$/.test(filter.slice(STATES.length));
   const [, group, nodeItself, nodeOfDevice] = COMMAND.exec(filter) ?? [];
   return group !== undefined && isOwn(account, `${group}/${nodeItself ?? nodeOfDevice}`);

@@ -5,7 +5,8 @@ export const KINDS = /** @type {const} */ (['measurements', 'birth', 'status']);
 
 /** @typedef {typeof KINDS[number]} Kind */
 
-const PREFIX = 'iot/v1/';
+/** How the topics of devices begin. */
+export const OWN_TOPICS = 'iot/v1/';
 
 /**
  * Whose message it is, by the device's name or id, and what it carries.
@@ -19,7 +20,7 @@ const PREFIX = 'iot/v1/';
  * @param {string} topic
  * @returns {Topic | null} null: outside the contract
  */
-export const parseTopic = (topic) => (topic.startsWith(PREFIX) ? parseOwn(topic) : parseEdge(topic));
+export const parseTopic = (topic) => (topic.startsWith(OWN_TOPICS) ? parseOwn(topic) : parseEdge(topic));
 
 /**
  * `iot/v1/{device}/{kind}`; a device's name may hold anything but a slash, which MQTT keeps for its levels.
@@ -28,10 +29,10 @@ export const parseTopic = (topic) => (topic.startsWith(PREFIX) ? parseOwn(topic)
  * @returns {OwnTopic | null}
  */
 function parseOwn(topic) {
-  const slash = topic.indexOf('/', PREFIX.length);
+  const slash = topic.indexOf('/', OWN_TOPICS.length);
   if (slash < 0) return null;
   const kind = /** @type {Kind} */ (topic.slice(slash + 1));
-  return KINDS.includes(kind) ? { device: topic.slice(PREFIX.length, slash), kind } : null;
+  return KINDS.includes(kind) ? { device: topic.slice(OWN_TOPICS.length, slash), kind } : null;
 }
 
 /**

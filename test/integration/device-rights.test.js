@@ -218,6 +218,57 @@ test('an edge node speaks for what is below it, and hears its own commands alone
   }
 });
 
+describe('of filters', () => {
+  /** @param {import('mqtt').MqttClient} client @param {string[]} filters @returns {Promise<number>} how many are granted */
+  const granted = (client, filters) =>
+    new Promise((resolve) => {
+      client.subscribe(filters, { qos: 0 }, (_error, _granted, packet) =>
+        resolve(Number(packet?.granted.filter((code) => code !== 0x80).length)),
+      );
+    });
+  /** @param {string} device @param {number} length */
+  const ownFilters = (device, length) => Array.from({ length }, (_, at) => `iot/v1/${device}/${at}`);
+
+  test('a device has 32, and again as many as it gives up', async () => {
+    const device = await credentials.connectAs('eager');
+    const filters = ownFilters('eager', 4000);
+    expect(await granted(device, filters)).toBe(32);
+    expect(await granted(device, ['iot/v1/eager/one more'])).toBe(0);
+    expect(await granted(device, ['iot/v1/eager/7'])).toBe(1);
+    await device.unsubscribeAsync(filters.slice(0, 10));
+    expect(await granted(device, ownFilters('eager', 20))).toBe(20);
+    expect(await isTaken(device, measurements('eager'), sample())).toBe(true);
+  });
+
+  test('those that are refused count, too', async () => {
+    const device = await credentials.connectAs('greedy');
+    expect(await granted(device, ownFilters('victim', 4000))).toBe(0);
+    expect(await granted(device, ['iot/v1/greedy/#'])).toBe(0);
+  });
+
+  test('a gateway has two more for each device of its list, the installation 1,024', async () => {
+    const devices = Array.from({ length: 40 }, (_, at) => `flock ${at}`);
+    const gateway = await credentials.connectAs('shepherd', { devices });
+    expect(await granted(gateway, ownFilters('flock 7', 200))).toBe(32 + 2 * 40);
+    expect(await granted(await asInstallation(), ownFilters('anybody', 2000))).toBe(1024);
+  });
+
+  test('none has more levels or characters than a topic can have', async () => {
+    const device = await credentials.connectAs('deep');
+    expect(await granted(device, [`iot/v1/deep/${'x/'.repeat(90)}#`, `iot/v1/deep/${'x'.repeat(600)}`])).toBe(
+      0,
+    );
+    expect(await granted(device, ['iot/v1/deep/#'])).toBe(1);
+  });
+
+  test('none is looked at where they come in more than 96 KiB: the connection is closed', async () => {
+    const device = await credentials.connectAs('endless');
+    const closed = whenClosed(device);
+    device.subscribe(ownFilters('endless', 10_000), () => {});
+    await closed;
+  });
+});
+
 test('live changes and what others say are for the installation, which may do everything', async () => {
   const device = await credentials.connectAs('curious');
   for (const filter of ['#', 'iot/live/#', 'iot/live/+', 'iot/v1/victim/#', 'iot/#', '+/+/+/+']) {

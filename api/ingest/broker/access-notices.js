@@ -37,7 +37,7 @@ export function createAccessNotices({ logger, everyMs }) {
 
     /**
      * @param {string} account
-     * @param {'publish' | 'subscribe' | 'will'} what
+     * @param {'publish' | 'subscribe' | 'filters' | 'will'} what
      * @param {string} topic or filter
      */
     forbidden(account, what, topic) {
@@ -51,6 +51,7 @@ export function createAccessNotices({ logger, everyMs }) {
 const WORDS = {
   publish: 'a topic that it has no right to publish on; connection closed',
   subscribe: 'a filter that it has no right to follow; refused',
+  filters: 'more filters than a connection may have, or a longer one; refused',
   will: 'a last will on a topic that it has no right to publish on; not let in',
 };
 

@@ -1,5 +1,6 @@
 import { mayFollow, mayPublish } from '../../credentials/rights.js';
 import { parseTopic } from '../topics.js';
+import { hasRoomFor } from './filter-bounds.js';
 
 /**
  * Holds clients to the rights of their account.
@@ -10,10 +11,20 @@ import { parseTopic } from '../topics.js';
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
 export function createAuthorization({ connectionOf, notices, metrics }) {
-  /** @param {string} account @param {'publish' | 'subscribe' | 'will'} what @param {string} topic */
+  /** @param {string} account @param {'publish' | 'subscribe' | 'filters' | 'will'} what @param {string} topic */
   function turnAway(account, what, topic) {
     metrics.turnedAway.inc({ what });
     notices.forbidden(account, what, topic);
+  }
+
+  /** @param {import('./connection.js').Connection} connection @param {string} filter */
+  function mayHear(connection, filter) {
+    const { account, filters } = connection;
+    const isWithin = hasRoomFor(connection, filter);
+    if (isWithin) filters.add(filter);
+    if (isWithin && account && mayFollow(account, filter)) return true;
+    turnAway(account?.name ?? '', isWithin ? 'subscribe' : 'filters', filter);
+    return false;
   }
 
   return {
@@ -34,10 +45,14 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
 
     /** MQTT 3.1.1, 3.9.3: a subscription that is refused is answered by 0x80. @type {import('aedes').AuthorizeSubscribeHandler} */
     authorizeSubscribe(client, subscription, done) {
-      const account = client && connectionOf(client)?.account;
-      if (account && mayFollow(account, subscription.topic)) return done(null, subscription);
-      turnAway(account?.name ?? '', 'subscribe', subscription.topic);
-      done(null, null);
+      const connection = client && connectionOf(client);
+      const { topic } = subscription;
+      done(null, connection && mayHear(connection, topic) ? subscription : null);
+    },
+
+    /** @param {string[]} filters @param {import('aedes').Client} client */
+    unsubscribed(filters, client) {
+      for (const filter of filters) connectionOf(client)?.filters.delete(filter);
     },
   };
 }

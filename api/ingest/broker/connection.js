@@ -13,6 +13,7 @@ import { createSizeGuard } from './size-guard.js';
  * @property {import('../acknowledgements.js').Acknowledgements} owed
  * @property {AbortSignal} closed
  * @property {import('../../credentials/rights.js').Account | null} account null: it has not signed in
+ * @property {Set<string>} filters that it has asked to follow
  * @property {string} [willTopic] where its last will is to go
  */
 
@@ -47,5 +48,5 @@ export function openConnection(socket, { aedes, turns, maxMessageBytes, onTooLar
     owed.drop();
     closing.abort();
   });
-  return { client, flow, owed, closed: closing.signal, account: null };
+  return { client, flow, owed, closed: closing.signal, account: null, filters: new Set() };
 }

@@ -72,7 +72,7 @@ export function createBroker(parts) {
         metrics.oversized.inc();
         logger.warn(
           { client: id, bytes },
-          'a message over MAX_MESSAGE_BYTES, or a CONNECT over 96 KiB; connection closed',
+          'a message over MAX_MESSAGE_BYTES, or another packet over 96 KiB; connection closed',
         );
       },
     });
@@ -86,6 +86,7 @@ export function createBroker(parts) {
   const followers = createFollowers(aedes);
   const listener = createListener({ ...parts, onConnection });
   aedes.on('client', ({ conn }) => listener.pass(/** @type {import('node:net').Socket} */ (conn)));
+  aedes.on('unsubscribe', authorization.unsubscribed);
   aedes.on('clientError', (client, error) =>
     logger.debug({ client: client.id, reason: error.message }, 'client'),
   );

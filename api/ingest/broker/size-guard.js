@@ -4,8 +4,14 @@ const MOST_LENGTH_BYTES = 4;
 /** Topic, packet id and properties come on top of a payload that is just within the limit, in bytes. */
 const HEADROOM = 66_000;
 
-/** The first packet is CONNECT, of somebody who may be anybody: room for names, a token and a last will of 64 KiB, in bytes. */
-const MOST_CONNECT_BYTES = 96 * 1024;
+/**
+ * What is no PUBLISH, in bytes, and the first packet, of somebody who may be anybody: a CONNECT with names, a token and a last will of
+ * 64 KiB, a SUBSCRIBE to a thousand devices.
+ */
+const MOST_OTHER_BYTES = 96 * 1024;
+
+/** The type of PUBLISH, in the upper half of the first byte. */
+const PUBLISH = 0x30;
 
 /**
  * Follows the lengths of the packets that pass by, without looking into them, and tells when one is too large: as soon
@@ -21,7 +27,8 @@ export function createSizeGuard(maxPayloadBytes, onTooLarge) {
   /** Bytes of the fixed header that have been read. */
   let header = 0;
   let length = 0;
-  let most = MOST_CONNECT_BYTES;
+  let isFirst = true;
+  let most = MOST_OTHER_BYTES;
 
   return (chunk) => {
     let at = 0;
@@ -33,11 +40,15 @@ export function createSizeGuard(maxPayloadBytes, onTooLarge) {
         continue;
       }
       const byte = /** @type {number} */ (chunk[at++]);
-      if (header++ === 0) continue;
+      if (header++ === 0) {
+        if (!isFirst && (byte & 0xf0) === PUBLISH) most = maxPayloadBytes + HEADROOM;
+        isFirst = false;
+        continue;
+      }
       length += (byte & 0x7f) * 128 ** (header - 2);
       if (byte & 0x80 && header <= MOST_LENGTH_BYTES) continue;
       if (length > most) return onTooLarge(length);
-      most = maxPayloadBytes + HEADROOM;
+      most = MOST_OTHER_BYTES;
       toSkip = length;
       header = 0;
       length = 0;

@@ -6,8 +6,8 @@ import { createSizeGuard } from '../../../api/ingest/broker/size-guard.js';
 const MOST = 4096;
 /** What the guard lets pass on top of a payload: topic, packet id, header; see there. */
 const HEADROOM = 66_000;
-/** Of the first packet, whatever it says it is. */
-const MOST_FIRST = 96 * 1024;
+/** Of the first packet, whatever it says it is, and of what is no PUBLISH. */
+const MOST_OTHER = 96 * 1024;
 
 /** @param {number} size bytes of payload */
 const publish = (size) =>
@@ -20,6 +20,20 @@ const publish = (size) =>
     dup: false,
     retain: false,
   });
+
+/** @param {number} filters */
+const subscribe = (filters) =>
+  mqttPacket.generate({
+    cmd: 'subscribe',
+    messageId: 8,
+    subscriptions: Array.from({ length: filters }, (_, at) => ({
+      topic: `#${at}`,
+      qos: /** @type {const} */ (0),
+    })),
+  });
+
+/** @param {Buffer} bytes @param {number} at of how many packets it is the next */
+const mostOf = (bytes, at) => (at === 0 || bytes.readUInt8(0) >> 4 !== 3 ? MOST_OTHER : MOST + HEADROOM);
 
 const packet = fc.oneof(
   fc.constant(mqttPacket.generate({ cmd: 'pingreq' })),
@@ -35,7 +49,8 @@ const packet = fc.oneof(
     }),
   ),
   fc.integer({ min: 0, max: 300 }).map(publish),
-  fc.constantFrom(16_000, MOST + HEADROOM - 100, MOST + HEADROOM, MOST_FIRST, 2 ** 21).map(publish),
+  fc.constantFrom(16_000, MOST + HEADROOM - 100, MOST + HEADROOM, MOST_OTHER, 2 ** 21).map(publish),
+  fc.constantFrom(10, 1000, 10_000, 30_000).map(subscribe),
 );
 
 /** @param {Buffer} bytes @param {number[]} cuts lengths of chunks, used over and over */
@@ -58,7 +73,9 @@ test('however a stream of packets is cut, the first that is too large is told, a
       (packets, cuts) => {
         // By another decoder: its fixed header says how long a packet is behind it.
         const lengths = packets.map((bytes) => bytes.length - headerOf(bytes));
-        const expected = lengths.find((length, at) => length > (at === 0 ? MOST_FIRST : MOST + HEADROOM));
+        const expected = lengths.find(
+          (length, at) => length > mostOf(/** @type {Buffer} */ (packets[at]), at),
+        );
         /** @type {number[]} */
         const told = [];
         const guard = createSizeGuard(MOST, (bytes) => told.push(bytes));

@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals';
+import { createRetained } from '../../../api/ingest/broker/retained.js';
+import { matchesFilter } from '../../../api/ingest/broker/topic-filter.js';
+
+const STATE = 'spBv1.0/STATE/millrace';
+const OTHER_STATE = 'spBv1.0/STATE/other';
+const STATUSES = ['a', 'b', '', '+', 'status'].map((device) => `iot/v1/${device}/status`);
+
+/** @param {string} topic @param {string} [text] */
+const packet = (topic, text = 'online') =>
+  /** @type {import('aedes').PublishPacket} */ ({
+    cmd: 'publish',
+    topic,
+    payload: Buffer.from(text),
+    qos: 1,
+    retain: true,
+    dup: false,
+  });
+
+/** @param {string[]} topics */
+function retain(topics) {
+  const retained = createRetained();
+  for (const topic of topics) retained.store(packet(topic));
+  return retained;
+}
+
+/** @param {ReturnType<typeof createRetained>} retained @param {string[]} filters */
+async function topicsOf(retained, ...filters) {
+  const topics = [];
+  for await (const { topic } of retained.matching(filters)) topics.push(topic);
+  return topics;
+}
+
+describe('a filter finds what it would find among all', () => {
+  const all = [...STATUSES, STATE, OTHER_STATE];
+  const retained = retain(all);
+  test.each([
+    '#',
+    '+/#',
+    '+/+/+/+',
+    '+/+/+',
+    'iot/#',
+    'iot/v1/#',
+    'iot/v1/+/status',
+    'iot/+/a/#',
+    'iot/v1/a/#',
+    'iot/v1/a/+',
+    'iot/v1/a/+/#',
+    'iot/v1/a/status',
+    'iot/v1/a/status/#',
+    'iot/v1/a/birth',
+    'iot/v1/a',
+    'iot/v1/+',
+    'iot/v1//#',
+    'iot/v1//status',
+    'spBv1.0/#',
+    'spBv1.0/STATE/+',
+    'spBv1.0/+/millrace',
+    STATE,
+    'spBv1.0/plant/NCMD/edge',
+    'spBv1.0/plant/DCMD/edge/+',
+    'elsewhere/#',
+  ])('%s', async (filter) => {
+    const found = await topicsOf(retained, filter);
+    expect(found.sort()).toEqual(all.filter((topic) => matchesFilter(filter, topic)).sort());
+  });
+});
+
+test('the newest is kept, an empty one takes it away, and of too many the oldest status goes', async () => {
+  const retained = retain([STATE]);
+  for (let at = 0; at < 100_000; at++) retained.store(packet(`iot/v1/${at}/status`));
+  retained.store(packet('iot/v1/0/status', 'offline'));
+  retained.store(packet('iot/v1/one more/status'));
+  expect(await topicsOf(retained, 'iot/v1/0/#', 'iot/v1/1/#', STATE)).toEqual(['iot/v1/0/status', STATE]);
+  retained.store(packet('iot/v1/0/status', ''));
+  expect(await topicsOf(retained, 'iot/v1/0/#')).toEqual([]);
+});
+
+describe('among many that are retained', () => {
+  const retained = retain([STATE, ...Array.from({ length: 50_000 }, (_, at) => `iot/v1/${at}/status`)]);
+
+  /** @param {string[]} filters @returns {Promise<number>} how often others had their turn meanwhile */
+  async function turnsDuring(...filters) {
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await topicsOf(retained, ...filters);
+    isOver = true;
+    return turns;
+  }
+
+  test('whoever asks for everything holds up nobody', async () => {
+    expect(await turnsDuring('+/+/+/nothing', '+/v1/+/nothing')).toBeGreaterThan(50);
+  });
+
+  test.each(['iot/v1/7/#', 'iot/v1/7/+', 'iot/v1/7', 'spBv1.0/STATE/+', 'spBv1.0/plant/DCMD/edge/+'])(
+    'none is looked at but what may match %s',
+    async (filter) => {
+      expect(await turnsDuring(...Array.from({ length: 1000 }, () => filter))).toBeLessThan(5);
+    },
+  );
+});
