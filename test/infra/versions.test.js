@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { filesWithVersions, pinnable, pinsIn, readVersions, unknownIn } from '../support/versions.js';
+
+// infra/versions.env is the one table; here everything that repeats it is held to it.
+
+const versions = readVersions();
+
+/** @param {string} version @param {string | undefined} value a shorter version stands for all that begin with it */
+const agrees = (version, value) => version === value || value?.startsWith(`${version}.`);
+
+test('every version in the repository is that of the table', () => {
+  const others = filesWithVersions().flatMap(({ file, text }) =>
+    pinsIn(text)
+      .filter(({ name, version }) => !agrees(version, versions.get(name)))
+      .map(({ name, version }) => `${file}: ${version}, but ${name}=${versions.get(name)}`),
+  );
+  expect(others).toEqual([]);
+});
+
+test('no image and no provider stands outside the table', () => {
+  const unknown = filesWithVersions().flatMap(({ file, text }) =>
+    unknownIn(text).map((name) => `${file}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('the table is what the test looks for, and full versions', () => {
+  expect([...versions.keys()].sort()).toEqual([...pinnable].sort());
+  for (const [name, value] of versions)
+    expect([name, value]).toEqual([name, expect.stringMatching(/\d+\.\d+\.\d+/)]);
+});
+
+test('a version is found wherever one may stand', () => {
+  const found = pinsIn(`
+    image: "scylladb/scylla:9.1.1"
+FROM node:9.2.2-slim AS base
+    image: prom/prometheus:v9.3.3
+    aws = {
+      source  = "hashicorp/aws"
+      version = "~> 9.4"
+    }
+    required_version = ">= 9.5"
+    variable "scylla_version" {
+      type    = string
+      default = "9.6.6"
+    }
+    https://github.com/cert-manager/cert-manager/releases/download/v9.7.7/cert-manager.yaml
+---
+kind: ScyllaCluster
+spec:
+  version: 9.8.8
+  agentVersion: 9.9.9
+`);
+  expect(found.map(({ name, version }) => `${name}=${version}`).sort()).toEqual([
+    'AWS_PROVIDER_VERSION=9.4',
+    'CERT_MANAGER_VERSION=9.7.7',
+    'NODE_IMAGE=node:9.2.2-slim',
+    'PROMETHEUS_VERSION=9.3.3',
+    'SCYLLA_MANAGER_AGENT_VERSION=9.9.9',
+    'SCYLLA_VERSION=9.1.1',
+    'SCYLLA_VERSION=9.6.6',
+    'SCYLLA_VERSION=9.8.8',
+    'TERRAFORM_VERSION=9.5',
+  ]);
+  expect(unknownIn('  image: redis:7.2\n source = "hashicorp/random"\n image: millrace:local')).toEqual([
+    'redis',
+    'hashicorp/random',
+  ]);
+});

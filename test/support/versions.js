@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+/** Where versions may stand: everything but tests, what is generated, and the table itself. */
+const READ = /(^|\/)(Dockerfile|[^/]+\.(ya?ml|tf|tfvars|hcl|sh|md|js|xml|example))$/;
+const NOT_READ = /^(test|docs\/images|infra\/monitoring\/grafana\/dashboards|infra\/python)\/|^CONTRIBUTING/;
+
+const VERSION = String.raw`v?(\d[\w.+-]*\w)`;
+/** Of HCL, such as `>= 1.11`: a shorter one stands for all that begin with it. */
+const CONSTRAINT = String.raw`"[~>=\s]*(\d[\w.]*)"`;
+
+/** @param {string} name of an image, without its tag */
+const image = (name) => new RegExp(String.raw`(?<![\w/-])${name}:${VERSION}`, 'g');
+
+/** @param {string} source of a provider, `namespace/name` */
+const provider = (source) => [
+  new RegExp(String.raw`source\s*=\s*"${source}"\s+version\s*=\s*${CONSTRAINT}`, 'g'),
+  new RegExp(String.raw`version\s*=\s*${CONSTRAINT}\s+source\s*=\s*"${source}"`, 'g'),
+];
+
+/** @param {string} project on a page of releases or in a path with its tag */
+const release = (project) => new RegExp(String.raw`\b${project}/[\w/.-]*?v(\d+\.\d+\.\d+)`, 'g');
+
+/** @param {string} key of YAML */
+const field = (key) => new RegExp(String.raw`\b${key}:\s*["']?${VERSION}`, 'g');
+
+/** @param {string} name of a variable of HCL */
+const variable = (name) =>
+  new RegExp(String.raw`variable "${name}" \{[^}]*\bdefault\s*=\s*"(\d[\w.]*)"`, 'g');
+
+/** @param {string} kind of a resource in Kubernetes @param {string} key of its specification */
+const ofKind = (kind, key) =>
+  new RegExp(String.raw`^kind: ${kind}\n(?:(?!^---)[^\n]*\n)*?\s+${key}: ["']?${VERSION}`, 'gm');
+
+/** Which value of versions.env is meant by what, in whatever file it stands. @type {Record<string, RegExp[]>} */
+const PINS = {
+  SCYLLA_VERSION: [image('scylladb/scylla'), ofKind('ScyllaCluster', 'version'), variable('scylla_version')],
+  CASSANDRA_VERSION: [
+    image('cassandra'),
+    /<artifactId>cassandra-all<\/artifactId>(?:\s|<!--.*-->)*<version>([^<]+)/g,
+    variable('cassandra_version'),
+  ],
+  SCYLLA_MANAGER_VERSION: [image('scylladb/scylla-manager')],
+  SCYLLA_MANAGER_AGENT_VERSION: [
+    image('scylladb/scylla-manager-agent'),
+    ofKind('ScyllaCluster', 'agentVersion'),
+  ],
+  MEDUSA_VERSION: [/\bcassandra-medusa(?:\[\w+\])?==([\d.]+\d)/g],
+  MOSQUITTO_VERSION: [image('eclipse-mosquitto')],
+  NODE_IMAGE: [/(?<![\w/-])(node:\d[\w.-]*\w)/g],
+  PROMETHEUS_VERSION: [image('prom/prometheus')],
+  ALERTMANAGER_VERSION: [image('prom/alertmanager')],
+  GRAFANA_VERSION: [image('grafana/grafana')],
+  LOKI_VERSION: [image('grafana/loki')],
+  ALLOY_VERSION: [image('grafana/alloy')],
+  TERRAFORM_VERSION: [
+    new RegExp(String.raw`\brequired_version\s*=\s*${CONSTRAINT}`, 'g'),
+    field('terraform_version'),
+  ],
+  AWS_PROVIDER_VERSION: provider('hashicorp/aws'),
+  SCYLLADBCLOUD_PROVIDER_VERSION: provider('scylladb/scylladbcloud'),
+  KUBERNETES_VERSION: [image('kindest/node')],
+  SCYLLA_OPERATOR_VERSION: [image('scylladb/scylla-operator'), release('scylla-operator')],
+  CERT_MANAGER_VERSION: [release('cert-manager')],
+};
+
+/** Something that has a version, whatever it is: an image with a tag, a provider. */
+const ANY = [
+  /^[ \t-]*image:\s*["']?([\w./-]+):/gm,
+  /^FROM (?:--\S+ )*([\w./-]+):/gm,
+  /\bsource\s*=\s*"([\w-]+\/[\w-]+)"/g,
+];
+/** Built here, not taken from others. */
+const OURS = /(^|\/)millrace$/;
+
+/** @returns {Map<string, string>} the table: name and value */
+export function readVersions() {
+  const lines = readFileSync('infra/versions.env', 'utf8').matchAll(/^([A-Z_]+)=(\S+)$/gm);
+  return new Map([...lines].map(([, name, value]) => [String(name), String(value)]));
+}
+
+/** Which values of the table the files below may repeat. */
+export const pinnable = Object.keys(PINS);
+
+/** @returns {{ file: string, text: string }[]} the repository's files that may name versions */
+export function filesWithVersions() {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  return execFileSync('git', args, { encoding: 'utf8' })
+    .split('\0')
+    .filter((file) => READ.test(file) && !NOT_READ.test(file) && existsSync(file))
+    .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+}
+
+/**
+ * @param {string} text of a file
+ * @returns {{ name: string, version: string }[]} what it says, by the table's names
+ */
+export const pinsIn = (text) =>
+  Object.entries(PINS).flatMap(([name, patterns]) =>
+    patterns.flatMap((pattern) =>
+      [...text.matchAll(pattern)].map((match) => ({ name, version: String(match[1]) })),
+    ),
+  );
+
+/** @param {string} text @returns {string[]} images and providers in it that are in no table */
+export const unknownIn = (text) =>
+  ANY.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => String(match[1]))).filter(
+    (name) => !OURS.test(name) && pinsIn(`${name}:1.1 source="${name}" version="1.1"`).length === 0,
+  );
