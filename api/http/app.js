@@ -2,7 +2,7 @@ import express from 'express';
 import { limitRequests } from './access/rates.js';
 import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';
-import { hostGuard } from './guards.js';
+import { demandHost, hostGuard } from './guards.js';
 import { safeHeaders } from './headers.js';
 import { problemHandler } from './problems.js';
 import { requestId } from './request-id.js';
@@ -28,7 +28,7 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   app.set('etag', false);
   app.use(requestId);
   app.set('trust proxy', settings.trustProxy);
-  app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), hostGuard(settings));
+  app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), demandHost, hostGuard(settings));
   // Who needs tokens, or a proxy, has others than himself as clients.
   const spareThisMachine = !access.isRequired && settings.trustProxy === 0;
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { spareThisMachine }));

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { MillraceError } from '../../common/errors.js';
 import { boundConnections } from '../connection-bounds.js';
 import { socketsOf } from '../tls/sockets.js';
+import { oneAtATime } from './one-at-a-time.js';
 import { refusing } from './refusing.js';
 
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
@@ -45,11 +46,19 @@ export function createHttpServer(parts) {
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, requestMs),
+    // Node's own refusal goes past `request`, and so past the bound on how many are under way; see `guards.js`.
+    requireHostHeader: false,
   };
-  const server = tls ? createTlsServer({ ...options, ...tls.options }, app) : createServer(options, app);
+  const server = tls ? createTlsServer({ ...options, ...tls.options }) : createServer(options);
   tls?.renewOn(server);
   const sockets = socketsOf(server);
-  boundIdle(server, boundConnections(server, 'http', bounds, metrics));
+  const pending = boundConnections(server, 'http', bounds, metrics);
+  const serve = oneAtATime((req, res) => {
+    boundIdle(pending, res, req.socket);
+    app(req, res);
+  });
+  // An expectation that we do not know is passed over: Node would refuse it past `request`, too.
+  server.on('request', serve).on('checkExpectation', serve);
   server.on('clientError', refusing({ encrypted: tls !== null }));
 
   return {
@@ -90,12 +99,11 @@ export function createHttpServer(parts) {
 /**
  * A connection on which no request is under way says nothing for itself.
  *
- * @param {import('node:http').Server} server
  * @param {import('../connection-bounds.js').Pending} pending
+ * @param {import('node:http').ServerResponse} res of what is under way
+ * @param {import('node:net').Socket} socket
  */
-function boundIdle(server, pending) {
-  server.prependListener('request', ({ socket }, res) => {
-    pending.pass(socket);
-    res.once('close', () => pending.enter(socket));
-  });
+function boundIdle(pending, res, socket) {
+  pending.pass(socket);
+  res.once('close', () => pending.enter(socket));
 }

@@ -14,9 +14,14 @@ const strangers = createStrangers(afterwards);
 async function startServer({ bounds, requestMs = 86_400_000 } = {}) {
   /** @type {import('node:http').ServerResponse[]} */
   const streams = [];
+  const asked = { times: 0 };
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createHttpServer({
-    app: (req, res) => void (req.url === '/stream' ? streams.push(res.writeHead(200)) : res.end('well')),
+    app: (req, res) => {
+      asked.times++;
+      if (req.url === '/stream') streams.push(res.writeHead(200));
+      else res.end('well');
+    },
     host: '127.0.0.1',
     port: 0,
     stopStreams: () => streams.forEach((res) => void res.end()),
@@ -31,7 +36,7 @@ async function startServer({ bounds, requestMs = 86_400_000 } = {}) {
     const { values } = await metrics.connectionsRefused.get();
     return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
   };
-  return { port: server.port, refused, streams };
+  return { port: server.port, refused, streams, asked };
 }
 
 /** @param {import('../../support/strangers.js').Stranger} stranger @param {number} times that it was answered */
@@ -101,4 +106,42 @@ test('who is answered before the end of his body cannot go on with it for ever',
   stranger.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
   await stranger.drip('x'.repeat(100_000), 5);
   expect(stranger.heard()).toContain('well');
+});
+
+test.each([
+  ['requests', REQUEST],
+  ['requests with an expectation that nobody knows', `${REQUEST.slice(0, -2)}Expect: all\r\n\r\n`],
+  ['requests without a host', 'GET / HTTP/1.1\r\n\r\n'],
+])(
+  'a thousand %s behind one that is under way: none of them is looked at, and the connection ends',
+  async (_, one) => {
+    const { port, asked } = await startServer();
+    const stranger = await strangers.open(port);
+    stranger.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${one.repeat(1000)}`);
+    await until(() => stranger.closed());
+    expect(asked.times).toBe(1);
+  },
+);
+
+test('who sends the next request before he has his answer gets both, in their order', async () => {
+  const { port, streams } = await startServer();
+  const hasty = await strangers.open(port);
+  hasty.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${REQUEST}`);
+  await until(() => streams.length === 1);
+  streams[0]?.end('first');
+  await until(() => hasty.heard().includes('well'));
+  expect(hasty.heard()).toMatch(/first[\s\S]*well$/);
+  await ask(hasty, 2);
+});
+
+test('who waits to be told to send his body is told, and goes on upon the same connection', async () => {
+  const { port } = await startServer();
+  const careful = await strangers.open(port);
+  careful.socket.write(
+    'POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
+  );
+  await until(() => careful.heard().startsWith('HTTP/1.1 100 Continue'));
+  careful.socket.write('{}');
+  await until(() => careful.heard().endsWith('well'));
+  await ask(careful, 2);
 });
