@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../common/errors.js';
 
@@ -18,6 +19,13 @@ export function createPatience({ logger, onRetry }) {
   setMaxListeners(0, ending.signal);
   let failingSince = 0;
   let reportedAt = 0;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+
+  /** A refusal is an answer as well: nobody may go on being told that the database is away. */
+  function noteAnswer() {
+    failingSince = 0;
+    answeredAt = performance.now();
+  }
 
   /** @param {MillraceError} error */
   function report(error) {
@@ -41,12 +49,11 @@ export function createPatience({ logger, onRetry }) {
         try {
           const answer = await request();
           if (failingSince) logger.info('the database takes writes again');
-          failingSince = 0;
+          noteAnswer();
           return answer;
         } catch (error) {
           if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
-            // A refusal is an answer as well: nobody may go on being told that the database is away.
-            failingSince = 0;
+            noteAnswer();
             throw error;
           }
           if (ending.signal.aborted) throw error;
@@ -59,6 +66,10 @@ export function createPatience({ logger, onRetry }) {
     /** @returns {number} ms for which nothing was taken though something was sent; 0: all is well, as far as is known */
     get failingForMs() {
       return failingSince ? Date.now() - failingSince : 0;
+    },
+    /** @returns {number} when the database last answered, ms of a clock that nobody sets; never yet: -Infinity */
+    get answeredAt() {
+      return answeredAt;
     },
     /** From now on nothing is repeated any more; what is being waited for fails. */
     giveUp: () => ending.abort(),

@@ -37,7 +37,7 @@ export function exposePipeline(metrics, { permits, window, windowMost, ingest, t
   );
   gauge(
     'iot_ingest_standstill_seconds',
-    'Since the last message was settled, while messages wait for it; 0: none waits',
+    'Since a message was settled and the database answered, while messages wait for it; 0: none waits',
     () => ingest.progress.standstillMs / 1000,
   );
   gauge(

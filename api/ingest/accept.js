@@ -101,7 +101,7 @@ export function createAccept(parts) {
           budget.leave(bytes);
         }
       } finally {
-        progress.end(message, result !== 'unsettled');
+        progress.end(message, result === 'settled');
         metrics.messages.inc({ result });
         if (result === 'settled') metrics.commitSeconds.observe((performance.now() - began) / 1000);
       }

@@ -97,7 +97,7 @@ export function createIngest(parts) {
   });
   const budget = createBudget(BUDGET_BYTES);
   const lanes = createLanes();
-  const progress = createProgress();
+  const progress = createProgress({ answeredAt: () => patience.answeredAt });
   const { accept } = createAccept({
     progress,
     budget,

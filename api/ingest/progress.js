@@ -8,10 +8,11 @@ const LOOK_EVERY_MS = 20;
  * What is unsettled: whether acknowledgements go on, by how long the oldest message waits, and what an orderly end
  * has to wait for.
  *
- * @param {object} [parts]
+ * @param {object} parts
+ * @param {() => number} parts.answeredAt when the database last answered, ms of the same clock
  * @param {() => number} [parts.clock] ms of a clock that nobody sets
  */
-export function createProgress({ clock = () => performance.now() } = {}) {
+export function createProgress({ answeredAt, clock = () => performance.now() }) {
   /** When each unsettled message came, the oldest first. @type {Map<object, number>} */
   const unsettled = new Map();
   let settledAt = Number.NEGATIVE_INFINITY;
@@ -20,7 +21,7 @@ export function createProgress({ clock = () => performance.now() } = {}) {
     /** @param {object} message is being settled */
     begin: (message) => void unsettled.set(message, clock()),
 
-    /** @param {object} message @param {boolean} isSettled false: it is given up */
+    /** @param {object} message @param {boolean} isSettled false: it is given up, or was none of ours */
     end(message, isSettled) {
       unsettled.delete(message);
       if (isSettled) settledAt = clock();
@@ -31,10 +32,16 @@ export function createProgress({ clock = () => performance.now() } = {}) {
       return unsettled.size;
     },
 
-    /** @returns {number} ms since anything was settled while something waits for it; 0: nothing waits */
+    /**
+     * What needs no database, such as an empty message, is settled without it: neither that alone, nor its answers
+     * alone, show that it goes on.
+     *
+     * @returns {number} ms since anything was settled and the database answered, while something waits for it; 0: nothing
+     *   waits
+     */
     get standstillMs() {
       const [oldest] = unsettled.values();
-      return oldest === undefined ? 0 : clock() - Math.max(oldest, settledAt);
+      return oldest === undefined ? 0 : clock() - Math.max(oldest, Math.min(settledAt, answeredAt()));
     },
 
     /**

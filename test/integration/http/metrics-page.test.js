@@ -86,6 +86,14 @@ test('while the database is away, messages stand still and its node is down, unt
   await until(async () => (await read('iot_ingest_standstill_seconds')) > 0.5);
   await until(async () => (await read('iot_db_nodes{state="down"}')) === 1);
   expect(await read('iot_ingest_unsettled_messages')).toBe(1);
+  // What needs no database goes on being acknowledged, and hides nothing.
+  const others = await connectDevice(system);
+  afterwards(() => others.end());
+  for (const topic of ['IOT/elsewhere', 'iot/v1/cow/elsewhere', 'iot/v1/goat/measurements']) {
+    const before = await read('iot_ingest_standstill_seconds');
+    await others.publish(topic, '[]');
+    expect(await read('iot_ingest_standstill_seconds')).toBeGreaterThan(before);
+  }
   await gate.open();
   await stored;
   await until(async () => (await read('iot_ingest_standstill_seconds')) === 0);
