@@ -143,6 +143,23 @@ describe('expressions', () => {
   });
 });
 
+test('logs of the database go to Alloy by TLS alone, and both ends show who they are', () => {
+  const alloy = readFileSync(`${HOME}/alloy/config.alloy`, 'utf8');
+  const listeners = [...alloy.matchAll(/listener \{.*?\n {2}\}/gs)];
+  expect(listeners).toHaveLength(1);
+  for (const [listener] of listeners) {
+    expect(listener).toMatch(/tls_config \{\s+ca_file\s+= ".+"\s+cert_file\s+= ".+"\s+key_file\s+= ".+"/);
+  }
+  const rsyslog = readFileSync(`${HOME}/rsyslog/60-millrace-database.conf`, 'utf8');
+  expect(rsyslog.match(/type="omfwd"/g)).toHaveLength(1);
+  for (const part of ['="gtls"', 'Mode="1"', 'AuthMode="x509/name"', '.CAFile=', '.CertFile=', '.KeyFile=']) {
+    expect(rsyslog).toContain(`StreamDriver${part}`);
+  }
+  // The listener and the sender mean the same port.
+  const [, port] = /address {2}= ".*:(\d+)"/.exec(alloy) ?? [];
+  expect(rsyslog).toContain(`port="${port}"`);
+});
+
 describe('dashboards', () => {
   test('are what npm run dashboards writes', () => {
     const written = readdirSync(`${HOME}/grafana/dashboards`).sort();
