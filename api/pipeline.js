@@ -1,3 +1,4 @@
+import { noticeGuard } from './guard-notice.js';
 import { createIngest } from './ingest/index.js';
 import { createPermits } from './ingest/pressure/permits.js';
 import { createWindow } from './ingest/pressure/window.js';
@@ -46,6 +47,7 @@ export async function connectPipeline(parts) {
     onWrongHabit: (habit) => metrics.wrongHabits.inc({ habit }),
     clock,
   });
+  await noticeGuard({ guard: store.guard, username: config.cql.username, logger });
   const difference = parts.clockDifference ?? store.health.clockDifference;
   const trustedClock = createTrustedClock({ clock, difference, logger });
   const ingest = createIngest({

@@ -94,7 +94,7 @@ function usage(command, flags, problems) {
   const rows = Object.entries(flags).map(([name, { type, help, fallback }]) => {
     const left = `  --${name}${type === 'switch' ? '' : ` <${type}>`}`;
     const shown = type === 'duration' ? durationText(Number(fallback)) : fallback;
-    return `${left.padEnd(26)}${help}${fallback === undefined || fallback === false ? '' : ` (${shown})`}`;
+    return `${`${left}  `.padEnd(26)}${help}${fallback === undefined || fallback === false ? '' : ` (${shown})`}`;
   });
   return [...problems, ...(problems.length > 0 ? [''] : []), `${command} takes:`, ...rows].join('\n');
 }

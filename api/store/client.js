@@ -5,7 +5,7 @@ import cassandra from 'cassandra-driver';
 import { RememberedReplicasPolicy } from './routing.js';
 import { createTracker } from './tracker.js';
 
-const { types, policies } = cassandra;
+const { auth, types, policies } = cassandra;
 
 /** Where CQL is spoken when nothing else is said. */
 const CQL_PORT = 9042;
@@ -24,6 +24,7 @@ const FETCH_SIZE = 100;
  * @property {string} [keyspace] none: for what creates it
  * @property {string} [applicationName]
  * @property {import('./habits.js').OnWrongHabit} [onWrongHabit]
+ * @property {() => void} [onAsked] told when a node asks who we are: one without authentication never does
  */
 
 /**
@@ -35,7 +36,8 @@ const FETCH_SIZE = 100;
  * @param {ClientOptions} [options]
  * @returns {import('cassandra-driver').Client} not yet connected
  */
-export function createClient(cql, { keyspace, applicationName = 'millrace', onWrongHabit } = {}) {
+export function createClient(cql, options = {}) {
+  const { keyspace, applicationName = 'millrace', onWrongHabit, onAsked } = options;
   const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
     contactPoints,
@@ -45,7 +47,7 @@ export function createClient(cql, { keyspace, applicationName = 'millrace', onWr
     // ours has one keyspace for life, which is what a statement without one then means.
     keyspace,
     applicationName,
-    credentials: cql.username ? { username: cql.username, password: cql.password ?? '' } : undefined,
+    authProvider: cql.username ? new SignIn(cql.username, cql.password, onAsked) : undefined,
     sslOptions: cql.tlsCa ? verifying(cql.tlsCa, contactPoints) : undefined,
     queryOptions: {
       prepare: true,
@@ -67,6 +69,21 @@ export function createClient(cql, { keyspace, applicationName = 'millrace', onWr
     requestTracker: createTracker({ application: applicationName, intended: cql.consistency }, onWrongHabit),
     monitorReporting: { enabled: false },
   });
+}
+
+/** By name and password, where a node asks for them. */
+class SignIn extends auth.PlainTextAuthProvider {
+  /** @param {string} username @param {string} [password] @param {() => void} [onAsked] */
+  constructor(username, password = '', onAsked = () => {}) {
+    super(username, password);
+    this.onAsked = onAsked;
+  }
+
+  /** @override @param {string} endpoint @param {string} name of the node's authenticator */
+  newAuthenticator(endpoint, name) {
+    this.onAsked();
+    return super.newAuthenticator(endpoint, name);
+  }
 }
 
 /**

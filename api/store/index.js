@@ -6,6 +6,7 @@ import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
 import { createEventStore } from './events.js';
 import { createFleet } from './fleet/index.js';
+import { createGuard } from './guard.js';
 import { createHealth } from './health.js';
 import { createLateDays } from './history/late-days.js';
 import { createPackLeases } from './history/leases.js';
@@ -41,7 +42,14 @@ import { createSparkplugStore } from './sparkplug.js';
  */
 export async function connectStore(parts) {
   const { cql, retention, gate, observe, onStaleIndex, onWrongHabit, clock = Date.now } = parts;
-  const client = await connect(cql, { keyspace: cql.keyspace, onWrongHabit });
+  let wasAsked = false;
+  const client = await connect(cql, {
+    keyspace: cql.keyspace,
+    onWrongHabit,
+    onAsked: () => {
+      wasAsked = true;
+    },
+  });
   /** @type {import('../../schema/migrate/files.js').Dialect} */
   let dialect;
   try {
@@ -84,6 +92,7 @@ export async function connectStore(parts) {
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),
+    guard: createGuard({ session: reading, role: cql.username, wasAsked: () => wasAsked }),
     processes: createProcessStore(reading),
     nodes: () => nodesOf(client),
     close: () => client.shutdown(),

@@ -2,6 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { createKeyspace, DDL } from '../../schema/migrate/cluster.js';
 import { connect } from './connect.js';
 import { reasonOf } from './reason.js';
+import { isForbidden } from './rights.js';
 
 /**
  * Makes roles, by one that may: CQL_USERNAME. The keyspace has to be there before rights in it can be given, so it is
@@ -13,7 +14,11 @@ import { reasonOf } from './reason.js';
  * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses one
  */
 export async function makeRoles(cql, statements, onDone) {
-  const admin = await connect(cql, { applicationName: 'millrace-roles' });
+  let wasAsked = false;
+  const onAsked = () => {
+    wasAsked = true;
+  };
+  const admin = await connect(cql, { applicationName: 'millrace-roles', onAsked });
   try {
     await createKeyspace(admin, cql.keyspace);
     for (const { cql: statement, shown } of statements) {
@@ -23,7 +28,7 @@ export async function makeRoles(cql, statements, onDone) {
         // Without the cause: the driver's error holds the statement, and with it a password.
         throw new MillraceError(
           'failed',
-          `${shown}: ${reasonOf(error).replace(/\.$/, '')}. Is ${cql.username ?? 'nobody'} a superuser there?`,
+          `${shown}: ${reasonOf(error).replace(/\.$/, '')}. ${hint(error, { wasAsked, role: cql.username })}`.trim(),
         );
       }
       onDone(shown);
@@ -31,4 +36,11 @@ export async function makeRoles(cql, statements, onDone) {
   } finally {
     await admin.shutdown();
   }
+}
+
+/** @param {unknown} error @param {{ wasAsked: boolean, role: string | undefined }} we @returns {string} what to look at */
+function hint(error, { wasAsked, role }) {
+  if (!isForbidden(error)) return '';
+  if (wasAsked) return `Is ${role} a superuser there?`;
+  return 'The database asks nobody who they are: set authenticator: PasswordAuthenticator and authorizer: CassandraAuthorizer in its configuration, and CQL_USERNAME here.';
 }

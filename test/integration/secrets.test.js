@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings.js';
-import { startApi } from '../support/api-process.js';
+import { startApi, startCommand } from '../support/api-process.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 import { expectProblem, send } from '../support/http.js';
 import { dropKeyspace } from '../support/keyspace.js';
@@ -93,6 +95,30 @@ test('a request has one name: in its header, in its problem, and in the line of 
     code: 'unavailable',
   });
   await gate.open();
+});
+
+test('a database that asks nobody for a password is told of; roles cannot be made in it, and the reason is said', async () => {
+  expect(lines().filter(({ username }) => username === 'millrace')).toMatchObject([
+    {
+      level: 40,
+      msg: expect.stringMatching(/asks nobody for a password.*authenticator: PasswordAuthenticator/),
+    },
+  ]);
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-roles-'));
+  const [migrate, serve] = [join(folder, 'm'), join(folder, 's')];
+  for (const path of [migrate, serve]) writeFileSync(path, 'hush');
+  const settings = { ...SECRETS, CQL_USERNAME: 'me', CQL_CONTACT_POINTS: sharedContactPoint() };
+  const { code, output } = await startCommand(
+    'api/roles.js',
+    { ...settings, CQL_KEYSPACE: direct.keyspace, MQTT_PASSWORD: '' },
+    ['--migrate-password-file', migrate, '--serve-password-file', serve],
+  ).ended;
+  rmSync(folder, { recursive: true });
+  expect({ code, output }).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/asks nobody who they are.*authenticator: PasswordAuthenticator/),
+  });
+  expect(output).not.toContain('superuser there?');
 });
 
 test('no secret is in the log, in metrics or in the list of processes, whatever goes wrong', async () => {

@@ -177,6 +177,16 @@ describe('roles', () => {
       expect(await startCommand('api/migrate.js', roles.migrate).ended).toMatchObject({ code: 0 });
 
       await serves();
+      expect(await saidAtStart(roles.serve)).not.toMatch(/"username":/);
+      expect(await saidAtStart(roles.migrate)).toMatch(
+        /"username":"millrace_migrate".*may do more .* than serve/,
+      );
+      expect(await saidAtStart(superuser)).toMatch(/CQL_USERNAME is a superuser of the database/);
+      const mayNot = await makeRoles(
+        ['--serve-role', 'a', '--migrate-role', 'b', ...passwordFlags()],
+        roles.serve,
+      );
+      expect(mayNot.output).toMatch(/sufficient privileges.*Is millrace_serve a superuser there\?/);
       expect((await makeRoles(passwordFlags())).code).toBe(0);
 
       const serve = await open(roles.serve);
@@ -212,6 +222,13 @@ describe('roles', () => {
     STARTS_MS,
   );
 });
+
+/** @param {Record<string, string>} settings @returns {Promise<string>} what `npm start` says of them until it is ready */
+async function saidAtStart(settings) {
+  const api = await startApi(settings);
+  await api.kill();
+  return api.output();
+}
 
 /** The way of a measurement, packing and leases, what was refused, and retirement, as the role that serves. */
 async function serves() {

@@ -1,0 +1,56 @@
+import { MillraceError } from '../../common/errors.js';
+
+/** What a role that serves needs; see `schema/roles.js`. */
+const TO_SERVE = new Set(['SELECT', 'MODIFY']);
+
+/**
+ * What lets others in, or us do too much: `unasked`: nobody is asked who it is · `unruled`: whoever is let in may do everything ·
+ * `superuser`, `more`: our role may do more than serve
+ *
+ * @typedef {'unasked' | 'unruled' | 'superuser' | 'more'} Weakness
+ */
+
+/**
+ * @param {object} parts
+ * @param {import('./session.js').Session} parts.session
+ * @param {string | undefined} parts.role `CQL_USERNAME`
+ * @param {() => boolean} parts.wasAsked whether a node asked for its password
+ */
+export function createGuard({ session, role, wasAsked }) {
+  const quoted = `"${role?.replaceAll('"', '""')}"`;
+
+  /** @returns {Promise<boolean>} */
+  async function isSuperuser() {
+    const row = await session.one({ name: 'list_role', cql: `LIST ROLES OF ${quoted} NORECURSIVE` }, []);
+    return Boolean(row?.['super']);
+  }
+
+  /** @returns {Promise<Weakness | null>} */
+  async function ofRights() {
+    const statement = { name: 'list_rights', cql: `LIST ALL PERMISSIONS OF ${quoted}` };
+    try {
+      const rows = await session.all(statement, []);
+      return rows.some((row) => !TO_SERVE.has(row['permission'])) ? 'more' : null;
+    } catch (error) {
+      // Without an authorizer there is nothing to list.
+      if (error instanceof MillraceError && error.code === 'rejected') return 'unruled';
+      throw error;
+    }
+  }
+
+  return {
+    /**
+     * How well the database is guarded, where we were given a role in it.
+     *
+     * @returns {Promise<Weakness | null>} null: it is, or no role was given
+     * @throws {MillraceError} `unavailable`
+     */
+    async weakness() {
+      if (role === undefined) return null;
+      if (!wasAsked()) return 'unasked';
+      return (await isSuperuser()) ? 'superuser' : ofRights();
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createGuard>} Guard */
