@@ -3,11 +3,11 @@ import { MillraceError } from '../../common/errors.js';
 import { withoutServices } from './policy.js';
 import { runShown } from './run-shown.js';
 
-/** @typedef {import('./tools.js').ToolName} ToolName */
+/** @typedef {import('./tools.js').PackagedName} PackagedName */
 
 /**
  * What the package managers call our tools.
- * @type {Record<'apt' | 'dnf' | 'brew', { command: string, names: Record<ToolName, string> }>}
+ * @type {Record<'apt' | 'dnf' | 'brew', { command: string, names: Record<PackagedName, string> }>}
  */
 const MANAGERS = {
   apt: {
@@ -84,7 +84,7 @@ async function isDebian() {
   return /^ID=debian$/m.test(release);
 }
 
-/** @param {ToolName[]} tools @returns {Promise<string>} the one command that installs them here */
+/** @param {PackagedName[]} tools @returns {Promise<string>} the one command that installs them here */
 export async function installCommand(tools) {
   const name = await manager();
   if (!name) return `(with this system's package manager) ${packagesOf('apt', tools).join(' ')}`;
@@ -92,13 +92,13 @@ export async function installCommand(tools) {
   return `${sudo}${MANAGERS[name].command} ${packagesOf(name, tools).join(' ')}`;
 }
 
-/** @param {'apt' | 'dnf' | 'brew'} name @param {ToolName[]} tools */
+/** @param {'apt' | 'dnf' | 'brew'} name @param {PackagedName[]} tools */
 const packagesOf = (name, tools) => [...new Set(tools.map((tool) => MANAGERS[name].names[tool]))];
 
 /**
  * Installs tools by apt; the services that come with them are not started.
  *
- * @param {ToolName[]} tools
+ * @param {PackagedName[]} tools
  * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
  * @throws {MillraceError} `install_failed`
  */

@@ -11,6 +11,7 @@ import { canInstall, installCommand, installPackages } from './system.js';
  * @typedef {object} Tool
  * @property {string} title what a person calls it
  * @property {string[]} names of the program, the first found is taken
+ * @property {string} [byHand] where it is to be had: no package manager has it by itself
  */
 
 /** @satisfies {Record<string, Tool>} */
@@ -28,9 +29,17 @@ const TOOLS = {
   python: { title: 'Python 3', names: ['python3'] },
   prometheus: { title: 'Prometheus', names: ['prometheus'] },
   alertmanager: { title: 'Alertmanager', names: ['prometheus-alertmanager', 'alertmanager'] },
+  terraform: {
+    title: 'Terraform 1.11 or newer',
+    names: ['terraform'],
+    byHand: 'https://developer.hashicorp.com/terraform/install',
+  },
+  kubectl: { title: 'kubectl', names: ['kubectl'], byHand: 'https://kubernetes.io/docs/tasks/tools/' },
 };
 
 /** @typedef {keyof typeof TOOLS} ToolName */
+/** @typedef {'terraform' | 'kubectl'} ByHandName */
+/** @typedef {Exclude<ToolName, ByHandName>} PackagedName those that a package manager has */
 /** @typedef {{ path: string, home?: string }} Found `home` is a Java's JAVA_HOME */
 
 /** Debian keeps daemons out of the PATH of ordinary users. */
@@ -46,8 +55,9 @@ const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/sn
  */
 export async function ensureTools(names, { onStatus, signal }) {
   const { missing } = await look(names);
-  if (missing.length > 0 && (await canInstall())) {
-    await installPackages(missing, { onStatus, signal });
+  const packaged = missing.filter(isPackaged);
+  if (packaged.length > 0 && (await canInstall())) {
+    await installPackages(packaged, { onStatus, signal });
   }
   return findTools(names);
 }
@@ -65,9 +75,22 @@ export async function findTools(names) {
     missing.includes('java') && otherJavas.length > 0 ? ` (found: ${otherJavas.join(', ')})` : '';
   throw new MillraceError(
     missing.includes('java') ? 'java_missing' : 'tool_missing',
-    `Missing on this machine: ${titles}${instead}. To install:\n  ${await installCommand(missing)}`,
+    `Missing on this machine: ${titles}${instead}. To install:\n  ${(await howToInstall(missing)).join('\n  ')}`,
   );
 }
+
+/** @param {ToolName[]} missing @returns {Promise<string[]>} the command for what has packages, then a page for each that has none */
+async function howToInstall(missing) {
+  const packaged = missing.filter(isPackaged);
+  const pages = missing.flatMap((name) => {
+    const { title, byHand } = /** @type {Tool} */ (TOOLS[name]);
+    return byHand ? [`${title}: ${byHand}`] : [];
+  });
+  return [...(packaged.length > 0 ? [await installCommand(packaged)] : []), ...pages];
+}
+
+/** @param {ToolName} name @returns {name is PackagedName} */
+const isPackaged = (name) => !('byHand' in TOOLS[name]);
 
 /** @param {ToolName[]} names */
 async function look(names) {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { isComplete } from '../../../infra/bootstrap/packages.js';
 import { withoutServices } from '../../../infra/bootstrap/policy.js';
 import { runShown } from '../../../infra/bootstrap/run-shown.js';
+import { findTools } from '../../../infra/bootstrap/tools.js';
 
 describe('npm packages', () => {
   const wanted = {
@@ -71,5 +72,27 @@ describe('a long task', () => {
     const [program, args] = node("console.error('fine\\nerror: no such thing\\nadvice'); process.exit(3)");
     const task = runShown(program, args, { title: 'work', onStatus: () => {} });
     await expect(task).rejects.toThrow(/failed:\nerror: no such thing\nadvice$/);
+  });
+});
+
+describe('programs that are missing', () => {
+  const path = process.env['PATH'];
+  beforeEach(() => {
+    process.env['PATH'] = '/nowhere';
+  });
+  afterEach(() => {
+    process.env['PATH'] = path;
+  });
+
+  test('and that no package manager has are named with the page that has them', async () => {
+    await expect(findTools(['terraform'])).rejects.toThrow(
+      /^Missing on this machine: Terraform 1\.11 or newer\. To install:\n {2}Terraform 1\.11 or newer: https:\S+$/,
+    );
+  });
+
+  test('are named with one command for those that have packages, and the pages of the others', async () => {
+    await expect(findTools(['openssl', 'kubectl'])).rejects.toThrow(
+      /^Missing on this machine: OpenSSL, kubectl\. To install:\n {2}.*\bopenssl\n {2}kubectl: https:\S+$/,
+    );
   });
 });

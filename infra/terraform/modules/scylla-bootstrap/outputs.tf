@@ -1,0 +1,64 @@
+output "region" {
+  description = "The region of the zones."
+  value       = local.region
+}
+
+output "datacenter" {
+  description = "The data centre as Ec2Snitch names it."
+  value       = local.datacenter
+}
+
+output "racks" {
+  description = "The rack of each zone, as Ec2Snitch names it."
+  value       = local.racks
+}
+
+output "nodes" {
+  description = "Each node: zone, rack, and the private address that it keeps."
+  value       = local.nodes
+}
+
+output "first_node" {
+  description = "The node that makes the cluster; the others join it."
+  value       = local.first_node
+}
+
+output "seed" {
+  description = "The address through which a new node joins."
+  value       = local.seed
+}
+
+output "user_data_base64" {
+  description = "What each node reads on its first boot. Sensitive: the superuser's hash is in it."
+  value       = base64encode(local.user_data)
+  sensitive   = true
+}
+
+output "create_keyspace" {
+  description = "Makes the keyspace. npm run migrate makes the like by itself; this is for who makes it by hand, before."
+  value       = "CREATE KEYSPACE IF NOT EXISTS ${var.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', '${local.datacenter}': ${var.replication_factor}};"
+}
+
+output "settings" {
+  description = "Settings of the application that this cluster answers."
+  value = {
+    CQL_CONTACT_POINTS = join(",", [for node in values(local.nodes) : node.address])
+    CQL_LOCAL_DC       = local.datacenter
+    CQL_KEYSPACE       = var.keyspace
+  }
+}
+
+output "licence" {
+  description = "What the licence counts."
+  value       = { vcpus = local.vcpus, storage_tb = local.storage_tb, of = var.licence }
+
+  precondition {
+    condition     = var.licence == "commercial" || local.vcpus <= local.free_vcpus
+    error_message = "${local.vcpus} vCPUs are more than the ${local.free_vcpus} of ScyllaDB's free tier (${local.node_count} nodes of ${var.vcpus_per_node}, and ${var.other_vcpus} elsewhere). Take fewer or smaller nodes, or set licence = \"commercial\" if you have a contract."
+  }
+
+  precondition {
+    condition     = var.licence == "commercial" || local.storage_tb <= local.free_storage_tb
+    error_message = "${local.storage_tb} TB of disk are more than the ${local.free_storage_tb} TB of ScyllaDB's free tier (${local.node_count} nodes of ${var.storage_gb_per_node} GB, and ${var.other_storage_gb} GB elsewhere). Take fewer or smaller nodes, or set licence = \"commercial\" if you have a contract."
+  }
+}

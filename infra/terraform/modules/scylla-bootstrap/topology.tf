@@ -1,0 +1,29 @@
+# Names as Ec2Snitch makes them (ScyllaDB, locator/ec2_snitch.cc): the rack is what follows the last dash of the zone,
+# the data centre its region, but without "-1" where the region's number ends in 1. So us-east-1a is us-east and 1a, and
+# us-west-2b is us-west-2 and 2b.
+locals {
+  zones  = sort(keys(var.zones))
+  region = substr(local.zones[0], 0, length(local.zones[0]) - 1)
+
+  datacenter = endswith(local.region, "1") ? substr(local.region, 0, length(local.region) - 2) : local.region
+  racks      = { for zone in local.zones : zone => reverse(split("-", zone))[0] }
+}
+
+# AWS keeps the first four addresses of a subnet and the last; the rest up to here is left to others.
+locals {
+  first_host = 10
+
+  # Keys are "1a-0", "1a-1": a node that is added changes no other's key, and so touches no other.
+  nodes = merge([
+    for zone in local.zones : {
+      for i in range(var.nodes_per_zone) : "${local.racks[zone]}-${i}" => {
+        zone    = zone
+        rack    = local.racks[zone]
+        address = cidrhost(var.zones[zone], local.first_host + i)
+      }
+    }
+  ]...)
+
+  first_node = "${local.racks[local.zones[0]]}-0"
+  seed       = coalesce(var.seed_address, local.nodes[local.first_node].address)
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findTools } from '../../infra/bootstrap/index.js';
+
+const run = promisify(execFile);
+
+/** Nothing listens there: whoever asks the network gets an error at once. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+/** @typedef {{ code: number, stdout: string, stderr: string }} Ended */
+/** @typedef {{ run: (directory: string, ...args: string[]) => Promise<Ended>, remove: () => void }} Terraform */
+
+/**
+ * Terraform without network, without the user's configuration, and with its own data outside the repository.
+ *
+ * @returns {Promise<Terraform>}
+ * @throws {import('../../common/errors.js').MillraceError} `tool_missing`, which says where it is to be had
+ */
+export async function offlineTerraform() {
+  const { terraform } = await findTools(['terraform']);
+  const data = mkdtempSync(join(tmpdir(), 'millrace-terraform-'));
+  const env = {
+    ...process.env,
+    TF_DATA_DIR: data,
+    TF_CLI_CONFIG_FILE: '/dev/null',
+    CHECKPOINT_DISABLE: '1',
+    HTTPS_PROXY: NOWHERE,
+    HTTP_PROXY: NOWHERE,
+    NO_PROXY: '',
+    no_proxy: '',
+  };
+  return {
+    run: async (directory, ...args) => {
+      const path = /** @type {import('../../infra/bootstrap/tools.js').Found} */ (terraform).path;
+      try {
+        const { stdout, stderr } = await run(path, [`-chdir=${directory}`, ...args], { env });
+        return { code: 0, stdout, stderr };
+      } catch (error) {
+        const { code, stdout, stderr } =
+          /** @type {import('node:child_process').ExecFileException & Ended} */ (error);
+        if (typeof code !== 'number') throw error;
+        return { code, stdout, stderr };
+      }
+    },
+    remove: () => rmSync(data, { recursive: true, force: true }),
+  };
+}
