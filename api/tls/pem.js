@@ -9,7 +9,7 @@ const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
  * @typedef {object} Pair
  * @property {Buffer} cert PEM, with those between it and the authority
  * @property {Buffer} key PEM
- * @property {number} expires epoch seconds
+ * @property {number} expires epoch seconds: when the first of them ends
  */
 
 /**
@@ -19,11 +19,11 @@ const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
  */
 export function readPair(files) {
   const [cert, key] = [readFileSync(files.cert), readFileSync(files.key)];
-  const [own] = certificatesIn(cert, files.cert);
-  if (!own?.checkPrivateKey(privateKeyIn(key, files.key))) {
+  const chain = certificatesIn(cert, files.cert);
+  if (!chain[0]?.checkPrivateKey(privateKeyIn(key, files.key))) {
     throw new Error(`${files.key} is not the key of the certificate in ${files.cert}`);
   }
-  return { cert, key, expires: endOf(own) };
+  return { cert, key, expires: firstEnd(chain) };
 }
 
 /**
@@ -31,7 +31,7 @@ export function readPair(files) {
  * @returns {number} when the first of them ends, epoch seconds
  * @throws {Error} whose message names the file
  */
-export const authorityExpires = (path) => Math.min(...certificatesIn(readFileSync(path), path).map(endOf));
+export const authorityExpires = (path) => firstEnd(certificatesIn(readFileSync(path), path));
 
 /** @param {Buffer} pem @param {string} path @returns {X509Certificate[]} one at least */
 function certificatesIn(pem, path) {
@@ -54,5 +54,5 @@ function privateKeyIn(pem, path) {
   }
 }
 
-/** @param {X509Certificate} certificate @returns {number} epoch seconds */
-const endOf = ({ validTo }) => Date.parse(validTo) / 1000;
+/** @param {X509Certificate[]} certificates @returns {number} epoch seconds */
+const firstEnd = (certificates) => Math.min(...certificates.map(({ validTo }) => Date.parse(validTo) / 1000));
