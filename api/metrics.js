@@ -177,7 +177,8 @@ export function createMetrics({ version, role }) {
      *
      * @param {string} name
      * @param {string} help
-     * @param {() => number} read
+     * @param {() => number} read NaN: there is nothing to tell, and the sample is left out; in Prometheus one NaN makes one of
+     *   every sum, average and increase that it is part of
      */
     gauge(name, help, read) {
       new Gauge({
@@ -185,7 +186,9 @@ export function createMetrics({ version, role }) {
         help,
         registers,
         collect() {
-          this.set(read());
+          const value = read();
+          if (Number.isNaN(value)) this.remove();
+          else this.set(value);
         },
       });
     },

@@ -42,7 +42,7 @@ export function exposePipeline(metrics, { permits, window, windowMost, ingest, t
   );
   gauge(
     'iot_clock_difference_seconds',
-    "How far this machine's clock is ahead of the database's; NaN: never compared",
+    "How far this machine's clock is ahead of the database's; left out until they are compared",
     () => trustedClock.differenceMs / 1000,
   );
   states('iot_db_nodes', 'Nodes of the database as this process sees them: up, down', () => {

@@ -12,7 +12,7 @@ export function createBrokerDrops(client, metrics) {
   let dropped = Number.NaN;
   metrics.gauge(
     'iot_broker_dropped_messages',
-    'Messages that the external broker dropped since it started, as Mosquitto says on $SYS; NaN: it says nothing',
+    'Messages that the external broker dropped since it started, as Mosquitto says on $SYS; left out where it says nothing',
     () => dropped,
   );
 
@@ -30,6 +30,11 @@ export function createBrokerDrops(client, metrics) {
       if (topic !== DROPPED) return false;
       dropped = Number(payload.toString('latin1'));
       return true;
+    },
+
+    /** The connection is gone: what was heard may be of a broker that has started anew since. */
+    forget() {
+      dropped = Number.NaN;
     },
   };
 }

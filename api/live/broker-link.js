@@ -63,6 +63,7 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     for (const listener of missed) listener();
     await drops.subscribe();
   });
+  client.on('close', () => drops.forget());
   client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
   client.on('message', (topic, payload, packet) => {
     if (drops.hear(topic, payload)) return;
