@@ -94,15 +94,17 @@ test.each([
 
 test('a change wins over what a process wrote whose clock is ahead', async () => {
   const ahead = Date.now() + 3_600_000;
-  await store.credentials.write({
-    deviceId: String(identifyDevice('ahead')?.id),
-    account: 'ahead',
-    hash: 'x',
-    devices: [],
-    issuedAt: ahead,
-    changedAt: ahead,
-    stamp: ahead * 1000,
-  });
+  await store.credentials.replace(
+    {
+      deviceId: String(identifyDevice('ahead')?.id),
+      account: 'ahead',
+      hash: 'x',
+      devices: [],
+      issuedAt: ahead,
+      changedAt: ahead,
+    },
+    null,
+  );
   await run('revoke', 'ahead');
   expect((await find('ahead'))?.hash).toBe('');
   await run('issue', 'ahead');
@@ -115,15 +117,17 @@ test('all accounts are listed, page by page', async () => {
     const { id } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
     const now = Date.now();
     const hash = Number(name.slice(5)) % 3 === 0 ? '' : 'x';
-    await store.credentials.write({
-      deviceId: id,
-      account: name,
-      hash,
-      devices: [],
-      issuedAt: now,
-      changedAt: now,
-      stamp: now * 1000,
-    });
+    await store.credentials.replace(
+      {
+        deviceId: id,
+        account: name,
+        hash,
+        devices: [],
+        issuedAt: now,
+        changedAt: now,
+      },
+      null,
+    );
   }
   /** @type {string[]} */
   const seen = [];
