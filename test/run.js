@@ -39,6 +39,7 @@ const SUITES = {
       'python',
       'prometheus',
       'alertmanager',
+      'kubectl',
       'terraform',
     ]),
   },

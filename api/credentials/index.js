@@ -13,7 +13,6 @@ import { mosquitto } from './mosquitto.js';
  * @property {import('./keeper.js').Keeper} keeper
  * @property {import('./arguments.js').Arguments} given
  * @property {{ username?: string | undefined, password?: string | undefined }} installation its own account
- * @property {boolean} autoRegister whether devices register by their first message
  * @property {(text: string) => void} say a line of the answer
  * @property {(text: string) => void} note a line for a person, which is no part of the answer
  */
@@ -23,7 +22,7 @@ const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 // npm run credentials: at the database itself, by the settings of npm start. So it works while nothing else runs, too.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2));
-  const { cql, retention, mqtt, ingest } = readSettings();
+  const { cql, retention, mqtt } = readSettings();
   // Whoever reads along, such as head, may have seen enough.
   process.stdout.on('error', () => process.exit());
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
@@ -33,7 +32,6 @@ await runCommand(async () => {
       keeper,
       given,
       installation: mqtt,
-      autoRegister: ingest.autoRegister,
       say: (text) => void process.stdout.write(`${text}\n`),
       note: (text) => void process.stderr.write(`${text}\n`),
     });

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Writes random secrets for the kustomization beside it to files/, once: a file that is there is kept.
+#
+# The files are the only copy outside the cluster: keep them where your other secrets are, or take them away once they are applied.
+set -eu
+
+usage() {
+  echo "usage: sh infra/kubernetes/secrets/make.sh [DIRECTORY]"
+  echo
+  echo "Writes what is missing to DIRECTORY (default: files/ beside this script), which only you can read."
+  echo "Then: kubectl apply -k infra/kubernetes/secrets"
+}
+
+case "${1:-}" in
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  -*)
+    usage >&2
+    exit 2
+    ;;
+esac
+
+openssl=${OPENSSL:-openssl}
+directory=${1:-$(dirname "$0")/files}
+
+if ! printf 'x\n' | "$openssl" passwd -6 -stdin >/dev/null 2>&1; then
+  echo "make.sh: '$openssl' cannot hash with SHA-512 (passwd -6). Install OpenSSL 1.1.1 or newer (Debian: apt-get install" \
+    "openssl; macOS: brew install openssl) and name it: OPENSSL=/path/to/openssl sh $0" >&2
+  exit 66
+fi
+
+umask 077
+mkdir -p "$directory"
+
+# write NAME: puts standard input into the file NAME, whole or not at all
+write() {
+  cat >"$directory/.$1"
+  mv "$directory/.$1" "$directory/$1"
+  echo "written  $directory/$1"
+}
+
+for name in api_token read_tokens cursor_secret cql_password cql_migrate_password cql_serve_password mqtt_password \
+  mqtt_device_password; do
+  if [ -e "$directory/$name" ]; then
+    echo "kept     $directory/$name"
+  else
+    "$openssl" rand -hex 24 | tr -d '\n' | write "$name"
+  fi
+done
+
+# ScyllaDB takes the password of its first superuser as a hash in scylla.yaml, on its first start only.
+if [ -e "$directory/scylla.yaml" ]; then
+  echo "kept     $directory/scylla.yaml"
+else
+  hash=$("$openssl" passwd -6 -stdin <"$directory/cql_password")
+  write scylla.yaml <<END
+authenticator: PasswordAuthenticator
+authorizer: CassandraAuthorizer
+auth_superuser_name: millrace
+auth_superuser_salted_password: '$hash'
+END
+fi

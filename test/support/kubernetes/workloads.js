@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { readSettings } from '../../../common/settings.js';
+import { BUILDS } from './build.js';
+import { find, nameOf, podOf } from './resources.js';
+
+/** @typedef {import('./resources.js').Resource} Resource */
+/** @typedef {import('./build.js').Builds} Builds */
+/** @typedef {{ where: string, workload: Resource, beside: Resource[] }} Workload with all that is applied beside it */
+
+/**
+ * The environment of our container, as its process would see it.
+ *
+ * @param {Resource[]} resources
+ * @param {Resource} workload
+ * @returns {Record<string, string>}
+ */
+export function environmentOf(resources, workload) {
+  const [container] = podOf(workload)?.spec.containers ?? [];
+  const shared = (container.envFrom ?? []).map(
+    (/** @type {any} */ { configMapRef }) => find(resources, `ConfigMap/${configMapRef.name}`).data,
+  );
+  const own = (container.env ?? []).map((/** @type {any} */ { name, value, valueFrom }) => [
+    name,
+    value ?? { 'metadata.name': `${workload.metadata.name}-0` }[String(valueFrom.fieldRef.fieldPath)],
+  ]);
+  return Object.assign({}, ...shared, Object.fromEntries(own));
+}
+
+/**
+ * Files of Secrets that our container sees, by their path in it.
+ *
+ * @param {Resource} workload
+ * @returns {Map<string, { secret: string, key: string }>}
+ */
+export function secretFilesOf(workload) {
+  const { containers, volumes = [] } = podOf(workload)?.spec ?? {};
+  /** @type {Map<string, { secret: string, key: string }>} */
+  const files = new Map();
+  for (const { name, mountPath } of containers[0].volumeMounts) {
+    const volume = volumes.find((/** @type {any} */ one) => one.name === name) ?? {};
+    const sources = volume.secret ? [{ ...volume.secret, name: volume.secret.secretName }] : [];
+    const projected = (volume.projected?.sources ?? []).flatMap(
+      (/** @type {any} */ { secret }) => secret ?? [],
+    );
+    for (const { name: secret, items } of [...sources, ...projected])
+      for (const { key, path } of items) files.set(`${mountPath}/${path}`, { secret, key });
+  }
+  return files;
+}
+
+/**
+ * Every pod that is ours, each with all that is applied beside it.
+ *
+ * @param {Builds} builds
+ * @returns {Workload[]}
+ */
+export function ourWorkloads({ built, secrets }) {
+  const overlays = BUILDS.filter((name) => name.startsWith('overlays/'));
+  const jobs = BUILDS.filter((name) => name.startsWith('jobs/')).flatMap((name) => built.get(name) ?? []);
+  return overlays.flatMap((overlay) => {
+    const beside = [...(built.get(overlay) ?? []), ...jobs, ...secrets];
+    return beside
+      .filter((one) => podOf(one)?.spec.containers[0].name === 'millrace')
+      .map((workload) => ({ where: `${overlay} ${nameOf(workload)}`, workload, beside }));
+  });
+}
+
+/**
+ * The settings of a process as it would read them, with the secrets that were made for this test.
+ *
+ * @param {Builds} builds
+ * @param {Workload} process
+ */
+export function settingsOf({ secretFiles }, { workload, beside }) {
+  const mounted = secretFilesOf(workload);
+  const here = Object.entries(environmentOf(beside, workload)).map(([name, value]) => [
+    name,
+    mounted.has(value) ? join(secretFiles, String(value.split('/').at(-1))) : value,
+  ]);
+  return readSettings(Object.fromEntries(here), { envFile: join(secretFiles, 'none') });
+}
+
+/** @param {Resource} workload */
+export const containerOf = (workload) => podOf(workload)?.spec.containers[0];
