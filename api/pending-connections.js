@@ -54,8 +54,8 @@ export function createPendingConnections({ most, withinMs, onShut }) {
   return {
     /** A connection that has said nothing yet, or nothing more. @param {import('node:net').Socket} socket */
     enter(socket) {
-      // One that is gone already has no address any more.
-      if (socket.remoteAddress === undefined || all.has(nameOf(socket))) return;
+      // One that is gone may still have its address, or none any more.
+      if (socket.destroyed || socket.remoteAddress === undefined || all.has(nameOf(socket))) return;
       open(socket, ipKeyGenerator(socket.remoteAddress));
       if (all.size > most) oldestOfMost()?.shut('crowded');
     },

@@ -8,7 +8,7 @@
  * - `heartbeat`: this process tells the others that it runs
  * - `recheck`: those that are connected are held against their credentials; one that was rotated or revoked ends within 30 s
  * - `request`: an HTTP request that has not arrived whole is given up
- * - `stall`: an export of which the client has taken nothing for this long is given up, and what is in memory of it
+ * - `stall`: an answer of which the client has taken nothing for this long is given up, and what is in memory of it
  * - `certificates`: looks whether there are new certificates in the files
  * - `pack`: looks whether an hour is to be packed
  */

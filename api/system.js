@@ -119,7 +119,6 @@ export async function startSystem(parts) {
         live,
         stats,
         healMs: periods.heal,
-        stallMs: periods.stall,
         groups: config.retention.latestGroups,
         historyDays: config.retention.historyDays,
         maxClockSkewMs: config.ingest.maxClockSkewMs,
@@ -142,6 +141,7 @@ export async function startSystem(parts) {
     tls: tls.http,
     stopStreams: () => api?.stopStreams(),
     requestMs: periods.request,
+    stallMs: periods.stall,
     metrics,
   });
 

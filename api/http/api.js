@@ -18,7 +18,6 @@ import { createStream } from './stream/index.js';
  * @property {import('../credentials/keeper.js').Keeper} credentials
  * @property {import('../live/index.js').Live} live
  * @property {number} healMs what readers follow is read again so often
- * @property {number} stallMs an export of which nothing is taken for so long is given up
  * @property {import('../installation-stats.js').InstallationStats} stats
  * @property {typeof MOST_AT_ONCE} [mostAtOnce]
  * @property {number} groups `LATEST_GROUPS`

@@ -4,13 +4,14 @@ import { createServer as createTlsServer } from 'node:https';
 import { MillraceError } from '../../common/errors.js';
 import { boundConnections } from '../connection-bounds.js';
 import { socketsOf } from '../tls/sockets.js';
+import { createAnswers } from './answers.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { refusing } from './refusing.js';
 
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
 const MOST_HEADER_BYTES = 200 * 1024;
 
-/** How often it is looked whether requests are too slow, in ms. */
+/** How often it is looked whether requests come, and answers are taken, too slowly, in ms. */
 const LOOK_EVERY_MS = 2000;
 
 /**
@@ -36,11 +37,12 @@ const BOUNDS = { connections: 10_000, pending: 1024 };
  * @param {import('../tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
  * @param {() => void} parts.stopStreams
  * @param {number} parts.requestMs within which a request must have arrived, with its body
+ * @param {number} parts.stallMs an answer of which nothing is taken for so long is given up
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('../connection-bounds.js').Bounds} [parts.bounds]
  */
 export function createHttpServer(parts) {
-  const { app, host, port, tls = null, stopStreams, requestMs, metrics, bounds = BOUNDS } = parts;
+  const { app, host, port, tls = null, stopStreams, requestMs, stallMs, metrics, bounds = BOUNDS } = parts;
   const options = {
     maxHeaderSize: MOST_HEADER_BYTES,
     requestTimeout: requestMs,
@@ -53,12 +55,14 @@ export function createHttpServer(parts) {
   tls?.renewOn(server);
   const sockets = socketsOf(server);
   const pending = boundConnections(server, 'http', bounds, metrics);
+  const answers = createAnswers({ pending, stallMs });
   const serve = oneAtATime((req, res) => {
-    boundIdle(pending, res, req.socket);
+    answers.begin(res);
     app(req, res);
   });
   // An expectation that we do not know is passed over: Node would refuse it past `request`, too.
   server.on('request', serve).on('checkExpectation', serve);
+  lookAfter(server, answers.look, Math.min(LOOK_EVERY_MS, stallMs / 4));
   server.on('clientError', refusing({ encrypted: tls !== null }));
 
   return {
@@ -97,13 +101,15 @@ export function createHttpServer(parts) {
 }
 
 /**
- * A connection on which no request is under way says nothing for itself.
+ * Does something every now and then while a server listens.
  *
- * @param {import('../connection-bounds.js').Pending} pending
- * @param {import('node:http').ServerResponse} res of what is under way
- * @param {import('node:net').Socket} socket
+ * @param {import('node:net').Server} server
+ * @param {() => void} look
+ * @param {number} everyMs
  */
-function boundIdle(pending, res, socket) {
-  pending.pass(socket);
-  res.once('close', () => pending.enter(socket));
+function lookAfter(server, look, everyMs) {
+  server.once('listening', () => {
+    const timer = setInterval(look, everyMs);
+    server.once('close', () => clearInterval(timer));
+  });
 }

@@ -42,10 +42,9 @@ export function exportType(req, format) {
  * @param {Parameters<typeof fileName>[0]} of.sensor
  * @param {{ from: number, to: number }} of.range
  * @param {'asc' | 'desc'} of.order
- * @param {number} of.stallMs who takes nothing for so long is taken to be gone
  * @throws {MillraceError} `bad_parameter`, `busy`, `unavailable`
  */
-export async function sendExport(req, res, { reading, places, type, key, sensor, range, order, stallMs }) {
+export async function sendExport(req, res, { reading, places, type, key, sensor, range, order }) {
   const paged = ['limit', 'cursor'].filter((parameter) => parameter in req.query);
   if (paged.length > 0) {
     throw new MillraceError('bad_parameter', 'An export is the whole range: it has no pages.', {
@@ -60,8 +59,6 @@ export async function sendExport(req, res, { reading, places, type, key, sensor,
   const format = FORMATS[type];
   res.attachment(fileName(sensor, format.extension)).set('Content-Type', `${type}; charset=utf-8`);
   if (req.method === 'HEAD') return void res.end();
-  // Nobody handles it, so Node closes the connection; what is read ahead for him would else be kept for as long as he likes.
-  res.setTimeout(stallMs);
   try {
     await whileThere(res, (signal) =>
       sendSamples(res, format, reading.all(key, range, order, signal), { ...range, order, signal }),

@@ -28,7 +28,7 @@ export const QUERY = {
  * @returns {import('express').RequestHandler}
  */
 export const getMeasurements = (parts) => async (req, res) => {
-  const { reading, cursors, stallMs, places } = parts;
+  const { reading, cursors, places } = parts;
   const { limit, cursor, order, format, ...given } = readQuery(req, QUERY);
   const range = cutRange(given, parts);
   const sensor = await findMeasured(parts, req.params);
@@ -46,7 +46,6 @@ export const getMeasurements = (parts) => async (req, res) => {
       sensor,
       range,
       order,
-      stallMs,
     });
   const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
   const reached = cursor === undefined ? null : cursors.open(scope, cursor);

@@ -10,22 +10,29 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const afterwards = useCleanUps();
 const strangers = createStrangers(afterwards);
 
-/** @param {{ bounds?: import('../../../api/connection-bounds.js').Bounds, requestMs?: number }} [options] */
-async function startServer({ bounds, requestMs = 86_400_000 } = {}) {
+const NEVER_MS = 86_400_000;
+
+/** More than the connection itself takes. */
+const LARGE = Buffer.alloc(16 * 1024 * 1024);
+
+/** @param {{ bounds?: import('../../../api/connection-bounds.js').Bounds, requestMs?: number, stallMs?: number }} [options] */
+async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } = {}) {
   /** @type {import('node:http').ServerResponse[]} */
   const streams = [];
-  const asked = { times: 0 };
+  const asked = { times: 0, over: 0 };
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createHttpServer({
     app: (req, res) => {
       asked.times++;
+      res.once('close', () => asked.over++);
       if (req.url === '/stream') streams.push(res.writeHead(200));
-      else res.end('well');
+      else res.end(req.url === '/large' ? LARGE : 'well');
     },
     host: '127.0.0.1',
     port: 0,
     stopStreams: () => streams.forEach((res) => void res.end()),
     requestMs,
+    stallMs,
     metrics,
     bounds,
   });
@@ -144,4 +151,53 @@ test('who waits to be told to send his body is told, and goes on upon the same c
   careful.socket.write('{}');
   await until(() => careful.heard().endsWith('well'));
   await ask(careful, 2);
+});
+
+/** @param {number} port @param {string} [from] */
+async function takeNothing(port, from) {
+  const stranger = await strangers.open(port, from);
+  stranger.socket.pause().write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  return stranger;
+}
+
+test('who takes nothing of his answer is given up, though he goes on sending; who is told nothing is not', async () => {
+  const { port, streams, asked } = await startServer({ stallMs: 100 });
+  const reader = await strangers.open(port);
+  reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until(() => streams.length === 1);
+  const stuck = await takeNothing(port);
+  const knocking = setInterval(() => stuck.socket.write('\r\n'), 20);
+  afterwards(() => clearInterval(knocking));
+  await until(() => asked.over === 1);
+  // All this while it was told nothing, and waits for nothing.
+  expect(reader.closed()).toBe(false);
+});
+
+test('a crowd of those who take nothing of their answers is bounded as one that asks nothing', async () => {
+  const { port, refused, asked } = await startServer({
+    bounds: { connections: 1000, pending: 20 },
+  });
+  const other = await takeNothing(port, '127.0.0.3');
+  for (let count = 0; count < 60; count++) await takeNothing(port, '127.0.0.2');
+  await until(async () => (await refused('crowded')) === 41);
+  await until(() => asked.over === 41);
+  await ask(await strangers.open(port, '127.0.0.4'), 1);
+  other.socket.resume();
+  await until(() => other.heard().length > LARGE.length);
+});
+
+test('who went away in the middle of his answer is none of the crowd', async () => {
+  const { port, refused, streams, asked } = await startServer({
+    bounds: { connections: 1000, pending: 20 },
+  });
+  for (let count = 0; count < 30; count++) {
+    const reader = await strangers.open(port);
+    reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await until(() => streams.length === count + 1);
+    reader.socket.destroy();
+  }
+  await until(() => asked.over === 30);
+  const later = await strangers.flood(20, port);
+  for (const each of later) await ask(each, 1);
+  expect(await refused('crowded')).toBe(0);
 });

@@ -4,15 +4,17 @@ import { afterEach, expect, test } from '@jest/globals';
 import express from 'express';
 import { sendExport } from '../../../api/http/export/index.js';
 import { createPlaces } from '../../../api/http/places.js';
+import { createHttpServer } from '../../../api/http/server.js';
+import { createMetrics } from '../../../api/metrics.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { until } from '../../support/until.js';
 
-/** @type {import('node:http').Server} */
+/** @type {ReturnType<typeof createHttpServer>} */
 let server;
-afterEach(() => void server.close());
+afterEach(() => server.stop());
 
-/** Exports without an end. */
-async function serve() {
+/** Exports without an end. @param {{ stallMs?: number }} [options] */
+async function serve({ stallMs = 86_400_000 } = {}) {
   const state = { ended: false };
   async function* all() {
     try {
@@ -35,18 +37,25 @@ async function serve() {
       sensor: { deviceId: 'd', sensorId: 's', row: { deviceName: 'export', name: null } },
       range: { from: 0, to: Number.MAX_SAFE_INTEGER },
       order: 'asc',
-      stallMs: 500,
     }),
   );
-  server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  const [response] = await once(get(`http://127.0.0.1:${port}`, { agent: false }), 'response');
-  return { response, state, url: `http://127.0.0.1:${port}` };
+  server = createHttpServer({
+    app,
+    host: '127.0.0.1',
+    port: 0,
+    stopStreams() {},
+    requestMs: 30_000,
+    stallMs,
+    metrics: createMetrics({ version: 'test', role: 'http' }),
+  });
+  await server.start();
+  const url = `http://127.0.0.1:${server.port}`;
+  const [response] = await once(get(url, { agent: false }), 'response');
+  return { response, state, url };
 }
 
 test('who takes nothing of an export is given up, and what was read for him let go', async () => {
-  const { response, state } = await serve();
+  const { response, state } = await serve({ stallMs: 200 });
   response.on('error', () => {});
   expect(response.statusCode).toBe(200);
   await until(() => state.ended);
