@@ -102,10 +102,14 @@ export function createMetrics({ version, role }) {
       'iot_sparkplug_rebirth_requests_total',
       'Sparkplug edge nodes asked to be born anew: messages of them were missed, or not understood',
     ),
-    live: counter(
-      'iot_live_messages_total',
-      'Messages on iot/live: published, dropped (the broker is away or slow), ignored (heard, and not ours)',
+    live: counted(
+      counter(
+        'iot_live_messages_total',
+        'Messages on iot/live: published, dropped (the broker is away or slow), ignored (heard, and not ours)',
+        'result',
+      ),
       'result',
+      ['published', 'dropped', 'ignored'],
     ),
     healed: counter(
       'iot_live_healed_total',
@@ -132,7 +136,11 @@ export function createMetrics({ version, role }) {
       'habit',
       ['unprepared', 'unpaged', 'filtering', 'consistency'],
     ),
-    staleIndexRows: counter('iot_db_stale_index_rows_total', 'Index rows that latest contradicted', 'index'),
+    staleIndexRows: counted(
+      counter('iot_db_stale_index_rows_total', 'Index rows that latest contradicted', 'index'),
+      'index',
+      ['type', 'site', 'name', 'device_site'],
+    ),
 
     httpSeconds: histogram(
       'iot_http_request_seconds',

@@ -49,6 +49,20 @@ test('docs/metrics.md names every metric that a process has, with its type, its 
   }
 });
 
+test('what may happen is told as 0 before it happens: an increase from nothing is none to Prometheus', async () => {
+  const { scrape } = await startSystem();
+  const counted = (await scrape()).split('\n');
+  for (const series of [
+    ...['published', 'dropped', 'ignored'].map((result) => `iot_live_messages_total{result="${result}"}`),
+    ...['type', 'site', 'name', 'device_site'].map(
+      (index) => `iot_db_stale_index_rows_total{index="${index}"}`,
+    ),
+    ...['settled', 'foreign', 'unsettled'].map((result) => `iot_ingest_messages_total{result="${result}"}`),
+  ]) {
+    expect(counted).toContain(`${series} 0`);
+  }
+});
+
 test('what waits, what runs and how far clocks are apart is told as it is', async () => {
   const { system } = await startSystem();
   const device = await connectDevice(system);
