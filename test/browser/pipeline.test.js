@@ -133,6 +133,13 @@ test('keeps to the rules of accessibility, in both themes and on a phone', async
       what: 'a chart that is drawn',
     });
     await dashboard.lookAt('pipeline');
+    await dashboard.page.setViewportSize({ width: 1200, height: 900 });
+    const cut = await dashboard.page.evaluate(() =>
+      [...document.querySelectorAll('.scrolls, .processes th, .processes td')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent }) => textContent),
+    );
+    expect(cut).toEqual([]);
   } finally {
     await stop();
   }
