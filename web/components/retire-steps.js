@@ -19,14 +19,18 @@ export function RetireExplanation({ device: { online, sensors }, onContinue }) {
       </li>
       <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
       <li>
-        If it comes back it registers anew, and what it measured before is shown again until that has expired. Other API
-        processes may go on knowing it for up to ten minutes.
+        Its account at the broker is taken away, and so is the right of gateways to speak for it. Where devices sign in, it stays
+        out until it is given an account again.
+      </li>
+      <li>
+        Should it come back, what it measured before is shown again until that has expired. Other API processes may go on
+        knowing it for up to ten minutes.
       </li>
     </ul>
     ${
       online &&
       html`<p class="dialog-warning">
-        It is online now. As long as it goes on sending, it comes back: switch it off first.
+        It is online now. Where devices need no account, it comes back as long as it goes on sending: switch it off first.
       </p>`
     }
     <p class="dialog-actions">
