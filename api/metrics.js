@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { ERRORS } from '../common/errors.js';
 
 const COMMIT_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
@@ -50,7 +51,11 @@ export function createMetrics({ version, role }) {
       'Samples whose time was relative to now, or missing: redelivery may store them twice',
     ),
     conflicts: counter('iot_ingest_conflicts_total', 'Instants for which one message had two values'),
-    refused: counter('iot_ingest_dead_letters_total', 'Measurements refused, by code', 'code'),
+    refused: counted(
+      counter('iot_ingest_dead_letters_total', 'Measurements refused, by code', 'code'),
+      'code',
+      Object.entries(ERRORS).flatMap(([code, { kind }]) => (kind === 'refusal' ? [code] : [])),
+    ),
     oversized: counter(
       'iot_ingest_oversized_total',
       'Connections closed because a message was over MAX_MESSAGE_BYTES',

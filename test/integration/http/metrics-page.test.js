@@ -64,7 +64,7 @@ test('what may happen is told as 0 before it happens: an increase from nothing i
 });
 
 test('what waits, what runs and how far clocks are apart is told as it is', async () => {
-  const { system } = await startSystem();
+  const { system, scrape } = await startSystem();
   const device = await connectDevice(system);
   afterwards(() => device.end());
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now() - 2000, value: 61 }]);
@@ -84,6 +84,8 @@ test('what waits, what runs and how far clocks are apart is told as it is', asyn
   for (const habit of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
     expect([habit, await read(`iot_db_wrong_habits_total{habit="${habit}"}`)]).toEqual([habit, 0]);
   }
+  // Of what first appears with a value, Prometheus sees no increase.
+  expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
 });
 
 test('while the database is away, messages stand still and its node is down, until it is back', async () => {

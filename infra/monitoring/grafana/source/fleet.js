@@ -46,7 +46,7 @@ export const fleet = dashboard({
       unit: 'short',
       queries: {
         stored: 'sum(rate(iot_ingest_samples_total{job="$job"}[$__rate_interval]))',
-        '{{code}}': 'sum by (code) (rate(iot_ingest_dead_letters_total{job="$job"}[$__rate_interval]))',
+        '{{code}}': 'sum by (code) (rate(iot_ingest_dead_letters_total{job="$job"}[$__rate_interval])) > 0',
       },
     },
     {
