@@ -101,6 +101,24 @@ test('what a device publishes reaches the shared subscription of the API', async
   expect(await message).toBe(`${MEASUREMENTS} []`);
 });
 
+test('a measurement sent as the README says reaches the API, and no command line has a secret', async () => {
+  const page = readFileSync('infra/compose/README.md', 'utf8');
+  const [, block = ''] = /```sh\n(printf .+?)```/s.exec(page) ?? [];
+  const sending = block.slice(0, block.indexOf('printf', 1));
+  // `printf` is the shell itself: it is no process.
+  const commands = page.split('\n').filter((line) => !line.startsWith('printf '));
+  expect(commands.filter((line) => line.includes('$(cat'))).toEqual([]);
+
+  const api = await connect(asApi());
+  await api.subscribeAsync(MEASUREMENTS, { qos: 1 });
+  const message = nextMessage(api);
+  const here = sending
+    .replaceAll('infra/compose/secrets', join(directory, 'secrets'))
+    .replace('mosquitto_pub -V', `mosquitto_pub -p ${broker.port} -V`);
+  await promisify(execFile)('/bin/sh', ['-euc', here]);
+  expect(await message).toMatch(/"sensor_id":"pressure","ts":"\d{4}-.*Z","value":4.2/);
+});
+
 test('the simulator may publish all that it has to say, and the API hears it', async () => {
   const api = await connect(asApi());
   await api.subscribeAsync(['iot/v1/+/birth', 'iot/v1/+/status', 'iot/v1/+/measurements'], { qos: 1 });
