@@ -1,25 +1,59 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 
 const root = new URL('../../', import.meta.url);
-const page = readFileSync(new URL('docs/threat-model.md', root), 'utf8');
+const read = (/** @type {string} */ file) => readFileSync(new URL(file, root), 'utf8');
+const page = read('docs/threat-model.md');
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .slice(2)
   .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| ?| ?\|$/g, '').trim()));
 
+/** What is called, with a text first: also `test.each(...)('title', ...)`, but no test that is skipped. */
+const TITLE = /(?:\b(?:test|describe)|[\])])\(\s*(['"`])(.+?)\1,/g;
+
+/** @param {string} file @returns {string[]} of its tests */
+const titlesIn = (file) => [...read(file).matchAll(TITLE)].map(([, , title]) => String(title));
+
+/** @param {string} holds @returns {Array<{ file: string, titles: string[] }>} `file` (*title*; *title*) */
+const holders = (holds) =>
+  [...holds.matchAll(/`([^`]+)`(?: \(([^)]+)\))?/g)].map(([, file, titles = '']) => ({
+    file: String(file),
+    titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
+  }));
+
 test('every line of the threat model is held by a test that is there', () => {
   expect(rows.length).toBeGreaterThan(20);
   for (const [door, line, holds = ''] of rows) {
-    const files = [...holds.matchAll(/`([^`]+)`/g)].map(([, file]) => String(file));
-    expect([door, line, files.length > 0]).toEqual([door, line, true]);
-    expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+    const held = holders(holds);
+    expect([door, line, held.length > 0]).toEqual([door, line, true]);
+    expect(held.flatMap(({ file }) => (existsSync(new URL(file, root)) ? [] : [file]))).toEqual([]);
   }
 });
 
+test('every line names a test by its title', () => {
+  const unnamed = rows.filter(([, , holds = '']) => {
+    const tests = holders(holds).filter(({ file }) => file.endsWith('.test.js'));
+    return tests.length > 0 && tests.every(({ titles }) => titles.length === 0);
+  });
+  expect(unnamed.map(([, line]) => line)).toEqual([]);
+});
+
+test('each title is that of a test of its file', () => {
+  const missing = rows
+    .flatMap(([, , holds = '']) => holders(holds))
+    .flatMap(({ file, titles }) => {
+      const inFile = titles.length > 0 ? titlesIn(file) : [];
+      return titles
+        .filter((title) => !inFile.some((one) => one.includes(title)))
+        .map((title) => [file, title]);
+    });
+  expect(missing).toEqual([]);
+});
+
 test('every test of abuse holds a line', () => {
-  for (const name of ['mqtt-connections', 'http-connections', 'requests', 'secrets']) {
-    expect(page).toContain(`test/thorough/abuse/${name}.test.js`);
+  for (const file of readdirSync(new URL('test/thorough/abuse', root))) {
+    expect(page).toContain(`test/thorough/abuse/${file}`);
   }
 });
