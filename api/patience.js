@@ -34,7 +34,7 @@ export function createPatience({ logger, onRetry }) {
     if (now - reportedAt < REPORT_EVERY_MS) return;
     reportedAt = now;
     const seconds = Math.round((now - failingSince) / 1000);
-    logger.warn({ seconds, reason: error.message }, 'the database does not take writes; waiting for it');
+    logger.warn({ seconds, reason: error.message }, 'the database does not take requests; waiting for it');
   }
 
   return {
@@ -48,7 +48,7 @@ export function createPatience({ logger, onRetry }) {
       for (let attempt = 0; ; attempt++) {
         try {
           const answer = await request();
-          if (failingSince) logger.info('the database takes writes again');
+          if (failingSince) logger.info('the database takes requests again');
           noteAnswer();
           return answer;
         } catch (error) {

@@ -15,17 +15,20 @@ const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_T
  *
  * @param {unknown} error
  * @param {string} setting that names the authority's file
+ * @param {boolean} [isSet] whether it does; without, the authorities that Node.js knows are trusted
  * @returns {string | null} null: it is no trouble of TLS
  */
-export function tlsTrouble(error, setting) {
+export function tlsTrouble(error, setting, isSet = true) {
   const { code = '', message = '' } = /** @type {Partial<NodeJS.ErrnoException>} */ (error ?? {});
-  if (UNTRUSTED.has(code)) return `its certificate is not signed by the authority in ${setting} (${message})`;
+  const authority = isSet ? `the authority in ${setting}` : 'an authority that is known here';
+  if (UNTRUSTED.has(code)) {
+    const mend = isSet ? '' : `, and no file in ${setting} names its own`;
+    return `its certificate is not signed by ${authority}${mend} (${message})`;
+  }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `its certificate, signed by the authority in ${setting}, is for other hosts (${message})`;
-  if (code === 'CERT_HAS_EXPIRED')
-    return `its certificate, or that of the authority in ${setting}, has expired`;
-  if (code === 'CERT_NOT_YET_VALID')
-    return `its certificate, or that of the authority in ${setting}, is not valid yet`;
+    return `its certificate, signed by ${authority}, is for other hosts (${message})`;
+  if (code === 'CERT_HAS_EXPIRED') return `its certificate, or that of ${authority}, has expired`;
+  if (code === 'CERT_NOT_YET_VALID') return `its certificate, or that of ${authority}, is not valid yet`;
   if (NO_TLS.has(code)) return `it does not speak TLS there, which ${setting} or the address demands`;
   return null;
 }

@@ -76,7 +76,7 @@ export function createConnection({ broker, will, clientId, onUp, onDown, onTroub
         stopped = true;
         onRefused(message);
       } else {
-        onTrouble(tlsTrouble(error, 'MQTT_TLS_CA') ?? (message || String(code)));
+        onTrouble(tlsTrouble(error, 'MQTT_TLS_CA', broker.ca !== undefined) ?? (message || String(code)));
       }
     });
     mine.on('close', () => {

@@ -93,7 +93,7 @@ export function createSubscriber(parts) {
       logger.info({ broker: mqtt.url }, 'connected');
     } catch (error) {
       // A connection that broke in between is made again, and then comes here again.
-      if (client.connected) throw brokerAway(mqtt.url, error);
+      if (client.connected) throw brokerAway(mqtt, error);
     }
   }
 
@@ -107,7 +107,7 @@ export function createSubscriber(parts) {
      */
     start: () =>
       new Promise((resolve, reject) => {
-        const fail = (/** @type {Error | undefined} */ error) => reject(brokerAway(mqtt.url, error));
+        const fail = (/** @type {Error | undefined} */ error) => reject(brokerAway(mqtt, error));
         // Without an error before it: the broker closed the connection, or did not answer CONNECT in time.
         const closed = () => fail(undefined);
         client.once('error', fail);
@@ -183,10 +183,10 @@ function says(error) {
   return error.message || String(/** @type {NodeJS.ErrnoException} */ (error).code);
 }
 
-/** @param {string | undefined} url @param {unknown} error */
-function brokerAway(url, error) {
+/** @param {{ url?: string | undefined, tlsCa?: string | undefined }} mqtt @param {unknown} error */
+function brokerAway({ url, tlsCa }, error) {
   const where = `The broker at ${url} (MQTT_URL)`;
-  const trouble = tlsTrouble(error, 'MQTT_TLS_CA');
+  const trouble = tlsTrouble(error, 'MQTT_TLS_CA', tlsCa !== undefined);
   const message = trouble
     ? `${where} is not to be trusted: ${trouble}.`
     : `${where} does not take us: ${says(error)}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`;
