@@ -8,6 +8,8 @@ jest.setTimeout(120_000);
 const HOUR = 3_600_000;
 /** Two spaces, and one at its end: nobody sees them, and HTML does not show them. */
 const SPACED = 'press  2 ';
+/** What a browser would make of it, if it were let. */
+const MARKUP = '<img class=forged src=x onerror=alert(1)>';
 
 const dashboard = useDashboard({
   async fill({ announce, publish }) {
@@ -15,6 +17,11 @@ const dashboard = useDashboard({
     for (const device of ['press-1', SPACED]) {
       await announce(device, { name: device, sensors: [{ sensor_id: 'force', type: 'force', unit: 'N' }] });
     }
+    await announce(MARKUP, {
+      site: MARKUP,
+      sensors: [{ sensor_id: MARKUP, name: MARKUP, type: MARKUP.slice(0, 20), unit: '<b class=forged>' }],
+    });
+    await publish(MARKUP, [{ sensor_id: MARKUP, ts: now, value: 1 }]);
     const samples = Array.from({ length: 60 }, (_, at) => ({
       sensor_id: 'force',
       ts: now - at * 1000,
@@ -162,4 +169,16 @@ test('a view that fails says so, and leaves the way to the others open', async (
   await dashboard.page.getByRole('link', { name: /^Dead letters/ }).click();
   await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
   expect(dashboard.takeComplaints().join()).toContain('broken on purpose');
+});
+
+describe('names of markup are shown as they are', () => {
+  const DEVICE = `/devices/${encodeURIComponent(MARKUP)}`;
+  test.each(['/?show=devices', DEVICE, `${DEVICE}/sensors/${encodeURIComponent(MARKUP)}`])(
+    '%s',
+    async (path) => {
+      await dashboard.visit(path);
+      await dashboard.page.locator('main').getByText(MARKUP).first().waitFor({ timeout: 20_000 });
+      expect(await dashboard.page.locator('.forged').count()).toBe(0);
+    },
+  );
 });
