@@ -96,6 +96,17 @@ export async function readYaml(tools, path) {
   return JSON.parse(stdout);
 }
 
+/**
+ * @param {PythonTools} tools
+ * @param {string[]} paths of HCL files
+ * @returns {Promise<Record<string, any>>} what each says; an expression is a text as it stands in the file, `${...}`
+ */
+export async function readHcl(tools, paths) {
+  const args = [beside('hcl_to_json.py'), ...paths];
+  const { stdout } = await run(tools.program('python'), args, { maxBuffer: 64 * 1048576 });
+  return JSON.parse(stdout);
+}
+
 /** @param {string} path @returns {string | null} */
 function readIfThere(path) {
   try {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { offlineTerraform } from '../support/terraform.js';
+import { offlineTerraform } from '../support/terraform/offline.js';
 
 // What Terraform itself can prove without a network: form, and the one module that has no provider. The others are read as
 // HCL in terraform-modules.test.js.
@@ -9,7 +9,7 @@ import { offlineTerraform } from '../support/terraform.js';
 const ROOT = 'infra/terraform';
 const BOOTSTRAP = join(ROOT, 'modules/scylla-bootstrap');
 
-/** @type {import('../support/terraform.js').Terraform} */
+/** @type {import('../support/terraform/offline.js').Terraform} */
 let terraform;
 
 beforeAll(async () => {

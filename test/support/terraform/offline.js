@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findTools } from '../../infra/bootstrap/index.js';
+import { findTools } from '../../../infra/bootstrap/index.js';
 
 const run = promisify(execFile);
 
@@ -17,7 +17,7 @@ const NOWHERE = 'http://127.0.0.1:9';
  * Terraform without network, without the user's configuration, and with its own data outside the repository.
  *
  * @returns {Promise<Terraform>}
- * @throws {import('../../common/errors.js').MillraceError} `tool_missing`, which says where it is to be had
+ * @throws {import('../../../common/errors.js').MillraceError} `tool_missing`, which says where it is to be had
  */
 export async function offlineTerraform() {
   const { terraform } = await findTools(['terraform']);
@@ -34,7 +34,7 @@ export async function offlineTerraform() {
   };
   return {
     run: async (directory, ...args) => {
-      const path = /** @type {import('../../infra/bootstrap/tools.js').Found} */ (terraform).path;
+      const path = /** @type {import('../../../infra/bootstrap/tools.js').Found} */ (terraform).path;
       try {
         const { stdout, stderr } = await run(path, [`-chdir=${directory}`, ...args], { env });
         return { code: 0, stdout, stderr };

@@ -1,0 +1,17 @@
+"""Prints files of HCL as JSON, each content under its path: Node.js has no HCL parser of its own."""
+
+import json
+import sys
+
+import hcl2
+
+# Blocks keep their mark `__is_block__`, which tells them from maps.
+OPTIONS = hcl2.SerializationOptions(with_comments=False, strip_string_quotes=True)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return hcl2.load(file, serialization_options=OPTIONS)
+
+
+json.dump({path: read(path) for path in sys.argv[1:]}, sys.stdout)

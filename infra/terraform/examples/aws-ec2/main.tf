@@ -1,0 +1,29 @@
+# Millrace's database on EC2: three zones, a node in each.
+terraform {
+  required_version = ">= 1.11"
+
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "~> 6.64"
+    }
+  }
+}
+
+provider "aws" {
+  region = var.region
+}
+
+module "database" {
+  source = "../../modules/aws-ec2"
+
+  name                      = var.name
+  zones                     = [for letter in var.zone_letters : "${var.region}${letter}"]
+  ami                       = var.ami
+  instance_type             = var.instance_type
+  nodes_per_zone            = var.nodes_per_zone
+  superuser_salted_password = var.superuser_salted_password
+  licence                   = var.licence
+  backup_bucket             = var.backup_bucket
+  monitoring_ami            = var.monitoring_ami
+}

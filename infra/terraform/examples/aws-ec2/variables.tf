@@ -1,0 +1,55 @@
+variable "name" {
+  description = "Name of the cluster."
+  type        = string
+  default     = "millrace"
+}
+
+variable "region" {
+  description = "Region, such as us-east-1."
+  type        = string
+}
+
+variable "zone_letters" {
+  description = "Three zones of the region that have the instance type."
+  type        = list(string)
+  default     = ["a", "b", "c"]
+}
+
+variable "ami" {
+  description = "ScyllaDB's image in the region, for the architecture of instance_type."
+  type        = string
+}
+
+variable "instance_type" {
+  description = "Instance type of a node; npm run size says how much is needed."
+  type        = string
+  default     = "i7i.2xlarge"
+}
+
+variable "nodes_per_zone" {
+  description = "Nodes in each zone."
+  type        = number
+  default     = 1
+}
+
+variable "superuser_salted_password" {
+  description = "Hash of the superuser's password: give it as TF_VAR_superuser_salted_password, not on the command line."
+  type        = string
+  sensitive   = true
+}
+
+variable "licence" {
+  description = "free or commercial."
+  type        = string
+  default     = "free"
+}
+
+variable "backup_bucket" {
+  description = "Name of the bucket for backups."
+  type        = string
+}
+
+variable "monitoring_ami" {
+  description = "Image of the monitoring host."
+  type        = string
+}

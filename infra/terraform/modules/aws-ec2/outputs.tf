@@ -1,0 +1,54 @@
+output "settings" {
+  description = "Settings of the application, by the names that it reads."
+  value       = module.bootstrap.settings
+}
+
+output "nodes" {
+  description = "Each node: zone, rack, address, and the instance that a session is started with."
+  value = { for name, node in module.bootstrap.nodes : name => merge(node, {
+    instance_id = name == module.bootstrap.first_node ? aws_instance.first.id : aws_instance.other[name].id
+  }) }
+}
+
+output "create_keyspace" {
+  description = "The statement that makes the keyspace as npm run migrate would."
+  value       = module.bootstrap.create_keyspace
+}
+
+output "licence" {
+  description = "What ScyllaDB's licence counts."
+  value       = module.bootstrap.licence
+}
+
+output "backup_location" {
+  description = "Where sctool backup -L goes."
+  value       = "s3:${aws_s3_bucket.backups.id}"
+}
+
+output "vpc_id" {
+  description = "The network."
+  value       = aws_vpc.this.id
+}
+
+output "application_subnet_ids" {
+  description = "The subnets for the application, by zone."
+  value       = { for zone, subnet in aws_subnet.application : zone => subnet.id }
+}
+
+output "client_security_group_id" {
+  description = "The group to put the application into: it may speak CQL to the nodes."
+  value       = aws_security_group.clients.id
+}
+
+output "monitoring_instance_id" {
+  description = "The monitoring host, for sessions."
+  value       = aws_instance.monitoring.id
+}
+
+output "prometheus_targets" {
+  description = "What Prometheus asks each node on: ScyllaDB's metrics, and the host's."
+  value = {
+    scylla = [for node in values(module.bootstrap.nodes) : "${node.address}:9180"]
+    host   = [for node in values(module.bootstrap.nodes) : "${node.address}:9100"]
+  }
+}

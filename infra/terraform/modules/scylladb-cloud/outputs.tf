@@ -1,0 +1,51 @@
+# A cluster with TLS listens twice: without on 9042, with on 9142. The application takes one port for all nodes, that of its
+# contact points.
+locals {
+  has_tls = try(length(scylladbcloud_cluster.this.ca_certificate) > 0, false)
+  port    = local.has_tls ? 9142 : 9042
+}
+
+output "settings" {
+  description = "Settings of the application, by the names that it reads. CQL_USERNAME is the superuser, for npm run roles alone."
+  value = {
+    CQL_CONTACT_POINTS = join(",", [for seed in split(",", data.scylladbcloud_cql_auth.this.seeds) : "${trimspace(seed)}:${local.port}"])
+    CQL_LOCAL_DC       = scylladbcloud_cluster.this.datacenter
+    CQL_KEYSPACE       = var.keyspace
+    CQL_USERNAME       = data.scylladbcloud_cql_auth.this.username
+  }
+}
+
+output "secrets" {
+  description = "Settings that are secret: each for a file, named by CQL_PASSWORD_FILE."
+  value = {
+    CQL_PASSWORD = data.scylladbcloud_cql_auth.this.password
+  }
+  sensitive = true
+}
+
+output "files" {
+  description = "Settings that name a file, with what has to be in it. An empty one: the cluster has no TLS, and the setting stays unset."
+  value = {
+    CQL_TLS_CA = scylladbcloud_cluster.this.ca_certificate
+  }
+}
+
+output "cluster_id" {
+  description = "The cluster's number in ScyllaDB Cloud."
+  value       = scylladbcloud_cluster.this.cluster_id
+}
+
+output "cidr_block" {
+  description = "The cluster's network: where a peered network routes to."
+  value       = scylladbcloud_cluster.this.cidr_block
+}
+
+output "peering_connection_ids" {
+  description = "The connection of each peering, for its owner to accept."
+  value       = { for name, peering in scylladbcloud_vpc_peering.this : name => peering.connection_id }
+}
+
+output "node_dns_names" {
+  description = "Names of all nodes, for monitoring."
+  value       = scylladbcloud_cluster.this.node_dns_names
+}

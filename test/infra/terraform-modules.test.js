@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { SETTINGS } from '../../common/settings-table.js';
+import { ensurePython } from '../../infra/python/ensure.js';
+import { AWS } from '../support/terraform/arguments-aws.js';
+import { S3 } from '../support/terraform/arguments-s3.js';
+import { SCYLLADB_CLOUD } from '../support/terraform/arguments-scylladbcloud.js';
+import { wrongArguments, wrongCalls, wrongReferences } from '../support/terraform/check.js';
+import { readModules } from '../support/terraform/modules.js';
+
+// The modules that need a provider, and so a network, are read as HCL: what they set exists, and what they must never do they
+// do not.
+
+const INSTALLS_MS = 300_000;
+const BOOTSTRAP = 'infra/terraform/modules/scylla-bootstrap';
+const CLOUD = 'infra/terraform/modules/scylladb-cloud';
+const EC2 = 'infra/terraform/modules/aws-ec2';
+const EXAMPLES = ['infra/terraform/examples/scylladb-cloud', 'infra/terraform/examples/aws-ec2'];
+const ALL = [BOOTSTRAP, CLOUD, EC2, ...EXAMPLES];
+const KNOWN = { ...AWS, ...S3, ...SCYLLADB_CLOUD };
+
+/** @type {Map<string, import('../support/terraform/modules.js').Module>} */
+let modules;
+
+beforeAll(async () => {
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  modules = await readModules(python, ALL);
+}, INSTALLS_MS);
+
+/** @param {string} directory */
+const moduleIn = (directory) =>
+  /** @type {import('../support/terraform/modules.js').Module} */ (modules.get(directory));
+
+describe.each(ALL)('%s', (directory) => {
+  test('sets arguments that its providers have, and none that can only be read', () => {
+    const { resources, data } = moduleIn(directory);
+    expect([...resources, ...data].flatMap((thing) => wrongArguments(thing, KNOWN))).toEqual([]);
+  });
+
+  test('refers to what is there', () => {
+    expect(wrongReferences(moduleIn(directory), KNOWN)).toEqual([]);
+    expect(wrongCalls(moduleIn(directory), modules)).toEqual([]);
+  });
+
+  test('has a description for every variable and output, and a type for every variable', () => {
+    const { variables, outputs } = moduleIn(directory);
+    for (const [name, { type, description }] of Object.entries(variables))
+      expect([name, type, description]).toEqual([name, expect.anything(), expect.any(String)]);
+    for (const [name, { description }] of Object.entries(outputs))
+      expect([name, description]).toEqual([name, expect.any(String)]);
+  });
+
+  test('marks secrets, and gives none a default', () => {
+    const { variables, outputs } = moduleIn(directory);
+    for (const [name, variable] of Object.entries(variables).filter(([name]) =>
+      /password|token/.test(name),
+    )) {
+      expect([name, variable.sensitive, 'default' in variable]).toEqual([name, true, false]);
+    }
+    for (const [name, output] of Object.entries(outputs)) {
+      const tells = /password|secrets|user_data/.test(JSON.stringify(output.value));
+      expect([name, output.sensitive ?? false]).toEqual([name, tells]);
+    }
+  });
+
+  test('uses no provider, or names its version', () => {
+    const { settings, resources, data } = moduleIn(directory);
+    const wanted = new Set(
+      [...resources, ...data].map(({ type }) => type.replace('data.', '').split('_')[0]),
+    );
+    const versions = Object.assign({}, ...settings.flatMap((block) => block.required_providers ?? []));
+    delete versions.__is_block__;
+    expect([...wanted].filter((name) => !(String(name) in versions))).toEqual([]);
+    expect(settings.some((block) => block.required_version === '>= 1.11')).toBe(true);
+  });
+});
+
+test.each([
+  ['node_count', 'scylladbcloud_cluster.this.node_count can be read, and not set'],
+  ['replicas', 'scylladbcloud_cluster.this.replicas is no argument'],
+])('an argument %s is refused', (name, said) => {
+  const thing = { type: 'scylladbcloud_cluster', name: 'this', address: 'scylladbcloud_cluster.this' };
+  expect(wrongArguments({ ...thing, body: { name: 'millrace', [name]: 3 } }, KNOWN)).toEqual([said]);
+});
+
+test('an argument of a nested block is refused, too', () => {
+  const body = { root_block_device: [{ encrypted: true, size: 8, __is_block__: true }] };
+  expect(
+    wrongArguments({ type: 'aws_instance', name: 'one', address: 'aws_instance.one', body }, KNOWN),
+  ).toEqual(['aws_instance.one.root_block_device.size is no argument']);
+});
+
+test('a reference to what is not there is found, also in brackets', () => {
+  const module = {
+    ...moduleIn(EC2),
+    text: 'a = aws_subnet.nodes[var.zoned].idd\nb = [local.none, data.aws_vpc.none.id, module.none.x]',
+  };
+  expect(wrongReferences(module, KNOWN).sort()).toEqual([
+    'aws_subnet.nodes.idd: no such attribute',
+    'data.aws_vpc.none.id: no such resource',
+    'local.none: no such local value',
+    'module.none.x: no such module',
+    'var.zoned: no such variable',
+  ]);
+});
+
+describe('settings that are put out', () => {
+  test.each([
+    [BOOTSTRAP, ['CQL_CONTACT_POINTS', 'CQL_KEYSPACE', 'CQL_LOCAL_DC']],
+    [CLOUD, ['CQL_CONTACT_POINTS', 'CQL_KEYSPACE', 'CQL_LOCAL_DC', 'CQL_USERNAME']],
+  ])('of %s are ones that the application reads', (directory, names) => {
+    const settings = moduleIn(directory).outputs['settings'].value;
+    expect(Object.keys(settings).sort()).toEqual(names);
+    for (const name of names) expect(SETTINGS[name]?.secret ?? false).toBe(false);
+    for (const name of names) expect(SETTINGS).toHaveProperty(name);
+  });
+
+  test('are secret where the application takes them from a file', () => {
+    const secrets = moduleIn(CLOUD).outputs['secrets'].value;
+    expect(Object.keys(secrets)).toEqual(['CQL_PASSWORD']);
+    for (const name of Object.keys(secrets)) expect(SETTINGS[name]?.secret).toBe(true);
+    const files = moduleIn(CLOUD).outputs['files'].value;
+    expect(Object.keys(files)).toEqual(['CQL_TLS_CA']);
+    for (const name of Object.keys(files)) expect(SETTINGS[name]?.help).toMatch(/^PEM file/);
+  });
+});
+
+test.each(EXAMPLES)(
+  '%s keeps its state in a bucket, encrypted and locked, whose name it does not tell',
+  (directory) => {
+    const backends = moduleIn(directory).settings.flatMap((block) => block['backend'] ?? []);
+    const { s3 } = Object.assign({}, ...backends);
+    const { __is_block__, ...said } = s3;
+    expect(said).toEqual({ key: expect.stringMatching(/\.tfstate$/), encrypt: true, use_lockfile: true });
+  },
+);
+
+test('the cluster in ScyllaDB Cloud is not replaced by the way, and speaks CQL', () => {
+  const cluster = moduleIn(CLOUD).resources.find(({ type }) => type === 'scylladbcloud_cluster');
+  expect(cluster?.body).toMatchObject({ user_api_interface: 'CQL', lifecycle: [{ prevent_destroy: true }] });
+});

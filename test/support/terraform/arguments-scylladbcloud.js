@@ -1,0 +1,32 @@
+/**
+ * Arguments of the provider scylladb/scylladbcloud, from its sources: scylladb/terraform-provider-scylladbcloud,
+ * `internal/provider/cluster/cluster.go` and its neighbours of August 2026 (1.13), read on 2026-11-22. What was taken out or made
+ * read-only on the way there stands in `reads`, so that an old example is refused.
+ *
+ * @type {Record<string, import('./check.js').Known>}
+ */
+export const SCYLLADB_CLOUD = {
+  scylladbcloud_cluster: {
+    sets: 'name cloud region min_nodes node_type node_disk_size cidr_block scylla_version enable_vpc_peering enable_dns byoa_id user_api_interface alternator_write_isolation availability_zone_ids backup_retention_days',
+    reads:
+      'id cluster_id node_count node_dns_names node_private_ips request_id datacenter status ca_certificate',
+    blocks: {
+      scaling: {
+        sets: 'instance_families instance_types',
+        blocks: {
+          storage_policy: { sets: 'min_gb target_utilization' },
+          vcpu_policy: { sets: 'min' },
+        },
+      },
+    },
+  },
+  scylladbcloud_allowlist_rule: { sets: 'cluster_id cidr_block', reads: 'id rule_id' },
+  scylladbcloud_vpc_peering: {
+    sets: 'cluster_id datacenter peer_vpc_id peer_cidr_blocks peer_region peer_account_id allow_cql',
+    reads: 'id vpc_peering_id connection_id network_link peer_cidr_block',
+  },
+  'data.scylladbcloud_cql_auth': {
+    sets: 'cluster_id datacenter dns',
+    reads: 'id cluster_name seeds username password',
+  },
+};

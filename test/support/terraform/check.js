@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+
+/**
+ * What `terraform validate` would say if it had the providers, as far as a list of their arguments can tell.
+ *
+ * @typedef {{ sets: string, reads?: string, blocks?: Record<string, Known> }} Known names, separated by spaces
+ * @typedef {import('./modules.js').Thing} Thing
+ */
+
+/** Of Terraform itself, in every resource. */
+const META = ['for_each', 'count', 'depends_on', 'provider', 'lifecycle'];
+
+/**
+ * @param {Thing} thing a resource or data source
+ * @param {Record<string, Known>} known
+ * @returns {string[]} what is wrong with its arguments
+ */
+export function wrongArguments(thing, known) {
+  const type = known[thing.type];
+  return type
+    ? wrongIn(thing.body, type, { where: thing.address, meta: META })
+    : [`${thing.address}: ${thing.type} is in no list of arguments`];
+}
+
+/**
+ * @param {Record<string, any>} body
+ * @param {Known} known
+ * @param {{ where: string, meta?: string[] }} context
+ * @returns {string[]}
+ */
+function wrongIn(body, known, { where, meta = [] }) {
+  return Object.entries(body).flatMap(([name, value]) => {
+    if (name === '__is_block__' || meta.includes(name)) return [];
+    const block = known.blocks?.[name];
+    if (block && Array.isArray(value))
+      return value.flatMap((each) => wrongIn(each, block, { where: `${where}.${name}` }));
+    if (has(known.sets, name)) return [];
+    return [`${where}.${name} ${has(known.reads, name) ? 'can be read, and not set' : 'is no argument'}`];
+  });
+}
+
+/** @param {string | undefined} names @param {string} name */
+const has = (names, name) => names?.split(' ').includes(name) ?? false;
+
+/**
+ * @param {import('./modules.js').Module} module
+ * @param {Record<string, Known>} known
+ * @returns {string[]} references to what is not there: variables, locals, resources and their attributes
+ */
+export function wrongReferences(module, known) {
+  const addresses = new Set([...module.resources, ...module.data].map(({ address }) => address));
+  return referencesIn(module.text).flatMap((reference) => {
+    const [first = '', second = '', third = '', ...rest] = reference.split('.');
+    if (first === 'var') return second in module.variables ? [] : [`${reference}: no such variable`];
+    if (first === 'local') return module.locals.has(second) ? [] : [`${reference}: no such local value`];
+    if (first === 'module') return second in module.calls ? [] : [`${reference}: no such module`];
+    const isData = first === 'data';
+    const type = isData ? `data.${second}` : first;
+    const address = isData ? `data.${second}.${third}` : `${first}.${second}`;
+    if (!addresses.has(address)) return [`${reference}: no such resource`];
+    const attribute = isData ? rest[0] : third;
+    const { sets = '', reads = '' } = known[type] ?? {};
+    return !attribute || has(`${sets} ${reads}`, attribute) ? [] : [`${reference}: no such attribute`];
+  });
+}
+
+/**
+ * @param {import('./modules.js').Module} module
+ * @param {Map<string, import('./modules.js').Module>} modules by directory
+ * @returns {string[]} what is wrong between a call and what it calls
+ */
+export function wrongCalls(module, modules) {
+  return Object.entries(module.calls).flatMap(([name, { source, ...body }]) => {
+    const called = modules.get(join(module.directory, source));
+    if (!called) return [`module.${name}: ${source} is no directory of modules`];
+    const given = Object.keys(body).filter((key) => key !== '__is_block__' && !META.includes(key));
+    const wanted = Object.keys(called.variables).filter((key) => !('default' in called.variables[key]));
+    const read = referencesIn(module.text).filter((reference) => reference.startsWith(`module.${name}.`));
+    return [
+      ...given
+        .filter((key) => !(key in called.variables))
+        .map((key) => `module.${name}.${key}: no such variable`),
+      ...wanted.filter((key) => !given.includes(key)).map((key) => `module.${name}.${key}: has no default`),
+      ...read
+        .filter((reference) => !(String(reference.split('.')[2]) in called.outputs))
+        .map((reference) => `${reference}: no such output`),
+    ];
+  });
+}
+
+const REFERENCE = /(?<![\w."-])(?:var|local|module|data|(?:aws|scylladbcloud)_\w+)(?:\.\w+)+/g;
+
+/** @param {string} text of HCL, without comments @returns {string[]} each once */
+function referencesIn(text) {
+  // What stands in brackets is looked at by itself, from the innermost: what follows them belongs to what stands before.
+  const pieces = [];
+  let rest = text;
+  for (let inner = INNERMOST.exec(rest); inner; inner = INNERMOST.exec(rest)) {
+    pieces.push(String(inner[1]));
+    rest = rest.slice(0, inner.index) + rest.slice(inner.index + inner[0].length);
+  }
+  return [...new Set([rest, ...pieces].flatMap((piece) => piece.match(REFERENCE) ?? []))];
+}
+
+const INNERMOST = /\[([^[\]]*)\]/;
