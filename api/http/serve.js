@@ -14,17 +14,16 @@ export function serve(router, routes, parts) {
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     const address = path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const name = named(address);
     for (const { method, create, operation } of here) {
       router[method](
         address,
-        name,
+        named(address),
         parts.access.guard(operation.scope),
         acceptable(operation),
         create(parts),
       );
     }
-    router.all(address, name, allowOnly(here.map(({ method }) => method.toUpperCase())));
+    router.all(address, named(address, 'other'), allowOnly(here.map(({ method }) => method.toUpperCase())));
   }
 }
 
@@ -60,9 +59,13 @@ function acceptable({ answers }) {
 
 const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
 
-/** @param {string} route @returns {import('express').RequestHandler} */
-export const named = (route) => (_req, res, next) => {
-  res.locals['route'] = route;
+/**
+ * @param {string} route
+ * @param {string} [method] default: that of the request
+ * @returns {import('express').RequestHandler}
+ */
+const named = (route, method) => (req, res, next) => {
+  Object.assign(res.locals, { route, method: method ?? req.method });
   next();
 };
 
@@ -73,7 +76,8 @@ export const unknown = () => {
 
 /**
  * Times each request under its route, never its path: labels must not grow with the fleet. Express's own `req.route`
- * would not do: it loses the part before a router as soon as a handler fails. The dashboard's files are `other`.
+ * would not do: it loses the part before a router as soon as a handler fails. The dashboard's files are `other`, and so is
+ * a method that a route does not serve: there are dozens that anybody may send.
  *
  * @param {import('../metrics.js').Metrics} metrics
  * @returns {import('express').RequestHandler}
@@ -83,7 +87,8 @@ export const timed = (metrics) => (req, res, next) => {
   metrics.httpInFlight.inc();
   res.once('close', () => metrics.httpInFlight.dec());
   res.on('finish', () => {
-    end({ route: res.locals['route'] ?? 'other', method: req.method, status: res.statusCode });
+    const { route = 'other', method = req.method === 'GET' ? 'GET' : 'other' } = res.locals;
+    end({ route, method, status: res.statusCode });
   });
   next();
 };

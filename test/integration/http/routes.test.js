@@ -49,6 +49,17 @@ test.each([
   }
 });
 
+test('a method that is not served is none of the labels of metrics: there are dozens', async () => {
+  for (const path of ['/healthz', '/api/v1/latest', '/', '/assets/main.js', '/nothing']) {
+    for (const method of ['GET', 'HEAD', 'PUT', 'PROPFIND', 'M-SEARCH']) {
+      await send(system.httpUrl, path, { method });
+    }
+  }
+  const { text } = await send(system.httpUrl, '/metrics');
+  const methods = [...text.matchAll(/^iot_http_request_seconds_count\{.*method="([^"]+)"/gm)];
+  expect([...new Set(methods.map(([, method]) => method))].sort()).toEqual(['GET', 'HEAD', 'other']);
+});
+
 test.each(['/api/v1/devices/%zz', '/api/v1/devices/a%', '/api/v1/devices/%ff', '/devices/%zz'])(
   '%s is no valid percent-encoding',
   async (path) => {
