@@ -47,10 +47,10 @@ export function createSessions({ secret, known, sessionMs, clock }) {
     open(value) {
       const [, end = '', signature = ''] = GENUINE.exec(value) ?? [];
       const given = Buffer.from(signature, 'base64url');
-      if (given.length !== 32) return null;
+      if (given.length !== 32 || Number(end) <= clock()) return null;
       const same = keyed.map(({ key }) => timingSafeEqual(given, sign(key, end)));
       const one = keyed[same.indexOf(true)];
-      return one && Number(end) > clock() ? { scopes: one.scopes, endsAt: Number(end) } : null;
+      return one ? { scopes: one.scopes, endsAt: Number(end) } : null;
     },
   };
 }

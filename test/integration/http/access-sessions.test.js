@@ -96,6 +96,13 @@ test('it is nothing once it is changed, has ended, or is of another secret', asy
   expectProblem(answer, 401, 'unauthorized');
 });
 
+test('of cookies of its name four are looked at: each costs a signature, and a header takes thousands', async () => {
+  const cookie = await sessionOf(READER);
+  const other = `millrace_session=${Date.now() + HOUR_MS + ahead}.${'A'.repeat(43)}; `;
+  expect((await whoIs(other.repeat(3) + cookie)).scopes).toEqual(['read']);
+  expect((await whoIs(other.repeat(4) + cookie)).scopes).toEqual([]);
+});
+
 test('another process of the same settings knows it, and it ends with its token', async () => {
   const cookie = await sessionOf(READER);
   const start = (/** @type {Record<string, string>} */ changed) =>
