@@ -1,12 +1,40 @@
 #!/bin/sh
-# Writes random secrets for docker-compose.yml to infra/compose/secrets, once: a file that is there is kept.
+# Writes random secrets and certificates for docker-compose.yml to infra/compose/secrets, once: a file that is there is kept.
 #
 # The directory is the lock (0700): nobody else on this machine gets past it. The files in it can be read by all (0644),
-# because each is mounted into containers whose users have other ids.
+# because each is mounted into containers whose users have other ids; the authority's key goes into none (0600).
+#
+# Commands stand in single quotes: they are run, or printed as they are, with their variables before them.
+# shellcheck disable=SC2016
 set -eu
 
+usage() {
+  cat <<'END'
+sh infra/compose/init.sh [--host NAMES] [--dry-run] [DIRECTORY]
+
+  --host NAMES   names and addresses that clients connect to with TLS, comma-separated, besides localhost and those of the
+                 containers; where there is a certificate already, remove server.* first
+  --dry-run      prints the commands that would run, as a script, and writes nothing
+  DIRECTORY      for the files; default: secrets beside this script, where docker-compose.yml looks
+
+OPENSSL=/path/to/openssl names another OpenSSL.
+END
+}
+
 openssl=${OPENSSL:-openssl}
-directory=${1:-$(dirname "$0")/secrets}
+directory=$(dirname "$0")/secrets
+hosts=localhost,127.0.0.1,::1,mosquitto,https,cql
+dry_run=false
+while [ $# -gt 0 ]; do
+  case $1 in
+    --help) usage && exit ;;
+    --dry-run) dry_run=true ;;
+    --host) hosts=$hosts,${2?--host takes names} && shift ;;
+    -*) usage >&2 && exit 64 ;;
+    *) directory=$1 ;;
+  esac
+  shift
+done
 
 if ! printf 'x\n' | "$openssl" passwd -6 -stdin >/dev/null 2>&1; then
   echo "init.sh: '$openssl' cannot hash with SHA-512 (passwd -6). Install OpenSSL 1.1.1 or newer (Debian: apt-get install" \
@@ -14,38 +42,64 @@ if ! printf 'x\n' | "$openssl" passwd -6 -stdin >/dev/null 2>&1; then
   exit 66
 fi
 
-mkdir -p "$directory"
-chmod 0700 "$directory"
-
-# write NAME: puts standard input into the file NAME, whole or not at all
-write() {
-  cat >"$directory/.$1"
-  chmod 0644 "$directory/.$1"
-  mv "$directory/.$1" "$directory/$1"
-  echo "written  $directory/$1"
+# alternative_names HOSTS: as OpenSSL's configuration has them, DNS:localhost,IP:127.0.0.1
+alternative_names() {
+  printf '%s\n' "$1" | tr ',' '\n' | sed -E -e '/:|^[0-9.]+$/s/^/IP:/' -e '/^IP:/!s/^/DNS:/' | paste -s -d , -
 }
 
-for name in api_token cursor_secret cql_password cql_migrate_password cql_serve_password mqtt_password mqtt_device_password; do
-  if [ -e "$directory/$name" ]; then
-    echo "kept     $directory/$name"
-  else
-    "$openssl" rand -hex 24 | write "$name"
+# run COMMAND
+run() {
+  if $dry_run; then printf '%s\n' "$1"; else eval "$1"; fi
+}
+
+# make FILE MODE COMMAND: what the command prints becomes the file, whole or not at all
+make() {
+  file=$directory/$1
+  if [ -e "$file" ]; then
+    $dry_run || echo "kept     $file"
+    return
   fi
+  run "$3"' >"$directory/'"$1.new\""
+  run "chmod $2"' "$directory/'"$1.new\""
+  run 'mv "$directory/'"$1.new"'" "$directory/'"$1\""
+  $dry_run || echo "written  $file"
+}
+
+names=$(alternative_names "$hosts")
+! $dry_run || printf "%s='%s'\n" openssl "$openssl" directory "$directory" names "$names"
+run 'mkdir -p "$directory"'
+run 'chmod 0700 "$directory"'
+
+for name in api_token read_token cursor_secret cql_password cql_migrate_password cql_serve_password mqtt_password \
+  mqtt_device_password grafana_password; do
+  make "$name" 0644 '"$openssl" rand -hex 24'
 done
 
 # ScyllaDB takes the password of its first superuser as a hash in scylla.yaml, on its first start only.
-if [ -e "$directory/scylla_superuser.yaml" ]; then
-  echo "kept     $directory/scylla_superuser.yaml"
-else
-  hash=$("$openssl" passwd -6 -stdin <"$directory/cql_password")
-  write scylla_superuser.yaml <<END
-authenticator: PasswordAuthenticator
-authorizer: CassandraAuthorizer
-auth_superuser_name: millrace
-auth_superuser_salted_password: '$hash'
-END
-fi
+make scylla_superuser.yaml 0644 'printf "%s: \047%s\047\n" \
+  authenticator PasswordAuthenticator authorizer CassandraAuthorizer auth_superuser_name millrace \
+  auth_superuser_salted_password "$("$openssl" passwd -6 -stdin <"$directory/cql_password")"'
 
-echo
-echo "Next: docker compose up --build"
-echo "Then: http://127.0.0.1:8080 with the token in $directory/api_token"
+# The authority lasts ten years, since clients have to be given a new one by hand; what it signs a year, which browsers take.
+make server.cnf 0644 'printf "%s\n" \
+  "[req]" "prompt = no" "distinguished_name = subject" \
+  "[subject]" "O = Millrace" "CN = localhost" \
+  "[authority]" "basicConstraints = critical, CA:true, pathlen:0" "keyUsage = critical, keyCertSign, cRLSign" \
+  "subjectKeyIdentifier = hash" \
+  "[server]" "basicConstraints = critical, CA:false" "keyUsage = critical, digitalSignature" \
+  "extendedKeyUsage = serverAuth" "subjectKeyIdentifier = hash" "authorityKeyIdentifier = keyid" \
+  "subjectAltName = $names"'
+new_key='"$openssl" genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256'
+make ca.key 0600 "$new_key"
+make ca.pem 0644 '"$openssl" req -x509 -new -key "$directory/ca.key" -config "$directory/server.cnf" \
+  -extensions authority -subj "/O=Millrace/CN=Millrace compose CA" -days 3650'
+make server.key 0644 "$new_key"
+make server.pem 0644 '"$openssl" req -new -key "$directory/server.key" -config "$directory/server.cnf" |
+  "$openssl" x509 -req -CA "$directory/ca.pem" -CAkey "$directory/ca.key" -set_serial "0x40$("$openssl" rand -hex 15)" \
+    -sha256 -days 365 -extfile "$directory/server.cnf" -extensions server'
+
+$dry_run || cat <<END
+
+Next: docker compose up --build
+Then: http://127.0.0.1:8080 with the token in $directory/api_token
+END

@@ -1,10 +1,12 @@
 #!/bin/sh
 # Runs in Mosquitto's container: makes the password file from the secrets, then becomes the broker.
 #
-# Mosquitto wants its password and access files owned by its own user and closed to others; mounted files are neither.
+# Mosquitto wants its password, access and key files owned by its own user and closed to others; mounted files are neither.
 set -eu
 
 secrets=${SECRETS:-/run/secrets}
+certificate=${TLS_CERTIFICATE:-$secrets/tls_certificate}
+key=${TLS_KEY:-$secrets/tls_key}
 configuration=${CONFIGURATION:-/opt/millrace}
 run=${RUN_DIRECTORY:-/tmp/mosquitto}
 
@@ -19,5 +21,7 @@ mosquitto_passwd -U "$run/passwords"
 # For the health check's mosquitto_sub.
 printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" >"$run/mosquitto_sub"
 cat "$configuration/mosquitto.acl" >"$run/acl"
+cat "$certificate" >"$run/server.pem"
+cat "$key" >"$run/server.key"
 
 exec mosquitto -c "$configuration/mosquitto.conf"

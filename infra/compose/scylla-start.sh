@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs in ScyllaDB's container: adds our superuser to a copy of scylla.yaml, then starts the image's own entry point on it.
+# Runs in ScyllaDB's container: adds our superuser and certificate to a copy of scylla.yaml, then starts the image's own entry point on it.
 #
 # A copy of the image's own file, so that all other defaults stay those of its version; and no arguments, because the
 # image hands those through a shell, which would eat the dollar signs of the hash. With this there never is a role
@@ -11,6 +11,8 @@ superuser=${SUPERUSER_YAML:-/run/secrets/scylla_superuser}
 entrypoint=${SCYLLA_ENTRYPOINT:-/docker-entrypoint.py}
 configuration=${CONFIGURATION:-/tmp/scylla.yaml}
 password=${CQL_PASSWORD_FILE:-/run/secrets/cql_password}
+certificate=${TLS_CERTIFICATE:-/run/secrets/tls_certificate}
+key=${TLS_KEY:-/run/secrets/tls_key}
 credentials=${CQLSH_CREDENTIALS:-/tmp/cqlsh-credentials}
 
 # Made anew at every start, readable by all: the server may run as another user than this script. The empty line is for an
@@ -19,6 +21,7 @@ credentials=${CQLSH_CREDENTIALS:-/tmp/cqlsh-credentials}
   cat "$original"
   echo
   cat "$superuser"
+  printf '%s\n' 'client_encryption_options:' '  enabled: true' "  certificate: $certificate" "  keyfile: $key"
 } >"$configuration"
 chmod 0644 "$configuration"
 

@@ -55,12 +55,6 @@ async function connect(options) {
 const secret = (name) => readFileSync(join(directory, 'secrets', name), 'utf8').trim();
 const asDevice = () => ({ username: 'devices', password: secret('mqtt_device_password') });
 const asApi = () => ({ username: 'millrace', password: secret('mqtt_password') });
-const theApisSession = () => ({
-  ...asApi(),
-  clientId: 'millrace-1',
-  clean: false,
-  properties: { sessionExpiryInterval: 3600 },
-});
 
 /** @param {string} topic */
 async function listenTo(topic) {
@@ -185,19 +179,13 @@ test('a message of MAX_MESSAGE_BYTES passes, and twice that closes the connectio
   await Promise.all([expect(refused).rejects.toThrow(), device.endAsync(true)]);
 });
 
-test('what waits for an API that is away survives a restart of the broker', async () => {
-  const before = await connect(theApisSession());
-  await before.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
-  await before.endAsync();
-  const device = await connect(asDevice());
-  await device.publishAsync(MEASUREMENTS, '[1]', { qos: 1 });
-  await device.endAsync();
-
-  await broker.stop();
-  await broker.start();
-
-  // The listener stands before the connection does: the queue is sent at once.
-  const after = mqtt.connect(`mqtt://127.0.0.1:${broker.port}`, { protocolVersion: 5, ...theApisSession() });
-  clients.push(after);
-  expect(await nextMessage(after)).toBe(`${MEASUREMENTS} [1]`);
+test('with TLS it shows a certificate of our own authority, and asks for the same password', async () => {
+  const address = `mqtts://localhost:${broker.tlsPort}`;
+  const options = { protocolVersion: /** @type {const} */ (5), reconnectPeriod: 0 };
+  const ca = readFileSync(join(directory, 'secrets', 'ca.pem'));
+  clients.push(await mqtt.connectAsync(address, { ...options, ...asDevice(), ca }, false));
+  const stranger = mqtt.connectAsync(address, { ...options, ca }, false);
+  await expect(stranger).rejects.toMatchObject({ code: NOT_AUTHORIZED });
+  const untold = mqtt.connectAsync(address, { ...options, ...asDevice() }, false);
+  await expect(untold).rejects.toThrow(/certificate/);
 });

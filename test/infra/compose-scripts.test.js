@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -35,6 +35,48 @@ test('init.sh closes the directory, and keeps what is there when it runs again',
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
 });
 
+test('init.sh prints, when asked for a dry run, a script that does the same, and writes nothing', async () => {
+  const planned = join(directory, 'planned');
+  const { stdout } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
+  expect(existsSync(planned)).toBe(false);
+  writeFileSync(join(directory, 'plan.sh'), stdout);
+  await run('/bin/sh', ['-eu', join(directory, 'plan.sh')]);
+  expect(readdirSync(planned)).toEqual(readdirSync(secrets));
+  const { stdout: nothing } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
+  expect(nothing).not.toContain('openssl"');
+});
+
+test('init.sh makes an authority that signs for our hosts and those that are named, and locks its key away', async () => {
+  const other = join(directory, 'other');
+  await run('/bin/sh', ['infra/compose/init.sh', '--host', 'broker.example,192.0.2.7', other]);
+  const checks = [
+    '-verify_hostname cql',
+    '-verify_hostname broker.example',
+    '-verify_ip 192.0.2.7',
+    '-verify_ip ::1',
+  ];
+  for (const check of checks) {
+    const args = [
+      '-purpose',
+      'sslserver',
+      '-x509_strict',
+      '-CAfile',
+      join(other, 'ca.pem'),
+      ...check.split(' '),
+    ];
+    await run('openssl', ['verify', ...args, join(other, 'server.pem')]);
+  }
+  const strange = [
+    '-CAfile',
+    join(other, 'ca.pem'),
+    '-verify_hostname',
+    'other.example',
+    join(other, 'server.pem'),
+  ];
+  await expect(run('openssl', ['verify', ...strange])).rejects.toThrow(/hostname mismatch/i);
+  expect(statSync(join(other, 'ca.key')).mode & 0o777).toBe(0o600);
+});
+
 test("init.sh writes ScyllaDB's superuser with the hash of the password that makes the roles", async () => {
   const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
   const hash = superuser.auth_superuser_salted_password;
@@ -47,7 +89,7 @@ test("init.sh writes ScyllaDB's superuser with the hash of the password that mak
   expect(superuser.auth_superuser_name).toBe(compose.services.roles.environment.CQL_USERNAME);
 });
 
-test("scylla-start.sh hands the image's own entry point a scylla.yaml with our superuser", async () => {
+test("scylla-start.sh hands the image's own entry point a scylla.yaml with our superuser and certificate", async () => {
   const configuration = join(directory, 'scylla.yaml');
   const original = join(directory, 'original.yaml');
   writeFileSync(original, 'num_tokens: 256'); // Without a line's end, as some files are.
@@ -55,6 +97,8 @@ test("scylla-start.sh hands the image's own entry point a scylla.yaml with our s
     ...process.env,
     SCYLLA_YAML: original,
     SUPERUSER_YAML: join(secrets, 'scylla_superuser.yaml'),
+    TLS_CERTIFICATE: join(secrets, 'server.pem'),
+    TLS_KEY: join(secrets, 'server.key'),
     SCYLLA_ENTRYPOINT: '/bin/echo',
     CONFIGURATION: configuration,
     CQL_PASSWORD_FILE: join(secrets, 'cql_password'),
@@ -66,6 +110,7 @@ test("scylla-start.sh hands the image's own entry point a scylla.yaml with our s
     num_tokens: 256,
     authenticator: 'PasswordAuthenticator',
     auth_superuser_name: 'millrace',
+    client_encryption_options: { enabled: true, certificate: env.TLS_CERTIFICATE, keyfile: env.TLS_KEY },
   });
   const password = readFileSync(join(secrets, 'cql_password'), 'utf8').trim();
   expect(readFileSync(env.CQLSH_CREDENTIALS, 'utf8')).toBe(

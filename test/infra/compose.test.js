@@ -1,52 +1,35 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readSettings } from '../../common/settings.js';
 import { SETTINGS } from '../../common/settings-table.js';
-import { ensurePython, readYaml } from '../../infra/python/ensure.js';
+import { INSTALLS_MS, loadCompose } from '../support/compose.js';
 
-// No container engine runs here: files are checked against schemas and linters, what they say against the application.
+// What holds for every service of docker-compose.yml, whatever its profile.
 
 const run = promisify(execFile);
-const COMPOSE = 'docker-compose.yml';
 const SCRIPTS = ['init.sh', 'scylla-start.sh', 'mosquitto-start.sh'].map((name) => `infra/compose/${name}`);
-const OURS = ['api', 'roles', 'migrate', 'simulator'];
-/** Of them, those that know no broker. */
-const OF_THE_DATABASE = ['roles', 'migrate'];
-const INSTALLS_MS = 180_000;
+/** They end when they are done. */
+const ONCE = ['roles', 'migrate'];
+/** Of what init.sh writes, what no container gets. */
+const KEPT_HERE = ['ca.key', 'server.cnf'];
 
-/** @type {import('../../infra/python/ensure.js').PythonTools} */
-let python;
-/** @type {any} */
-let compose;
-/** @type {string} */
-let secrets;
-
+/** @type {Awaited<ReturnType<typeof loadCompose>>} */
+let stand;
 beforeAll(async () => {
-  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-  compose = await readYaml(python, COMPOSE);
-  secrets = mkdtempSync(join(tmpdir(), 'millrace-secrets-'));
-  await run('/bin/sh', ['infra/compose/init.sh', secrets]);
+  stand = await loadCompose();
 }, INSTALLS_MS);
-
-afterAll(() => rmSync(secrets, { recursive: true, force: true }));
-
-/** @returns {[string, any][]} */
-const services = () => Object.entries(compose.services);
-
-/** @param {string} path in a container, `/run/secrets/NAME` @returns {string} the file that is mounted there */
-const secretFile = (path) => join(secrets, basename(compose.secrets[basename(path)].file));
+afterAll(() => stand.remove());
 
 describe('linters', () => {
   test('the compose file is what the compose specification allows', async () => {
-    await run(python.program('check-jsonschema'), ['--builtin-schema', 'vendor.compose-spec', COMPOSE]);
+    const args = ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'];
+    await run(stand.python.program('check-jsonschema'), args);
   });
 
   test('hadolint finds nothing in the Dockerfile', async () => {
-    await run(python.program('hadolint'), ['--failure-threshold', 'style', 'Dockerfile']);
+    await run(stand.python.program('hadolint'), ['--failure-threshold', 'style', 'Dockerfile']);
   });
 
   test('shellcheck (Debian: apt-get install shellcheck) finds nothing in the scripts', async () => {
@@ -54,37 +37,94 @@ describe('linters', () => {
   });
 });
 
-describe('docker-compose.yml', () => {
-  test('publishes ports on loopback only', () => {
-    const ports = services().flatMap(([, service]) => service.ports ?? []);
-    expect(ports).toHaveLength(2);
-    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\$\{[A-Z_]+:-\d+\}:\d+$/);
+describe('every service', () => {
+  test('publishes its ports on loopback; those with TLS alone may be let beyond', () => {
+    const ports = stand.services.flatMap(([, service]) => service.ports ?? []);
+    expect(ports).toHaveLength(7);
+    for (const port of ports) {
+      const address = /:(8883|8443)$/.test(port) ? '\\$\\{TLS_ADDRESS:-127.0.0.1\\}' : '127.0.0.1';
+      expect(port).toMatch(new RegExp(`^${address}:\\$\\{[A-Z_]+:-\\d+\\}:\\d+$`));
+    }
   });
 
-  test('pins every image to a full version', () => {
-    const images = services().map(([, service]) => service.image);
-    const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+:\S+)/gm)].map(
-      (match) => match[1],
-    );
+  test('has an image of a full version', () => {
+    const images = stand.services.map(([, service]) => service.image);
+    const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+:\S+)/gm)];
     expect(bases).toHaveLength(1);
-    for (const image of [...images, ...bases]) expect(image).toMatch(/:(\d+\.\d+\.\d+(-[a-z-]+)?|local)$/);
+    for (const image of [...images, ...bases.map((match) => match[1])]) {
+      expect(image).toMatch(/:(v?\d+\.\d+\.\d+(-[a-z-]+)?|local)$/);
+    }
   });
 
-  test('holds no secret, and gives none by the environment', () => {
-    for (const [name, { environment = {} }] of services()) {
+  test('is bounded in memory, processes and log, and says how it is, or ends', () => {
+    for (const [name, service] of stand.services) {
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({ mem_limit: expect.any(String), pids_limit: expect.any(Number) }),
+      ]);
+      expect(service.logging.options).toMatchObject({ 'max-size': '10m', 'max-file': '3' });
+      const tells = Boolean(service.healthcheck);
+      expect([name, tells]).toEqual([name, !ONCE.includes(name) && name !== 'simulator']);
+    }
+  });
+
+  test('but the database has no right that it does not need, and no file system to write to', () => {
+    for (const [name, service] of stand.services) {
+      if (name.startsWith('scylla')) continue;
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          read_only: true,
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+        }),
+      ]);
+    }
+  });
+
+  test('waits for what it needs to be healthy, or done', () => {
+    const { services } = stand.compose;
+    for (const [name, { depends_on: needs = {} }] of stand.services) {
+      for (const [needed, { condition }] of Object.entries(/** @type {Record<string, any>} */ (needs))) {
+        const expected = ONCE.includes(needed) ? 'service_completed_successfully' : 'service_healthy';
+        // Nobody waits for Loki: without it, only what is read in it is missing.
+        expect([name, needed, condition]).toEqual([
+          name,
+          needed,
+          needed === 'loki' ? 'service_started' : expected,
+        ]);
+        expect(ONCE.includes(needed) || services[needed].healthcheck).toBeTruthy();
+      }
+    }
+  });
+
+  test('keeps its data in a volume of its own, and mounts files that are there', () => {
+    const mounts = stand.services.flatMap(([, service]) => service.volumes ?? []);
+    const volumes = mounts.map((mount) => mount.split(':')[0]).filter((from) => /^\w/.test(from));
+    expect(volumes.sort()).toEqual(Object.keys(stand.compose.volumes).sort());
+    for (const mount of mounts.filter((each) => each.startsWith('.'))) {
+      const [from, , mode] = mount.split(':');
+      expect([mount, existsSync(from), mode]).toEqual([mount, true, 'ro']);
+    }
+  });
+});
+
+describe('secrets', () => {
+  test('are in no environment, but their files are', () => {
+    for (const [name, { environment = {} }] of stand.services) {
       for (const [key, value] of Object.entries(environment)) {
-        const setting = SETTINGS[key.replace(/_FILE$/, '')];
-        const secret = setting?.secret ?? false;
+        const secret = SETTINGS[key.replace(/_FILE$/, '')]?.secret ?? /PASSWORD|TOKEN|SECRET/.test(key);
         expect({ name, key, secret: secret && !key.endsWith('_FILE') }).toEqual({ name, key, secret: false });
         if (secret) expect(value).toMatch(/^\/run\/secrets\/\w+$/);
       }
     }
-    for (const { file } of Object.values(compose.secrets))
+    for (const { file } of Object.values(stand.compose.secrets)) {
       expect(file).toMatch(/^\.\/infra\/compose\/secrets\//);
+    }
   });
 
-  test('hands no secret to a program as an argument: the list of processes shows those', () => {
-    for (const [name, { healthcheck, command, entrypoint }] of services()) {
+  test('are handed to no program as an argument: the list of processes shows those', () => {
+    for (const [name, { healthcheck, command, entrypoint }] of stand.services) {
       expect([name, JSON.stringify([healthcheck, command, entrypoint])]).toEqual([
         name,
         expect.not.stringMatching(/\$\(|(?<!-file=)\/run\/secrets/),
@@ -92,65 +132,13 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('mounts the secrets that each service reads, and each is one that init.sh writes', () => {
-    for (const [, service] of services()) {
+  test('are mounted where they are read, and each is one that init.sh writes', () => {
+    for (const [, service] of stand.services) {
       const text = JSON.stringify([service.environment, service.healthcheck, service.command]);
       const read = [...text.matchAll(/\/run\/secrets\/(\w+)/g)].map((match) => match[1]);
       expect(service.secrets ?? []).toEqual(expect.arrayContaining(read));
     }
-    const written = readdirSync(secrets).sort();
-    expect(
-      Object.keys(compose.secrets)
-        .map((name) => basename(secretFile(name)))
-        .sort(),
-    ).toEqual(written);
-  });
-
-  test.each(OURS)('gives %s settings that the application knows and accepts', (name) => {
-    const { environment } = compose.services[name];
-    const known = Object.keys(SETTINGS).flatMap((key) =>
-      SETTINGS[key]?.secret ? [key, `${key}_FILE`] : [key],
-    );
-    expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
-
-    const here = Object.entries(environment).map(([key, value]) => [
-      key,
-      key.endsWith('_FILE') ? secretFile(String(value)) : value,
-    ]);
-    const config = readSettings(Object.fromEntries(here), { envFile: join(secrets, 'none') });
-    if (name !== 'simulator')
-      expect(config.cql).toMatchObject({ contactPoints: ['scylla'], localDc: 'datacenter1' });
-    if (!OF_THE_DATABASE.includes(name)) expect(config.mqtt).toMatchObject({ url: 'mqtt://mosquitto:1883' });
-    if (name === 'api') expect(config.http.apiToken).toMatch(/^[0-9a-f]{48}$/);
-  });
-
-  test.each([
-    ['api', 'start'],
-    ['roles', 'roles'],
-    ['migrate', 'migrate'],
-    ['simulator', 'simulator'],
-  ])('runs %s by the command of npm run %s', (name, script) => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(
-      `${compose.services[name].command.join(' ')} `.startsWith(`${scripts[script].replace('exec ', '')} `),
-    ).toBe(true);
-    const program = compose.services[name].command.find((/** @type {string} */ part) => part.endsWith('.js'));
-    expect(existsSync(program)).toBe(true);
-  });
-
-  test('makes two roles by a superuser, and gives each the password that it was made with', () => {
-    const flags = compose.services.roles.command.join(' ');
-    for (const [name, duty] of [
-      ['migrate', 'migrate'],
-      ['api', 'serve'],
-    ]) {
-      const { CQL_USERNAME, CQL_PASSWORD_FILE } = compose.services[String(name)].environment;
-      expect(CQL_USERNAME).toBe(`millrace_${duty}`);
-      expect(flags).toContain(`--${duty}-password-file=${CQL_PASSWORD_FILE}`);
-    }
-  });
-
-  test('lets a single database node sync its commit log before it acknowledges', () => {
-    expect(compose.services.scylla.command).toContain('--commitlog-sync=batch');
+    const files = Object.keys(stand.compose.secrets).map((name) => basename(stand.secretFile(name)));
+    expect([...files, ...KEPT_HERE].sort()).toEqual(readdirSync(stand.secrets).sort());
   });
 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,13 +17,16 @@ const STARTS_WITHIN_MS = 10_000;
  */
 export async function prepareBroker({ directory, secrets }) {
   const port = await freePort();
+  const tlsPort = await freePort();
   const run = join(directory, 'run');
   const data = join(directory, 'data');
+  const store = join(data, 'mosquitto.db');
   mkdirSync(data, { recursive: true });
   const configuration = readFileSync(join(COMPOSE, 'mosquitto.conf'), 'utf8')
     .replaceAll('/tmp/mosquitto/', `${run}/`)
     .replace('/mosquitto/data/', `${data}/`)
-    .replace('listener 1883', `listener ${port} 127.0.0.1`);
+    .replace('listener 1883', `listener ${port} 127.0.0.1`)
+    .replace('listener 8883', `listener ${tlsPort} 127.0.0.1`);
   // Started by root it would change to the user mosquitto, who cannot read files of root's.
   const asRoot = process.getuid?.() === 0 ? '\nuser root\n' : '';
   writeFileSync(join(directory, 'mosquitto.conf'), configuration + asRoot);
@@ -33,6 +36,8 @@ export async function prepareBroker({ directory, secrets }) {
     // Debian keeps the broker out of the PATH of ordinary users.
     PATH: `${process.env['PATH']}:/usr/sbin`,
     SECRETS: secrets,
+    TLS_CERTIFICATE: join(secrets, 'server.pem'),
+    TLS_KEY: join(secrets, 'server.key'),
     CONFIGURATION: directory,
     RUN_DIRECTORY: run,
   };
@@ -40,8 +45,18 @@ export async function prepareBroker({ directory, secrets }) {
   let child = null;
   let log = '';
 
+  /** @param {NodeJS.Signals} signal */
+  async function end(signal) {
+    const running = child;
+    child = null;
+    if (running?.exitCode === null && running.kill(signal)) await once(running, 'exit');
+  }
+
   return {
     port,
+    tlsPort,
+    /** @returns {Buffer} what of its sessions, queues and messages is on disk */
+    saved: () => (existsSync(store) ? readFileSync(store) : Buffer.alloc(0)),
     log: () => log,
     async start() {
       const started = spawn('/bin/sh', [join(COMPOSE, 'mosquitto-start.sh')], { env: environment });
@@ -55,10 +70,9 @@ export async function prepareBroker({ directory, secrets }) {
       }
     },
     /** Ends it in order, as `docker compose stop` does; it writes its store. */
-    async stop() {
-      if (child && child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
-      child = null;
-    },
+    stop: () => end('SIGTERM'),
+    /** As without power: it writes nothing more. */
+    kill: () => end('SIGKILL'),
   };
 }
 

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensurePython, readYaml } from '../../infra/python/ensure.js';
+
+const run = promisify(execFile);
+
+/** How long the tools of Python may take to be installed, in ms. */
+export const INSTALLS_MS = 180_000;
+
+/**
+ * docker-compose.yml, anchors and merges resolved, and secrets as init.sh writes them. No container engine runs here: files are
+ * checked against schemas and linters, what they say against the application.
+ */
+export async function loadCompose() {
+  const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  const compose = await readYaml(python, 'docker-compose.yml');
+  const secrets = mkdtempSync(join(tmpdir(), 'millrace-secrets-'));
+  await run('/bin/sh', ['infra/compose/init.sh', secrets]);
+  /** @type {[name: string, service: any][]} */
+  const services = Object.entries(compose.services);
+  return {
+    python,
+    compose,
+    services,
+    /** The directory of what init.sh wrote. */
+    secrets,
+    /** @param {string} path in a container, `/run/secrets/NAME` @returns {string} the file that is mounted there */
+    secretFile: (path) => join(secrets, basename(compose.secrets[basename(path)].file)),
+    remove: () => rmSync(secrets, { recursive: true, force: true }),
+  };
+}
