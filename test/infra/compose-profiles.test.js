@@ -107,7 +107,7 @@ describe('monitoring', () => {
       ].map((path) => readYaml(stand.python, path)),
     );
     const named = (/** @type {any} */ file) =>
-      file.datasources.map(({ uid, type }) => `${uid} ${type}`).sort();
+      file.datasources.map((/** @type {any} */ { uid, type }) => `${uid} ${type}`).sort();
     expect(named(here)).toEqual(named(there));
     const provisioning = 'infra/monitoring/grafana/provisioning/dashboards';
     const { providers } = await readYaml(stand.python, `${provisioning}/millrace.yml`);
