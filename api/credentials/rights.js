@@ -31,8 +31,14 @@ export const installationAccount = (name) => ({
 
 /** @param {Pick<import('../store/credentials.js').Credential, 'account' | 'deviceId' | 'devices' | 'stamp'>} credential @returns {Account} */
 export function deviceAccount({ account, deviceId, devices, stamp }) {
-  const speaksFor = new Set([account, ...devices].filter((text) => identifyDevice(text) !== null));
-  const ids = new Set([...speaksFor].map((text) => String(identifyDevice(text)?.id)));
+  const speaksFor = new Set();
+  const ids = new Set();
+  for (const text of [account, ...devices]) {
+    const identity = identifyDevice(text);
+    if (!identity) continue;
+    speaksFor.add(text);
+    ids.add(identity.id);
+  }
   return { name: account, isInstallation: false, deviceId, stamp, speaksFor, ids };
 }
 

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mqttPacket from 'mqtt-packet';
 import { identifyDevice } from '../../schema/ids.js';
 import { isTaken, mayListen, NOT_AUTHORIZED, openCredentials, whenClosed } from '../support/credentials.js';
 import { readMetric } from '../support/metrics.js';
@@ -37,6 +40,27 @@ const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measure
 
 const asInstallation = () => credentials.connect(INSTALLATION.username, INSTALLATION.password);
 
+/** From another address of this machine, as the installation. @param {string} password @returns {Promise<number | undefined>} what CONNACK says */
+async function answerTo(password) {
+  const { hostname: host, port } = new URL(system.mqttUrl);
+  const socket = connectTcp({ host, port: Number(port), localAddress: '127.0.0.2' });
+  const { username } = INSTALLATION;
+  const client = { clientId: 'elsewhere', clean: true, keepalive: 0 };
+  socket.write(
+    mqttPacket.generate({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      ...client,
+      username,
+      password: Buffer.from(password),
+    }),
+  );
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  return answer[3];
+}
+
 /** @param {string} device @returns {Promise<boolean>} something was taken in its name */
 const isKnown = async (device) =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
@@ -66,6 +90,14 @@ describe('who may connect', () => {
       await expect(credentials.connect(name, password)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
     }
     expect(await readMetric(system, 'iot_broker_turned_away_total{what="sign_in"}')).toBe(wrong.length);
+  });
+
+  test('the installation, unless ten wrong passwords came from its address in a minute', async () => {
+    const { password } = INSTALLATION;
+    expect(await answerTo(password)).toBe(0);
+    for (let at = 0; at < 10; at++) expect(await answerTo(`guess ${at}`)).toBe(NOT_AUTHORIZED);
+    expect(await answerTo(password)).toBe(NOT_AUTHORIZED);
+    await asInstallation();
   });
 
   test('a client id of another device, and its connection stays', async () => {

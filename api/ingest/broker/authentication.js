@@ -1,3 +1,4 @@
+import { ipKeyGenerator } from 'express-rate-limit';
 import { createOwnConnections } from './own-connections.js';
 
 /** MQTT 3.1.1, table 3.1: the server is unavailable. What is wrong otherwise is 5, not authorized. */
@@ -14,6 +15,8 @@ const UNAVAILABLE = 3;
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
+  // What first appears as 1 shows no increase to Prometheus.
+  for (const what of ['sign_in', 'connection']) metrics.turnedAway.inc({ what }, 0);
   const ownConnections = createOwnConnections(({ name }) => {
     metrics.turnedAway.inc({ what: 'connection' });
     notices.tooMany(name);
@@ -28,10 +31,11 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   async function admit(client, name, password) {
     const connection = connectionOf(client);
     if (!connection) return false;
-    const account = await accounts.signIn(name, password, connection.closed);
+    const address = addressOf(client);
+    const account = await accounts.signIn(name, password, { address, gone: connection.closed });
     if (!account) {
       metrics.turnedAway.inc({ what: 'sign_in' });
-      notices.signIn(name ?? '', addressOf(client));
+      notices.signIn(name ?? '', address);
       return false;
     }
     connection.account = account;
@@ -61,5 +65,8 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   };
 }
 
-/** @param {import('aedes').Client} client @returns {string} where it connects from */
-const addressOf = ({ conn }) => /** @type {import('node:net').Socket} */ (conn).remoteAddress ?? '';
+/** @param {import('aedes').Client} client @returns {string} where it connects from; of IPv6 its network, as elsewhere */
+function addressOf({ conn }) {
+  const { remoteAddress } = /** @type {import('node:net').Socket} */ (conn);
+  return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
+}
