@@ -22,7 +22,7 @@ const FLAGS = {
   issue: {
     devices: {
       type: 'text',
-      help: 'further devices that each may speak for, as a gateway does; comma-separated, one whose name has a comma by its UUID',
+      help: 'further devices that each may speak for, as a gateway does; comma-separated, one whose name has a comma by its UUID; to change them, revoke and issue anew',
     },
     file: FILE,
   },

@@ -13,6 +13,7 @@ import { mosquitto } from './mosquitto.js';
  * @property {import('./keeper.js').Keeper} keeper
  * @property {import('./arguments.js').Arguments} given
  * @property {{ username?: string | undefined, password?: string | undefined }} installation its own account
+ * @property {boolean} autoRegister whether devices register by their first message
  * @property {(text: string) => void} say a line of the answer
  * @property {(text: string) => void} note a line for a person, which is no part of the answer
  */
@@ -22,7 +23,7 @@ const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 // npm run credentials: at the database itself, by the settings of npm start. So it works while nothing else runs, too.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2));
-  const { cql, retention, mqtt } = readSettings();
+  const { cql, retention, mqtt, ingest } = readSettings();
   // Whoever reads along, such as head, may have seen enough.
   process.stdout.on('error', () => process.exit());
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
@@ -32,6 +33,7 @@ await runCommand(async () => {
       keeper,
       given,
       installation: mqtt,
+      autoRegister: ingest.autoRegister,
       say: (text) => void process.stdout.write(`${text}\n`),
       note: (text) => void process.stderr.write(`${text}\n`),
     });

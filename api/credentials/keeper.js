@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
-import { identifyDevice } from '../../schema/ids.js';
+import { identifyDevice, uuidBytes } from '../../schema/ids.js';
+import { createChanges } from './changes.js';
 import { hashSecret, makeSecret } from './secret.js';
 
 /** Devices that one account may speak for beside itself. */
@@ -10,7 +11,9 @@ const PAGE = 1000;
 
 /** @typedef {import('../store/credentials.js').Credential} Credential */
 
-/** @typedef {{ credential: Credential, secret: string }} Issued the secret is told once, and not kept */
+/** @typedef {import('../store/credentials.js').NewCredential} NewCredential */
+
+/** @typedef {{ credential: NewCredential, secret: string }} Issued the secret is told once, and not kept */
 
 /**
  * Gives out credentials and takes them back.
@@ -22,34 +25,17 @@ const PAGE = 1000;
  * @param {(deviceId: string) => Promise<void>} [parts.onChange] told of every credential that was good and is no more
  */
 export function createKeeper({ store, clock, installation, onChange = async () => {} }) {
-  /**
-   * @param {Pick<Credential, 'deviceId' | 'account' | 'devices'> & { issuedAt?: number }} whose
-   * @param {Credential | null} before
-   * @param {string} hash
-   * @returns {Promise<Credential>}
-   */
-  async function write({ deviceId, account, devices, issuedAt }, before, hash) {
-    const now = clock();
-    const stamp = Math.max(now * 1000, (before?.stamp ?? 0) + 1);
-    const credential = {
-      deviceId,
-      account,
-      hash,
-      devices,
-      issuedAt: issuedAt ?? now,
-      changedAt: now,
-      stamp,
-    };
-    await store.write(credential);
-    if (before?.hash) await onChange(deviceId);
-    return credential;
-  }
+  const change = createChanges({ store, clock, onChange });
 
-  /** @param {string} account @returns {Promise<Credential>} that is good @throws {MillraceError} `bad_id`, `not_found` */
-  async function find(account) {
-    const found = await store.find(identify(account).bytes);
-    if (!found?.hash) throw new MillraceError('not_found', 'This account has no credential.');
-    return found;
+  /** @param {Buffer} device @returns {Promise<boolean>} whether it was good until now */
+  async function take(device) {
+    let wasGood = false;
+    await change(device, (before) => {
+      if (!before?.hash) return before;
+      wasGood = true;
+      return { ...before, hash: '' };
+    });
+    return wasGood;
   }
 
   /** @returns {AsyncGenerator<Credential>} all that are good */
@@ -67,11 +53,14 @@ export function createKeeper({ store, clock, installation, onChange = async () =
   /** @param {string} id @returns {Promise<boolean>} whether any account but its own could speak for it */
   async function takeFromGateways(id) {
     let found = false;
-    for await (const gateway of all()) {
-      const devices = gateway.devices.filter((device) => identifyDevice(device)?.id !== id);
-      if (devices.length === gateway.devices.length) continue;
-      found = true;
-      await write({ ...gateway, devices }, gateway, gateway.hash);
+    for await (const { deviceId, devices } of all()) {
+      if (without(devices, id).length === devices.length) continue;
+      await change(uuidBytes(deviceId), (before) => {
+        const others = without(before?.devices ?? [], id);
+        if (!before?.hash || others.length === before.devices.length) return before;
+        found = true;
+        return { ...before, devices: others };
+      });
     }
     return found;
   }
@@ -94,24 +83,28 @@ export function createKeeper({ store, clock, installation, onChange = async () =
       if (account === installation) {
         throw new MillraceError('credential_exists', 'MQTT_USERNAME has this name.');
       }
-      const before = await store.find(bytes);
-      if (before?.hash) throw new MillraceError('credential_exists');
-      const secret = makeSecret();
-      const whose = { deviceId: id, account, devices: [...new Set(devices)] };
-      return { credential: await write(whose, before, await hashSecret(secret)), secret };
+      const { secret, hash } = await makeHashed();
+      const credential = await change(bytes, (before) => {
+        if (before?.hash === hash) return before;
+        if (before?.hash) throw new MillraceError('credential_exists');
+        return { deviceId: id, account, hash, devices: [...new Set(devices)] };
+      });
+      return { credential: /** @type {NewCredential} */ (credential), secret };
     },
 
     /** @param {string} account its name or id @returns {Promise<Issued>} @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
     async rotate(account) {
-      const before = await find(account);
-      const secret = makeSecret();
-      return { credential: await write(before, before, await hashSecret(secret)), secret };
+      const { bytes } = identify(account);
+      const { secret, hash } = await makeHashed();
+      const credential = await change(bytes, (before) =>
+        before?.hash === hash ? before : { ...good(before), hash },
+      );
+      return { credential: /** @type {NewCredential} */ (credential), secret };
     },
 
     /** @param {string} account its name or id @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
     async revoke(account) {
-      const before = await find(account);
-      await write(before, before, '');
+      if (!(await take(identify(account).bytes))) throw noCredential();
     },
 
     /**
@@ -121,19 +114,34 @@ export function createKeeper({ store, clock, installation, onChange = async () =
      * @returns {Promise<boolean>} whether anybody could
      */
     async forget({ id, bytes }) {
-      const before = await store.find(bytes);
-      if (before?.hash) await write(before, before, '');
+      const own = await take(bytes);
       const others = await takeFromGateways(id);
-      return others || Boolean(before?.hash);
+      return own || others;
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createKeeper>} Keeper */
 
+/** @param {string[]} devices names or ids @param {string} id */
+const without = (devices, id) => devices.filter((device) => identifyDevice(device)?.id !== id);
+
 /** @param {string} text @throws {MillraceError} `bad_id` */
 function identify(text) {
   const identity = identifyDevice(text);
   if (identity) return identity;
   throw new MillraceError('bad_id', 'An account is the name of a device, 1 to 128 bytes, or its UUID.');
+}
+
+async function makeHashed() {
+  const secret = makeSecret();
+  return { secret, hash: await hashSecret(secret) };
+}
+
+const noCredential = () => new MillraceError('not_found', 'This account has no credential.');
+
+/** @param {Credential | null} credential @throws {MillraceError} `not_found` */
+function good(credential) {
+  if (!credential?.hash) throw noCredential();
+  return credential;
 }

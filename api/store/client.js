@@ -57,7 +57,7 @@ export function createClient(cql, options = {}) {
         types.consistencies[
           /** @type {keyof typeof types.consistencies} */ (consistencyName(cql.consistency))
         ],
-      // LWT alone uses it; LOCAL_SERIAL keeps leases and the schema lock inside the data centre.
+      // LWT alone uses it; LOCAL_SERIAL keeps leases, credentials and the schema lock inside the data centre.
       serialConsistency: types.consistencies.localSerial,
     },
     socketOptions: { readTimeout: READ_TIMEOUT_MS, connectTimeout: 5000, tcpNoDelay: true },

@@ -17,9 +17,13 @@ const STAMPS = {
   name: 'credential_stamps',
   cql: 'SELECT device_id, WRITETIME(hash) AS stamp FROM credential WHERE grp = ? AND device_id IN ?',
 };
-const WRITE = {
-  name: 'write_credential',
-  cql: 'INSERT INTO credential (grp, device_id, account, hash, devices, issued_at, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+const ADD = {
+  name: 'add_credential',
+  cql: 'INSERT INTO credential (account, hash, devices, issued_at, changed_at, grp, device_id) VALUES (?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS',
+};
+const CHANGE = {
+  name: 'change_credential',
+  cql: 'UPDATE credential SET account = ?, hash = ?, devices = ?, issued_at = ?, changed_at = ? WHERE grp = ? AND device_id = ? IF changed_at = ?',
 };
 
 /**
@@ -31,9 +35,11 @@ const WRITE = {
  * @property {string} hash of the secret; empty: revoked
  * @property {string[]} devices names or ids of those that it may speak for beside itself
  * @property {number} issuedAt epoch ms
- * @property {number} changedAt epoch ms of the last issue, rotation or revocation
- * @property {number} stamp epoch µs of the row's writing: another one is another credential
+ * @property {number} changedAt epoch ms of the last change; later than that of the one before, whatever the clocks say
+ * @property {number} stamp epoch µs of the row's writing, by the database: another one is another credential
  */
+
+/** @typedef {Omit<Credential, 'stamp'>} NewCredential */
 
 /** @typedef {import('./fleet/walk.js').Place<string>} CredentialPlace the key is the device's id */
 
@@ -85,19 +91,28 @@ export function createCredentialStore(session, groups) {
       return stamps;
     },
 
-    /** @param {Credential} credential */
-    write({ deviceId, account, hash, devices, issuedAt, changedAt, stamp }) {
-      const bytes = uuidBytes(deviceId);
-      return session.write(WRITE, [
-        groupOf(bytes, groups),
-        bytes,
+    /**
+     * Puts a credential in place of the one that was read, by a lightweight transaction within the data centre.
+     *
+     * @param {NewCredential} credential its `changedAt` is later
+     * @param {Pick<Credential, 'changedAt'> | null} before null: there was none
+     * @returns {Promise<boolean>} false: it has been changed since it was read, by somebody else or, where the driver repeated it, by this
+     */
+    async replace({ deviceId, account, hash, devices, issuedAt, changedAt }, before) {
+      const device = uuidBytes(deviceId);
+      const row = [
         account,
         hash,
         devices,
         int64(issuedAt),
         int64(changedAt),
-        int64(stamp),
-      ]);
+        groupOf(device, groups),
+        device,
+      ];
+      const answer = before
+        ? await session.one(CHANGE, [...row, int64(before.changedAt)])
+        : await session.one(ADD, row);
+      return answer?.['[applied]'] === true;
     },
   };
 }

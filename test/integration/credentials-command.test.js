@@ -18,7 +18,10 @@ afterAll(async () => {
 });
 
 /** @param {string[]} args */
-async function run(...args) {
+const run = (...args) => runWith({}, ...args);
+
+/** @param {Record<string, string>} more settings @param {string[]} args */
+async function runWith(more, ...args) {
   const { cql, retention } = system.config;
   const settings = {
     CQL_CONTACT_POINTS: String(cql.contactPoints),
@@ -26,6 +29,7 @@ async function run(...args) {
     LATEST_GROUPS: String(retention.latestGroups),
     MQTT_USERNAME: 'herd',
     MQTT_PASSWORD: 'right',
+    ...more,
   };
   const { code, output } = await startCommand('api/credentials/index.js', settings, args).ended;
   return { code, output, lines: output.trim().split('\n') };
@@ -92,17 +96,44 @@ test.each([
   expect({ ended, output }).toMatchObject({ ended: code, output: expect.stringContaining(words) });
 });
 
+test('what is wrong with one account is said of it, and the others are done', async () => {
+  await run('issue', 'there');
+  const issued = await run('issue', 'first', 'there', 'herd', 'last');
+  expect([...secretsIn(issued.output).keys()]).toEqual(['first', 'last']);
+  expect(issued.output).toMatch(/^there: .*rotate it/m);
+  expect(issued.output).toMatch(/^herd: MQTT_USERNAME/m);
+  expect(issued.output).toContain('Told this once');
+  expect(issued).toMatchObject({ code: 1, output: expect.stringContaining('issue: done for 2 of 4.') });
+
+  const rotated = await run('rotate', 'absent', 'first');
+  expect([...secretsIn(rotated.output).keys()]).toEqual(['first']);
+  expect(rotated).toMatchObject({ code: 1, output: expect.stringMatching(/^absent: .*no credential/m) });
+
+  const revoked = await run('revoke', 'absent', 'first', 'last', 'there');
+  expect(revoked).toMatchObject({ code: 1, output: expect.stringContaining('revoke: done for 3 of 4.') });
+  expect((await find('last'))?.hash).toBe('');
+});
+
+test('where devices do not register by themselves, it is said how one comes to be known', async () => {
+  const beyond = await runWith({ AUTO_REGISTER: 'false' }, 'issue', 'to be born');
+  expect(beyond.output).toContain('iot/v1/ACCOUNT/birth {"sensors"');
+  expect((await run('issue', 'by itself')).output).not.toContain('birth');
+  await run('revoke', 'to be born', 'by itself');
+});
+
 test('a change wins over what a process wrote whose clock is ahead', async () => {
   const ahead = Date.now() + 3_600_000;
-  await store.credentials.write({
-    deviceId: String(identifyDevice('ahead')?.id),
-    account: 'ahead',
-    hash: 'x',
-    devices: [],
-    issuedAt: ahead,
-    changedAt: ahead,
-    stamp: ahead * 1000,
-  });
+  await store.credentials.replace(
+    {
+      deviceId: String(identifyDevice('ahead')?.id),
+      account: 'ahead',
+      hash: 'x',
+      devices: [],
+      issuedAt: ahead,
+      changedAt: ahead,
+    },
+    null,
+  );
   await run('revoke', 'ahead');
   expect((await find('ahead'))?.hash).toBe('');
   await run('issue', 'ahead');
@@ -115,15 +146,17 @@ test('all accounts are listed, page by page', async () => {
     const { id } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
     const now = Date.now();
     const hash = Number(name.slice(5)) % 3 === 0 ? '' : 'x';
-    await store.credentials.write({
-      deviceId: id,
-      account: name,
-      hash,
-      devices: [],
-      issuedAt: now,
-      changedAt: now,
-      stamp: now * 1000,
-    });
+    await store.credentials.replace(
+      {
+        deviceId: id,
+        account: name,
+        hash,
+        devices: [],
+        issuedAt: now,
+        changedAt: now,
+      },
+      null,
+    );
   }
   /** @type {string[]} */
   const seen = [];

@@ -85,7 +85,7 @@ function readWanted(text) {
   }
 }
 
-/** @param {import('../../store/credentials.js').Credential} credential */
+/** @param {import('../../store/credentials.js').NewCredential} credential */
 const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => ({
   device_id: deviceId,
   account,
