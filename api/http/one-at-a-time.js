@@ -20,11 +20,12 @@ export function oneAtATime(app) {
     /** @type {{ next?: () => void }} */
     const turn = {};
     busy.set(socket, turn);
+    app(req, res);
+    // After what the app does at the end of an answer: the next one has not begun by then.
     res.once('close', () => {
       busy.delete(socket);
       if (!socket.destroyed) turn.next?.();
     });
-    app(req, res);
   }
 
   return (req, res) => {

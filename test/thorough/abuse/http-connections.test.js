@@ -141,6 +141,18 @@ test('who sends the next request before he has his answer gets both, in their or
   await ask(hasty, 2);
 });
 
+test('whose next answer has begun says nothing no longer, though the last one has just ended', async () => {
+  const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 20 } });
+  const hasty = await strangers.open(port);
+  hasty.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2));
+  await until(() => streams.length === 1);
+  streams[0]?.end();
+  await until(() => streams.length === 2);
+  await strangers.flood(30, port);
+  await until(async () => (await refused('crowded')) === 10);
+  expect(hasty.closed()).toBe(false);
+});
+
 test('who waits to be told to send his body is told, and goes on upon the same connection', async () => {
   const { port } = await startServer();
   const careful = await strangers.open(port);
