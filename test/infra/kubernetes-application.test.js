@@ -41,7 +41,7 @@ test('every process is given settings that the application knows and accepts', (
   for (const one of workloads) {
     const names = Object.keys(environmentOf(one.beside, one.workload));
     expect([one.where, names.filter((name) => !known.includes(name))]).toEqual([one.where, []]);
-    expect(settings(one).cql.contactPoints).toHaveLength(1);
+    expect(settings(one).cql.contactPoints).not.toHaveLength(0);
   }
 });
 

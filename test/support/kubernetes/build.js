@@ -17,10 +17,10 @@ export const BUILDS = ['base', 'overlays', 'jobs', 'scylla'].flatMap((folder) =>
 /**
  * @typedef {object} Builds
  * @property {PythonTools} python
- * @property {string[]} files what was built, one for the secrets and one for each of BUILDS
+ * @property {string[]} files what was built: one for the secrets, one for each of BUILDS, one for the rules of Prometheus
  * @property {Resource[]} secrets
  * @property {string} secretFiles the directory of what make.sh wrote
- * @property {Map<string, Resource[]>} built by kustomization
+ * @property {Map<string, Resource[]>} built by kustomization, and the rules as `prometheus-rules`
  * @property {() => void} remove
  */
 
@@ -49,13 +49,17 @@ export async function buildAll() {
   const files = [await build(generator, join(directory, 'secrets.yaml'))];
   for (const name of BUILDS)
     files.push(await build(join(KUBERNETES, name), join(directory, `${name.replaceAll('/', '-')}.yaml`)));
+  const rules = join(directory, 'prometheus-rules.yaml');
+  writeFileSync(rules, (await run('/bin/sh', [`${KUBERNETES}/prometheus-rules.sh`])).stdout);
+  files.push(rules);
   const [secrets = [], ...rest] = await readResources(python, files);
+  const names = [...BUILDS, 'prometheus-rules'];
   return {
     python,
     files,
     secrets,
     secretFiles: join(generator, 'files'),
-    built: new Map(rest.map((resources, index) => [String(BUILDS[index]), resources])),
+    built: new Map(rest.map((resources, index) => [String(names[index]), resources])),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

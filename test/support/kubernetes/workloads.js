@@ -27,23 +27,23 @@ export function environmentOf(resources, workload) {
 }
 
 /**
- * Files of Secrets that our container sees, by their path in it.
+ * Files of the generator's Secrets that our container sees, by their path in it.
  *
  * @param {Resource} workload
  * @returns {Map<string, { secret: string, key: string }>}
  */
 export function secretFilesOf(workload) {
-  const { containers, volumes = [] } = podOf(workload)?.spec ?? {};
+  const { containers, volumes } = podOf(workload)?.spec ?? {};
   /** @type {Map<string, { secret: string, key: string }>} */
   const files = new Map();
   for (const { name, mountPath } of containers[0].volumeMounts) {
-    const volume = volumes.find((/** @type {any} */ one) => one.name === name) ?? {};
-    const sources = volume.secret ? [{ ...volume.secret, name: volume.secret.secretName }] : [];
-    const projected = (volume.projected?.sources ?? []).flatMap(
-      (/** @type {any} */ { secret }) => secret ?? [],
-    );
-    for (const { name: secret, items } of [...sources, ...projected])
-      for (const { key, path } of items) files.set(`${mountPath}/${path}`, { secret, key });
+    const { projected } = volumes.find((/** @type {any} */ one) => one.name === name);
+    for (const { secret } of projected?.sources ?? []) {
+      // What is optional comes from elsewhere, or not at all.
+      if (!secret || secret.optional) continue;
+      for (const { key, path } of secret.items)
+        files.set(`${mountPath}/${path}`, { secret: secret.name, key });
+    }
   }
   return files;
 }
@@ -73,12 +73,24 @@ export function ourWorkloads({ built, secrets }) {
  */
 export function settingsOf({ secretFiles }, { workload, beside }) {
   const mounted = secretFilesOf(workload);
-  const here = Object.entries(environmentOf(beside, workload)).map(([name, value]) => [
-    name,
-    mounted.has(value) ? join(secretFiles, String(value.split('/').at(-1))) : value,
-  ]);
-  return readSettings(Object.fromEntries(here), { envFile: join(secretFiles, 'none') });
+  /** @param {string} value */
+  const here = (value) => {
+    if (mounted.has(value)) return join(secretFiles, String(value.split('/').at(-1)));
+    return isCertificate(workload, value) ? SOME_FILE : value;
+  };
+  const given = Object.entries(environmentOf(beside, workload)).map(([name, value]) => [name, here(value)]);
+  return readSettings(Object.fromEntries(given), { envFile: join(secretFiles, 'none') });
 }
+
+/** In the place of a certificate, which settings only look for. */
+const SOME_FILE = 'package.json';
+
+/** @param {Resource} workload @param {string} path @returns {boolean} whether it is where certificates are mounted */
+const isCertificate = (workload, path) =>
+  containerOf(workload).volumeMounts.some(
+    (/** @type {any} */ { mountPath }) =>
+      mountPath.startsWith('/etc/millrace/') && path.startsWith(`${mountPath}/`),
+  );
 
 /** @param {Resource} workload */
 export const containerOf = (workload) => podOf(workload)?.spec.containers[0];

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Prints the rules of infra/monitoring/prometheus/rules as PrometheusRules, as prometheus-operator takes them. A kustomization cannot:
+# it reads no file outside its own directory.
+set -eu
+
+case "${1:-}" in
+  '') ;;
+  -h | --help)
+    echo "usage: sh infra/kubernetes/prometheus-rules.sh | kubectl apply -f -"
+    exit 0
+    ;;
+  *)
+    echo "prometheus-rules.sh takes no argument: $1" >&2
+    exit 2
+    ;;
+esac
+
+cd "$(dirname "$0")/../monitoring/prometheus/rules"
+for file in *.yml; do
+  cat <<END
+---
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: millrace-${file%.yml}
+  namespace: millrace
+  labels:
+    app.kubernetes.io/part-of: millrace
+spec:
+END
+  sed 's/^/  /' "$file"
+done

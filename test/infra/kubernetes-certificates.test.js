@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BUILDS, buildAll } from '../support/kubernetes/build.js';
+import { find, podOf } from '../support/kubernetes/resources.js';
+import { environmentOf } from '../support/kubernetes/workloads.js';
+
+// Whom a process trusts, and what it shows, against the certificates that are asked for.
+
+const INSTALLS_MS = 240_000;
+const AUTHORITIES = '/etc/millrace/authorities';
+
+/** @type {import('../support/kubernetes/build.js').Builds} */
+let builds;
+beforeAll(async () => {
+  builds = await buildAll();
+}, INSTALLS_MS);
+afterAll(() => builds?.remove());
+
+describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('%s', (build) => {
+  const resources = () => builds.built.get(build) ?? [];
+  const certificates = () => resources().filter(({ kind }) => kind === 'Certificate');
+  /** @param {string} secretName @returns {string[]} for which names its certificate is */
+  const namesIn = (secretName) =>
+    certificates().find(({ spec }) => spec.secretName === secretName)?.spec.dnsNames ?? [];
+  const ingest = () => find(resources(), 'StatefulSet/millrace-ingest');
+
+  test('signs each certificate by an authority of its own', () => {
+    for (const { spec } of certificates()) {
+      const { spec: issuer } = find(resources(), `Issuer/${spec.issuerRef.name}`);
+      if (!issuer.ca) expect(spec.isCA).toBe(true);
+      else expect(certificates().map((one) => one.spec.secretName)).toContain(issuer.ca.secretName);
+    }
+  });
+
+  test('mounts certificates that it asks for, and shows what it mounts', () => {
+    for (const one of resources().filter(podOf)) {
+      const secrets = podOf(one)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
+      for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);
+      if (podOf(one)?.spec.containers[0].name !== 'millrace') continue;
+      const { HTTP_TLS_CERT, HTTP_TLS_KEY } = environmentOf(resources(), one);
+      const shown = secrets.length > 0 ? ['/etc/millrace/tls/tls.crt', '/etc/millrace/tls/tls.key'] : [];
+      expect([HTTP_TLS_CERT, HTTP_TLS_KEY].filter(Boolean)).toEqual(shown);
+    }
+  });
+
+  test('trusts the broker by a certificate for the name that it connects to', () => {
+    const { MQTT_URL, MQTT_TLS_CA } = environmentOf(resources(), ingest());
+    const { protocol, hostname } = new URL(String(MQTT_URL));
+    if (!MQTT_TLS_CA) return;
+    expect(protocol).toBe('mqtts:');
+    expect(MQTT_TLS_CA).toBe(`${AUTHORITIES}/mqtt.pem`);
+    const volumes = podOf(ingest())?.spec.volumes ?? [];
+    const { sources } = volumes.find((/** @type {any} */ one) => one.name === 'authorities').projected;
+    const { secret } = sources.find((/** @type {any} */ one) => one.secret);
+    expect(secret.items).toEqual([{ key: 'ca.crt', path: 'mqtt.pem' }]);
+    expect(namesIn(secret.name)).toContain(hostname);
+  });
+
+  test('has Prometheus verify the name in the certificate', () => {
+    for (const { spec } of resources().filter(({ kind }) => kind === 'ServiceMonitor')) {
+      const [{ scheme = 'http', tlsConfig, path }] = spec.endpoints;
+      expect(path).toBe('/metrics');
+      expect([scheme, tlsConfig !== undefined]).toEqual(
+        scheme === 'https' ? ['https', true] : ['http', false],
+      );
+      if (tlsConfig) expect(namesIn(tlsConfig.ca.secret.name)).toContain(tlsConfig.serverName);
+      const { HTTP_TLS_CERT } = environmentOf(resources(), ingest());
+      expect(scheme).toBe(HTTP_TLS_CERT ? 'https' : 'http');
+    }
+  });
+
+  test('sends no password in the clear but where it says so', () => {
+    const { TLS_ELSEWHERE = 'false' } = find(resources(), 'ConfigMap/millrace-settings').data;
+    expect(TLS_ELSEWHERE).toBe(build === 'overlays/managed' ? 'false' : 'true');
+  });
+});

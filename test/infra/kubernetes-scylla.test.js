@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BUILDS, buildAll, KUBERNETES } from '../support/kubernetes/build.js';
+import { find, nameOf } from '../support/kubernetes/resources.js';
+
+// What operators take stands in no schema of Kubernetes: our own, small ones say it, and here the rest that must agree.
+
+const run = promisify(execFile);
+const SCHEMAS = `${KUBERNETES}/schemas`;
+const INSTALLS_MS = 240_000;
+
+/** @type {import('../support/kubernetes/build.js').Builds} */
+let builds;
+/** @type {string} */
+let directory;
+beforeAll(async () => {
+  builds = await buildAll();
+  directory = mkdtempSync(join(tmpdir(), 'millrace-operators-'));
+}, INSTALLS_MS);
+afterAll(() => {
+  builds?.remove();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const scylla = () => builds.built.get('scylla') ?? [];
+const cluster = () => find(scylla(), 'ScyllaCluster/millrace');
+/** @returns {any[]} */
+const racks = () => cluster().spec.datacenter.racks;
+
+/** Kinds that Kubernetes itself does not know, by the file of their schema. @type {Map<string, string>} */
+const SCHEMA_OF = new Map(
+  readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
+);
+
+test.each([...SCHEMA_OF])('every %s is what its operator takes', async (kind, schema) => {
+  const files = [...builds.built].flatMap(([build, resources]) =>
+    resources
+      .filter((one) => one.kind === kind)
+      .map((one) => {
+        const file = join(directory, `${build}-${nameOf(one)}.json`.replaceAll('/', '-'));
+        writeFileSync(file, JSON.stringify(one));
+        return file;
+      }),
+  );
+  expect(files).not.toHaveLength(0);
+  await run(builds.python.program('check-jsonschema'), ['--schemafile', join(SCHEMAS, schema), ...files]);
+});
+
+test('a kind that Kubernetes does not know has a schema here', async () => {
+  const args = ['--strict', '--quiet', ...builds.files];
+  const { stdout } = await run(builds.python.program('kubernetes-validate'), args);
+  const unknown = [...stdout.matchAll(/find schema for kind (\w+)/g)].map((match) => match[1]);
+  expect([...SCHEMA_OF.keys()]).toEqual(expect.arrayContaining([...new Set(unknown)]));
+});
+
+describe('the ScyllaCluster', () => {
+  test('has a rack for each replica, each in a zone of its own', () => {
+    const zones = racks().map(({ placement }) => {
+      const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
+      return term.matchExpressions.find((/** @type {any} */ { key }) => key === 'topology.kubernetes.io/zone')
+        .values;
+    });
+    expect(zones).toEqual(racks().map(({ name }) => [name]));
+    expect(new Set(zones.flat()).size).toBe(3);
+    expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
+  });
+
+  test('asks for what it is limited to, in whole processors: else nothing is pinned', () => {
+    for (const { resources, agentResources } of racks()) {
+      expect(resources.requests).toEqual(resources.limits);
+      expect(agentResources.requests).toEqual(agentResources.limits);
+      expect(Number.isInteger(resources.requests.cpu)).toBe(true);
+    }
+  });
+
+  test('runs on the nodes that the NodeConfig prepares', () => {
+    const { nodeSelector, tolerations } = find(scylla(), 'NodeConfig/millrace').spec.placement;
+    const wanted = Object.entries(nodeSelector).map(([key, value]) => ({
+      key,
+      operator: 'In',
+      values: [value],
+    }));
+    for (const { placement } of racks()) {
+      const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
+      expect(term.matchExpressions).toEqual(expect.arrayContaining(wanted));
+      expect(placement.tolerations).toEqual(tolerations);
+    }
+  });
+
+  test('is what overlays connect to, and lets in', () => {
+    const { name, namespace } = cluster().metadata;
+    for (const build of BUILDS.filter((one) => /overlays\/(scylladb|tls)$/.test(one))) {
+      const { data } = find(builds.built.get(build) ?? [], 'ConfigMap/millrace-settings');
+      expect(data.CQL_CONTACT_POINTS).toBe(`${name}-client.${namespace}.svc`);
+      expect(data.CQL_LOCAL_DC).toBe(cluster().spec.datacenter.name);
+      const { spec } = find(builds.built.get(build) ?? [], 'NetworkPolicy/to-database');
+      const [to] = spec.egress[0].to;
+      expect(to.namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': namespace });
+      expect(to.podSelector).toEqual(find(scylla(), 'NetworkPolicy/clients').spec.podSelector);
+      expect(to.podSelector.matchLabels).toMatchObject({ 'scylla/cluster': name });
+    }
+  });
+
+  test('finds its configuration, with a superuser, and that of its agent', () => {
+    for (const { scyllaConfig, scyllaAgentConfig } of racks()) {
+      const { data, metadata } = find(builds.secrets, `ConfigMap/${scyllaConfig}`);
+      expect(metadata.namespace).toBe(cluster().metadata.namespace);
+      expect(data['scylla.yaml']).toMatch(/^authenticator: PasswordAuthenticator$/m);
+      expect(data['scylla.yaml']).toMatch(/^auth_superuser_name: millrace$/m);
+      expect(data['scylla.yaml']).toMatch(/^auth_superuser_salted_password: '\$6\$[^']+'$/m);
+      expect(Object.keys(find(scylla(), `Secret/${scyllaAgentConfig}`).data)).toEqual([
+        'scylla-manager-agent.yaml',
+      ]);
+    }
+    // A second budget for the operator's pods would keep them from being evicted at all.
+    expect(scylla().map(({ kind }) => kind)).not.toContain('PodDisruptionBudget');
+  });
+});
