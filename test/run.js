@@ -75,6 +75,7 @@ await runCommand(async () => {
   const isNamed = Object.hasOwn(SUITES, asked);
   const { projects, tools } = SUITES[isNamed ? /** @type {Suite} */ (asked) : 'main'];
   await ensureTools([...tools], { onStatus });
+  if (tools.some((tool) => tool === 'python')) await ensurePythonTools(onStatus);
   line.clear();
   const own = isNamed ? args.slice(1) : args;
   const records = await mkdtemp(join(tmpdir(), 'millrace-cql-'));
@@ -90,6 +91,17 @@ await runCommand(async () => {
     await rm(records, { recursive: true, force: true });
   }
 });
+
+/**
+ * Once, before the tests: several that began with it would each make an environment of their own.
+ *
+ * @param {(text: string) => void} onStatus
+ */
+async function ensurePythonTools(onStatus) {
+  // Only now: it needs the packages.
+  const { ensurePython } = await import('../infra/python/ensure.js');
+  await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus });
+}
 
 /**
  * @param {string} records
