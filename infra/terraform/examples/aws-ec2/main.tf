@@ -22,6 +22,8 @@ module "database" {
   ami                       = var.ami
   instance_type             = var.instance_type
   nodes_per_zone            = var.nodes_per_zone
+  seed_address              = var.seed_address
+  scylla_yaml               = var.scylla_yaml
   superuser_salted_password = var.superuser_salted_password
   licence                   = var.licence
   backup_bucket             = var.backup_bucket

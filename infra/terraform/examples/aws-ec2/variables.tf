@@ -32,8 +32,20 @@ variable "nodes_per_zone" {
   default     = 1
 }
 
+variable "seed_address" {
+  description = "Address of a living node through which new nodes join, once the first one is gone."
+  type        = string
+  default     = null
+}
+
+variable "scylla_yaml" {
+  description = "Further settings of scylla.yaml, for nodes that are made from now on."
+  type        = any
+  default     = {}
+}
+
 variable "superuser_salted_password" {
-  description = "Hash of the superuser's password: give it as TF_VAR_superuser_salted_password, not on the command line."
+  description = "Hash of the superuser's password. It belongs into secret.auto.tfvars, which git ignores, not on the command line."
   type        = string
   sensitive   = true
 }

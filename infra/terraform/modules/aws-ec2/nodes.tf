@@ -9,6 +9,7 @@ module "bootstrap" {
   zones                     = { for zone, subnets in local.zones : zone => subnets.nodes }
   nodes_per_zone            = var.nodes_per_zone
   seed_address              = var.seed_address
+  scylla_yaml               = var.scylla_yaml
   superuser_salted_password = var.superuser_salted_password
   keyspace                  = var.keyspace
   licence                   = var.licence

@@ -52,6 +52,12 @@ variable "seed_address" {
   default     = null
 }
 
+variable "scylla_yaml" {
+  description = "Further settings of scylla.yaml, for nodes that are made from now on: { replace_node_first_boot = HOST_ID } for one in the place of a dead one."
+  type        = any
+  default     = {}
+}
+
 variable "superuser_salted_password" {
   description = "Hash of the superuser's password, as `openssl passwd -6 -stdin` prints it."
   type        = string

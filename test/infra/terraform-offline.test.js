@@ -1,0 +1,127 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { offlineTerraform } from '../support/terraform/offline.js';
+
+// What of the other modules is arithmetic over variables, run by Terraform itself: the variables with what they refuse, and the
+// local values. Copied without the resources, a module needs no provider.
+
+const EC2 = 'infra/terraform/modules/aws-ec2';
+const CLOUD = 'infra/terraform/modules/scylladb-cloud';
+
+const EC2_VARIABLES = {
+  name: 'millrace',
+  zones: ['us-east-1a', 'us-east-1b', 'us-east-1c'],
+  ami: 'ami-0123456789abcdef0',
+  monitoring_ami: 'ami-0123456789abcdef0',
+  superuser_salted_password: 'a hash',
+  backup_bucket: 'millrace-backups',
+};
+const CLOUD_VARIABLES = {
+  name: 'millrace',
+  region: 'us-east-1',
+  node_type: 'i8g.large',
+  cidr_block: '172.31.0.0/16',
+};
+const PEERING = { account_id: '1', vpc_id: 'vpc-1', region: 'us-east-1', cidr_blocks: ['10.0.0.0/16'] };
+
+/** @type {import('../support/terraform/offline.js').Terraform} */
+let terraform;
+/** @type {string} */
+let directory;
+
+beforeAll(async () => {
+  terraform = await offlineTerraform();
+});
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-module-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => terraform?.remove());
+
+/**
+ * Plans what a module is without its resources.
+ *
+ * @param {string} module @param {Record<string, unknown>} variables
+ * @returns {Promise<{ code: number, said: string }>}
+ */
+async function plan(module, variables) {
+  for (const file of ['variables.tf', 'locals.tf'])
+    if (existsSync(join(module, file))) copyFileSync(join(module, file), join(directory, file));
+  writeFileSync(join(directory, 'terraform.tfvars.json'), JSON.stringify(variables));
+  await terraform.run(directory, 'init', '-backend=false', '-input=false', '-no-color');
+  const { code, stdout, stderr } = await terraform.run(directory, 'plan', '-input=false', '-no-color');
+  // Messages are broken into lines of 78 columns.
+  return { code, said: (stdout + stderr).replace(/\s*\n[│╷╵]?\s*/g, ' ') };
+}
+
+/** @param {string} expression of local values @returns {Promise<any>} */
+async function localValue(expression) {
+  writeFileSync(join(directory, 'outputs.tf'), `output "value" {\n  value = ${expression}\n}\n`);
+  expect(await plan(EC2, EC2_VARIABLES)).toMatchObject({ code: 0 });
+  const applied = await terraform.run(directory, 'apply', '-auto-approve', '-input=false', '-no-color');
+  expect(applied).toMatchObject({ code: 0 });
+  return JSON.parse((await terraform.run(directory, 'output', '-json', 'value')).stdout);
+}
+
+describe('on EC2', () => {
+  test('each zone has a network for nodes and one for the application, and the way out is in none of them', async () => {
+    const networks = '[for zone in values(local.zones) : [zone.nodes, zone.application]]';
+    expect(
+      await localValue(`{ zones = ${networks}, outward = local.outward, first = local.first_zone }`),
+    ).toEqual({
+      zones: [
+        ['10.20.0.0/20', '10.20.64.0/20'],
+        ['10.20.16.0/20', '10.20.80.0/20'],
+        ['10.20.32.0/20', '10.20.96.0/20'],
+      ],
+      outward: '10.20.255.0/24',
+      first: 'us-east-1a',
+    });
+  });
+
+  test.each([
+    ['two zones', { zones: ['us-east-1a', 'us-east-1b'] }, 'three different availability zones'],
+    [
+      'one zone twice',
+      { zones: ['us-east-1a', 'us-east-1a', 'us-east-1b'] },
+      'three different availability zones',
+    ],
+    ['everybody as a client', { client_cidr_blocks: ['0.0.0.0/0'] }, 'none may be everybody'],
+    ['everybody by IPv6', { client_cidr_blocks: ['::/0'] }, 'none may be everybody'],
+    ['a network too small', { cidr_block: '10.20.0.0/24' }, 'from /16 to /20'],
+    ['no image', { ami: 'ubuntu' }, 'must be the id of an image'],
+    ['backups gone at once', { backup_versions_days: 0 }, 'must be 1 or more'],
+  ])('%s is refused', async (_, wrong, said) => {
+    const planned = await plan(EC2, { ...EC2_VARIABLES, ...wrong });
+    expect(planned).toEqual({ code: 1, said: expect.stringContaining(said) });
+  });
+});
+
+describe('in ScyllaDB Cloud', () => {
+  test.each([
+    ['all that has no default', {}],
+    ['a peering', { peerings: { application: PEERING } }],
+    ['three zones', { availability_zone_ids: ['use1-az1', 'use1-az4', 'use1-az5'] }],
+    ['public, from one network', { private: false, allowed_cidr_blocks: ['203.0.113.0/24'] }],
+  ])('%s is taken', async (_, more) => {
+    expect(await plan(CLOUD, { ...CLOUD_VARIABLES, ...more })).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['four nodes', { min_nodes: 4 }, 'must be 3 or a multiple of it'],
+    ['two zones', { availability_zone_ids: ['use1-az1', 'use1-az4'] }, 'exactly three different ids'],
+    ['everybody', { private: false, allowed_cidr_blocks: ['0.0.0.0/0'] }, 'none may be everybody'],
+    [
+      'a peering of a public cluster',
+      { private: false, peerings: { application: PEERING } },
+      'need private = true',
+    ],
+    ['another cloud', { cloud: 'AZURE' }, 'must be AWS or GCP'],
+    ['backups for ever', { backup_retention_days: 61 }, 'from 0 to 60'],
+  ])('%s is refused', async (_, wrong, said) => {
+    const planned = await plan(CLOUD, { ...CLOUD_VARIABLES, ...wrong });
+    expect(planned).toEqual({ code: 1, said: expect.stringContaining(said) });
+  });
+});
