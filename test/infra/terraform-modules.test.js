@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../common/settings-table.js';
 import { ensurePython } from '../../infra/python/ensure.js';
 import { AWS } from '../support/terraform/arguments-aws.js';
+import { NETWORK } from '../support/terraform/arguments-network.js';
 import { S3 } from '../support/terraform/arguments-s3.js';
 import { SCYLLADB_CLOUD } from '../support/terraform/arguments-scylladbcloud.js';
 import { wrongArguments, wrongCalls, wrongReferences } from '../support/terraform/check.js';
@@ -16,7 +17,7 @@ const CLOUD = 'infra/terraform/modules/scylladb-cloud';
 const EC2 = 'infra/terraform/modules/aws-ec2';
 const EXAMPLES = ['infra/terraform/examples/scylladb-cloud', 'infra/terraform/examples/aws-ec2'];
 const ALL = [BOOTSTRAP, CLOUD, EC2, ...EXAMPLES];
-const KNOWN = { ...AWS, ...S3, ...SCYLLADB_CLOUD };
+const KNOWN = { ...AWS, ...NETWORK, ...S3, ...SCYLLADB_CLOUD };
 
 /** @type {Map<string, import('../support/terraform/modules.js').Module>} */
 let modules;
@@ -79,7 +80,9 @@ test.each([
   ['replicas', 'scylladbcloud_cluster.this.replicas is no argument'],
 ])('an argument %s is refused', (name, said) => {
   const thing = { type: 'scylladbcloud_cluster', name: 'this', address: 'scylladbcloud_cluster.this' };
-  expect(wrongArguments({ ...thing, body: { name: 'millrace', [name]: 3 } }, KNOWN)).toEqual([said]);
+  expect(
+    wrongArguments({ ...thing, body: { name: 'millrace', region: 'us-east-1', [name]: 3 } }, KNOWN),
+  ).toEqual([said]);
 });
 
 test('an argument of a nested block is refused, too', () => {
@@ -87,6 +90,24 @@ test('an argument of a nested block is refused, too', () => {
   expect(
     wrongArguments({ type: 'aws_instance', name: 'one', address: 'aws_instance.one', body }, KNOWN),
   ).toEqual(['aws_instance.one.root_block_device.size is no argument']);
+});
+
+test('an argument that is missing is named', () => {
+  const body = { vpc_id: 'vpc-1', type: 'ingress' };
+  expect(
+    wrongArguments(
+      {
+        type: 'aws_route_table_association',
+        name: 'one',
+        address: 'aws_route_table_association.one',
+        body: {},
+      },
+      KNOWN,
+    ),
+  ).toEqual(['aws_route_table_association.one.route_table_id is missing']);
+  expect(wrongArguments({ type: 'aws_subnet', name: 'one', address: 'aws_subnet.one', body }, KNOWN)).toEqual(
+    ['aws_subnet.one.type is no argument'],
+  );
 });
 
 test('a reference to what is not there is found, also in brackets', () => {

@@ -1,55 +1,102 @@
 /**
- * As in arguments-aws.js, of buckets: each of their properties is a resource of its own.
+ * As in arguments-aws.js, of buckets: each of their properties is a resource of its own, and what the bucket itself still has of them
+ * since 4.0 counts as not to be set.
  *
  * @type {Record<string, import('./check.js').Known>}
  */
 export const S3 = {
   aws_s3_bucket: {
-    sets: 'bucket bucket_prefix force_destroy tags',
-    // Since 4.0 these are resources of their own, and arguments here no more than in name.
+    sets: 'bucket bucket_prefix force_destroy object_lock_enabled region tags',
     reads:
-      'arn id acl policy versioning lifecycle_rule server_side_encryption_configuration bucket_domain_name tags_all',
+      'acceleration_status acl arn bucket_domain_name bucket_region bucket_regional_domain_name cors_rule grant hosted_zone_id id lifecycle_rule logging object_lock_configuration policy replication_configuration request_payer server_side_encryption_configuration tags_all versioning website website_domain website_endpoint',
   },
   aws_s3_bucket_lifecycle_configuration: {
-    sets: 'bucket expected_bucket_owner',
+    needs: 'bucket',
+    sets: 'expected_bucket_owner region transition_default_minimum_object_size',
     reads: 'id',
     blocks: {
       rule: {
-        sets: 'id prefix status',
+        needs: 'id status',
+        sets: 'prefix',
         blocks: {
-          abort_incomplete_multipart_upload: { sets: 'days_after_initiation' },
-          expiration: { sets: 'date days expired_object_delete_marker' },
-          filter: { sets: 'object_size_greater_than object_size_less_than prefix' },
-          noncurrent_version_expiration: { sets: 'newer_noncurrent_versions noncurrent_days' },
-          noncurrent_version_transition: { sets: 'newer_noncurrent_versions noncurrent_days storage_class' },
-          transition: { sets: 'date days storage_class' },
+          abort_incomplete_multipart_upload: {
+            sets: 'days_after_initiation',
+          },
+          expiration: {
+            sets: 'date days expired_object_delete_marker',
+          },
+          filter: {
+            sets: 'object_size_greater_than object_size_less_than prefix',
+            blocks: {
+              and: {
+                sets: 'object_size_greater_than object_size_less_than prefix tags',
+              },
+              tag: {
+                needs: 'key value',
+              },
+            },
+          },
+          noncurrent_version_expiration: {
+            needs: 'noncurrent_days',
+            sets: 'newer_noncurrent_versions',
+          },
+          noncurrent_version_transition: {
+            needs: 'noncurrent_days storage_class',
+            sets: 'newer_noncurrent_versions',
+          },
+          transition: {
+            needs: 'storage_class',
+            sets: 'date days',
+          },
         },
       },
     },
   },
   aws_s3_bucket_ownership_controls: {
-    sets: 'bucket',
-    reads: 'id',
-    blocks: { rule: { sets: 'object_ownership' } },
-  },
-  aws_s3_bucket_policy: { sets: 'bucket policy', reads: 'id' },
-  aws_s3_bucket_public_access_block: {
-    sets: 'region bucket block_public_acls block_public_policy ignore_public_acls restrict_public_buckets skip_destroy',
-    reads: 'id',
-  },
-  aws_s3_bucket_server_side_encryption_configuration: {
-    sets: 'bucket expected_bucket_owner',
+    needs: 'bucket rule',
+    sets: 'region',
     reads: 'id',
     blocks: {
       rule: {
-        sets: 'bucket_key_enabled',
-        blocks: { apply_server_side_encryption_by_default: { sets: 'sse_algorithm kms_master_key_id' } },
+        needs: 'object_ownership',
+      },
+    },
+  },
+  aws_s3_bucket_policy: {
+    needs: 'bucket policy',
+    sets: 'region',
+    reads: 'id',
+  },
+  aws_s3_bucket_public_access_block: {
+    needs: 'bucket',
+    sets: 'block_public_acls block_public_policy ignore_public_acls region restrict_public_buckets skip_destroy',
+    reads: 'id',
+  },
+  aws_s3_bucket_server_side_encryption_configuration: {
+    needs: 'bucket rule',
+    sets: 'expected_bucket_owner region',
+    reads: 'id',
+    blocks: {
+      rule: {
+        sets: 'blocked_encryption_types bucket_key_enabled',
+        blocks: {
+          apply_server_side_encryption_by_default: {
+            needs: 'sse_algorithm',
+            sets: 'kms_master_key_id',
+          },
+        },
       },
     },
   },
   aws_s3_bucket_versioning: {
-    sets: 'bucket expected_bucket_owner mfa',
+    needs: 'bucket versioning_configuration',
+    sets: 'expected_bucket_owner mfa region',
     reads: 'id',
-    blocks: { versioning_configuration: { sets: 'status mfa_delete' } },
+    blocks: {
+      versioning_configuration: {
+        needs: 'status',
+        sets: 'mfa_delete',
+      },
+    },
   },
 };

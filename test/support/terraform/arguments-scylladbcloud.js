@@ -7,26 +7,29 @@
  */
 export const SCYLLADB_CLOUD = {
   scylladbcloud_cluster: {
-    sets: 'name cloud region min_nodes node_type node_disk_size cidr_block scylla_version enable_vpc_peering enable_dns byoa_id user_api_interface alternator_write_isolation availability_zone_ids backup_retention_days',
+    needs: 'name region',
+    sets: 'cloud min_nodes node_type node_disk_size cidr_block scylla_version enable_vpc_peering enable_dns byoa_id user_api_interface alternator_write_isolation availability_zone_ids backup_retention_days',
     reads:
       'id cluster_id node_count node_dns_names node_private_ips request_id datacenter status ca_certificate',
     blocks: {
       scaling: {
         sets: 'instance_families instance_types',
         blocks: {
-          storage_policy: { sets: 'min_gb target_utilization' },
-          vcpu_policy: { sets: 'min' },
+          storage_policy: { needs: 'min_gb target_utilization' },
+          vcpu_policy: { needs: 'min' },
         },
       },
     },
   },
-  scylladbcloud_allowlist_rule: { sets: 'cluster_id cidr_block', reads: 'id rule_id' },
+  scylladbcloud_allowlist_rule: { needs: 'cluster_id cidr_block', reads: 'id rule_id' },
   scylladbcloud_vpc_peering: {
-    sets: 'cluster_id datacenter peer_vpc_id peer_cidr_blocks peer_region peer_account_id allow_cql',
+    needs: 'cluster_id datacenter peer_vpc_id peer_region peer_account_id',
+    sets: 'peer_cidr_blocks allow_cql',
     reads: 'id vpc_peering_id connection_id network_link peer_cidr_block',
   },
   'data.scylladbcloud_cql_auth': {
-    sets: 'cluster_id datacenter dns',
+    needs: 'cluster_id',
+    sets: 'datacenter dns',
     reads: 'id cluster_name seeds username password',
   },
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 /**
  * What `terraform validate` would say if it had the providers, as far as a list of their arguments can tell.
  *
- * @typedef {{ sets: string, reads?: string, blocks?: Record<string, Known> }} Known names, separated by spaces
+ * @typedef {{ needs?: string, sets?: string, reads?: string, blocks?: Record<string, Known> }} Known names, separated by spaces
  * @typedef {import('./modules.js').Thing} Thing
  */
 
@@ -29,14 +29,16 @@ export function wrongArguments(thing, known) {
  * @returns {string[]}
  */
 function wrongIn(body, known, { where, meta = [] }) {
-  return Object.entries(body).flatMap(([name, value]) => {
+  const missing = (known.needs?.split(' ') ?? []).filter((name) => !(name in body));
+  const wrong = Object.entries(body).flatMap(([name, value]) => {
     if (name === '__is_block__' || meta.includes(name)) return [];
     const block = known.blocks?.[name];
     if (block && Array.isArray(value))
       return value.flatMap((each) => wrongIn(each, block, { where: `${where}.${name}` }));
-    if (has(known.sets, name)) return [];
+    if (has(known.sets, name) || has(known.needs, name)) return [];
     return [`${where}.${name} ${has(known.reads, name) ? 'can be read, and not set' : 'is no argument'}`];
   });
+  return [...wrong, ...missing.map((name) => `${where}.${name} is missing`)];
 }
 
 /** @param {string | undefined} names @param {string} name */
@@ -59,8 +61,10 @@ export function wrongReferences(module, known) {
     const address = isData ? `data.${second}.${third}` : `${first}.${second}`;
     if (!addresses.has(address)) return [`${reference}: no such resource`];
     const attribute = isData ? rest[0] : third;
-    const { sets = '', reads = '' } = known[type] ?? {};
-    return !attribute || has(`${sets} ${reads}`, attribute) ? [] : [`${reference}: no such attribute`];
+    const { needs = '', sets = '', reads = '' } = known[type] ?? {};
+    return !attribute || has(`${needs} ${sets} ${reads}`, attribute)
+      ? []
+      : [`${reference}: no such attribute`];
   });
 }
 

@@ -92,18 +92,15 @@ resource "aws_vpc_security_group_ingress_rule" "node_to_monitoring" {
 }
 
 # Terraform takes away the rule by which a new group lets everything out; what is needed is put back.
-resource "aws_vpc_security_group_egress_rule" "https" {
-  for_each = {
-    nodes      = aws_security_group.nodes.id
-    monitoring = aws_security_group.monitoring.id
-  }
+resource "aws_vpc_security_group_egress_rule" "outward" {
+  for_each = local.ways_out
 
-  security_group_id = each.value
+  security_group_id = { nodes = aws_security_group.nodes.id, monitoring = aws_security_group.monitoring.id }[each.value.group]
   cidr_ipv4         = "0.0.0.0/0"
-  description       = "Systems Manager, S3 and updates"
-  ip_protocol       = "tcp"
-  from_port         = 443
-  to_port           = 443
+  description       = "Out of this network: ${each.key}"
+  ip_protocol       = each.value.protocol
+  from_port         = each.value.port
+  to_port           = each.value.port
 }
 
 resource "aws_vpc_security_group_egress_rule" "inside" {

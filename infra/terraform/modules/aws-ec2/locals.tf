@@ -31,6 +31,17 @@ locals {
     agent        = 10001
   })
 
+  # Ways out of this network: Systems Manager and S3; packages, which are signed, from mirrors without TLS; and the clock, which
+  # the database and the application rest on.
+  outward_ports = {
+    https = { protocol = "tcp", port = 443 }
+    http  = { protocol = "tcp", port = 80 }
+    ntp   = { protocol = "udp", port = 123 }
+  }
+  ways_out = { for pair in setproduct(["nodes", "monitoring"], keys(local.outward_ports)) : "${pair[0]} ${pair[1]}" => merge(
+    { group = pair[0] }, local.outward_ports[pair[1]]
+  ) }
+
   # Each network of the application outside, with each port of CQL.
   outside = { for pair in setproduct(var.client_cidr_blocks, keys(local.cql_ports)) : "${pair[0]} ${pair[1]}" => {
     cidr = pair[0]
