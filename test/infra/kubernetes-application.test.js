@@ -86,6 +86,7 @@ test('the superuser makes two roles, and each process has the one that it needs,
     'millrace-drain-ORDINAL': ['millrace_serve', 'cql_serve_password'],
     'millrace-ingest': ['millrace_serve', 'cql_serve_password'],
     'millrace-http': ['millrace_serve', 'cql_serve_password'],
+    'millrace-sparkplug': ['millrace_serve', 'cql_serve_password'],
   });
 });
 
@@ -96,6 +97,7 @@ describe('commands', () => {
 
   test.each([
     ['millrace-ingest', 'start'],
+    ['millrace-sparkplug', 'start'],
     ['millrace-http', 'start:http'],
     ['millrace-roles', 'roles'],
     ['millrace-migrate', 'migrate'],
@@ -108,7 +110,7 @@ describe('commands', () => {
   });
 
   test('an ingest process has the client id of its pod, and is drained by it', () => {
-    for (const one of named('^millrace-(ingest|http)$'))
+    for (const one of named('^millrace-(ingest|http|sparkplug)$'))
       expect(settings(one).mqtt.clientId).toBe(`${one.workload.metadata.name}-0`);
     for (const one of named('^millrace-drain')) {
       expect(containerOf(one.workload).command).toEqual(['node', 'api/index.js', '--drain']);
@@ -121,9 +123,16 @@ describe('commands', () => {
   });
 });
 
+test('one process takes Sparkplug where the overlay says so, and elsewhere none', () => {
+  // Jobs take nothing.
+  const taking = workloads.filter((one) => one.workload.kind !== 'Job' && settings(one).sparkplug);
+  expect(taking.map(({ where }) => where)).toEqual(['overlays/sparkplug StatefulSet/millrace-sparkplug']);
+  expect(taking[0]?.workload.spec.replicas).toBe(1);
+});
+
 test('probes ask routes that are there, on the port that it listens on', () => {
   const routes = SERVICE_ROUTES.filter(({ method }) => method === 'get').map(({ path }) => path);
-  for (const one of named('^millrace-(ingest|http)$')) {
+  for (const one of named('^millrace-(ingest|http|sparkplug)$')) {
     const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(one.workload);
     const { http } = settings(one);
     expect(ports).toEqual([{ name: 'http', containerPort: http.port }]);

@@ -1,80 +1,92 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connect } from 'node:tls';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { freePort } from '../../infra/engine/ports.js';
+import { certificatesFolder } from '../support/certificates.js';
+import { prepareBroker } from '../support/kubernetes/broker.js';
 import { KUBERNETES } from '../support/kubernetes/build.js';
 import { until } from '../support/until.js';
 
 // The broker's configuration and start script for Kubernetes, on the Mosquitto of this machine.
 
-const MOSQUITTO = `${KUBERNETES}/components/mosquitto`;
-
 /** @type {string} */
 let directory;
-beforeAll(() => {
+/** @type {(() => void | Promise<void>)[]} */
+let cleanUps;
+beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-broker-'));
+  cleanUps = [() => rmSync(directory, { recursive: true, force: true })];
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+});
 
-/** @param {string} path */
-const read = (path) => readFileSync(path, 'utf8');
+/** @param {'mosquitto' | 'mosquitto-tls'} component */
+async function brokerOf(component) {
+  const broker = await prepareBroker(directory, component);
+  cleanUps.push(broker.stop);
+  return broker;
+}
+
+/** @param {string} url @param {import('mqtt').IClientOptions} options @returns {Promise<boolean>} whether it is let in */
+async function isLetIn(url, options) {
+  const client = await mqtt
+    .connectAsync(url, { reconnectPeriod: 0, connectTimeout: 5000, ...options }, false)
+    .catch(() => null);
+  await client?.endAsync();
+  return client !== null;
+}
 
 test('the rights at the broker are those of docker-compose.yml', () => {
-  const rules = (/** @type {string} */ path) => read(path).match(/^[^#\n].*$/gm);
-  expect(rules(`${MOSQUITTO}/mosquitto.acl`)).toEqual(rules('infra/compose/mosquitto.acl'));
+  const rules = (/** @type {string} */ path) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
+  const ours = rules(`${KUBERNETES}/components/mosquitto/mosquitto.acl`);
+  expect(ours).toEqual(rules('infra/compose/mosquitto.acl'));
 });
 
 test('start.sh runs the broker, and has it take a renewed password while it runs', async () => {
-  const port = await freePort();
-  const [configuration, secrets, data] = ['configuration', 'secrets', 'data'].map((name) =>
-    join(directory, name),
-  );
-  for (const name of [`${configuration}/listeners`, secrets, data])
-    mkdirSync(String(name), { recursive: true });
-  const here = (/** @type {string} */ text) =>
-    text
-      .replaceAll('/opt/millrace/', `${configuration}/`)
-      .replaceAll('/tmp/mosquitto/', `${directory}/run/`)
-      .replaceAll('/mosquitto/data/', `${data}/`)
-      .replace('listener 1883', `listener ${port} 127.0.0.1`);
-  const asRoot = process.getuid?.() === 0 ? '\nuser root\n' : '';
-  writeFileSync(`${configuration}/mosquitto.conf`, here(read(`${MOSQUITTO}/mosquitto.conf`)) + asRoot);
-  writeFileSync(`${configuration}/listeners/listener.conf`, here(read(`${MOSQUITTO}/listener.conf`)));
-  copyFileSync(`${MOSQUITTO}/mosquitto.acl`, `${configuration}/mosquitto.acl`);
-  writeFileSync(`${secrets}/mqtt_password`, 'of the application');
-  writeFileSync(`${secrets}/mqtt_device_password`, 'of devices');
-  const broker = spawn('/bin/sh', [`${MOSQUITTO}/start.sh`], {
-    env: {
-      PATH: `${process.env['PATH']}:/usr/sbin`,
-      SECRETS: secrets,
-      CONFIGURATION: configuration,
-      CERTIFICATES: join(directory, 'none'),
-      RUN_DIRECTORY: join(directory, 'run'),
-      LOOK_EVERY_SECONDS: '1',
-    },
-    stdio: 'ignore',
-  });
-  /** @param {string} username @param {string} password @returns {Promise<boolean>} whether it is let in */
-  const isLetIn = async (username, password) => {
-    const options = { username, password, reconnectPeriod: 0, connectTimeout: 5000 };
-    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, options, false).catch(() => null);
-    await client?.endAsync();
-    return client !== null;
+  const broker = await brokerOf('mosquitto');
+  const child = broker.start();
+  const url = `mqtt://127.0.0.1:${broker.port}`;
+  await until(() => isLetIn(url, { username: 'millrace', password: 'application' }));
+  expect(await isLetIn(url, { username: 'devices', password: 'devices' })).toBe(true);
+  expect(await isLetIn(url, { username: 'devices', password: 'application' })).toBe(false);
+  writeFileSync(join(broker.secrets, 'mqtt_device_password'), 'another');
+  await until(() => isLetIn(url, { username: 'devices', password: 'another' }));
+  expect(await isLetIn(url, { username: 'devices', password: 'devices' })).toBe(false);
+  expect(child.exitCode).toBeNull();
+});
+
+test('with the component mosquitto-tls it speaks TLS alone, and shows a renewed certificate while it runs', async () => {
+  const broker = await brokerOf('mosquitto-tls');
+  const folder = certificatesFolder();
+  cleanUps.push(folder.remove);
+  /** @param {boolean} renew */
+  const certify = async (renew) => {
+    const { cert, key, authority } = await folder.make('ours', { renew });
+    copyFileSync(key, join(broker.certificates, 'tls.key'));
+    copyFileSync(cert, join(broker.certificates, 'tls.crt'));
+    return authority;
   };
-  try {
-    await until(() => isLetIn('millrace', 'of the application'));
-    expect(await isLetIn('devices', 'of devices')).toBe(true);
-    expect(await isLetIn('devices', 'of the application')).toBe(false);
-    writeFileSync(`${secrets}/mqtt_device_password`, 'another');
-    await until(() => isLetIn('devices', 'another'));
-    expect(await isLetIn('devices', 'of devices')).toBe(false);
-    expect(broker.exitCode).toBeNull();
-  } finally {
-    broker.kill('SIGTERM');
-    await once(broker, 'exit');
-  }
+  const ca = await certify(false);
+  const child = broker.start();
+  const account = { username: 'devices', password: 'devices' };
+  const secure = `mqtts://localhost:${broker.port}`;
+  await until(() => isLetIn(secure, { ...account, ca }));
+  expect(await isLetIn(`mqtt://localhost:${broker.port}`, account)).toBe(false);
+
+  const shown = async () => {
+    const socket = connect({ port: broker.port, host: 'localhost', ca });
+    await once(socket, 'secureConnect');
+    const { serialNumber } = socket.getPeerCertificate();
+    socket.destroy();
+    return serialNumber;
+  };
+  const before = await shown();
+  await certify(true);
+  await until(async () => (await shown()) !== before);
+  expect(await isLetIn(secure, { ...account, ca })).toBe(true);
+  expect(child.exitCode).toBeNull();
 });

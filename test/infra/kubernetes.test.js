@@ -68,7 +68,7 @@ test('no pod runs as root, writes to its own image, or may do more than a proces
   }
 });
 
-test('what is mounted is there, and nothing else', () => {
+test('mounts what is there, and nothing else', () => {
   for (const { name, spec } of pods()) {
     const claims = everything().find((one) => nameOf(one) === name)?.spec.volumeClaimTemplates ?? [];
     const volumes = [...(spec.volumes ?? []), ...claims.map((/** @type {any} */ { metadata }) => metadata)];
@@ -131,6 +131,22 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
         expect(rule.ports).not.toHaveLength(0);
       }
     }
+  });
+
+  test('lets in what it lets out to a pod of its own', () => {
+    const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
+    for (const { podSelector, egress = [] } of policies)
+      for (const { podSelector: to, namespaceSelector } of egress.flatMap(
+        (/** @type {any} */ rule) => rule.to,
+      )) {
+        if (!to || namespaceSelector) continue;
+        const there = templates().filter(({ labels }) => carries(labels, to.matchLabels));
+        expect(there).toHaveLength(1);
+        const admitted = policies
+          .filter((one) => carries(there[0]?.labels, one.podSelector.matchLabels ?? {}))
+          .flatMap(({ ingress = [] }) => ingress.flatMap((/** @type {any} */ rule) => rule.from));
+        expect(admitted).toContainEqual({ podSelector });
+      }
   });
 
   test('never takes an ingest process away by itself', () => {

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../../infra/engine/ports.js';
+import { KUBERNETES } from './build.js';
+
+const COMPONENTS = `${KUBERNETES}/components`;
+
+/**
+ * The machine's own Mosquitto, started as its pod would start it. Only the paths, the ports and (where the test runs as root) the user
+ * are others. Its passwords are `application` and `devices`.
+ *
+ * @param {string} directory an empty one of the test's
+ * @param {'mosquitto' | 'mosquitto-tls'} component whose listener it has
+ */
+export async function prepareBroker(directory, component) {
+  const port = await freePort();
+  const inside = await freePort();
+  const configuration = join(directory, 'configuration');
+  const secrets = join(directory, 'secrets');
+  const certificates = join(directory, 'tls');
+  for (const path of [join(configuration, 'listeners'), secrets, certificates, join(directory, 'data')])
+    mkdirSync(path, { recursive: true });
+  /** @param {string} path */
+  const here = (path) =>
+    readFileSync(join(COMPONENTS, path), 'utf8')
+      .replaceAll('/opt/millrace/', `${configuration}/`)
+      .replaceAll('/etc/millrace/tls/', `${certificates}/`)
+      .replaceAll('/tmp/mosquitto/', `${directory}/run/`)
+      .replaceAll('/mosquitto/data/', `${directory}/data/`)
+      .replace(/^listener 8883$/m, `listener ${port} 127.0.0.1`)
+      .replace(/^listener 1883$/m, `listener ${port} 127.0.0.1`)
+      .replace('listener 1883 127.0.0.1', `listener ${inside} 127.0.0.1`);
+  // Started by root it would change to the user mosquitto, who cannot read files of root's.
+  const asRoot = process.getuid?.() === 0 ? '\nuser root\n' : '';
+  writeFileSync(join(configuration, 'mosquitto.conf'), here('mosquitto/mosquitto.conf') + asRoot);
+  writeFileSync(join(configuration, 'listeners/listener.conf'), here(`${component}/listener.conf`));
+  copyFileSync(join(COMPONENTS, 'mosquitto/mosquitto.acl'), join(configuration, 'mosquitto.acl'));
+  writeFileSync(join(secrets, 'mqtt_password'), 'application');
+  writeFileSync(join(secrets, 'mqtt_device_password'), 'devices');
+
+  /** @type {import('node:child_process').ChildProcess | null} */
+  let child = null;
+  return {
+    port,
+    secrets,
+    certificates,
+    start() {
+      child = spawn('/bin/sh', [join(COMPONENTS, 'mosquitto/start.sh')], {
+        env: {
+          // Debian keeps the broker out of the PATH of ordinary users.
+          PATH: `${process.env['PATH']}:/usr/sbin`,
+          SECRETS: secrets,
+          CONFIGURATION: configuration,
+          CERTIFICATES: certificates,
+          RUN_DIRECTORY: join(directory, 'run'),
+          LOOK_EVERY_SECONDS: '1',
+        },
+        stdio: 'ignore',
+      });
+      return child;
+    },
+    async stop() {
+      if (child && child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+    },
+  };
+}
