@@ -18,8 +18,8 @@ mkdir -p "$run"
   printf 'devices:%s\n' "$(cat "$secrets/mqtt_device_password")"
 } >"$run/passwords"
 mosquitto_passwd -U "$run/passwords"
-# For the health check's mosquitto_sub.
-printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" >"$run/mosquitto_sub"
+# For the health check's mosquitto_sub, and whoever publishes from in here.
+printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" | tee "$run/mosquitto_pub" >"$run/mosquitto_sub"
 cat "$configuration/mosquitto.acl" >"$run/acl"
 cat "$certificate" >"$run/server.pem"
 cat "$key" >"$run/server.key"

@@ -118,3 +118,21 @@ test("scylla-start.sh hands the image's own entry point a scylla.yaml with our s
   );
   expect(statSync(env.CQLSH_CREDENTIALS).mode & 0o077).toBe(0);
 });
+
+test('smoke.sh prints, when asked for a dry run, a script for each profile, which names what is there', async () => {
+  const { stdout: alone } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run']);
+  const profiles = ['cluster', 'monitoring', 'tls'];
+  const { stdout: all } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run', ...profiles]);
+  expect(all.length).toBeGreaterThan(2 * alone.length);
+  const plan = join(directory, 'smoke.sh');
+  writeFileSync(plan, all);
+  await run('shellcheck', ['--shell', 'sh', plan]);
+  const { services } = await readYaml(python, 'docker-compose.yml');
+  for (const [, name] of all.matchAll(/docker compose (?:exec -T|stop|start) (\S+)/g))
+    expect(services).toHaveProperty(String(name));
+  const published = JSON.stringify(services);
+  for (const [, setting] of all.matchAll(/\$\{(\w+_PORT:-\d+)\}/g))
+    expect(published).toContain(`\${${setting}}`);
+  for (const [, name] of all.matchAll(/\$secrets\/([\w.]+)/g)) expect(readdirSync(secrets)).toContain(name);
+  await expect(run('/bin/sh', ['infra/compose/smoke.sh', 'another'])).rejects.toMatchObject({ code: 64 });
+});

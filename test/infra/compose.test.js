@@ -9,7 +9,9 @@ import { INSTALLS_MS, loadCompose } from '../support/compose.js';
 // What holds for every service of docker-compose.yml, whatever its profile.
 
 const run = promisify(execFile);
-const SCRIPTS = ['init.sh', 'scylla-start.sh', 'mosquitto-start.sh'].map((name) => `infra/compose/${name}`);
+const SCRIPTS = ['init.sh', 'smoke.sh', 'scylla-start.sh', 'mosquitto-start.sh'].map(
+  (name) => `infra/compose/${name}`,
+);
 /** They end when they are done. */
 const ONCE = ['roles', 'migrate'];
 /** Of what init.sh writes, what no container gets. */

@@ -59,14 +59,14 @@ const PINS = {
   ],
   AWS_PROVIDER_VERSION: provider('hashicorp/aws'),
   SCYLLADBCLOUD_PROVIDER_VERSION: provider('scylladb/scylladbcloud'),
-  KUBERNETES_VERSION: [image('kindest/node')],
+  KUBERNETES_VERSION: [image('kindest/node'), /setup-kubectl@\S+\s(?:.*\n)*?\s+version: v([\d.]+\d)/g],
   SCYLLA_OPERATOR_VERSION: [image('scylladb/scylla-operator'), release('scylla-operator')],
   CERT_MANAGER_VERSION: [release('cert-manager')],
 };
 
 /** Something that has a version, whatever it is: an image with a tag, a provider. */
 const ANY = [
-  /^[ \t-]*image:\s*["']?([\w./-]+):/gm,
+  /^[ \t-]*image:[ \t]*["']?([\w./-]+):/gm,
   /^FROM (?:--\S+ )*([\w./-]+):/gm,
   /\bsource\s*=\s*"([\w-]+\/[\w-]+)"/g,
 ];

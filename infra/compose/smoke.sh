@@ -1,0 +1,110 @@
+#!/bin/sh
+# Starts docker-compose.yml, and sees that a measurement goes all its way: from a device to the broker, into the database, and out
+# by HTTP; and with each profile that what it adds does its work. It stays up; `docker compose down` ends it.
+#
+# Commands stand in single quotes: they are run, or printed as they are, with their variables before them.
+# shellcheck disable=SC2016
+set -eu
+
+usage() {
+  cat <<'END'
+sh infra/compose/smoke.sh [--dry-run] [PROFILE...]
+
+  PROFILE     cluster, monitoring, tls: started and tried as well
+  --dry-run   prints the commands that would run, as a script
+END
+}
+
+dry_run=false
+profiles=
+for argument in "$@"; do
+  case $argument in
+    --help) usage && exit ;;
+    --dry-run) dry_run=true ;;
+    cluster | monitoring | tls) profiles=${profiles:+$profiles,}$argument ;;
+    *) usage >&2 && exit 64 ;;
+  esac
+done
+cd "$(dirname "$0")/../.."
+
+# step TEXT COMMAND
+step() {
+  if $dry_run; then
+    printf '\n# %s\n%s\n' "$1" "$2"
+  else
+    echo "$1"
+    eval "$2"
+  fi
+}
+
+# eventually TEXT COMMAND: tries for two minutes
+eventually() {
+  step "$1" 'tries=60
+until '"$2"'; do
+  tries=$((tries - 1))
+  [ $tries -gt 0 ] || exit 1
+  sleep 2
+done'
+}
+
+has() {
+  case ,$profiles, in *,"$1",*) true ;; *) false ;; esac
+}
+
+export COMPOSE_PROFILES="$profiles"
+secrets=infra/compose/secrets
+! $dry_run || printf "set -eu\nexport COMPOSE_PROFILES='%s'\nsecrets=%s\n" "$COMPOSE_PROFILES" "$secrets"
+
+cql='docker compose exec -T scylla cqlsh --credentials=/tmp/cqlsh-credentials -e'
+# Tokens and passwords go by standard input: arguments can be read in the list of processes.
+as_reader='printf "header = \"Authorization: Bearer %s\"\n" "$(cat "$secrets/read_token")" | curl -fsS --config -'
+as_admin='printf "user = \"admin:%s\"\n" "$(cat "$secrets/grafana_password")" | curl -fsS --config -'
+
+# measure WHEN: a device publishes, and a reader gets what it published
+measure() {
+  step "A device publishes $1" 'value=$(date +%s)
+docker compose exec -T mosquitto env XDG_CONFIG_HOME=/tmp/mosquitto mosquitto_pub -V 5 -q 1 \
+  -t iot/v1/smoke/measurements -m "{\"sensor_id\":\"pressure\",\"value\":$value}"'
+  eventually 'A reader gets it' "$as_reader"' \
+  "http://127.0.0.1:${HTTP_PORT:-8080}/api/v1/latest?device=smoke" | grep -F "\"value\":$value"'
+}
+
+step 'Secrets' 'sh infra/compose/init.sh'
+step 'Everything starts, each when what it needs is healthy' 'docker compose up --build --detach --quiet-pull'
+eventually 'Everything is healthy' '! docker compose ps --format "{{.Name}} {{.Health}}" | grep -E "starting|unhealthy"'
+step 'The commit log is synced before an acknowledgement' \
+  "$cql"' "SELECT value FROM system.config WHERE name = '\''commitlog_sync'\''" | grep batch'
+measure 'a measurement'
+
+if has cluster; then
+  step 'Three nodes are in three racks' \
+    '[ "$('"$cql"' "SELECT rack FROM system.peers" | grep -Eo "rack[0-9]" | sort | xargs)" = "rack2 rack3" ]'
+  step 'Every row is on three of them' \
+    "$cql"' "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = '\''iot'\''" | grep -E "'\''3'\''|rack3"'
+  step 'One node goes' 'docker compose stop scylla-2'
+  measure 'while it is away'
+  step 'It comes back' 'docker compose start scylla-2'
+fi
+
+if has tls; then
+  step 'The API shows a certificate of our authority' \
+    'curl -fsS --cacert "$secrets/ca.pem" "https://localhost:${HTTPS_PORT:-8443}/healthz"'
+  step 'So does the broker' 'openssl s_client -connect "localhost:${MQTTS_PORT:-8883}" -CAfile "$secrets/ca.pem" \
+  -verify_return_error -verify_hostname localhost </dev/null >/dev/null'
+  eventually 'What was measured can be read there, from the database by TLS' "$as_reader"' --cacert "$secrets/ca.pem" \
+  "https://localhost:${HTTPS_PORT:-8443}/api/v1/latest?device=smoke" | grep -F "\"value\":$value"'
+fi
+
+if has monitoring; then
+  eventually 'Prometheus is answered by the API and by the database' '[ "$(curl -fsS --get \
+  --data-urlencode "query=count(count by (job) (up == 1))" \
+  "http://127.0.0.1:${PROMETHEUS_PORT:-9090}/api/v1/query" | grep -Eo "\"[0-9]+\"\]")" = "\"2\"]" ]'
+  step 'It has our rules' \
+    'curl -fsS "http://127.0.0.1:${PROMETHEUS_PORT:-9090}/api/v1/rules" | grep -q MillraceNothingAcknowledged'
+  step 'Grafana has our dashboards' \
+    "$as_admin"' "http://127.0.0.1:${GRAFANA_PORT:-3000}/api/search?tag=millrace" | grep -q millrace-ingest'
+  eventually "Loki has the database's log" "$as_admin"' --get --data-urlencode '\''query={job="database"}'\'' \
+  "http://127.0.0.1:${GRAFANA_PORT:-3000}/api/datasources/proxy/uid/millrace-loki/loki/api/v1/query_range" | grep -q scylla'
+fi
+
+$dry_run || echo 'All of it works.'

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ensurePython, readYaml } from '../../infra/python/ensure.js';
+import { INSTALLS_MS } from '../support/compose.js';
+
+// Workflows do not run here: what they say is held against schemas, shellcheck and the repository.
+
+const run = promisify(execFile);
+const FOLDER = '.github/workflows';
+const FILES = readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`);
+
+/** @type {import('../../infra/python/ensure.js').PythonTools} */
+let python;
+/** @type {any[]} */
+let workflows;
+/** @type {string} */
+let directory;
+
+beforeAll(async () => {
+  python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
+  workflows = await Promise.all(FILES.map((file) => readYaml(python, file)));
+  directory = mkdtempSync(join(tmpdir(), 'millrace-workflows-'));
+}, INSTALLS_MS);
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** @returns {any[]} of all workflows */
+const jobs = () => workflows.flatMap((workflow) => Object.values(workflow.jobs));
+
+/** @returns {any[]} of all jobs */
+const steps = () => jobs().flatMap((job) => job.steps);
+
+/** @returns {string[]} what the jobs run, placeholders in the place of expressions */
+const scripts = () =>
+  steps().flatMap(({ run: script }) => (script ? [script.replaceAll(/\$\{\{.*?\}\}/g, 'x')] : []));
+
+test.each(['vendor.github-workflows', 'custom.github-workflows-require-timeout'])(
+  'each is what %s allows',
+  async (schema) => {
+    await run(python.program('check-jsonschema'), ['--builtin-schema', schema, ...FILES]);
+  },
+);
+
+test('each reads the repository, and may do nothing else', () => {
+  for (const workflow of workflows) expect(workflow.permissions).toEqual({ contents: 'read' });
+  for (const { uses = '', with: options } of steps()) {
+    if (uses.startsWith('actions/checkout@')) expect(options).toEqual({ 'persist-credentials': false });
+    if (uses) expect(uses).toMatch(/^[\w-]+\/[\w-]+@(v\d+|[0-9a-f]{40})$/);
+  }
+});
+
+test('shellcheck finds nothing in what they run', async () => {
+  const files = scripts().map((script, index) => {
+    const file = join(directory, `${index}.sh`);
+    writeFileSync(file, `#!/usr/bin/env bash\nset -e\n${script}\n`);
+    return file;
+  });
+  expect(files.length).toBeGreaterThan(15);
+  // Its findings are on standard output, which a rejection would not show.
+  const { stdout } = await run('shellcheck', files).catch((error) => error);
+  expect(stdout).toBe('');
+});
+
+test('what they name is there', () => {
+  const missing = scripts().flatMap((script) =>
+    [...script.matchAll(/(?<![\w/.])(infra\/[\w./-]+)/g)]
+      .map((match) => String(match[1]).replace(/[/.]+$/, ''))
+      .filter((path) => !existsSync(path)),
+  );
+  expect(missing).toEqual([]);
+  const images = jobs().flatMap(({ container }) => container ?? []);
+  const [, base] = /^FROM (\S+)/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+  expect(new Set(images)).toEqual(new Set([base]));
+});
+
+test('all that .ci/run runs is run', () => {
+  const wanted = [...readFileSync('.ci/run', 'utf8').matchAll(/^(?:npm(?: run)?|node) (\S+)/gm)].map(
+    (match) => match[1],
+  );
+  const suites = jobs().flatMap((job) => job.strategy?.matrix.suite ?? []);
+  const alone = scripts().map((script) => script.replace(/^(npm run|node) /, ''));
+  // What skips tests has nobody to count them there: each suite fails by itself.
+  const known = [...suites, ...alone, '.ci/summary.js'];
+  expect(wanted.length).toBeGreaterThan(7);
+  expect(wanted.filter((name) => !known.includes(String(name)))).toEqual([]);
+});
