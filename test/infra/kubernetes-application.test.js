@@ -1,17 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVICE_ROUTES } from '../../api/http/routes/index.js';
 import { SETTINGS } from '../../common/settings-table.js';
 import { buildAll } from '../support/kubernetes/build.js';
-import { find } from '../support/kubernetes/resources.js';
-import {
-  containerOf,
-  environmentOf,
-  ourWorkloads,
-  secretFilesOf,
-  settingsOf,
-} from '../support/kubernetes/workloads.js';
+import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../support/kubernetes/workloads.js';
 
 // What the manifests for Kubernetes say of the application is what the application is.
 
@@ -43,51 +35,6 @@ test('every process is given settings that the application knows and accepts', (
     expect([one.where, names.filter((name) => !known.includes(name))]).toEqual([one.where, []]);
     expect(settings(one).cql.contactPoints).not.toHaveLength(0);
   }
-});
-
-test('no process is given a secret but as a file, of a Secret that the generator makes', () => {
-  for (const { where, workload, beside } of workloads) {
-    const mounted = secretFilesOf(workload);
-    for (const { secret, key } of mounted.values())
-      expect([where, find(beside, `Secret/${secret}`).data]).toEqual([
-        where,
-        expect.objectContaining({ [key]: expect.any(String) }),
-      ]);
-    const environment = environmentOf(beside, workload);
-    for (const [name, value] of Object.entries(environment)) {
-      expect([where, name, SETTINGS[name]?.secret ?? false]).toEqual([where, name, false]);
-      if (name.endsWith('_FILE'))
-        expect([where, [...mounted.keys()]]).toEqual([where, expect.arrayContaining([value])]);
-    }
-    // And each is one that the process reads.
-    const read = [
-      ...Object.values(environment),
-      ...containerOf(workload).command.map((/** @type {string} */ word) => word.replace(/^.*=/, '')),
-    ];
-    expect([where, [...mounted.keys()].filter((file) => !read.includes(file))]).toEqual([where, []]);
-  }
-});
-
-test('the superuser makes two roles, and each process has the one that it needs, with the password it was made with', () => {
-  for (const { workload } of named('^millrace-roles$')) {
-    const flags = containerOf(workload).command;
-    expect(flags).toContain('--migrate-password-file=/run/secrets/millrace/cql_migrate_password');
-    expect(flags).toContain('--serve-password-file=/run/secrets/millrace/cql_serve_password');
-  }
-  const roleOf = Object.fromEntries(
-    workloads.map(({ workload, beside }) => {
-      const { CQL_USERNAME, CQL_PASSWORD_FILE } = environmentOf(beside, workload);
-      return [workload.metadata.name, [CQL_USERNAME, String(CQL_PASSWORD_FILE).split('/').at(-1)]];
-    }),
-  );
-  expect(roleOf).toEqual({
-    'millrace-roles': ['millrace', 'cql_password'],
-    'millrace-migrate': ['millrace_migrate', 'cql_migrate_password'],
-    'millrace-drain-ORDINAL': ['millrace_serve', 'cql_serve_password'],
-    'millrace-ingest': ['millrace_serve', 'cql_serve_password'],
-    'millrace-http': ['millrace_serve', 'cql_serve_password'],
-    'millrace-sparkplug': ['millrace_serve', 'cql_serve_password'],
-  });
 });
 
 describe('commands', () => {
@@ -144,16 +91,5 @@ test('probes ask routes that are there, on the port that it listens on', () => {
     }
     // Restarted is only who is dead: a database that is away is not mended by it.
     expect(asked.map(({ path }) => path)).toEqual(['/healthz', '/healthz', '/readyz']);
-  }
-});
-
-test('the generator makes every secret that make.sh writes, and holds none itself', () => {
-  const made = builds.secrets.flatMap(({ data }) => Object.values(data));
-  for (const name of readdirSync(builds.secretFiles)) {
-    const text = readFileSync(join(builds.secretFiles, name), 'utf8');
-    expect([name, made.includes(text) || made.includes(Buffer.from(text).toString('base64'))]).toEqual([
-      name,
-      true,
-    ]);
   }
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BUILDS, buildAll } from '../support/kubernetes/build.js';
-import { find, nameOf, podOf } from '../support/kubernetes/resources.js';
+import { carries, find, nameOf, podOf } from '../support/kubernetes/resources.js';
 import { readVersions } from '../support/versions.js';
 
 // No cluster runs here: kubectl builds the kustomizations, and what they say is held against the schemas of Kubernetes and against
@@ -21,9 +21,6 @@ afterAll(() => builds?.remove());
 const everything = () => [...builds.built.values()].flat();
 const pods = () =>
   everything().flatMap((one) => (podOf(one) ? [{ name: nameOf(one), spec: podOf(one)?.spec }] : []));
-
-/** @param {Record<string, string>} labels @param {Record<string, string>} wanted */
-const carries = (labels, wanted) => Object.entries(wanted).every(([key, value]) => labels[key] === value);
 
 test('every resource is what Kubernetes takes, in strict mode', async () => {
   const version = readVersions().get('KUBERNETES_VERSION') ?? '';
@@ -116,37 +113,6 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
         expect(ports.map((/** @type {any} */ { name }) => name)).toContain(targetPort);
     }
     for (const { spec } of ofKind('StatefulSet')) find(resources(), `Service/${spec.serviceName}`);
-  });
-
-  test('denies all connections but those that it names', () => {
-    const policies = ofKind('NetworkPolicy');
-    expect(policies).toContainEqual(
-      expect.objectContaining({ spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] } }),
-    );
-    for (const { spec } of policies) {
-      const labels = spec.podSelector.matchLabels ?? {};
-      expect(templates().some((pod) => carries(pod.labels, labels))).toBe(true);
-      for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) {
-        expect(rule.to ?? rule.from).not.toHaveLength(0);
-        expect(rule.ports).not.toHaveLength(0);
-      }
-    }
-  });
-
-  test('lets in what it lets out to a pod of its own', () => {
-    const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
-    for (const { podSelector, egress = [] } of policies)
-      for (const { podSelector: to, namespaceSelector } of egress.flatMap(
-        (/** @type {any} */ rule) => rule.to,
-      )) {
-        if (!to || namespaceSelector) continue;
-        const there = templates().filter(({ labels }) => carries(labels, to.matchLabels));
-        expect(there).toHaveLength(1);
-        const admitted = policies
-          .filter((one) => carries(there[0]?.labels, one.podSelector.matchLabels ?? {}))
-          .flatMap(({ ingress = [] }) => ingress.flatMap((/** @type {any} */ rule) => rule.from));
-        expect(admitted).toContainEqual({ podSelector });
-      }
   });
 
   test('never takes an ingest process away by itself', () => {

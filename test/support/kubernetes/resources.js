@@ -13,3 +13,7 @@ export function find(resources, name) {
   if (!found) throw new Error(`There is no ${name}.`);
   return found;
 }
+
+/** @param {Record<string, string>} labels @param {Record<string, string>} wanted @returns {boolean} */
+export const carries = (labels, wanted) =>
+  Object.entries(wanted).every(([key, value]) => labels[key] === value);

@@ -37,8 +37,9 @@ export function secretFilesOf(workload) {
   /** @type {Map<string, { secret: string, key: string }>} */
   const files = new Map();
   for (const { name, mountPath } of containers[0].volumeMounts) {
-    const { projected } = volumes.find((/** @type {any} */ one) => one.name === name);
-    for (const { secret } of projected?.sources ?? []) {
+    // Claims are no volumes of the template.
+    const volume = volumes.find((/** @type {any} */ one) => one.name === name);
+    for (const { secret } of volume?.projected?.sources ?? []) {
       // What is optional comes from elsewhere, or not at all.
       if (!secret || secret.optional) continue;
       for (const { key, path } of secret.items)
