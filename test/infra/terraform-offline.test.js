@@ -56,10 +56,10 @@ async function plan(module, variables) {
   return { code, said: (stdout + stderr).replace(/\s*\n[│╷╵]?\s*/g, ' ') };
 }
 
-/** @param {string} expression of local values @returns {Promise<any>} */
-async function localValue(expression) {
+/** @param {string} expression of local values @param {Record<string, unknown>} [variables] @returns {Promise<any>} */
+async function localValue(expression, variables = EC2_VARIABLES) {
   writeFileSync(join(directory, 'outputs.tf'), `output "value" {\n  value = ${expression}\n}\n`);
-  expect(await plan(EC2, EC2_VARIABLES)).toMatchObject({ code: 0 });
+  expect(await plan(EC2, variables)).toMatchObject({ code: 0 });
   const applied = await terraform.run(directory, 'apply', '-auto-approve', '-input=false', '-no-color');
   expect(applied).toMatchObject({ code: 0 });
   return JSON.parse((await terraform.run(directory, 'output', '-json', 'value')).stdout);
@@ -81,6 +81,18 @@ describe('on EC2', () => {
     });
   });
 
+  test('the network outside gets each port of CQL, and machines get out to their clock', async () => {
+    expect(await localValue('local.ways_out["nodes ntp"]')).toEqual({
+      group: 'nodes',
+      port: 123,
+      protocol: 'udp',
+    });
+    const variables = { ...EC2_VARIABLES, client_cidr_blocks: ['10.9.0.0/16'] };
+    expect(await localValue('[for rule in values(local.outside) : rule]', variables)).toEqual(
+      [9042, 19042, 9142, 19142].map((port) => ({ cidr: '10.9.0.0/16', port })),
+    );
+  });
+
   test.each([
     ['two zones', { zones: ['us-east-1a', 'us-east-1b'] }, 'three different availability zones'],
     [
@@ -91,6 +103,8 @@ describe('on EC2', () => {
     ['everybody as a client', { client_cidr_blocks: ['0.0.0.0/0'] }, 'none may be everybody'],
     ['everybody by IPv6', { client_cidr_blocks: ['::/0'] }, 'none may be everybody'],
     ['a network too small', { cidr_block: '10.20.0.0/24' }, 'from /16 to /20'],
+    ['a network too large', { cidr_block: '10.0.0.0/8' }, 'from /16 to /20'],
+    ['no network', { cidr_block: 'all of it' }, 'from /16 to /20'],
     ['no image', { ami: 'ubuntu' }, 'must be the id of an image'],
     ['backups gone at once', { backup_versions_days: 0 }, 'must be 1 or more'],
   ])('%s is refused', async (_, wrong, said) => {

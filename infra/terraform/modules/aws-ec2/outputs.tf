@@ -1,3 +1,10 @@
+locals {
+  instance_ids = merge(
+    { (module.bootstrap.first_node) = aws_instance.first.id },
+    { for name, instance in aws_instance.other : name => instance.id },
+  )
+}
+
 output "settings" {
   description = "Settings of the application, by the names that it reads."
   value       = module.bootstrap.settings
@@ -5,9 +12,7 @@ output "settings" {
 
 output "nodes" {
   description = "Each node: zone, rack, address, and the instance that a session is started with."
-  value = { for name, node in module.bootstrap.nodes : name => merge(node, {
-    instance_id = name == module.bootstrap.first_node ? aws_instance.first.id : aws_instance.other[name].id
-  }) }
+  value       = { for name, node in module.bootstrap.nodes : name => merge(node, { instance_id = local.instance_ids[name] }) }
 }
 
 output "create_keyspace" {

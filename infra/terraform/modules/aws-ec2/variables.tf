@@ -19,7 +19,7 @@ variable "cidr_block" {
   default     = "10.20.0.0/16"
 
   validation {
-    condition     = can(cidrsubnet(var.cidr_block, 4, 15)) && tonumber(split("/", var.cidr_block)[1]) >= 16 && tonumber(split("/", var.cidr_block)[1]) <= 20
+    condition     = can(cidrhost(var.cidr_block, 0)) && try(contains(range(16, 21), tonumber(split("/", var.cidr_block)[1])), false)
     error_message = "cidr_block must be an IPv4 CIDR block from /16 to /20."
   }
 }
