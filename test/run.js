@@ -36,6 +36,7 @@ const SUITES = {
       'mosquittoClients',
       'shellcheck',
       'openssl',
+      'curl',
       'python',
       'prometheus',
       'alertmanager',

@@ -26,6 +26,7 @@ const TOOLS = {
   },
   shellcheck: { title: 'shellcheck', names: ['shellcheck'] },
   openssl: { title: 'OpenSSL', names: ['openssl'] },
+  curl: { title: 'curl', names: ['curl'] },
   python: { title: 'Python 3', names: ['python3'] },
   prometheus: { title: 'Prometheus', names: ['prometheus'] },
   alertmanager: { title: 'Alertmanager', names: ['prometheus-alertmanager', 'alertmanager'] },

@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startApi, startCommand } from '../support/api-process.js';
+import { INSTALLS_MS, loadCompose } from '../support/compose.js';
+import { prepareBroker } from '../support/compose-broker.js';
+import { startTestEngine } from '../support/engine.js';
+import { startSimulator } from '../support/simulator-process.js';
+
+// The services of docker-compose.yml as processes of this machine: their environments, commands, secrets and certificates, in their
+// order, with Cassandra in the place of ScyllaDB. Only addresses, ports and paths are others. Then smoke.sh looks at it all.
+
+const run = promisify(execFile);
+
+/** @type {Array<() => unknown>} what ends what was begun, the last first */
+const ends = [];
+/** @type {Awaited<ReturnType<typeof loadCompose>>} */
+let stand;
+/** @type {string} */
+let directory;
+/** @type {Awaited<ReturnType<typeof prepareBroker>>} */
+let broker;
+/** @type {import('../support/engine.js').TestEngine} */
+let engine;
+
+beforeAll(async () => {
+  stand = await loadCompose();
+  ends.push(stand.remove);
+  directory = mkdtempSync(join(tmpdir(), 'millrace-whole-'));
+  ends.push(() => rmSync(directory, { recursive: true, force: true }));
+  mkdirSync(join(directory, 'broker'));
+  broker = await prepareBroker({ directory: join(directory, 'broker'), secrets: stand.secrets });
+  await broker.start();
+  ends.push(() => broker.stop());
+  const pem = join(directory, 'server.pair');
+  const read = (/** @type {string} */ name) => readFileSync(join(stand.secrets, name), 'utf8');
+  writeFileSync(pem, read('server.key') + read('server.pem'), { mode: 0o600 });
+  const tls = { pem, ca: join(stand.secrets, 'ca.pem'), optional: true };
+  engine = await startTestEngine({ auth: true, tls });
+  ends.push(() => engine.dispose());
+}, 2 * INSTALLS_MS);
+
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+}, INSTALLS_MS);
+
+/** @param {string} text of docker-compose.yml @returns {string} what it is on this machine */
+const here = (text) =>
+  text
+    .replace(/\/run\/secrets\/\w+/, (path) => stand.secretFile(path))
+    .replace(/^cql(:9142)?$/, engine.contactPoint)
+    .replace('mqtt://mosquitto:1883', `mqtt://127.0.0.1:${broker.port}`)
+    .replace('mqtts://mosquitto:8883', `mqtts://127.0.0.1:${broker.tlsPort}`)
+    .replace(/^0\.0\.0\.0$/, '127.0.0.1');
+
+/** @param {string} name of a service @param {Record<string, string>} [others] @returns {Record<string, string>} */
+function environmentOf(name, others) {
+  const { DATA_DIR: _, ...environment } = stand.compose.services[name].environment;
+  const local = Object.entries(environment).map(([key, value]) => [key, here(String(value))]);
+  return { ...Object.fromEntries(local), HTTP_PORT: '0', ...others };
+}
+
+/** @param {string} name @returns {string[]} what stands behind its program */
+const argumentsOf = (name) => {
+  const command = /** @type {string[]} */ (stand.compose.services[name].command);
+  return command.slice(command.findIndex((part) => part.endsWith('.js')) + 1).map(here);
+};
+
+/** The health check of a container, where the service listens here. @param {string} name @param {string} port */
+const checkHealth = (name, port) =>
+  run(process.execPath, ['infra/compose/ready.js'], {
+    env: { ...environmentOf(name), HTTP_PORT: port, PATH: process.env['PATH'] },
+  });
+
+/** A `docker` that reaches the processes of this test, and smoke.sh where it finds their secrets. */
+function prepareSmoke() {
+  const home = join(directory, 'checkout');
+  cpSync('infra/compose/smoke.sh', join(home, 'infra/compose/smoke.sh'));
+  cpSync('infra/compose/init.sh', join(home, 'infra/compose/init.sh'));
+  cpSync(stand.secrets, join(home, 'infra/compose/secrets'), { recursive: true });
+  const shim = `#!/bin/sh
+case "$*" in
+  *mosquitto_pub*) shift 6 && XDG_CONFIG_HOME='${join(directory, 'broker', 'run')}' exec "$@" -h 127.0.0.1 -p ${broker.port} ;;
+  *commitlog_sync*) echo '"batch"' ;;
+esac
+`;
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(join(home, 'bin', 'docker'), shim, { mode: 0o755 });
+  return { script: join(home, 'infra/compose/smoke.sh'), programs: resolve(home, 'bin') };
+}
+
+test('what docker-compose.yml says works, in its order, and smoke.sh sees it', async () => {
+  // Cassandra has its superuser by another name.
+  const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
+  const { CQL_PASSWORD_FILE: _, ...ofRoles } = environmentOf('roles', superuser);
+  for (const [script, environment, args] of /** @type {const} */ ([
+    ['api/roles.js', ofRoles, argumentsOf('roles')],
+    ['api/migrate.js', environmentOf('migrate'), []],
+  ])) {
+    const { code, output } = await startCommand(script, environment, args).ended;
+    expect([script, code, output]).toEqual([script, 0, output]);
+  }
+  const api = await startApi(environmentOf('api'));
+  ends.push(() => api.kill());
+  const https = await startApi(environmentOf('https'));
+  ends.push(() => https.kill());
+  const ports = [api, https].map(({ httpUrl }) => new URL(httpUrl).port);
+  await checkHealth('api', String(ports[0]));
+  await checkHealth('https', String(ports[1]));
+
+  const flags = [
+    ...argumentsOf('simulator'),
+    ...'--devices 2 --interval 100ms --batch 500ms --duration 2s'.split(' '),
+  ];
+  const simulated = await startSimulator(flags, environmentOf('simulator')).ended;
+  expect([simulated.code, simulated.output]).toEqual([0, simulated.output]);
+
+  const { script, programs } = prepareSmoke();
+  const { stdout } = await run('/bin/sh', [script, 'tls'], {
+    env: {
+      PATH: `${programs}${delimiter}${process.env['PATH']}`,
+      HTTP_PORT: ports[0],
+      HTTPS_PORT: ports[1],
+      MQTTS_PORT: String(broker.tlsPort),
+    },
+  });
+  expect(stdout).toContain('All of it works.');
+
+  // What Prometheus shows: it may read, and no more.
+  const token = readFileSync(join(stand.secrets, 'read_token'), 'utf8').trim();
+  const ask = (/** @type {string} */ path, /** @type {RequestInit} */ options = {}) =>
+    fetch(`${api.httpUrl}${path}`, { ...options, headers: { authorization: `Bearer ${token}` } });
+  expect((await ask('/metrics')).status).toBe(200);
+  expect((await ask('/api/v1/devices/smoke', { method: 'DELETE' })).status).toBe(403);
+}, 300_000);
