@@ -96,10 +96,17 @@ test('what docker-compose.yml says works, in its order, and smoke.sh sees it', a
   // Cassandra has its superuser by another name.
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
   const { CQL_PASSWORD_FILE: _, ...ofRoles } = environmentOf('roles', superuser);
-  for (const [script, environment, args] of /** @type {const} */ ([
-    ['api/roles.js', ofRoles, argumentsOf('roles')],
-    ['api/migrate.js', environmentOf('migrate'), []],
-  ])) {
+  const first = {
+    script: /** @type {const} */ ('api/roles.js'),
+    environment: ofRoles,
+    args: argumentsOf('roles'),
+  };
+  const second = {
+    script: /** @type {const} */ ('api/migrate.js'),
+    environment: environmentOf('migrate'),
+    args: [],
+  };
+  for (const { script, environment, args } of [first, second]) {
     const { code, output } = await startCommand(script, environment, args).ended;
     expect([script, code, output]).toEqual([script, 0, output]);
   }
