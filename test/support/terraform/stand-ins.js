@@ -27,7 +27,8 @@ export function withStandIns(read, answers) {
       Object.entries(named('variable')).map(([name, body]) => [name, typed(body)]),
     ),
     locals: named('locals'),
-    module: named('module'),
+    // Empty, it would be no module of no name.
+    ...(blocks('module').length > 0 && { module: named('module') }),
     output: named('output'),
     resource: { terraform_data: Object.fromEntries(stand) },
   };

@@ -42,7 +42,7 @@ output "cidr_block" {
 
 output "peering_connection_ids" {
   description = "The connection of each peering, for its owner to accept."
-  value       = { for name, peering in scylladbcloud_vpc_peering.this : name => peering.connection_id }
+  value       = { for name in keys(var.peerings) : name => scylladbcloud_vpc_peering.this[name].connection_id }
 }
 
 output "node_dns_names" {
