@@ -4,13 +4,16 @@ import { runCommand } from '../common/command.js';
 import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
 import { readSettings } from '../common/settings.js';
+import { figuresOf } from './report/figures.js';
 import { chart, everything, insertBetweenMarks, summary } from './report/readme.js';
 
 const README = new URL('../README.md', import.meta.url);
 const PAGE = new URL('../docs/benchmarks.md', import.meta.url);
+const FIGURES = new URL('./figures.json', import.meta.url);
 const CHART = new URL('../docs/images/bench.svg', import.meta.url);
 
-// npm run bench:readme: writes what a run measured into the README, so that no figure is ever typed by hand.
+// npm run bench:readme: writes what a run measured into the README, so that no figure is ever typed by hand; and into
+// bench/figures.json what `npm run size` reckons with, where a part that was not run keeps what it had.
 await runCommand(async () => {
   const flags = parseFlags(
     'npm run bench:readme --',
@@ -32,7 +35,11 @@ await runCommand(async () => {
   ])) {
     await writeFile(document, insertBetweenMarks(await readFile(document, 'utf8'), text));
   }
-  console.log(`README.md, docs/benchmarks.md and docs/images/bench.svg show ${file}`);
+  const known = JSON.parse(await readFile(FIGURES, 'utf8'));
+  await writeFile(FIGURES, `${JSON.stringify({ ...known, ...figuresOf(raw) }, null, 2)}\n`);
+  console.log(
+    `README.md, docs/benchmarks.md, docs/images/bench.svg and bench/figures.json show ${file}; npm run size:docs draws sizes from them`,
+  );
 });
 
 /** @param {string} file @returns {Promise<import('./report/readme.js').Raw>} */

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { barChart } from '../../../bench/report/chart.js';
+import { figuresOf } from '../../../bench/report/figures.js';
 import { insertBetweenMarks, summary } from '../../../bench/report/readme.js';
 import { stealOf } from '../../../bench/report/steal.js';
 import { figure, markdownTable, textTable } from '../../../bench/report/table.js';
@@ -143,4 +145,41 @@ test('the chart has a bar for each value, as long as it is large', () => {
   expect(Number(widths[0]) / Number(widths[1])).toBeCloseTo(4);
   expect(svg).toContain('rates &amp; more');
   expect(svg).toContain('400 · 4 times');
+});
+
+describe('the figures that sizes are reckoned from', () => {
+  /** @param {string} path @returns {string} */
+  const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  /** @type {import('../../../bench/report/figures.js').Figures} */
+  const figures = JSON.parse(read('bench/figures.json'));
+
+  test('are medians over the rounds of a run; a part that was not run gives none', () => {
+    const machine = { processors: 2, model: ' some Xeon ', memoryGiB: 1, system: 'linux', node: 'v20' };
+    const phase = { hours: 300, samples: 0, seconds: 4, steal: 0, others: 0 };
+    const raw = /** @type {import('../../../bench/report/readme.js').Raw} */ (
+      /** @type {unknown} */ ({
+        began: '2026-11-21T19:47:14.548Z',
+        machine,
+        results: { throughput: [comparison('4x10')], packing: { beside: phase, alone: phase } },
+      })
+    );
+    const { measured, throughput, packing, disk } = figuresOf(raw);
+    expect(measured).toBe('2026-11-21');
+    expect(throughput?.['4x10']?.packed).toMatchObject({ rate: 4000, ingest: 1, database: 1 });
+    expect(packing).toEqual({ beside: 75, alone: 75 });
+    expect(disk).toBeUndefined();
+  });
+
+  test('are those that the page of benchmarks shows', () => {
+    const page = read('docs/benchmarks.md');
+    for (const [shape, ways] of Object.entries(figures.throughput)) {
+      for (const [way, { ingest, database, broker }] of Object.entries(ways)) {
+        const cells = [ingest, database, broker].map((number) => figure(number));
+        expect(page).toContain(`| ${shape} ${way} | ${cells.join(' | ')} |`);
+      }
+    }
+    const { history, statistics } = figures.disk.decimals;
+    expect(page).toContain(`| two decimals | ${figure(Number(history))} | ${figure(Number(statistics))} |`);
+    expect(page).toContain(`| alone | ${figure(Number(figures.packing.alone))} |`);
+  });
 });

@@ -1,0 +1,67 @@
+import { medianOf } from '../measure/rounds.js';
+
+/** Of a figure in the file. */
+const DIGITS = 6;
+
+/** Processes whose CPU counts; the publisher stands for the devices. */
+const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
+
+/** CPU µs a sample by process, and samples/s acknowledged. @typedef {Record<'rate' | typeof PROCESSES[number], number>} Cost */
+
+/** Bytes a sample on disk by table, compressed, with indexes and filters. @typedef {Record<string, number>} DiskFigures */
+
+/**
+ * @typedef {object} Figures
+ * @property {string} measured days, with commas between
+ * @property {{ processors: number, model: string }} machine
+ * @property {Record<string, Record<'packed' | 'rows', Cost>>} throughput by load, as `4x10`
+ * @property {Record<'decimals' | 'full', DiskFigures>} disk
+ * @property {Record<'beside' | 'alone', number>} packing hours of sensors/s that one process packs
+ */
+
+/**
+ * What sizing/ reckons with, of a run of the bench: medians over its rounds, the same that the page shows.
+ *
+ * @param {import('./readme.js').Raw} raw
+ * @returns {Partial<Figures>} of the parts that were run
+ */
+export function figuresOf({ began, machine, results: { throughput, disk, packing } }) {
+  return {
+    measured: began.replaceAll(/T[^,]*/g, ''),
+    machine: { processors: machine.processors, model: machine.model.trim() },
+    ...(throughput && {
+      throughput: Object.fromEntries(throughput.map((load) => [load.shape, costs(load)])),
+    }),
+    ...(disk && {
+      disk: /** @type {Figures['disk']} */ (
+        Object.fromEntries(disk.map(({ signal, samples, ...bytes }) => [signal, mapped(bytes)]))
+      ),
+    }),
+    ...(packing && { packing: { beside: perSecond(packing.beside), alone: perSecond(packing.alone) } }),
+  };
+}
+
+/** @param {NonNullable<import('./readme.js').Raw['results']['throughput']>[number]} load */
+const costs = ({ rounds }) => {
+  const of = (/** @type {'packed' | 'rows'} */ name) =>
+    /** @type {Cost} */ ({
+      rate: rounded(medianOf(rounds, (results) => results[name].rate)),
+      ...Object.fromEntries(
+        PROCESSES.map((process) => [
+          process,
+          rounded(medianOf(rounds, (results) => Number(results[name].cpu[process]))),
+        ]),
+      ),
+    });
+  return { packed: of('packed'), rows: of('rows') };
+};
+
+/** @param {Record<string, number>} bytes */
+const mapped = (bytes) =>
+  Object.fromEntries(Object.entries(bytes).map(([name, number]) => [name, rounded(number)]));
+
+/** @param {{ hours: number, seconds: number }} phase */
+const perSecond = ({ hours, seconds }) => rounded(hours / seconds);
+
+/** @param {number} number */
+const rounded = (number) => Number(number.toPrecision(DIGITS));
