@@ -1,7 +1,7 @@
 import { createGroupCommit } from './group-commit.js';
 
 /** `last_seen` is written at most once in this time and device, in ms. */
-const EVERY_MS = 60_000;
+export const EVERY_MS = 60_000;
 
 /**
  * When each device was last heard of: the time of receipt, written with a group commit of its own, since one batch

@@ -5,7 +5,8 @@ import { packHour } from '../../schema/packed/hour/pack-hour.js';
 import { HOUR_MS, PARTITION_AIM } from '../../schema/rules.js';
 import { groupsFor, MOST_GROUPS, PACKED_BYTES, partitionsOf, ratesOf, tablesOf } from '../../schema/sizes.js';
 import { createRandom } from '../../simulator/random.js';
-import { bytesText, countText, partitionsTable, ratesTable, tablesTable } from '../support/size-tables.js';
+import { bytesText, countText } from '../../sizing/text.js';
+import { partitionsTable, ratesTable, tablesTable } from '../support/size-tables.js';
 
 const PAGE = readFileSync(new URL('../../docs/data-model.md', import.meta.url), 'utf8');
 

@@ -3,13 +3,13 @@ import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
 import { shareReads } from '../shared-reads.js';
 
 /** An entry is read anew after this long, in ms: that is how long another process's change may stay unseen. */
-const ENTRY_TTL_MS = 600_000;
+export const ENTRY_TTL_MS = 600_000;
 
 /** Its clock is read so often, in ms: at one, as by itself, it sets a timer a ms under load. */
 const TTL_RESOLUTION_MS = 1000;
 
 /** Devices and sensors kept, together: about 300 bytes each. */
-const MOST_ENTRIES = 500_000;
+export const MOST_ENTRIES = 500_000;
 
 /**
  * What ingest knows of a sensor.

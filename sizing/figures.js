@@ -1,0 +1,8 @@
+import { readFile } from 'node:fs/promises';
+
+const FIGURES = new URL('../bench/figures.json', import.meta.url);
+
+/** @returns {Promise<import('../bench/report/figures.js').Figures>} what the bench measured, as npm run bench:readme wrote it */
+export async function readFigures() {
+  return JSON.parse(await readFile(FIGURES, 'utf8'));
+}

@@ -1,0 +1,84 @@
+import { HOUR_MS, rowBytes, windowFor } from '../schema/rules.js';
+import { historyRowBytes, ROW_BYTES, tablesOf } from '../schema/sizes.js';
+import { RULES } from './rules.js';
+
+/** @typedef {import('./traffic.js').Fleet} Fleet */
+/** @typedef {'decimals' | 'full'} Signal */
+
+/** The bench's sensors on disk: a sample a second, and a message a minute. */
+const BENCH = { intervalMs: 1000, samples: 60 };
+const BENCH_HOUR = HOUR_MS / BENCH.intervalMs;
+
+/**
+ * How much of what schema/sizes.js reckons, which is without compression, the bench found on disk. 1 where it was not
+ * measured.
+ *
+ * @param {import('../bench/report/figures.js').Figures['disk']} disk
+ * @param {Signal} signal
+ */
+export function compressionOf(disk, signal) {
+  const { batches, history, statistics, rows } = disk[signal];
+  const share = (/** @type {number | undefined} */ measured, /** @type {number} */ reckoned) =>
+    measured === undefined ? 1 : measured / reckoned;
+  return {
+    batches: share(batches, rowBytes(BENCH.samples) / BENCH.samples),
+    history: share(history, historyRowBytes(BENCH.intervalMs) / BENCH_HOUR),
+    statistics: share(statistics, ROW_BYTES.historyStat / BENCH_HOUR),
+    rows: share(rows, rowBytes(1)),
+  };
+}
+
+/**
+ * Bytes on disk of one copy when the first of its rows expires, by table, and partitions in all.
+ *
+ * @param {Fleet} fleet
+ * @param {import('./costs/costs.js').Way} way rows are kept as long as history: the same samples can be read
+ * @param {ReturnType<typeof compressionOf>} compression
+ * @returns {{ bytes: Record<string, number>, partitions: number }}
+ */
+export function storedBy(fleet, way, compression) {
+  const tables = tablesOf(fleet);
+  const always = {
+    latest: tables.latest.bytes,
+    registry: tables.device.bytes + tables.indexes.bytes,
+  };
+  const registry = tables.latest.partitions + tables.device.partitions + tables.indexes.partitions;
+  if (way === 'rows') {
+    const samples = (fleet.sensors * fleet.historyDays * 86_400_000) / fleet.intervalMs;
+    return {
+      bytes: { measurement_row: samples * rowBytes(1) * compression.rows, ...always },
+      partitions: fleet.sensors * fleet.historyDays + registry,
+    };
+  }
+  const { measurement_batch, history, history_stat } = tables;
+  return {
+    bytes: {
+      measurement_batch: measurement_batch.bytes * compression.batches,
+      history: history.bytes * compression.history,
+      history_stat: history_stat.bytes * compression.statistics,
+      ...always,
+    },
+    partitions: measurement_batch.partitions + history.partitions + history_stat.partitions + registry,
+  };
+}
+
+/**
+ * Time windows of each table, and SSTables that they leave on each shard once the first has expired.
+ *
+ * @param {Fleet} fleet
+ * @param {import('./costs/costs.js').Way} way
+ * @returns {{ windows: Record<string, { days: number, count: number }>, sstables: number }}
+ */
+export function windowsOf({ batchDays, historyDays }, way) {
+  const of = (/** @type {number} */ days) => {
+    const { windowDays } = windowFor(days);
+    return { days: windowDays, count: Math.ceil(days / windowDays) };
+  };
+  /** @type {Record<string, { days: number, count: number }>} */
+  const windows =
+    way === 'rows'
+      ? { measurement_row: of(historyDays) }
+      : { measurement_batch: of(batchDays), history: of(historyDays), history_stat: of(historyDays) };
+  const sstables = Object.values(windows).reduce((sum, { count }) => sum + count + RULES.openTables.value, 0);
+  return { windows, sstables };
+}
