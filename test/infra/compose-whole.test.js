@@ -1,17 +1,20 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startApi, startCommand } from '../support/api-process.js';
 import { INSTALLS_MS, loadCompose } from '../support/compose.js';
 import { prepareBroker } from '../support/compose-broker.js';
+import { prepareSmoke } from '../support/compose-smoke.js';
 import { startTestEngine } from '../support/engine.js';
+import { startPrometheusWith } from '../support/monitoring/servers.js';
 import { startSimulator } from '../support/simulator-process.js';
+import { until } from '../support/until.js';
 
 // The services of docker-compose.yml as processes of this machine: their environments, commands, secrets and certificates, in their
-// order, with Cassandra in the place of ScyllaDB. Only addresses, ports and paths are others. Then smoke.sh looks at it all.
+// order, with Cassandra in the place of ScyllaDB. Only addresses, ports and paths are others. Then smoke.sh and Prometheus look at it all.
 
 const run = promisify(execFile);
 
@@ -75,24 +78,16 @@ const checkHealth = (name, port) =>
     env: { ...environmentOf(name), HTTP_PORT: port, PATH: process.env['PATH'] },
   });
 
-/** A `docker` that reaches the processes of this test, and smoke.sh where it finds their secrets. */
-function prepareSmoke() {
-  const home = join(directory, 'checkout');
-  cpSync('infra/compose/smoke.sh', join(home, 'infra/compose/smoke.sh'));
-  cpSync('infra/compose/init.sh', join(home, 'infra/compose/init.sh'));
-  cpSync(stand.secrets, join(home, 'infra/compose/secrets'), { recursive: true });
-  const shim = `#!/bin/sh
-case "$*" in
-  *mosquitto_pub*) shift 6 && XDG_CONFIG_HOME='${join(directory, 'broker', 'run')}' exec "$@" -h 127.0.0.1 -p ${broker.port} ;;
-  *commitlog_sync*) echo '"batch"' ;;
-esac
-`;
-  mkdirSync(join(home, 'bin'));
-  writeFileSync(join(home, 'bin', 'docker'), shim, { mode: 0o755 });
-  return { script: join(home, 'infra/compose/smoke.sh'), programs: resolve(home, 'bin') };
-}
+/** Prometheus's configuration, with names and secrets of this machine. @param {string} api port @param {string} https port */
+const prometheusHere = (api, https) =>
+  readFileSync('infra/compose/monitoring/prometheus.yml', 'utf8')
+    .replaceAll(/\/run\/secrets\/\w+/g, (path) => stand.secretFile(path))
+    .replace('api:8080', `127.0.0.1:${api}`)
+    // Nobody here is called https; it still has to show a certificate for that name.
+    .replace(/dns_sd_configs:\n.*names: \[https\].*/, `static_configs: [{ targets: ["127.0.0.1:${https}"] }]`)
+    .replace(/ {2}- job_name: scylla.*/s, '');
 
-test('what docker-compose.yml says works, in its order, and smoke.sh sees it', async () => {
+test('what docker-compose.yml says works, in its order, and smoke.sh and Prometheus see it', async () => {
   // Cassandra has its superuser by another name.
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
   const { CQL_PASSWORD_FILE: _, ...ofRoles } = environmentOf('roles', superuser);
@@ -125,7 +120,11 @@ test('what docker-compose.yml says works, in its order, and smoke.sh sees it', a
   const simulated = await startSimulator(flags, environmentOf('simulator')).ended;
   expect([simulated.code, simulated.output]).toEqual([0, simulated.output]);
 
-  const { script, programs } = prepareSmoke();
+  const { script, programs } = prepareSmoke({
+    home: join(directory, 'checkout'),
+    secrets: stand.secrets,
+    broker: { run: join(directory, 'broker', 'run'), port: broker.port },
+  });
   const { stdout } = await run('/bin/sh', [script, 'tls'], {
     env: {
       PATH: `${programs}${delimiter}${process.env['PATH']}`,
@@ -136,10 +135,8 @@ test('what docker-compose.yml says works, in its order, and smoke.sh sees it', a
   });
   expect(stdout).toContain('All of it works.');
 
-  // What Prometheus shows: it may read, and no more.
-  const token = readFileSync(join(stand.secrets, 'read_token'), 'utf8').trim();
-  const ask = (/** @type {string} */ path, /** @type {RequestInit} */ options = {}) =>
-    fetch(`${api.httpUrl}${path}`, { ...options, headers: { authorization: `Bearer ${token}` } });
-  expect((await ask('/metrics')).status).toBe(200);
-  expect((await ask('/api/v1/devices/smoke', { method: 'DELETE' })).status).toBe(403);
+  const prometheus = await startPrometheusWith(prometheusHere(String(ports[0]), String(ports[1])));
+  ends.push(() => prometheus.stop());
+  await until(async () => (await prometheus.ask('count(up{job="millrace"} == 1)')) === 2);
+  expect(await prometheus.ask('sum(iot_ingest_samples_total)')).toBeGreaterThan(0);
 }, 300_000);

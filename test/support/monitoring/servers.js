@@ -77,17 +77,24 @@ export async function startAlertmanager({ webhooks }) {
  *
  * @param {{ target: string, alertmanager: string }} parts URLs
  */
-export async function startPrometheus({ target, alertmanager }) {
+export function startPrometheus({ target, alertmanager }) {
+  const ours = readFileSync(`${HOME}/prometheus/prometheus.yml`, 'utf8');
+  const here = ours
+    .replace('127.0.0.1:8080', new URL(target).host)
+    .replace('127.0.0.1:9093', new URL(alertmanager).host);
+  return startPrometheusWith(here);
+}
+
+/**
+ * A real Prometheus with our rules, in a hurry.
+ *
+ * @param {string} configuration addresses are those of this machine
+ */
+export async function startPrometheusWith(configuration) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prometheus-'));
   const url = `http://127.0.0.1:${await freePort()}`;
-  const ours = readFileSync(`${HOME}/prometheus/prometheus.yml`, 'utf8');
   const file = join(directory, 'prometheus.yml');
-  writeFileSync(
-    file,
-    hastened(ours)
-      .replace('127.0.0.1:8080', new URL(target).host)
-      .replace('127.0.0.1:9093', new URL(alertmanager).host),
-  );
+  writeFileSync(file, hastened(configuration));
   mkdirSync(join(directory, 'rules'));
   for (const name of readdirSync(`${HOME}/prometheus/rules`)) {
     const rules = readFileSync(`${HOME}/prometheus/rules/${name}`, 'utf8');
