@@ -1,0 +1,43 @@
+import { awaitAllUp, awaitServing, expectAllUp } from './nodes.js';
+import { onNode } from './plan.js';
+import { SERVICE } from './service.js';
+import { command } from './shell.js';
+
+/** @typedef {import('./given.js').Given} Given */
+
+/** @satisfies {import('./given.js').Operation} */
+export const addNode = {
+  help: 'starts one more node, which fetches its share, then takes that share from the others',
+  flags: {
+    node: {
+      type: 'text',
+      help: 'the new one: installed and configured, never started; --nodes are the others',
+    },
+  },
+  plan(given) {
+    const [nodes, node] = [given.need('nodes'), given.need('node')];
+    const [first] = nodes;
+    const { start } = given.commands(SERVICE[given.engine]);
+    return [
+      expectAllUp(first, nodes.length),
+      onNode(node, 'starts, and fetches its share', start),
+      awaitServing(node),
+      awaitAllUp(first, nodes.length + 1),
+      ...cleanUps(given),
+    ];
+  },
+};
+
+/**
+ * Until then the old nodes keep what is no longer theirs; on the next change of the ring it could come back. ScyllaDB
+ * does so by itself where there are tablets, and on all nodes at once for what has none.
+ *
+ * @param {Given} given
+ */
+const cleanUps = ({ engine, keyspace, need }) => {
+  const nodes = need('nodes');
+  const what = 'gives up what is no longer its own';
+  return engine === 'scylla'
+    ? [onNode(nodes[0], `every node ${what}`, 'nodetool cluster cleanup')]
+    : nodes.map((node) => onNode(node, what, command('nodetool', 'cleanup', keyspace)));
+};

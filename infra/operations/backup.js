@@ -1,0 +1,93 @@
+import { managed, sctool } from './manager.js';
+import { MEDUSA_SETTINGS, medusa } from './medusa.js';
+import { here, onNode } from './plan.js';
+import { command } from './shell.js';
+
+/** @typedef {import('./given.js').Given} Given */
+/** @typedef {import('./plan.js').Step} Step */
+
+/** @satisfies {import('./given.js').Operation} */
+export const backup = {
+  help: 'every night to an object store, or now; Cassandra also to its own disks (snapshots)',
+  flags: {
+    location: {
+      type: 'text',
+      help: 's3:BUCKET or gcs:BUCKET; Cassandra without it: snapshots on its own disks',
+    },
+    cron: { type: 'text', help: 'ScyllaDB: when it is repeated, UTC', fallback: '0 2 * * *' },
+    retention: { type: 'integer', help: 'ScyllaDB: backups that are kept', fallback: 7, min: 1 },
+    now: {
+      type: 'switch',
+      help: 'ScyllaDB: one backup at once, and waits for it, instead of one every night',
+    },
+    keep: {
+      type: 'text',
+      help: 'Cassandra: how long snapshots stay, such as 7d; default: until they are cleared',
+    },
+  },
+  plan(given) {
+    if (given.engine === 'scylla') return byManager(given);
+    return given.location ? byMedusa(given) : bySnapshots(given);
+  },
+};
+
+/** @param {Given} given @returns {Step[]} */
+function byManager(given) {
+  const [cluster, location] = [given.need('cluster'), given.need('location')];
+  const where = ['-L', location];
+  const kept = ['--retention', String(given.retention)];
+  const isReached = here(
+    'every node reaches the bucket; how much it would be',
+    sctool('backup', '-c', cluster, ...where, '--dry-run'),
+  );
+  const list = here('the backups that there are', sctool('backup', 'list', '-c', cluster, ...where));
+  if (given.now) {
+    const task = { cluster, type: /** @type {const} */ ('backup'), name: `millrace-${given.tag}` };
+    return [isReached, ...managed('a backup, now', { ...task, words: [...where, ...kept] }), list];
+  }
+  const nightly = ['backup', '-c', cluster, ...where, '--cron', String(given.cron), ...kept];
+  return [
+    isReached,
+    here('plans the backup', sctool(...nightly, '--timezone', 'UTC', '--name', 'millrace-nightly')),
+    here('when it runs next', sctool('tasks', '-c', cluster, '-t', 'backup')),
+  ];
+}
+
+/** @param {Given} given @returns {Step[]} */
+function byMedusa(given) {
+  const nodes = given.need('nodes');
+  const [first] = nodes;
+  const { provider, run } = medusa(given.need('location'));
+  const named = ['--backup-name', given.tag];
+  return [
+    ...nodes.map((node) =>
+      onNode(
+        node,
+        `Medusa stores to ${provider.title}`,
+        `grep -Eq "^storage_provider *= *${provider.pattern}" ${MEDUSA_SETTINGS}`,
+      ),
+    ),
+    onNode(
+      first,
+      'all nodes take a snapshot, then store what is new in it',
+      run('backup-cluster', ...named, '--mode', 'differential'),
+    ),
+    onNode(first, 'each file is there with its size', run('verify', ...named)),
+    ...nodes.map((node) => onNode(node, 'forgets its oldest backups (max_backup_count)', run('purge'))),
+    onNode(first, 'the backups that there are', run('list-backups')),
+  ];
+}
+
+/** @param {Given} given @returns {Step[]} */
+function bySnapshots(given) {
+  const keep = given.keep ? ['--ttl', String(given.keep)] : [];
+  return given
+    .need('nodes')
+    .map((node) =>
+      onNode(
+        node,
+        `takes the snapshot ${given.tag}`,
+        command('nodetool', 'snapshot', '-t', given.tag, ...keep, given.keyspace),
+      ),
+    );
+}

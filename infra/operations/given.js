@@ -1,0 +1,93 @@
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+
+/**
+ * What an operation is asked to do: its flags by their names, and what is made of them.
+ *
+ * @typedef {object} Known
+ * @property {'scylla' | 'cassandra'} engine
+ * @property {string} keyspace
+ * @property {string} tag its own default is the time
+ * @property {number} from
+ * @property {string} reach
+ * @property {Need} need
+ * @property {(fallback: { stop: string, start: string }) => { stop: string, start: string }} commands `--stop` and `--start`, where given
+ *
+ * @typedef {Record<string, any> & Known} Given
+ *
+ * @typedef {object} Operation
+ * @property {string} help one line
+ * @property {Record<string, import('../../common/flags.js').Flag>} flags of its own
+ * @property {(given: Given) => import('./plan.js').Step[] | Promise<import('./plan.js').Step[]>} plan
+ */
+
+/**
+ * The value of a flag that this operation cannot do without; throws `usage` where it was not given.
+ *
+ * @typedef {{ (flag: 'nodes'): [string, ...string[]], (flag: string): any }} Need
+ */
+
+/** Flags that all operations share. @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+const SHARED = {
+  engine: { type: 'text', help: 'scylla or cassandra', fallback: 'scylla' },
+  cluster: { type: 'text', help: 'ScyllaDB: what Manager calls the cluster' },
+  nodes: { type: 'text', help: 'the nodes, comma-separated, as --reach takes them' },
+  reach: {
+    type: 'text',
+    help: "program that takes a node and a script for its shell; 'sh infra/operations/reach/compose.sh' for containers",
+    fallback: 'ssh',
+  },
+  keyspace: { type: 'text', help: 'CQL_KEYSPACE', fallback: 'iot' },
+  tag: { type: 'text', help: 'name of a snapshot, a backup or a task; default: the time' },
+  stop: { type: 'text', help: 'command that stops what runs on a node; default: by systemctl' },
+  start: { type: 'text', help: 'command that starts it' },
+  from: { type: 'integer', help: 'goes on with this step: those before it are done', fallback: 1, min: 1 },
+  'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
+};
+
+/** They stand in paths, in names of tasks and as words of commands, and none begins as an option does. */
+const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/;
+const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node', 'dead', 'client-id'];
+
+/**
+ * @param {string} command as a person types it
+ * @param {Operation} operation
+ * @param {string[]} argv its own words
+ * @param {Date} now
+ * @returns {Given}
+ * @throws {MillraceError} `usage`, `help`
+ */
+export function readGiven(command, operation, argv, now) {
+  /** @type {Record<string, any>} */
+  const flags = parseFlags(command, { ...SHARED, ...operation.flags }, argv);
+  const { engine, tag, keyspace, from, reach } = flags;
+  if (engine !== 'scylla' && engine !== 'cassandra')
+    throw new MillraceError('usage', '--engine is scylla or cassandra');
+  const nodes = flags['nodes']?.split(',').filter(Boolean);
+  for (const name of CHECKED) expectSafe(name, flags[name]);
+  for (const node of nodes ?? []) expectSafe('nodes', node);
+  /** @param {string} flag */
+  function need(flag) {
+    const value = flag === 'nodes' ? nodes : flags[flag];
+    if (value?.length > 0) return value;
+    throw new MillraceError('usage', `${command} needs --${flag}; --help says what it takes`);
+  }
+  return {
+    ...flags,
+    ...{ engine, keyspace, from, reach, need },
+    tag: tag ?? timeTag(now),
+    commands: ({ stop, start }) => ({ stop: flags['stop'] ?? stop, start: flags['start'] ?? start }),
+  };
+}
+
+/** @param {string} flag @param {string | undefined} value */
+function expectSafe(flag, value) {
+  if (value === undefined || SAFE.test(value)) return;
+  throw new MillraceError(
+    'usage',
+    `--${flag}: "${value}" is no name: letters, digits and _ . : @ - are taken`,
+  );
+}
+
+/** @param {Date} now @returns {string} such as 20261122T0200, UTC */
+const timeTag = (now) => now.toISOString().slice(0, 16).replaceAll(/[-:]/g, '');

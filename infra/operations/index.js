@@ -1,0 +1,50 @@
+import { runCommand } from '../../common/command.js';
+import { MillraceError } from '../../common/errors.js';
+import { createStatusLine } from '../../common/status-line.js';
+import { addNode } from './add-node.js';
+import { backup } from './backup.js';
+import { readGiven } from './given.js';
+import { printPlan } from './plan.js';
+import { removeNode } from './remove-node.js';
+import { removeProcess } from './remove-process.js';
+import { repair } from './repair.js';
+import { restore } from './restore.js';
+import { rotate } from './rotate.js';
+import { runPlan } from './run.js';
+import { upgrade } from './upgrade.js';
+
+const COMMAND = 'npm run operations --';
+
+/** @satisfies {Record<string, import('./given.js').Operation>} */
+const OPERATIONS = {
+  backup,
+  restore,
+  repair,
+  upgrade,
+  'add-node': addNode,
+  'remove-node': removeNode,
+  'remove-process': removeProcess,
+  rotate,
+};
+
+const HELP = `${COMMAND} takes one of these, each of which says by --help what it takes in turn:
+
+${Object.entries(OPERATIONS)
+  .map(([name, { help }]) => `  ${name.padEnd(16)}${help}`)
+  .join('\n')}
+
+All of them take --dry-run, which prints the commands that would run, as a script.`;
+
+// npm run operations: what is done to a cluster of one's own, step by step, from a machine that reaches it.
+await runCommand(async () => {
+  const [name = '', ...argv] = process.argv.slice(2);
+  if (name === '--help') throw new MillraceError('help', HELP);
+  if (!Object.hasOwn(OPERATIONS, name))
+    throw new MillraceError('usage', `${name ? `"${name}" is not known.\n\n` : ''}${HELP}`);
+  const operation = OPERATIONS[/** @type {keyof typeof OPERATIONS} */ (name)];
+  const given = readGiven(`${COMMAND} ${name}`, operation, argv, new Date());
+  const steps = await operation.plan(given);
+  const { reach, from, tag } = given;
+  if (given['dry-run']) process.stdout.write(printPlan(steps, { reach, from }));
+  else await runPlan(steps, { reach, from, tag, line: createStatusLine(process.stderr) });
+});

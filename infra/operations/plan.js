@@ -1,0 +1,39 @@
+import { command } from './shell.js';
+
+/**
+ * One thing that an operation does: text for a POSIX shell, which is printed or run as it stands.
+ *
+ * @typedef {object} Step
+ * @property {string} title what it does, for people
+ * @property {string} script
+ * @property {string} [node] where it runs; none: here
+ */
+
+/** @param {string} title @param {string} script @returns {Step} */
+export const here = (title, script) => ({ title, script });
+
+/** @param {string} node @param {string} title @param {string} script @returns {Step} */
+export const onNode = (node, title, script) => ({ title: `${node}: ${title}`, script, node });
+
+/**
+ * The command line of a step. A node is reached by a program that takes its name and a script for its shell, as `ssh` does.
+ *
+ * @param {Step} step
+ * @param {string} reach that program, with its first arguments
+ */
+export const commandLine = ({ node, script }, reach) =>
+  node === undefined ? script : `${reach} ${command(node, script)}`;
+
+/**
+ * A plan as a script that does what `runPlan` does, step by step.
+ *
+ * @param {Step[]} steps
+ * @param {{ reach: string, from: number }} options `from`: number of the first step, 1 on
+ * @returns {string}
+ */
+export function printPlan(steps, { reach, from }) {
+  const told = steps.map(
+    (step, index) => `# ${index + 1}/${steps.length} ${step.title}\n${commandLine(step, reach)}\n`,
+  );
+  return ['#!/bin/sh\nset -eu\n', ...told.slice(from - 1)].join('\n');
+}

@@ -1,0 +1,49 @@
+import { MillraceError } from '../../common/errors.js';
+import { awaitAllUp, expectAllUp } from './nodes.js';
+import { onNode } from './plan.js';
+import { repair } from './repair.js';
+import { SERVICE } from './service.js';
+import { command } from './shell.js';
+
+/** @typedef {import('./given.js').Given} Given */
+
+/** @satisfies {import('./given.js').Operation} */
+export const removeNode = {
+  help: 'hands the share of a node to the others, and takes it away; or gives up one that is dead',
+  flags: {
+    node: { type: 'text', help: 'the one to go; --nodes are those that stay' },
+    dead: { type: 'text', help: 'instead: host id, of nodetool status, of one that never comes back' },
+  },
+  plan(given) {
+    if (Boolean(given.node) === Boolean(given.dead))
+      throw new MillraceError('usage', 'remove-node takes either --node or --dead');
+    return given.dead ? buried(given) : retired(given);
+  },
+};
+
+/** @param {Given} given */
+function retired(given) {
+  const [nodes, node] = [given.need('nodes'), given.need('node')];
+  const [first] = nodes;
+  return [
+    expectAllUp(first, nodes.length + 1),
+    onNode(node, 'sends its share to the others, and leaves', 'nodetool decommission'),
+    awaitAllUp(first, nodes.length),
+    onNode(node, 'stops', given.commands(SERVICE[given.engine]).stop),
+  ];
+}
+
+/** The others copy its share from one another; what it alone had is lost, so all are compared. @param {Given} given */
+function buried(given) {
+  const nodes = given.need('nodes');
+  const [first] = nodes;
+  return [
+    onNode(
+      first,
+      'the others make copies of what it had',
+      command('nodetool', 'removenode', given.need('dead')),
+    ),
+    awaitAllUp(first, nodes.length),
+    ...repair.plan(given),
+  ];
+}

@@ -1,0 +1,22 @@
+import { here, onNode } from './plan.js';
+import { command } from './shell.js';
+
+/** @satisfies {import('./given.js').Operation} */
+export const removeProcess = {
+  help: 'stops an ingest process for good, and settles what the broker still holds for it',
+  flags: {
+    'client-id': { type: 'text', help: 'its MQTT_CLIENT_ID' },
+    node: { type: 'text', help: 'machine where it runs; without: it has been stopped' },
+  },
+  plan(given) {
+    const id = given.need('client-id');
+    const { stop } = given.commands({ stop: 'sudo systemctl disable --now millrace', start: '' });
+    return [
+      ...(given.node ? [onNode(given.need('node'), 'stops: what it has begun it ends', stop)] : []),
+      here(
+        'settles what waits in its session, and ends the session',
+        `${command(`MQTT_CLIENT_ID=${id}`)} npm start -- --drain`,
+      ),
+    ];
+  },
+};

@@ -1,0 +1,153 @@
+import { readMigrations } from '../../schema/migrate/files.js';
+import { managed, sctool } from './manager.js';
+import { medusa } from './medusa.js';
+import { restarted } from './nodes.js';
+import { here, onNode } from './plan.js';
+import { repairs } from './repair.js';
+import { SERVICE } from './service.js';
+import { command, quote } from './shell.js';
+
+/** @typedef {import('./given.js').Given} Given */
+/** @typedef {import('./plan.js').Step} Step */
+
+/** @satisfies {import('./given.js').Operation} */
+export const restore = {
+  help: 'brings a backup back: into an empty cluster, or, of Cassandra, into a keyspace beside the one in use (a drill)',
+  flags: {
+    location: {
+      type: 'text',
+      help: 's3:BUCKET or gcs:BUCKET; Cassandra without it: from snapshots on its own disks',
+    },
+    into: { type: 'text', help: 'Cassandra, snapshots: another keyspace; default: that of the snapshot' },
+    data: {
+      type: 'text',
+      help: "Cassandra, snapshots: the nodes' data directory",
+      fallback: '/var/lib/cassandra/data',
+    },
+    ledger: { type: 'text', help: 'ledger of a simulator, to compare with sample by sample' },
+  },
+  async plan(given) {
+    given.need('tag');
+    const steps = await brought(given);
+    return given.ledger ? [...steps, compared(given)] : steps;
+  },
+};
+
+/** @param {Given} given */
+const brought = (given) => {
+  if (given.engine === 'scylla') return byManager(given);
+  return given.location ? byMedusa(given) : fromSnapshots(given);
+};
+
+/**
+ * Manager restores in two steps; a schema is complete on each node after its restart, the data on all after a repair.
+ *
+ * @param {Given} given
+ * @returns {Promise<Step[]>}
+ */
+async function byManager(given) {
+  const [cluster, nodes, { tag, keyspace }] = [given.need('cluster'), given.need('nodes'), given];
+  const from = ['-L', given.need('location'), '-T', tag];
+  const { stop, start } = given.commands(SERVICE.scylla);
+  const type = /** @type {const} */ ('restore');
+  return [
+    here(
+      'the backup is there, and every node reaches it',
+      sctool('restore', '-c', cluster, ...from, '--restore-schema', '--dry-run'),
+    ),
+    ...managed('the schema', {
+      cluster,
+      type,
+      name: `millrace-schema-${tag}`,
+      words: [...from, '--restore-schema'],
+    }),
+    ...nodes.flatMap((node) => restarted(node, nodes, { stop, start })),
+    ...managed('the data', {
+      cluster,
+      type,
+      name: `millrace-tables-${tag}`,
+      words: [...from, '--restore-tables', '-K', keyspace],
+    }),
+    ...managed('every replica gets it', {
+      cluster,
+      type: 'repair',
+      name: `millrace-restored-${tag}`,
+      words: ['-K', keyspace],
+    }),
+    onNode(
+      nodes[0],
+      'tombstones go again as they did: Manager has them kept for the restore',
+      await collected(keyspace),
+    ),
+  ];
+}
+
+/** @param {string} keyspace @returns {Promise<string>} a command */
+async function collected(keyspace) {
+  const text = (await readMigrations()).map((migration) => migration.text).join('\n');
+  const tables = [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]*);/g)];
+  const statements = tables.map(([, name, rest]) => {
+    const mode = rest?.includes('${window(') ? 'immediate' : 'repair';
+    return `ALTER TABLE ${keyspace}.${name} WITH tombstone_gc = {'mode': '${mode}'};`;
+  });
+  return command('cqlsh', '-e', statements.join('\n'));
+}
+
+/** Medusa stops all nodes for it. @param {Given} given @returns {Step[]} */
+function byMedusa(given) {
+  const nodes = given.need('nodes');
+  const [first] = nodes;
+  const { run } = medusa(given.need('location'));
+  const from = ['--backup-name', given.tag];
+  return [
+    onNode(first, 'each file of the backup is there with its size', run('verify', ...from)),
+    onNode(
+      first,
+      'all nodes stop, fetch their files, and start',
+      run(
+        'restore-cluster',
+        ...from,
+        '--seed-target',
+        first,
+        '--keyspace',
+        given.keyspace,
+        '--bypass-checks',
+        '--verify',
+      ),
+    ),
+    ...repairs(nodes, given.keyspace),
+  ];
+}
+
+/**
+ * What was acknowledged before the snapshots is in those of a quorum, so no repair has to follow. What is there already
+ * stays: samples are only ever added.
+ *
+ * @param {Given} given
+ * @returns {Step[]}
+ */
+function fromSnapshots(given) {
+  const { tag, keyspace, into = keyspace } = given;
+  const folder = `${given['data']}/${keyspace}`;
+  const script = `set -e
+for snapshot in ${quote(folder)}/*/snapshots/${quote(tag)}; do
+  table=\${snapshot#${quote(folder)}/}
+  table=\${table%%-*}
+  echo "$table"
+  nodetool import --copy-data ${quote(into)} "$table" "$snapshot"
+done`;
+  return [
+    here(
+      `the schema of ${into}, where it is not there`,
+      `${command(`CQL_KEYSPACE=${into}`)} npm run -s migrate`,
+    ),
+    ...given.need('nodes').map((node) => onNode(node, `reads its snapshot ${tag}, table by table`, script)),
+  ];
+}
+
+/** @param {Given} given @returns {Step} */
+const compared = ({ keyspace, into = keyspace, ledger }) =>
+  here(
+    'what was sent is stored, sample by sample',
+    `${command(`CQL_KEYSPACE=${into}`)} ${command('npm', 'run', '-s', 'compare', '--', '--ledger', ledger)}`,
+  );

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { MillraceError } from '../../common/errors.js';
+import { commandLine } from './plan.js';
+
+const SHOWN_EVERY_MS = 1000;
+
+/**
+ * Runs a plan's steps one after the other, and shows how it goes. What the steps print is passed on.
+ *
+ * @param {import('./plan.js').Step[]} steps
+ * @param {object} options
+ * @param {string} options.reach as for `commandLine`
+ * @param {number} options.from number of the first step, 1 on: those before it were done
+ * @param {string} options.tag as the steps have it
+ * @param {import('../../common/status-line.js').StatusLine} options.line
+ * @throws {MillraceError} `failed` at the first step that fails: it names the step, and how to go on from there
+ */
+export async function runPlan(steps, { reach, from, tag, line }) {
+  for (const [index, step] of steps.entries()) {
+    const number = index + 1;
+    if (number < from) continue;
+    const title = `${number}/${steps.length} ${step.title}`;
+    const began = Date.now();
+    const seconds = () => Math.round((Date.now() - began) / 1000);
+    line.print(title);
+    const show = setInterval(() => line.update(`${title}: ${seconds()} s`), SHOWN_EVERY_MS);
+    const code = await perform(commandLine(step, reach), line).finally(() => clearInterval(show));
+    line.clear();
+    if (code !== 0) {
+      throw new MillraceError(
+        'failed',
+        `Step ${title} failed (${code}). What came before it is done. When the cause is mended, go on with the same command and --tag ${tag} --from ${number}.`,
+      );
+    }
+    line.print(`${title}: done in ${seconds()} s`);
+  }
+}
+
+/**
+ * @param {string} script
+ * @param {import('../../common/status-line.js').StatusLine} line
+ * @returns {Promise<number | string>} exit code, or the signal that ended it
+ */
+async function perform(script, line) {
+  const child = spawn('sh', ['-euc', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (text) => line.print(`  ${text}`));
+  }
+  const [code, signal] = await once(child, 'close');
+  return signal ?? code;
+}

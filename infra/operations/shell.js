@@ -1,0 +1,12 @@
+/** What a POSIX shell takes as one word without quotes. */
+const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
+
+/** @param {string} word @returns {string} as a POSIX shell reads it back */
+export function quote(word) {
+  if (PLAIN.test(word)) return word;
+  // CQL has single quotes of its own.
+  return word.includes("'") && !/["$`\\!]/.test(word) ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** @param {string[]} all @returns {string} a command of these words */
+export const command = (...all) => all.map(quote).join(' ');

@@ -1,0 +1,287 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeFakes, operate, run, SECRETS } from '../support/operations/fakes.js';
+
+// What the operations print is held here, and that it is what they run; what it does to a Cassandra, in test/cluster.
+
+/** @type {string} */
+let directory;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const NODES = '--nodes a,b,c';
+const MANAGED = '--cluster prod --location s3:bucket --tag t1';
+const CASSANDRA = `--engine cassandra ${NODES} --tag t1`;
+
+/** Each operation on each engine, and the commands by which one knows it, in their order. */
+const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
+  [
+    `backup ${MANAGED}`,
+    [
+      'sctool backup -c prod -L s3:bucket --dry-run',
+      "sctool backup -c prod -L s3:bucket --cron '0 2 * * *' --retention 7 --timezone UTC --name millrace-nightly",
+      'sctool tasks -c prod -t backup',
+    ],
+  ],
+  [
+    'backup --cluster prod --location gcs:bucket --tag t1 --now --retention 3',
+    [
+      'sctool backup -c prod -L gcs:bucket --retention 3 --name millrace-t1',
+      'said=$(sctool progress -c prod backup/millrace-t1)',
+      'sctool backup list -c prod -L gcs:bucket',
+    ],
+  ],
+  [
+    `restore ${MANAGED} ${NODES}`,
+    [
+      'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --dry-run',
+      'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --name millrace-schema-t1',
+      'said=$(sctool progress -c prod restore/millrace-schema-t1)',
+      "ssh a 'nodetool drain'",
+      "ssh a 'sudo systemctl stop scylla-server'",
+      "ssh c 'sudo systemctl start scylla-server'",
+      'sctool restore -c prod -L s3:bucket -T t1 --restore-tables -K iot --name millrace-tables-t1',
+      'said=$(sctool progress -c prod restore/millrace-tables-t1)',
+      'sctool repair -c prod -K iot --name millrace-restored-t1',
+      "ALTER TABLE iot.measurement_batch WITH tombstone_gc = {'\\''mode'\\'': '\\''immediate'\\''};",
+      "ALTER TABLE iot.credential WITH tombstone_gc = {'\\''mode'\\'': '\\''repair'\\''};\"'",
+    ],
+  ],
+  [
+    `repair ${MANAGED.replace('--location s3:bucket', '')}`,
+    ['sctool repair -c prod -K iot --name millrace-t1'],
+  ],
+  [
+    `upgrade --cluster prod ${NODES} --to 2026.1.6`,
+    [
+      'sctool suspend -c prod',
+      "ssh a 'nodetool snapshot -t before-2026.1.6 iot'",
+      "ssh a 'nodetool drain'",
+      "ssh a 'sudo systemctl stop scylla-server'",
+      "ssh a 'sudo apt-get update && sudo apt-get dist-upgrade -y scylla'",
+      "ssh a 'sudo systemctl start scylla-server'",
+      "ssh a 'scylla --version'",
+      "ssh b 'nodetool snapshot -t before-2026.1.6 iot'",
+      'sctool resume -c prod --start-tasks',
+    ],
+  ],
+  [
+    `add-node ${NODES} --node new`,
+    ["ssh new 'sudo systemctl start scylla-server'", "ssh a 'nodetool cluster cleanup'"],
+  ],
+  [
+    'remove-node --nodes a,b --node c',
+    ["ssh c 'nodetool decommission'", "ssh c 'sudo systemctl stop scylla-server'"],
+  ],
+  [
+    `backup ${CASSANDRA} --location s3:bucket`,
+    [
+      'ssh a \'grep -Eq "^storage_provider *= *s3" /etc/medusa/medusa.ini\'',
+      "ssh a 'medusa --bucket-name bucket backup-cluster --backup-name t1 --mode differential'",
+      "ssh a 'medusa --bucket-name bucket verify --backup-name t1'",
+      "ssh c 'medusa --bucket-name bucket purge'",
+    ],
+  ],
+  [
+    `backup ${CASSANDRA} --location gcs:bucket`,
+    ['ssh c \'grep -Eq "^storage_provider *= *google_storage" /etc/medusa/medusa.ini\''],
+  ],
+  [
+    `restore ${CASSANDRA} --location gcs:bucket`,
+    [
+      "ssh a 'medusa --bucket-name bucket verify --backup-name t1'",
+      "ssh a 'medusa --bucket-name bucket restore-cluster --backup-name t1 --seed-target a --keyspace iot --bypass-checks --verify'",
+      "ssh a 'nodetool repair --full --partitioner-range iot'",
+    ],
+  ],
+  [
+    `backup ${CASSANDRA} --keep 7d`,
+    ["ssh a 'nodetool snapshot -t t1 --ttl 7d iot'", "ssh c 'nodetool snapshot -t t1 --ttl 7d iot'"],
+  ],
+  [
+    `restore ${CASSANDRA} --into iot_drill --ledger load.ledger`,
+    [
+      'CQL_KEYSPACE=iot_drill npm run -s migrate',
+      'for snapshot in /var/lib/cassandra/data/iot/*/snapshots/t1; do',
+      '  nodetool import --copy-data iot_drill "$table" "$snapshot"',
+      'CQL_KEYSPACE=iot_drill npm run -s compare -- --ledger load.ledger',
+    ],
+  ],
+  [`repair ${CASSANDRA}`, ["ssh c 'nodetool repair --full --partitioner-range iot'"]],
+  [
+    `upgrade ${CASSANDRA} --to 5.0.10 --rewrite-sstables`,
+    [
+      "ssh a 'sudo apt-get update && sudo apt-get install -y cassandra=5.0.10'",
+      "ssh a 'nodetool version'",
+      "ssh c 'nodetool upgradesstables iot'",
+    ],
+  ],
+  [
+    `add-node ${CASSANDRA} --node new`,
+    [
+      "ssh new 'sudo systemctl start cassandra'",
+      "ssh a 'nodetool cleanup iot'",
+      "ssh c 'nodetool cleanup iot'",
+    ],
+  ],
+  [
+    `remove-node ${CASSANDRA} --dead 8d5ed9f4-7764-4dbd-bad8-43fddce94b7c`,
+    ["ssh a 'nodetool removenode 8d5ed9f4-7764-4dbd-bad8-43fddce94b7c'"],
+  ],
+  [
+    'remove-process --client-id ingest-2 --node host-2',
+    ["ssh host-2 'sudo systemctl disable --now millrace'", 'MQTT_CLIENT_ID=ingest-2 npm start -- --drain'],
+  ],
+  [
+    'rotate --secret database --nodes host-1,host-2 --directory keys',
+    [
+      '(umask 077 && openssl rand -hex 24 >keys/cql_serve_password.new)',
+      'npm run -s roles -- --migrate-password-file keys/cql_migrate_password --serve-password-file keys/cql_serve_password.new',
+      'cat keys/cql_serve_password.new >keys/cql_serve_password && rm keys/cql_serve_password.new',
+      "ssh host-1 'sudo systemctl restart millrace'",
+      "ssh host-1 'until curl -fsS -o /dev/null http://127.0.0.1:8080/readyz; do sleep 2; done'",
+      "ssh host-2 'sudo systemctl restart millrace'",
+    ],
+  ],
+  [
+    'rotate --secret devices --devices pump,gw-7 --file new --broker etc --nodes broker',
+    [
+      'npm run -s credentials -- rotate pump gw-7 --file new',
+      'npm run -s credentials -- mosquitto --out etc',
+      "ssh broker 'sudo systemctl reload mosquitto'",
+    ],
+  ],
+]);
+
+describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
+  test('prints these commands in this order, as a script that a shell takes, and no secret', async () => {
+    const { env } = makeFakes(join(directory, 'printed'));
+    const { code, out } = await operate([...words.split(/ +/), '--dry-run'], env);
+    expect(code).toBe(0);
+    const lines = out.split('\n').map((line) => line.trim());
+    const found = expected.map((line) => lines.indexOf(line.trim()));
+    expect(expected.filter((_, at) => found[at] === -1)).toEqual([]);
+    expect(found).toEqual([...found].sort((a, b) => a - b));
+    for (const secret of Object.values(SECRETS).slice(1)) expect(out).not.toContain(secret);
+    const script = join(directory, 'printed', 'script.sh');
+    writeFileSync(script, out);
+    expect(await run('shellcheck', ['--severity', 'warning', script], process.env)).toMatchObject({
+      out: '',
+    });
+  });
+});
+
+/** Those whose programs are all feigned. */
+const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
+  (words) =>
+    !/^backup .*cassandra.*location|^rotate --secret database|^upgrade .*cassandra|--dead/.test(words),
+);
+
+test.each(RUNNABLE)('%s runs what it prints', async (words) => {
+  const fakes = makeFakes(join(directory, 'run'));
+  const printed = await operate([...words.split(/ +/), '--dry-run'], fakes.env);
+  expect(fakes.called()).toEqual([]);
+  const ran = await operate(words.split(/ +/), fakes.env);
+  expect(ran).toMatchObject({ code: 0, out: '' });
+  const called = fakes.called();
+  expect(called.length).toBeGreaterThan(0);
+
+  const again = makeFakes(join(directory, 'run'));
+  writeFileSync(join(directory, 'plan.sh'), printed.out);
+  expect(await run('sh', [join(directory, 'plan.sh')], again.env)).toMatchObject({ code: 0 });
+  expect(again.called()).toEqual(called);
+});
+
+test('a new secret is in its file, and in nothing that is printed or called', async () => {
+  const fakes = makeFakes(join(directory, 'rotated'));
+  const keys = join(directory, 'keys');
+  mkdirSync(keys);
+  writeFileSync(join(keys, 'cql_serve_password'), 'the-old-one\n', { mode: 0o640 });
+  const words = ['rotate', '--secret', 'database', '--nodes', 'host-1', '--directory', keys];
+  const { code, out, errors } = await operate(words, fakes.env);
+  expect(code).toBe(0);
+  const secret = readFileSync(join(keys, 'cql_serve_password'), 'utf8').trim();
+  expect(secret).toMatch(/^[0-9a-f]{48}$/);
+  expect(statSync(join(keys, 'cql_serve_password')).mode & 0o777).toBe(0o640);
+  expect(readdirSync(keys)).toEqual(['cql_serve_password']);
+  const seen = [out, errors, ...fakes.called()].join('\n');
+  for (const one of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
+    expect(seen).not.toContain(one);
+});
+
+test('nothing is begun while a node is away, and the step is named from which it goes on', async () => {
+  const fakes = makeFakes(join(directory, 'away'), { nodes: 2 });
+  const words = `upgrade ${CASSANDRA} --to 5.0.10 --install true`.split(' ');
+  const { code, errors } = await operate(words, fakes.env);
+  expect(code).toBe(1);
+  expect(errors).toContain('Step 2/');
+  expect(errors).toContain('--tag t1 --from 2');
+  expect(fakes.called().filter((line) => /drain|snapshot|systemctl/.test(line))).toEqual([]);
+
+  const mended = makeFakes(join(directory, 'away'));
+  expect(await operate([...words, '--from', '2'], mended.env)).toMatchObject({ code: 0 });
+  const called = mended.called();
+  expect(called).not.toContain('nodetool describecluster');
+  expect(called.filter((line) => line === 'nodetool drain')).toHaveLength(3);
+});
+
+test('a task of Manager that fails ends the operation', async () => {
+  const fakes = makeFakes(join(directory, 'failed'), { taskStatus: 'ERROR' });
+  const { code, errors } = await operate(`restore ${MANAGED} ${NODES}`.split(' '), fakes.env);
+  expect(code).toBe(1);
+  expect(errors).toContain('Step 3/');
+  expect(fakes.called().join('\n')).not.toContain('restore-tables');
+});
+
+test.each([
+  ['repair', '--cluster'],
+  ['repair --engine cassandra', '--nodes'],
+  ['repair --engine mysql', 'scylla or cassandra'],
+  ['restore --cluster prod --location s3:bucket', '--tag'],
+  ['remove-node --nodes a,b', 'either --node or --dead'],
+  ['restore --engine cassandra --nodes a --tag ../../etc', '"../../etc" is no name'],
+  ['repair --engine cassandra --nodes a,-oProxyCommand=x', '"-oProxyCommand=x" is no name'],
+  ['backup --engine cassandra --nodes a --location ftp:bucket', 's3:BUCKET or gcs:BUCKET'],
+  ['rotate --secret luck', '--secret is devices'],
+  ['dance', '"dance" is not known'],
+])('%s is refused before anything runs: %s', async (words, says) => {
+  const fakes = makeFakes(join(directory, 'refused'));
+  const { code, errors } = await operate(words.split(' '), fakes.env);
+  expect(code).toBe(2);
+  expect(errors).toContain(says);
+  expect(fakes.called()).toEqual([]);
+});
+
+test('the ways to containers are scripts that shellcheck takes, and tell how they are used', async () => {
+  const folder = 'infra/operations/reach';
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    expect(await run('shellcheck', [path], process.env)).toMatchObject({ out: '', code: 0 });
+    expect(await run('sh', [path, '--help'], process.env)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(path),
+    });
+  }
+});
+
+test('the files of secrets are those that compose and Kubernetes have', () => {
+  for (const path of ['infra/compose/init.sh', 'infra/kubernetes/secrets/make.sh']) {
+    const text = readFileSync(path, 'utf8');
+    for (const file of ['cql_serve_password', 'cql_migrate_password', 'api_token', 'cursor_secret'])
+      expect(text).toMatch(new RegExp(`\\b${file}\\b`));
+  }
+});
+
+test('the page names every operation', async () => {
+  const { errors } = await operate(['--help'], process.env);
+  const names = [...errors.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
+  expect(names.length).toBe(8);
+  const page = readFileSync('infra/operations/README.md', 'utf8');
+  for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);
+});

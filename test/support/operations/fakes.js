@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const LATE_MS = 60_000;
+
+/** What stands in the environment of whoever operates, and must be in nothing that is printed. */
+export const SECRETS = {
+  CQL_USERNAME: 'cassandra',
+  CQL_PASSWORD: 'secret-of-the-database',
+  MQTT_PASSWORD: 'secret-of-the-broker',
+  API_TOKEN: 'secret-of-the-api',
+};
+
+const NOTE = 'printf "%s\\n" "$(basename "$0") $*" >>"$FAKES/log"';
+
+/**
+ * Programs that only write down that they were called, and say what an operation waits for: engines that are not here.
+ * What a node of Cassandra really does is seen in test/cluster.
+ */
+const PROGRAMS = {
+  ssh: `${NOTE}; node=$1 sh -c "$2"`,
+  nodetool: `${NOTE}
+case $1 in
+  status) cat "$FAKES/status" ;;
+  info) echo 'Native Transport active: true' ;;
+  decommission) sed -i '$d' "$FAKES/status" ;;
+esac`,
+  sudo: `${NOTE}
+case $node-$2 in new-start) echo 'UN  10.0.0.9' >>"$FAKES/status" ;; esac`,
+  sctool: `${NOTE}
+case $1 in progress) printf 'Status:\\t\\tNEW\\n' | sed "s/NEW/$TASK_STATUS/" ;; esac`,
+  npm: NOTE,
+  curl: NOTE,
+  medusa: NOTE,
+  cqlsh: NOTE,
+  scylla: NOTE,
+};
+
+/**
+ * @param {string} directory for them
+ * @param {{ nodes?: number, taskStatus?: string }} [engine] nodes that are up, and what becomes of Manager's tasks
+ */
+export function makeFakes(directory, { nodes = 3, taskStatus = 'DONE' } = {}) {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(join(directory, 'bin'), { recursive: true });
+  for (const [name, body] of Object.entries(PROGRAMS)) {
+    const path = join(directory, 'bin', name);
+    writeFileSync(path, `#!/bin/sh\n${body}\n`);
+    chmodSync(path, 0o755);
+  }
+  writeFileSync(join(directory, 'log'), '');
+  const addresses = Array.from({ length: nodes }, (_, at) => `UN  10.0.0.${at + 1}\n`).join('');
+  writeFileSync(join(directory, 'status'), `Datacenter: dc1\n--  Address\n${addresses}`);
+  const env = {
+    ...SECRETS,
+    FAKES: resolve(directory),
+    TASK_STATUS: taskStatus,
+    PATH: `${resolve(directory, 'bin')}:${process.env['PATH']}`,
+  };
+  return {
+    env,
+    /** @returns {string[]} what was called since the last time, in order */
+    called() {
+      const lines = readFileSync(join(directory, 'log'), 'utf8').split('\n').filter(Boolean);
+      writeFileSync(join(directory, 'log'), '');
+      return lines;
+    },
+  };
+}
+
+/**
+ * @param {string[]} words
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<{ code: number, out: string, errors: string }>}
+ */
+export const operate = (words, env) => run(process.execPath, ['infra/operations/index.js', ...words], env);
+
+/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} env */
+export async function run(program, args, env) {
+  const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  // What waits for something that does not come waits for ever, and with it the shells that it has started.
+  const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), LATE_MS);
+  let [out, errors] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));
+  const [code] = await once(child, 'close');
+  clearTimeout(late);
+  return { code, out, errors };
+}
