@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { readFlags } from '../../../sizing/flags.js';
+import { installationOf } from '../../../sizing/installation.js';
 import { fillMarks } from '../../../sizing/marks.js';
 import { partsOfPage, picture } from '../../../sizing/page.js';
+import { installationsTable } from '../../../sizing/report.js';
 import { NODES, RULES } from '../../../sizing/rules.js';
 import { FIGURES, planOf } from './plan.js';
 
@@ -36,6 +38,29 @@ test('the nodes are those that the tests of Terraform reckon with, and the free 
   const licence = read('infra/terraform/modules/scylla-bootstrap/licence.tf');
   expect(licence).toMatch(new RegExp(`free_vcpus\\s+= ${RULES.freeVcpus.value}\\n`));
   expect(licence).toMatch(new RegExp(`free_storage_tb\\s+= ${RULES.freeDisk.value / 1e12}\\n`));
+});
+
+describe('the table', () => {
+  test('shows both ways and their ratio, which is left away where they are the same', () => {
+    const { fleet, parts } = planOf();
+    const [packed, rows] = /** @type {const} */ (['packed', 'rows']).map((way) =>
+      installationOf(fleet, parts, way, FIGURES),
+    );
+    if (!packed || !rows) throw new TypeError('both are needed');
+    const table = installationsTable({
+      packed,
+      rows: { ...rows, nodes: { ...rows.nodes, count: packed.nodes.count * 4 } },
+    });
+    expect(table.rows).toContainEqual(['samples/s', '1 million', '1 million', '']);
+    expect(table.rows.find(([says]) => says === 'nodes')?.at(-1)).toBe('4');
+  });
+
+  test('says where no number of processes is enough', () => {
+    const { fleet, parts } = planOf('--sensors 1e12 --births 1m');
+    const packed = installationOf(fleet, parts, 'packed', FIGURES);
+    const { rows } = installationsTable({ packed, rows: packed });
+    expect(rows).toContainEqual(['ingest processes', 'no number is enough', 'no number is enough', '']);
+  });
 });
 
 describe('flags', () => {
