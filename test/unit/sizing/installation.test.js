@@ -86,6 +86,24 @@ describe('nodes', () => {
   });
 });
 
+test('the database is as busy as copies of all writes and a quorum of all reads make it', () => {
+  // Whatever a message carries costs 100 µs; an hour of a sensor, packed alone in a hundredth of a second, 10 ms of each side.
+  const alike = { ingest: 0, database: 0, broker: 0, rate: 1 };
+  const throughput = Object.fromEntries(
+    [1, 10, 60].map((samples) => {
+      const each = { ...alike, ingest: 100 / samples, database: 100 / samples, broker: 100 / samples };
+      return [`1x${samples}`, { packed: each, rows: each }];
+    }),
+  );
+  const figures = { ...FIGURES, throughput, packing: { beside: 50, alone: 100 } };
+  const small = { ...planOf('--sensors 1e4').fleet, bornEveryMs: 1e15 };
+  const { cpu, processes } = installationOf(small, parts, 'packed', figures);
+  const written = (1000 / 60) * 100 + (1e4 / 3600) * 10_000;
+  const read = (1000 / 60 / 11) * 100;
+  expect(processes).toBe(1);
+  expect(cpu.database).toBeCloseTo((3 * written + 2 * read) / 1e6, 6);
+});
+
 test('the price is that of nodes and cores for 730 hours', () => {
   const { nodes, processes, broker, cost } = installationOf(fleet, parts, 'packed', FIGURES);
   expect(cost.nodes).toBeCloseTo(nodes.count * 0.7 * 730);
