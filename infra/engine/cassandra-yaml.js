@@ -7,6 +7,7 @@ import { join } from 'node:path';
  * @property {string} initialToken where its range ends
  * @property {string[]} seeds addresses to hear of the others from, its own among them: a node whose seeds are all dead
  *   does not start
+ * @property {boolean} [joins] a cluster that has data: its share is fetched at its first start
  */
 
 /**
@@ -37,7 +38,7 @@ export const cassandraYaml = ({ dir, host, port, storagePort, auth, durable, tls
 # Written by infra/engine at every start: changes made here are lost.
 cluster_name: Millrace
 num_tokens: 1
-${ring ? founding(ring) : ''}\
+${ring ? member(ring) : ''}\
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
 endpoint_snitch: SimpleSnitch
 
@@ -88,9 +89,9 @@ concurrent_writes: 128
 `;
 
 // Nodes that found a cluster together have nothing to fetch from each other, and may all start at once.
-const founding = (/** @type {Ring} */ { initialToken }) => `\
+const member = (/** @type {Ring} */ { initialToken, joins = false }) => `\
 initial_token: "${initialToken}"
-auto_bootstrap: false
+auto_bootstrap: ${joins}
 `;
 
 // Files of PEM, as everything else here; Cassandra's own default are Java's key stores.

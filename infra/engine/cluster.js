@@ -22,6 +22,8 @@ const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
  * @property {import('./member.js').Member[]} nodes
  * @property {() => Promise<void>} start starts the nodes that do not run, all at once, and waits until each reaches all others
  * @property {() => Promise<void>} stop drains and ends all that run, data kept
+ * @property {() => import('./member.js').Member} add one more, with half of the first one's range; it joins when it is started
+ * @property {(member: import('./member.js').Member) => Promise<void>} forget ends one that has left, for good
  */
 
 /**
@@ -46,20 +48,18 @@ export async function startCluster({
   await mkdir(dataDir, { recursive: true });
   const hosts = Array.from({ length: size }, (_, index) => `127.0.0.${index + 1}`);
   const { cql, storage } = await rememberedPorts(join(dataDir, 'ports.json'), ['cql', 'storage'], hosts);
-  const nodes = hosts.map((host, index) =>
-    createMember({
-      name: `node ${index + 1}`,
-      dataDir: join(dataDir, `node-${index + 1}`),
+  /** @param {string} host @param {Omit<import('./cassandra-yaml.js').Ring, 'seeds'>} ring */
+  const member = (host, ring) => {
+    const number = host.split('.').at(-1);
+    return createMember({
+      name: `node ${number}`,
+      dataDir: join(dataDir, `node-${number}`),
       engineDir,
-      place: {
-        host,
-        port: cql,
-        storagePort: storage,
-        ring: { initialToken: initialToken(index, size), seeds: hosts },
-      },
+      place: { host, port: cql, storagePort: storage, ring: { ...ring, seeds: hosts } },
       signal,
-    }),
-  );
+    });
+  };
+  const nodes = hosts.map((host, index) => member(host, { initialToken: initialToken(index, size) }));
 
   async function start() {
     const began = Date.now();
@@ -82,13 +82,25 @@ export async function startCluster({
     await Promise.all(nodes.map((node) => node.stop()));
   };
 
+  function add() {
+    const joining = member(`127.0.0.${size + 1}`, { initialToken: initialToken(1, 2 * size), joins: true });
+    nodes.push(joining);
+    return joining;
+  }
+
+  /** @param {import('./member.js').Member} gone */
+  async function forget(gone) {
+    await gone.stop();
+    nodes.splice(nodes.indexOf(gone), 1);
+  }
+
   try {
     await start();
   } catch (error) {
     await stop();
     throw error;
   }
-  return { contactPoints: nodes.map(({ contactPoint }) => contactPoint), nodes, start, stop };
+  return { contactPoints: nodes.map(({ contactPoint }) => contactPoint), nodes, start, stop, add, forget };
 }
 
 /**

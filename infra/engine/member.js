@@ -12,7 +12,8 @@ const STOP_WITHIN_MS = 60_000;
  * @property {boolean} running
  * @property {() => Promise<void>} start settles when it answers CQL; nothing to do while it runs
  * @property {() => Promise<void>} stop drains and ends it, data kept
- * @property {import('./nodetool.js').Nodetool} nodetool Cassandra's own tool for it, while it runs
+ * @property {(args: string[]) => Promise<string>} nodetool Cassandra's own tool for it, while it runs
+ * @property {string[]} nodetoolCommand the tool as a program with its first arguments, for others to run; empty while it does not run
  * @property {() => Promise<void>} kill ends it by SIGKILL, and settles when it is gone
  */
 
@@ -51,6 +52,9 @@ export function createMember({ name, dataDir, engineDir, place, signal }) {
     async nodetool(args) {
       if (!engine) throw new Error(`${name} does not run`);
       return engine.nodetool(args);
+    },
+    get nodetoolCommand() {
+      return engine?.nodetool.command ?? [];
     },
     async kill() {
       engine?.kill();

@@ -9,37 +9,45 @@ const run = promisify(execFile);
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
+ * Where a running node is, for the tool.
+ *
+ * @typedef {object} Place
+ * @property {string} java the program
+ * @property {string} jars folder of the jars
+ * @property {string} home where the tool keeps its history
+ * @property {number} jmxPort of the node, on loopback
+ */
+
+/**
+ * @param {Place} place
+ * @returns {[string, ...string[]]} the program and its first arguments, what nodetool is elsewhere
+ */
+export const nodetoolCommand = ({ java, jars, home, jmxPort }) => [
+  java,
+  ...['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', `-Duser.home=${home}`, LOGGING],
+  ...JDK_ACCESS,
+  ...['-cp', join(jars, '*'), 'org.apache.cassandra.tools.NodeTool'],
+  ...['-h', '127.0.0.1', '-p', String(jmxPort)],
+];
+
+/**
  * Cassandra's own tool for a running node, for what CQL has no words for: repair, snapshots, leaving.
  *
- * @param {object} options
- * @param {string} options.java the program
- * @param {string} options.jars folder of the jars
- * @param {string} options.home where the tool keeps its history
- * @param {number} options.jmxPort of the node, on loopback
- * @param {AbortSignal} [options.signal] ends the tool, not what the node does for it
+ * @param {Place & { signal?: AbortSignal }} options `signal` ends the tool, not what the node does for it
  */
-export const createNodetool =
-  ({ java, jars, home, jmxPort, signal }) =>
+export function createNodetool({ signal, ...place }) {
+  const command = nodetoolCommand(place);
+  const [program, ...first] = command;
   /**
    * @param {string[]} args such as `['repair', '-full', 'iot']`
    * @returns {Promise<string>} what it prints
    * @throws {Error} with what it prints, when it fails
    */
-  async (args) => {
-    const virtualMachine = [
-      '-Xmx128m',
-      '-XX:TieredStopAtLevel=1',
-      `-Duser.home=${home}`,
-      LOGGING,
-      ...JDK_ACCESS,
-    ];
-    const tool = ['-cp', join(jars, '*'), 'org.apache.cassandra.tools.NodeTool'];
-    const where = ['-h', '127.0.0.1', '-p', String(jmxPort)];
-    const { stdout } = await run(java, [...virtualMachine, ...tool, ...where, ...args], {
-      maxBuffer: MOST_OUTPUT_BYTES,
-      signal,
-    });
+  const nodetool = async (args) => {
+    const { stdout } = await run(program, [...first, ...args], { maxBuffer: MOST_OUTPUT_BYTES, signal });
     return stdout;
   };
+  return Object.assign(nodetool, { command });
+}
 
 /** @typedef {ReturnType<typeof createNodetool>} Nodetool */

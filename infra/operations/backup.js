@@ -1,5 +1,5 @@
 import { managed, sctool } from './manager.js';
-import { MEDUSA_SETTINGS, medusa } from './medusa.js';
+import { medusa, storesTo } from './medusa.js';
 import { here, onNode } from './plan.js';
 import { command } from './shell.js';
 
@@ -57,24 +57,17 @@ function byManager(given) {
 function byMedusa(given) {
   const nodes = given.need('nodes');
   const [first] = nodes;
-  const { provider, run } = medusa(given.need('location'));
   const named = ['--backup-name', given.tag];
   return [
-    ...nodes.map((node) =>
-      onNode(
-        node,
-        `Medusa stores to ${provider.title}`,
-        `grep -Eq "^storage_provider *= *${provider.pattern}" ${MEDUSA_SETTINGS}`,
-      ),
-    ),
+    ...storesTo(nodes, given.need('location')),
     onNode(
       first,
       'all nodes take a snapshot, then store what is new in it',
-      run('backup-cluster', ...named, '--mode', 'differential'),
+      medusa('backup-cluster', ...named, '--mode', 'differential'),
     ),
-    onNode(first, 'each file is there with its size', run('verify', ...named)),
-    ...nodes.map((node) => onNode(node, 'forgets its oldest backups (max_backup_count)', run('purge'))),
-    onNode(first, 'the backups that there are', run('list-backups')),
+    onNode(first, 'each file is there with its size', medusa('verify', ...named)),
+    ...nodes.map((node) => onNode(node, 'forgets its oldest backups (max_backup_count)', medusa('purge'))),
+    onNode(first, 'the backups that there are', medusa('list-backups')),
   ];
 }
 

@@ -1,26 +1,31 @@
 import { MillraceError } from '../../common/errors.js';
+import { onNode } from './plan.js';
 import { command } from './shell.js';
 
 /** Where Medusa looks on every node. What it signs in with at the store is named there, and is on no command line. */
-export const MEDUSA_SETTINGS = '/etc/medusa/medusa.ini';
+const SETTINGS = '/etc/medusa/medusa.ini';
 
-/** How Medusa's settings call a store. @satisfies {Record<string, { title: string, pattern: string }>} */
-const PROVIDERS = {
-  s3: { title: 'S3', pattern: 's3' },
-  gcs: { title: 'Google Cloud Storage', pattern: 'google_storage' },
-};
+/** How Medusa's settings call a store, as a regular expression. @satisfies {Record<string, string>} */
+const PROVIDERS = { s3: 's3.*', gcs: 'google_storage' };
+
+/** @param {...string} words @returns {string} a command of Medusa's */
+export const medusa = (...words) => command('medusa', ...words);
 
 /**
+ * Medusa reaches the other nodes by itself, and there each has its own settings: a bucket on the command line would be
+ * that of one node alone.
+ *
+ * @param {string[]} nodes
  * @param {string} location `s3:BUCKET` or `gcs:BUCKET`
- * @returns {{ provider: { title: string, pattern: string }, run: (...words: string[]) => string }} `run` is a command of Medusa's on that bucket
+ * @returns {import('./plan.js').Step[]} fail where a node stores to another place
  * @throws {MillraceError} `usage`
  */
-export function medusa(location) {
+export function storesTo(nodes, location) {
   const [store = '', bucket = ''] = location.split(':');
   if (!(store in PROVIDERS) || bucket === '')
     throw new MillraceError('usage', '--location is s3:BUCKET or gcs:BUCKET');
-  return {
-    provider: PROVIDERS[/** @type {keyof typeof PROVIDERS} */ (store)],
-    run: (...words) => command('medusa', '--bucket-name', bucket, ...words),
-  };
+  const provider = PROVIDERS[/** @type {keyof typeof PROVIDERS} */ (store)];
+  const says = (/** @type {string} */ line) => `grep -qx "${line}" ${SETTINGS}`;
+  const script = `${says(`storage_provider *= *${provider}`)} && ${says(`bucket_name *= *${bucket}`)}`;
+  return nodes.map((node) => onNode(node, `its Medusa stores to ${location}`, script));
 }

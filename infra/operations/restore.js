@@ -1,6 +1,6 @@
 import { readMigrations } from '../../schema/migrate/files.js';
 import { managed, sctool } from './manager.js';
-import { medusa } from './medusa.js';
+import { medusa, storesTo } from './medusa.js';
 import { restarted } from './nodes.js';
 import { here, onNode } from './plan.js';
 import { repairs } from './repair.js';
@@ -97,14 +97,14 @@ async function collected(keyspace) {
 function byMedusa(given) {
   const nodes = given.need('nodes');
   const [first] = nodes;
-  const { run } = medusa(given.need('location'));
   const from = ['--backup-name', given.tag];
   return [
-    onNode(first, 'each file of the backup is there with its size', run('verify', ...from)),
+    ...storesTo(nodes, given.need('location')),
+    onNode(first, 'each file of the backup is there with its size', medusa('verify', ...from)),
     onNode(
       first,
       'all nodes stop, fetch their files, and start',
-      run(
+      medusa(
         'restore-cluster',
         ...from,
         '--seed-target',
@@ -131,6 +131,8 @@ function fromSnapshots(given) {
   const folder = `${given['data']}/${keyspace}`;
   const script = `set -e
 for snapshot in ${quote(folder)}/*/snapshots/${quote(tag)}; do
+  set -- "$snapshot"/*-Data.db
+  test -e "$1" || continue
   table=\${snapshot#${quote(folder)}/}
   table=\${table%%-*}
   echo "$table"

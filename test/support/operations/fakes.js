@@ -77,11 +77,16 @@ export function makeFakes(directory, { nodes = 3, taskStatus = 'DONE' } = {}) {
  */
 export const operate = (words, env) => run(process.execPath, ['infra/operations/index.js', ...words], env);
 
-/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} env */
-export async function run(program, args, env) {
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} env
+ * @param {number} [withinMs] then it is killed
+ */
+export async function run(program, args, env, withinMs = LATE_MS) {
   const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   // What waits for something that does not come waits for ever, and with it the shells that it has started.
-  const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), LATE_MS);
+  const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), withinMs);
   let [out, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));

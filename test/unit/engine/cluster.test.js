@@ -26,6 +26,8 @@ test('a founder has its token and hears from all others, itself among them; one 
   });
   expect(founder).toContain('\ninitial_token: "-17"\nauto_bootstrap: false\n');
   expect(founder).toContain('\n      - seeds: "127.0.0.1:7000,127.0.0.2:7000"\n');
+  const joining = cassandraYaml({ ...node, ring: { initialToken: '5', seeds: ['127.0.0.1'], joins: true } });
+  expect(joining).toContain('\ninitial_token: "5"\nauto_bootstrap: true\n');
   const alone = cassandraYaml(node);
   expect(alone).not.toMatch(/initial_token|auto_bootstrap/);
   expect(alone).toContain('\n      - seeds: "127.0.0.2:7000"\n');

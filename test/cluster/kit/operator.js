@@ -1,0 +1,85 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { command } from '../../../infra/operations/shell.js';
+import { run } from '../../support/operations/fakes.js';
+
+/** @typedef {import('../../../infra/engine/cluster.js').Cluster} Cluster */
+/** @typedef {import('../../../infra/engine/member.js').Member} Member */
+
+/** A node of three that starts anew while the machine is busy. */
+const LATE_MS = 600_000;
+
+/** @param {Member} member what operations call it @returns {string} */
+export const nodeName = ({ name }) => name.replace(' ', '-');
+
+/**
+ * Who operates this cluster by `npm run operations`. A node's shell is one of this machine, in that node's directory, with
+ * two programs of its own: `nodetool`, and `member` instead of systemctl, which asks the process that keeps the nodes.
+ *
+ * @param {object} options
+ * @param {string} options.directory the cluster's is `cluster` in it
+ * @param {Cluster} options.cluster
+ * @param {Record<string, string>} options.settings of the application
+ */
+export async function createOperator({ directory, cluster, settings }) {
+  const folder = join(directory, 'operator');
+  const server = createServer(async ({ url = '' }, response) => {
+    const [, verb, name] = url.split('/');
+    const member = cluster.nodes.find((one) => nodeName(one) === name);
+    try {
+      if (!member) throw new Error(`no node is called ${name}`);
+      if (verb === 'stop') await member.stop();
+      else await member.start();
+      equip(member);
+      response.end();
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+
+  /** Gives a node its programs. @param {Member} member */
+  function equip(member) {
+    const programs = join(folder, nodeName(member));
+    mkdirSync(programs, { recursive: true });
+    const ask = `const answer = await fetch('http://127.0.0.1:${port}/' + process.argv[1] + '/${nodeName(member)}');
+if (!answer.ok) throw new Error(await answer.text());`;
+    program(join(programs, 'nodetool'), member.nodetoolCommand);
+    program(join(programs, 'member'), [process.execPath, '--input-type=module', '-e', ask]);
+  }
+
+  for (const member of cluster.nodes) equip(member);
+  const reach = join(folder, 'reach.sh');
+  writeFileSync(
+    reach,
+    `cd "${directory}/cluster/$1/cassandra" || cd "${directory}"\nPATH="${folder}/$1:$PATH" exec sh -c "$2"\n`,
+  );
+
+  return {
+    equip,
+
+    /** @param {string} operation @param {...string} words its own @throws {Error} with what it said, when it fails */
+    async operate(operation, ...words) {
+      const shared = ['--engine', 'cassandra', '--keyspace', String(settings['CQL_KEYSPACE'])];
+      const ways = ['--reach', command('sh', reach), '--stop', 'member stop', '--start', 'member start'];
+      const { code, errors } = await run(
+        process.execPath,
+        ['infra/operations/index.js', operation, ...shared, ...ways, ...words],
+        { ...process.env, ...settings },
+        LATE_MS,
+      );
+      if (code !== 0) throw new Error(errors);
+      return errors;
+    },
+
+    stop: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** @param {string} path @param {string[]} words */
+function program(path, words) {
+  writeFileSync(path, `#!/bin/sh\nexec ${command(...words)} "$@"\n`);
+  chmodSync(path, 0o755);
+}

@@ -1,0 +1,193 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { readSettings } from '../../common/settings.js';
+import { startCluster } from '../../infra/engine/index.js';
+import { steadyPort } from '../../infra/engine/ports.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { HOUR_MS } from '../../schema/rules.js';
+import { useCleanUps } from '../support/clean-ups.js';
+import { ENGINE_DIR } from '../support/engine.js';
+import { dropKeyspace } from '../support/keyspace.js';
+import { startFleet } from './kit/fleet.js';
+import { createJudge } from './kit/judge.js';
+import { createOperator, nodeName } from './kit/operator.js';
+import { createProgress } from './kit/progress.js';
+import { createWorker } from './kit/worker.js';
+
+// The commands of infra/operations, run on three nodes of Cassandra. One test goes on with what the one before it left.
+
+/** About three minutes on a quiet machine in all; a busy one takes several times that. */
+const TIMEOUT_MS = 900_000;
+const KEYSPACE = 'operated';
+const THREE = ['--nodes', 'node-1,node-2,node-3'];
+
+const seed = jest.getSeed() >>> 0;
+const { say } = createProgress(process.stderr);
+
+/** @type {string} */
+let directory;
+/** @type {string} */
+let ledger;
+/** @type {import('../../infra/engine/cluster.js').Cluster} */
+let cluster;
+/** @type {Record<string, string>} */
+let settings;
+/** @type {import('../../common/settings.js').Config} */
+let config;
+/** @type {Awaited<ReturnType<typeof createOperator>>} */
+let operator;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-operations-'));
+  ledger = join(directory, 'fleet.ledger');
+  cluster = await startCluster({
+    dataDir: join(directory, 'cluster'),
+    engineDir: ENGINE_DIR,
+    onStatus: say.often,
+  });
+  settings = {
+    CQL_CONTACT_POINTS: cluster.contactPoints.join(','),
+    CQL_KEYSPACE: KEYSPACE,
+    CURSOR_SECRET: 'one secret for all',
+    HTTP_PORT: '0',
+    LATEST_GROUPS: '4',
+    LOG_LEVEL: 'info',
+    MQTT_PORT: String(await steadyPort()),
+  };
+  config = readSettings(settings, { envFile: '' });
+  await migrateDatabase(config);
+  operator = await createOperator({ directory, cluster, settings });
+  say('three nodes are up');
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await operator?.stop();
+  await cluster?.stop();
+  await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+}, TIMEOUT_MS);
+
+const afterwards = useCleanUps(TIMEOUT_MS);
+
+async function startWorker() {
+  const worker = createWorker('the process that is broker and ingest', settings);
+  afterwards(worker.kill);
+  await worker.start();
+  return worker;
+}
+
+const brokerUrl = () => `mqtt://127.0.0.1:${settings['MQTT_PORT']}`;
+
+/** Devices that go on with the ledger of those before them. */
+function startDevices() {
+  const fleet = startFleet({ broker: brokerUrl(), ledger, seed });
+  afterwards(fleet.kill);
+  return fleet;
+}
+
+/** Every sample that was acknowledged is stored, and nothing else is: read at LOCAL_QUORUM. */
+async function expectAllThere() {
+  const { acknowledged, stored } = await createJudge({ cluster, config }).agreement(ledger);
+  expect(acknowledged).toBeGreaterThan(2000);
+  say(`${acknowledged} samples acknowledged, ${stored} stored: the same`);
+}
+
+/** @param {number} number @returns {import('../../infra/engine/member.js').Member} */
+const node = (number) =>
+  /** @type {import('../../infra/engine/member.js').Member} */ (cluster.nodes[number - 1]);
+
+test(
+  'a snapshot of a keyspace that is dropped brings every sample back',
+  async () => {
+    const worker = await startWorker();
+    const fleet = startDevices();
+    await fleet.progress(300);
+    await fleet.stop();
+    await worker.stop();
+    await operator.operate('backup', ...THREE, '--tag', 'nightly');
+    say('each node has its snapshot');
+    await dropKeyspace(config.cql);
+    await operator.operate('restore', ...THREE, '--tag', 'nightly', '--data', 'data', '--ledger', ledger);
+    say('restored');
+    await expectAllThere();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a repair gives a node the writes that it missed',
+  async () => {
+    const device = `missed-${seed}`;
+    // Before all that the ledger holds, so that no comparison finds it too many.
+    const at = Date.now() - 2 * HOUR_MS;
+    const worker = await startWorker();
+    for (const other of [node(1), node(2)]) await other.nodetool(['disablehandoff']);
+    await node(3).kill();
+    const client = await mqtt.connectAsync(brokerUrl());
+    afterwards(() => client.endAsync(true));
+    const sample = JSON.stringify({ sensor_id: 's', ts: at, value: 1 });
+    await client.publishAsync(`iot/v1/${device}/measurements`, sample, { qos: 1 });
+    await client.endAsync();
+    await worker.stop();
+    await cluster.start();
+    operator.equip(node(3));
+    for (const other of [node(1), node(2)]) await other.nodetool(['enablehandoff']);
+
+    const key = `${identifyDevice(device)?.id}:${Math.floor(at / HOUR_MS) * HOUR_MS}`;
+    const filesOf = async (/** @type {number} */ number) => {
+      await node(number).nodetool(['flush', KEYSPACE, 'measurement_batch']);
+      return (await node(number).nodetool(['getsstables', KEYSPACE, 'measurement_batch', key])).trim();
+    };
+    expect(await filesOf(1)).toContain('-Data.db');
+    expect(await filesOf(3)).toBe('');
+    say('node 3 lacks what was written while it was dead');
+    await operator.operate('repair', ...THREE);
+    expect(await filesOf(3)).toContain('-Data.db');
+    say('repaired');
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a fourth node joins with its share, and leaves again: every sample is there',
+  async () => {
+    const fourth = cluster.add();
+    operator.equip(fourth);
+    await operator.operate('add-node', ...THREE, '--node', nodeName(fourth));
+    say('a fourth node has joined');
+    const folder = join(directory, 'cluster', nodeName(fourth), 'cassandra', 'data', KEYSPACE);
+    const table = readdirSync(folder).find((name) => name.startsWith('measurement_batch-'));
+    expect(readdirSync(join(folder, String(table))).filter((name) => name.endsWith('-Data.db'))).not.toEqual(
+      [],
+    );
+    await expectAllThere();
+
+    await operator.operate('remove-node', ...THREE, '--node', nodeName(fourth));
+    await cluster.forget(fourth);
+    say('and has left');
+    expect(await node(1).nodetool(['status'])).not.toContain('127.0.0.4');
+    await expectAllThere();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'all nodes restart in turn, as an upgrade has it, and no device is refused anything',
+  async () => {
+    const worker = await startWorker();
+    const fleet = startDevices();
+    await fleet.progress(100);
+    await operator.operate('upgrade', ...THREE, '--to', '5.0.9', '--install', 'true');
+    await fleet.progress(100);
+    const { made, acknowledged } = await fleet.stop();
+    expect(acknowledged).toBe(made);
+    expect(worker.defects).toEqual([]);
+    say(`all nodes were restarted under ${made} samples`);
+    await expectAllThere();
+  },
+  TIMEOUT_MS,
+);
