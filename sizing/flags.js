@@ -67,7 +67,7 @@ export function readFlags(argv) {
     bornEveryMs: flags.births,
   };
   const problems = problemsOf(fleet, flags);
-  if (!type)
+  if (!node.vcpus || !node.diskBytes)
     problems.push(`--node is one of ${Object.keys(NODES).join(', ')}; or say --node-vcpu and --node-disk`);
   if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
   return {

@@ -57,10 +57,16 @@ export function installationsTable({ packed, rows }) {
     head: ['', 'packed', 'one row per sample', 'rows / packed'],
     rows: LINES.map(([says, read, text = countText]) => {
       const [ours, theirs] = [read(packed), read(rows)];
-      const shown = [ours, theirs].map((value) => (typeof value === 'number' ? text(value) : value));
+      const shown = [ours, theirs].map((value) => shownAs(value, text));
       return [says, ...shown, ratio(ours, theirs)];
     }),
   };
+}
+
+/** @param {number | string} value @param {(number: number) => string} text */
+function shownAs(value, text) {
+  if (typeof value === 'string') return value;
+  return Number.isFinite(value) ? text(value) : 'no number is enough';
 }
 
 /** @param {number | string} ours @param {number | string} theirs @returns {string} nothing where they do not differ */

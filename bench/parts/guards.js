@@ -1,7 +1,7 @@
 import { compare } from '../measure/comparison.js';
 import { medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
-import { figure } from '../report/table.js';
+import { figure, percent } from '../report/table.js';
 
 /** @typedef {'open' | 'accounts' | 'TLS' | 'both' | 'uncounted' | 'embedded' | 'embedded, both'} Name */
 
@@ -52,6 +52,7 @@ export const guards = {
         'open',
         ...['accounts', 'TLS', 'both', 'no metrics'].flatMap((name) => [name, 'ratio']),
         'steal',
+        'others',
       ],
       rows: loads.map(({ shape, rounds }) => [
         shape,
@@ -61,16 +62,18 @@ export const guards = {
           figure(medianOf(rounds, (results) => results[name].rate / results.open.rate)),
         ]),
         stealOf(rounds),
+        percent(Math.max(...rounds.map(({ others }) => others))),
       ]),
     },
     {
-      head: ['thousand samples/s, embedded broker', 'open', 'accounts and TLS', 'ratio', 'steal'],
+      head: ['thousand samples/s, embedded broker', 'open', 'accounts and TLS', 'ratio', 'steal', 'others'],
       rows: loads.map(({ shape, rounds }) => [
         shape,
         figure(medianOf(rounds, ({ embedded }) => embedded.rate / 1000)),
         figure(medianOf(rounds, (results) => results['embedded, both'].rate / 1000)),
         figure(medianOf(rounds, (results) => results['embedded, both'].rate / results.embedded.rate)),
         stealOf(rounds),
+        percent(Math.max(...rounds.map(({ others }) => others))),
       ]),
     },
     {

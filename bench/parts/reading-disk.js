@@ -3,17 +3,23 @@ import { build } from '../loader/build.js';
 import { SIGNALS } from '../loader/samples.js';
 import { figure } from '../report/table.js';
 
-/** Days that are stored of one sensor at 1 Hz: packed, and as rows, which take long to write. @typedef {{ packedDays: number, rowDays: number }} Sizes */
+/**
+ * Days that are stored of one sensor at 1 Hz: packed hours, batches of a minute, and rows, which take long to write.
+ *
+ * @typedef {{ packedDays: number, batchDays: number, rowDays: number }} Sizes
+ */
 
 /** @type {Sizes} */
-const SIZES = { packedDays: 30, rowDays: 2 };
+const SIZES = { packedDays: 30, batchDays: 10, rowDays: 2 };
 
-/** @type {{ packed: string[], rows: string[] }} the tables of each way */
-const TABLES = { packed: ['history', 'history_stat'], rows: ['measurement_row'] };
+/** Where each way is loaded into. */
+const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows: 'rows' });
+
+const TABLES = ['history', 'history_stat', 'measurement_batch', 'measurement_row'];
 
 /**
- * What a sample takes on disk once it is flushed and compacted, as Cassandra itself counts it: packed hours, and one row
- * per sample in the usual model.
+ * What a sample takes on disk once it is flushed and compacted, as Cassandra itself counts it: packed hours, batches as they
+ * come in, and one row per sample in the usual model.
  *
  * @param {Sizes} sizes
  * @returns {import('./index.js').Part<Result[]>}
@@ -26,9 +32,10 @@ export const createReadingDiskPart = (sizes) => ({
     const results = [];
     for (const signal of SIGNALS) {
       const config = await stand.prepare(`disk-${signal}`);
-      const samples = { packed: 0, rows: 0 };
+      const samples = { packed: 0, batches: 0, rows: 0 };
       for (const [way, days] of /** @type {const} */ ([
         ['packed', sizes.packedDays],
+        ['batches', sizes.batchDays],
         ['rows', sizes.rowDays],
       ])) {
         const to = bucketOf(Date.now()) - PACK_DELAY_MS;
@@ -36,7 +43,9 @@ export const createReadingDiskPart = (sizes) => ({
           config,
           fleet: { seed: 1, devices: 1, sensors: 1 },
           set: { seed: 1, signal, intervalMs: 1000, jitterMs: 20, from: to - days * DAY_MS, to },
-          into: way === 'packed' ? 'history' : 'rows',
+          into: INTO[way],
+          // In time, so that nothing of the batches goes into history as well.
+          arrival: (hour) => hour,
           onProgress: (done) => status(`${signal}, ${way}: ${done} samples`),
         });
         samples[way] = loaded.samples;
@@ -48,6 +57,7 @@ export const createReadingDiskPart = (sizes) => ({
         samples,
         history: Number(sizesOf['history']) / samples.packed,
         statistics: Number(sizesOf['history_stat']) / samples.packed,
+        batches: Number(sizesOf['measurement_batch']) / samples.batches,
         rows: Number(sizesOf['measurement_row']) / samples.rows,
       });
     }
@@ -56,10 +66,17 @@ export const createReadingDiskPart = (sizes) => ({
 
   tables: (results) => [
     {
-      head: ['bytes a sample', 'history', 'its statistics', 'one row per sample', 'history / rows'],
-      rows: results.map(({ signal, history, statistics, rows }) => [
+      head: [
+        'bytes a sample',
+        'history',
+        'its statistics',
+        'one row per sample',
+        'history / rows',
+        'batches of a minute',
+      ],
+      rows: results.map(({ signal, history, statistics, rows, batches }) => [
         signal === 'full' ? 'full doubles' : 'two decimals',
-        ...[history, statistics, rows, history / rows].map((number) => figure(number)),
+        ...[history, statistics, rows, history / rows, batches].map((number) => figure(number)),
       ]),
     },
   ],
@@ -75,13 +92,12 @@ export const disk = createReadingDiskPart(SIZES);
  */
 async function tableBytes({ nodetool }, keyspace) {
   if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
-  const tables = [...TABLES.packed, ...TABLES.rows];
-  await nodetool(['flush', keyspace, ...tables]);
-  await nodetool(['compact', keyspace, ...tables]);
+  await nodetool(['flush', keyspace, ...TABLES]);
+  await nodetool(['compact', keyspace, ...TABLES]);
   const told = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
   return Object.fromEntries(
-    tables.map((table) => [table, Number(told[keyspace].tables[table].space_used_live)]),
+    TABLES.map((table) => [table, Number(told[keyspace].tables[table].space_used_live)]),
   );
 }
 
-/** @typedef {{ signal: import('../loader/samples.js').SignalKind, samples: { packed: number, rows: number }, history: number, statistics: number, rows: number }} Result bytes a sample */
+/** @typedef {{ signal: import('../loader/samples.js').SignalKind, samples: Record<keyof typeof INTO, number>, history: number, statistics: number, batches: number, rows: number }} Result bytes a sample */

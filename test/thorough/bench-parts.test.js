@@ -71,11 +71,14 @@ test('what is read is what was loaded, from the store and over HTTP', async () =
 });
 
 test('bytes a sample are counted on the disk', async () => {
-  const results = await createReadingDiskPart({ packedDays: 1 / 4, rowDays: 1 / 24 }).run(context());
+  const results = await createReadingDiskPart({ packedDays: 1 / 4, batchDays: 1 / 24, rowDays: 1 / 24 }).run(
+    context(),
+  );
   expect(results.map(({ signal }) => signal)).toEqual(['decimals', 'full']);
-  for (const { samples, history, rows } of results) {
-    expect(samples).toEqual({ packed: 6 * 3600, rows: 3600 });
+  for (const { samples, history, batches, rows } of results) {
+    expect(samples).toEqual({ packed: 6 * 3600, batches: 3600, rows: 3600 });
     expect(history).toBeGreaterThan(0.5);
+    expect(batches).toBeGreaterThan(history);
     expect(rows).toBeGreaterThan(history);
   }
   expect(targetsTable({ disk: results }).rows).toHaveLength(2);

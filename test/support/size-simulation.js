@@ -1,0 +1,120 @@
+import { Basket } from '../../api/ingest/basket.js';
+import { decode } from '../../api/ingest/formats/index.js';
+import { createLatestWriter } from '../../api/ingest/latest-writer.js';
+import { createSampleWrites } from '../../api/store/measurements/writes.js';
+import { createRowWrites } from '../../bench/contenders/row-writes.js';
+import { identifyDevice, identifySensor } from '../../schema/ids.js';
+import { rowBytes } from '../../schema/rules.js';
+import { encodeSenml } from '../../simulator/payloads/senml.js';
+import { createRandom } from '../../simulator/random.js';
+import { samplesPerMessage } from '../../sizing/traffic.js';
+
+/** Where the simulated hours begin: epoch ms. */
+const START = Date.UTC(2026, 10, 21);
+
+const WRITES = { packed: createSampleWrites, rows: createRowWrites };
+
+/**
+ * Counts what a small fleet really makes of some hours: its messages are encoded as the simulator does, decoded, parted, packed and
+ * laid out as rows by ingest's own code, and counted where the driver would send them. Each device begins at a
+ * moment of its own.
+ *
+ * @param {import('../../sizing/traffic.js').Fleet} fleet a small one
+ * @param {'packed' | 'rows'} way
+ * @param {number} hours
+ */
+export async function simulate(fleet, way, hours) {
+  const counted = { messages: 0, payload: 0, samples: 0, rowBytes: 0 };
+  const sent = { requests: 0, rows: 0, partitions: new Set() };
+  const latest = { requests: 0, rows: 0 };
+  const store = WRITES[way](countingSession(sent));
+  const writer = createLatestWriter({
+    store: /** @type {any} */ ({
+      /** @param {number} _ @param {() => unknown[]} take */
+      async write(_, take) {
+        const taken = take();
+        latest.requests++;
+        latest.rows += taken.length;
+      },
+    }),
+    patience: /** @type {any} */ ({ persist: (/** @type {() => unknown} */ work) => work() }),
+    logger: /** @type {any} */ (null),
+  });
+
+  for (const message of messagesOf(fleet, hours)) {
+    const { device, payload } = message;
+    const series = read(device, payload);
+    counted.messages++;
+    counted.payload += payload.length;
+    for (const hour of store.plan(series)) {
+      const write = store.encode(device.bytes, hour);
+      for (const { from, to } of hour.pieces) {
+        counted.samples += to - from;
+        counted.rowBytes += way === 'packed' ? rowBytes(to - from) : (to - from) * rowBytes(1);
+      }
+      await store.commit(write);
+    }
+    await writer.write(/** @type {any} */ (device), series.map(newestOf));
+  }
+  return { ...counted, sent, latest };
+}
+
+/** @param {{ requests: number, rows: number, partitions: Set<unknown> }} sent */
+const countingSession = (sent) =>
+  /** @type {any} */ ({
+    /** @param {string} _ @param {() => unknown[]} take @param {Buffer} routing */
+    async writeBatch(_, take, routing) {
+      // Taking may send others.
+      const taken = take();
+      sent.requests++;
+      sent.rows += taken.length;
+      sent.partitions.add(routing.toString('hex'));
+    },
+  });
+
+/** @param {import('../../sizing/traffic.js').Fleet} fleet @param {number} hours */
+function* messagesOf(fleet, hours) {
+  const random = createRandom(14);
+  const samples = samplesPerMessage(fleet);
+  const everyMs = samples * fleet.intervalMs;
+  for (let number = 0; number < fleet.sensors / fleet.sensorsPerDevice; number++) {
+    const device = deviceOf(`device-${number}`, fleet.sensorsPerDevice);
+    const phase = Math.floor(random.between(0, everyMs));
+    for (let at = START + phase; at < START + hours * 3_600_000; at += everyMs) {
+      const series = device.names.map((name) => ({
+        name,
+        samples: Array.from({ length: samples }, (_, index) => ({
+          ts: at + index * fleet.intervalMs,
+          value: Math.round(random.between(1500, 2500)) / 100,
+        })),
+      }));
+      yield { device, payload: Buffer.from(encodeSenml(series)) };
+    }
+  }
+}
+
+/** @param {string} name @param {number} sensors */
+function deviceOf(name, sensors) {
+  const { id, bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
+  const names = Array.from({ length: sensors }, (_, at) => `sensor-${String(at).padStart(2, '0')}`);
+  const known = names.map((one) => ({ ...identifySensor(id, one), ts: null, value: null }));
+  return { id, bytes, group: 0, names, byName: new Map(names.map((one, at) => [one, known[at]])) };
+}
+
+/** @param {ReturnType<typeof deviceOf>} device @param {Buffer} payload */
+function read(device, payload) {
+  const anyTime = { receivedAt: START, oldest: 0, newest: Number.MAX_SAFE_INTEGER, relative: false };
+  const basket = new Basket(anyTime);
+  decode(payload, undefined, basket);
+  return [...basket.sensors].map(([name, { times, values }]) => {
+    const known = /** @type {any} */ (device.byName.get(name));
+    return { known, sensor: /** @type {Buffer} */ (known.bytes), times, values };
+  });
+}
+
+/** @param {ReturnType<typeof read>[number]} series */
+const newestOf = ({ known, times, values }) => ({
+  sensor: known,
+  ts: Number(times.at(-1)),
+  value: Number(values.at(-1)),
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { costOf, messageCost, missesOf } from '../../../sizing/costs/costs.js';
+import { leastSquares } from '../../../sizing/costs/least-squares.js';
+
+describe('least squares, none below 0', () => {
+  test('find what is exactly so', () => {
+    const found = leastSquares(
+      [
+        [1, 0],
+        [0, 1],
+        [1, 1],
+      ],
+      [1, 2, 3],
+    );
+    expect(found[0]).toBeCloseTo(1);
+    expect(found[1]).toBeCloseTo(2);
+  });
+
+  test('leave a coefficient at 0 that would come out below, and fit the others anew', () => {
+    // Freely they were 2 and -1; without the second, the mean of 2 and 1 is the nearest.
+    expect(
+      leastSquares(
+        [
+          [1, 0],
+          [1, 1],
+        ],
+        [2, 1],
+      ),
+    ).toEqual([1.5, 0]);
+  });
+
+  test('are zeros where nothing fits, or nothing was measured', () => {
+    expect(leastSquares([[1]], [-1])).toEqual([0]);
+    expect(leastSquares([], [])).toEqual([]);
+  });
+});
+
+/** @param {{ message: number, series: number, sample: number }} cost @returns {any} what a bench would have measured */
+const measuredOf = (cost) =>
+  Object.fromEntries(
+    ['1x60', '1x10', '4x10', '50x1', '1x1'].map((name) => {
+      const [sensors = 1, samples = 1] = name.split('x').map(Number);
+      const each = messageCost(cost, { sensors, samples }) / (sensors * samples);
+      return [name, { packed: { ingest: each }, rows: { ingest: each } }];
+    }),
+  );
+
+describe('what a message costs', () => {
+  test('is the sum over message, sensors and samples', () => {
+    expect(messageCost({ message: 30, series: 10, sample: 2 }, { sensors: 4, samples: 10 })).toBe(150);
+  });
+
+  test('is found again from what it makes of the five loads, whatever it is', () => {
+    const number = fc.double({ min: 0.01, max: 100, noNaN: true });
+    fc.assert(
+      fc.property(number, number, number, (message, series, sample) => {
+        const found = costOf(measuredOf({ message, series, sample }), 'packed', 'ingest');
+        expect(found.message).toBeCloseTo(message, 4);
+        expect(found.series).toBeCloseTo(series, 4);
+        expect(found.sample).toBeCloseTo(sample, 4);
+      }),
+    );
+  });
+
+  test('misses a measurement by its share: a tenth too much is 0.1', () => {
+    const measured = measuredOf({ message: 10, series: 10, sample: 10 });
+    for (const miss of Object.values(missesOf(measured, 'rows', 'ingest'))) expect(miss).toBeCloseTo(0);
+    // The loads with one sensor of one sample are half of the cost that the others tell of.
+    measured['1x1'].rows.ingest /= 2;
+    expect(missesOf(measured, 'rows', 'ingest')['1x1']).toBeGreaterThan(0.1);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import { installationOf } from '../../../sizing/installation.js';
+import { nodesOf } from '../../../sizing/machines.js';
+import { compressionOf, storedBy, windowsOf } from '../../../sizing/storage.js';
+import { piecesOf, registryReadsOf, writesOf } from '../../../sizing/traffic.js';
+import { FIGURES, planOf } from './plan.js';
+
+const { fleet, parts } = planOf('--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 1y');
+
+describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
+  test('write in a second what can be reckoned by hand', () => {
+    const { samples, latest, lastSeen, history, statistics, indexes, events } = writesOf(fleet, 'packed');
+    // 1e6 / 10 / 60 messages, of which 59 / 3600 reach into the next hour.
+    expect(samples.requests).toBeCloseTo(1693.98, 2);
+    expect(samples.rows).toBeCloseTo(16_939.8, 1);
+    expect(latest.rows).toBeCloseTo(16_666.7, 1);
+    expect(lastSeen.rows).toBeCloseTo(1666.7, 1);
+    expect([history.rows, statistics.rows]).toEqual([1e6 / 3600, 1e6 / 3600]);
+    expect(indexes.rows).toBe(0);
+    // A birth, `online` and `offline` of each of 100,000 devices a day.
+    expect(events.rows).toBeCloseTo(3.47, 2);
+  });
+
+  test('write a row for each sample where nothing is packed, and no history', () => {
+    const { samples, history } = writesOf(fleet, 'rows');
+    expect(samples.rows).toBe(1e6);
+    expect(samples.requests).toBeCloseTo(16_939.8, 1);
+    expect(history.rows).toBe(0);
+  });
+
+  test('have 30 windows of a day, and 29 of 13 days twice, with four open SSTables each', () => {
+    expect(windowsOf(fleet, 'packed')).toEqual({
+      windows: {
+        measurement_batch: { days: 1, count: 30 },
+        history: { days: 13, count: 29 },
+        history_stat: { days: 13, count: 29 },
+      },
+      sstables: 30 + 29 + 29 + 3 * 4,
+    });
+    expect(windowsOf(fleet, 'rows').sstables).toBe(29 + 4);
+  });
+
+  test('hold, as rows, a year of samples with what the bench found of a row', () => {
+    const { bytes, partitions } = storedBy(fleet, 'rows', compressionOf(FIGURES.disk, 'decimals'));
+    const reckoned = 1e6 * 365 * 86_400 * Number(FIGURES.disk.decimals['rows']);
+    expect(Number(bytes['measurement_row']) / reckoned).toBeCloseTo(1, 6);
+    expect(partitions).toBeGreaterThan(365e6);
+    expect(partitions).toBeLessThan(366e6);
+  });
+
+  test('hold, packed, a year of history with what the bench found of it', () => {
+    const { bytes } = storedBy(fleet, 'packed', compressionOf(FIGURES.disk, 'decimals'));
+    const samples = 1e6 * 365 * 86_400;
+    expect(Number(bytes['history']) / (samples * Number(FIGURES.disk.decimals['history']))).toBeCloseTo(1, 6);
+    expect(
+      Number(bytes['history_stat']) / (samples * Number(FIGURES.disk.decimals['statistics'])),
+    ).toBeCloseTo(1, 6);
+  });
+});
+
+test('a message of an hour touches two hours nearly always, one of 2,000 samples needs two rows', () => {
+  expect(piecesOf(planOf('--sensors-per-device 1 --batch 1h').fleet).hours).toBeCloseTo(2, 2);
+  const { hours, rows } = piecesOf(planOf('--sensors-per-device 1 --interval 100ms --batch 200s').fleet);
+  expect(rows - hours).toBe(1);
+});
+
+describe('devices are read from the registry', () => {
+  test('one time in eleven where one process hears of each ten times in ten minutes', () => {
+    const small = planOf('--sensors 1e4').fleet;
+    expect(registryReadsOf(small, 1)).toBeCloseTo(1000 / 60 / 11, 6);
+  });
+
+  test('nearly each time where a hundred share them', () => {
+    const { messages } = installationOf(fleet, parts, 'packed', FIGURES);
+    expect(registryReadsOf(fleet, 100) / messages).toBeGreaterThan(0.9);
+  });
+});
+
+describe('nodes', () => {
+  const one = { ...parts, node: { vcpus: 8, diskBytes: 1e12 }, headroom: 0.5, fill: 0.7 };
+
+  test('are enough for CPUs and for disks, three at least, three more each time', () => {
+    expect(nodesOf({ cpu: 10, disk: 5e12 }, one)).toEqual({ byCpu: 3, byDisk: 8, count: 9 });
+    expect(nodesOf({ cpu: 17, disk: 0 }, one)).toEqual({ byCpu: 5, byDisk: 0, count: 6 });
+    expect(nodesOf({ cpu: 0.1, disk: 1 }, one).count).toBe(3);
+  });
+});
+
+test('the database is as busy as copies of all writes and a quorum of all reads make it', () => {
+  // Whatever a message carries costs 100 µs; an hour of a sensor, packed alone in a hundredth of a second, 10 ms of each side.
+  const alike = { ingest: 0, database: 0, broker: 0, rate: 1 };
+  const throughput = Object.fromEntries(
+    [1, 10, 60].map((samples) => {
+      const each = { ...alike, ingest: 100 / samples, database: 100 / samples, broker: 100 / samples };
+      return [`1x${samples}`, { packed: each, rows: each }];
+    }),
+  );
+  const figures = { ...FIGURES, throughput, packing: { beside: 50, alone: 100 } };
+  const small = { ...planOf('--sensors 1e4').fleet, bornEveryMs: 1e15 };
+  const { cpu, processes } = installationOf(small, parts, 'packed', figures);
+  const written = (1000 / 60) * 100 + (1e4 / 3600) * 10_000;
+  const read = (1000 / 60 / 11) * 100;
+  expect(processes).toBe(1);
+  expect(cpu.database).toBeCloseTo((3 * written + 2 * read) / 1e6, 6);
+});
+
+test('the price is that of nodes and cores for 730 hours', () => {
+  const { nodes, processes, broker, cost } = installationOf(fleet, parts, 'packed', FIGURES);
+  expect(cost.nodes).toBeCloseTo(nodes.count * 0.7 * 730);
+  expect(cost.cores).toBeCloseTo((processes + broker.cores) * 0.05 * 730);
+});

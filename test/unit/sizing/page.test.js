@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { MillraceError } from '../../../common/errors.js';
+import { readFlags } from '../../../sizing/flags.js';
+import { installationOf } from '../../../sizing/installation.js';
+import { fillMarks } from '../../../sizing/marks.js';
+import { partsOfPage, picture } from '../../../sizing/page.js';
+import { installationsTable } from '../../../sizing/report.js';
+import { NODES, RULES } from '../../../sizing/rules.js';
+import { FIGURES, planOf } from './plan.js';
+
+/** @param {string} path @returns {string} */
+const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+describe('what npm run size:docs writes is what the command reckons now', () => {
+  test('the page', () => {
+    const page = read('docs/sizing.md');
+    expect(fillMarks(page, partsOfPage(planOf(), FIGURES))).toBe(page);
+  });
+
+  test('the picture', () => {
+    expect(picture(planOf(), FIGURES)).toBe(read('docs/images/sizing.svg'));
+  });
+
+  test('a page without the marks is left alone', () => {
+    expect(() => fillMarks('nothing', { example: 'table' })).toThrow(RangeError);
+  });
+});
+
+test('every rule says where it is from', () => {
+  for (const { source, unit, says } of Object.values(RULES)) {
+    expect([source, unit, says].every((text) => text.length > 0)).toBe(true);
+  }
+});
+
+test('the nodes are those that the tests of Terraform reckon with, and the free limits are the same', () => {
+  expect(NODES['i7i.2xlarge']).toEqual({ vcpus: 8, diskBytes: 1875e9 });
+  const licence = read('infra/terraform/modules/scylla-bootstrap/licence.tf');
+  expect(licence).toMatch(new RegExp(`free_vcpus\\s+= ${RULES.freeVcpus.value}\\n`));
+  expect(licence).toMatch(new RegExp(`free_storage_tb\\s+= ${RULES.freeDisk.value / 1e12}\\n`));
+});
+
+describe('the table', () => {
+  test('shows both ways and their ratio, which is left away where they are the same', () => {
+    const { fleet, parts } = planOf();
+    const [packed, rows] = /** @type {const} */ (['packed', 'rows']).map((way) =>
+      installationOf(fleet, parts, way, FIGURES),
+    );
+    if (!packed || !rows) throw new TypeError('both are needed');
+    const table = installationsTable({
+      packed,
+      rows: { ...rows, nodes: { ...rows.nodes, count: packed.nodes.count * 4 } },
+    });
+    expect(table.rows).toContainEqual(['samples/s', '1 million', '1 million', '']);
+    expect(table.rows.find(([says]) => says === 'nodes')?.at(-1)).toBe('4');
+  });
+
+  test('says where no number of processes is enough', () => {
+    const { fleet, parts } = planOf('--sensors 1e12 --births 1m');
+    const packed = installationOf(fleet, parts, 'packed', FIGURES);
+    const { rows } = installationsTable({ packed, rows: packed });
+    expect(rows).toContainEqual(['ingest processes', 'no number is enough', 'no number is enough', '']);
+  });
+});
+
+describe('flags', () => {
+  test('are read as everywhere: numbers as 1e6, durations with a unit', () => {
+    const { fleet, parts } = planOf(
+      '--sensors 2e6 --interval 500ms --batch 5m --history 2y --node-disk 7500',
+    );
+    expect(fleet).toMatchObject({ sensors: 2e6, intervalMs: 500, batchMs: 300_000, historyDays: 730 });
+    expect(parts.node).toEqual({ vcpus: 8, diskBytes: 7.5e12 });
+  });
+
+  test('may name a node that nobody knows if they say what it has', () => {
+    const { parts } = planOf('--node mine --node-vcpu 32 --node-disk 15000');
+    expect(parts.node).toEqual({ vcpus: 32, diskBytes: 15e12 });
+    expect(() => planOf('--node mine')).toThrow(/--node is one of/);
+  });
+
+  test.each([
+    ['--retention 5h', /--retention is whole days/],
+    ['--history 10d', /--history is whole days/],
+    ['--interval 1ms --batch 1h', /samples in a message/],
+    ['--sensors 5', /--sensors is fewer/],
+    ['--headroom 1', /--headroom is below 1/],
+    ['--fill 1.5', /--fill is 1 at most/],
+    ['--signal noise', /--signal is/],
+    ['--sensors many', /--sensors takes a number/],
+  ])('%s is told to be wrong', (flags, says) => {
+    expect(() => readFlags(flags.split(' '))).toThrow(says);
+    expect(() => readFlags(flags.split(' '))).toThrow(MillraceError);
+  });
+});

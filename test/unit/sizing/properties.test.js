@@ -1,0 +1,117 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { installationOf } from '../../../sizing/installation.js';
+import { LIMITS, wallsOf } from '../../../sizing/walls.js';
+import { FIGURES, planOf } from './plan.js';
+
+const { fleet, parts } = planOf();
+const WAYS = /** @type {const} */ (['packed', 'rows']);
+
+/** @param {Partial<typeof fleet>} more @param {Partial<typeof parts>} other @param {'packed' | 'rows'} way */
+const sized = (more, other, way) =>
+  installationOf({ ...fleet, ...more }, { ...parts, ...other }, way, FIGURES);
+
+/** @param {ReturnType<typeof installationOf>} installation @returns {Record<string, number>} what must never fall */
+const sizesOf = ({
+  requests,
+  rows,
+  registryReads,
+  groups,
+  stored,
+  nodes,
+  vcpus,
+  diskBytes,
+  processes,
+  broker,
+  network,
+  cpu,
+}) => ({
+  requests,
+  rows,
+  registryReads,
+  groups,
+  stored: stored.all,
+  partitions: stored.partitions,
+  byCpu: nodes.byCpu,
+  byDisk: nodes.byDisk,
+  nodes: nodes.count,
+  vcpus,
+  diskBytes,
+  processes,
+  connections: broker.connections,
+  births: broker.births,
+  cores: broker.cores,
+  received: network.received,
+  written: network.written,
+  busy: cpu.database,
+});
+
+/** @param {Partial<typeof fleet>[]} fleets @param {Partial<typeof parts>[]} others the smaller first */
+function expectNoLess([less = {}, more = {}], [fewer = {}, further = {}] = []) {
+  for (const way of WAYS) {
+    const small = sizesOf(sized(less, fewer, way));
+    const large = sizesOf(sized(more, further, way));
+    for (const [name, size] of Object.entries(small)) {
+      expect([name, Number(large[name]) >= size * (1 - 1e-9)]).toEqual([name, true]);
+    }
+  }
+}
+
+const sensors = fc.integer({ min: 10, max: 1e9 });
+
+test('more sensors never take less', () => {
+  fc.assert(
+    fc.property(sensors, fc.double({ min: 1, max: 100, noNaN: true }), (few, times) => {
+      expectNoLess([{ sensors: few }, { sensors: few * times }]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('longer retention, shorter intervals, more births and more copies never take less', () => {
+  fc.assert(
+    fc.property(sensors, fc.integer({ min: 1, max: 10 }), (some, times) => {
+      const base = { sensors: some };
+      expectNoLess([base, { ...base, historyDays: 365 * times }]);
+      expectNoLess([base, { ...base, batchDays: 30 * times }]);
+      expectNoLess([
+        { ...base, bornEveryMs: 86_400_000 },
+        { ...base, bornEveryMs: 86_400_000 / times },
+      ]);
+      expectNoLess([base, base], [{ replication: 1 }, { replication: times }]);
+      expectNoLess([base, base], [{ headroom: 0.1 }, { headroom: 1 - 0.9 / times }]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('twice the sensors send twice as much, and twice the rate twice the samples in as many messages', () => {
+  const once = sized({}, {}, 'packed');
+  const twice = sized({ sensors: 2 * fleet.sensors }, {}, 'packed');
+  const faster = sized({ intervalMs: fleet.intervalMs / 2 }, {}, 'packed');
+  expect([twice.samples, twice.messages]).toEqual([2 * once.samples, 2 * once.messages]);
+  expect(twice.stored.all / once.stored.all).toBeCloseTo(2);
+  expect([faster.samples, faster.messages]).toEqual([2 * once.samples, once.messages]);
+});
+
+test('copies multiply bytes, and nothing that comes in', () => {
+  const [one, three] = [1, 3].map((replication) => sized({}, { replication }, 'packed'));
+  expect(Number(three?.stored.all) / Number(one?.stored.all)).toBeCloseTo(3);
+  expect(three?.requests).toBe(one?.requests);
+});
+
+test.each(WAYS)('a limit is passed where it is said to be, and not before, %s', (way) => {
+  const walls = wallsOf(fleet, parts, way, FIGURES);
+  expect(walls.length).toBeGreaterThanOrEqual(LIMITS.length - 1);
+  expect(walls.map(({ at }) => at)).toEqual(walls.map(({ at }) => at).sort((a, b) => a - b));
+  for (const { at, passed } of walls) {
+    const grown = (/** @type {number} */ count) => ({ ...fleet, sensors: count });
+    expect(passed(installationOf(grown(at), parts, way, FIGURES), grown(at))).toBe(true);
+    expect(passed(installationOf(grown(at / 1.01), parts, way, FIGURES), grown(at / 1.01))).toBe(false);
+  }
+});
+
+test('no number of processes is enough where births alone take all of each', () => {
+  const { processes } = sized({ sensors: 1e12, bornEveryMs: 60_000 }, {}, 'packed');
+  expect(processes).toBe(Number.POSITIVE_INFINITY);
+});

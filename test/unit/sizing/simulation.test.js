@@ -1,0 +1,62 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ratesOf, tablesOf } from '../../../schema/sizes.js';
+import { payloadBytes, writesOf } from '../../../sizing/traffic.js';
+import { simulate } from '../../support/size-simulation.js';
+import { planOf } from './plan.js';
+
+const HOURS = 2;
+const SECONDS = HOURS * 3600;
+
+/** The loads of the bench and of the simulator's profiles, and one whose messages need several rows. */
+const FLEETS = [
+  '--sensors 8 --sensors-per-device 1 --interval 1s --batch 60s',
+  '--sensors 16 --sensors-per-device 4 --interval 1s --batch 10s',
+  '--sensors 100 --sensors-per-device 50 --interval 10s --batch 10s',
+  '--sensors 2 --sensors-per-device 1 --interval 1s --batch 1s',
+  '--sensors 4 --sensors-per-device 2 --interval 200ms --batch 10m',
+];
+
+/** @param {number} counted @param {number} reckoned @param {number} share that it may be off */
+function expectNear(counted, reckoned, share) {
+  expect(counted).toBeGreaterThan(reckoned * (1 - share));
+  expect(counted).toBeLessThan(reckoned * (1 + share));
+}
+
+describe.each(FLEETS)('two hours of %s, through the code of ingest', (flags) => {
+  const { fleet } = planOf(flags);
+  const rates = ratesOf(fleet);
+  /** @type {Record<'packed' | 'rows', Awaited<ReturnType<typeof simulate>>>} */
+  let counted;
+  beforeAll(async () => {
+    counted = {
+      packed: await simulate(fleet, 'packed', HOURS),
+      rows: await simulate(fleet, 'rows', HOURS),
+    };
+  });
+
+  test('are as many messages and samples as reckoned, of as many bytes', () => {
+    const { messages, samples, payload } = counted.packed;
+    expectNear(messages, rates.messages * SECONDS, 0.001);
+    expectNear(samples, rates.samples * SECONDS, 0.001);
+    expectNear(payload / messages, payloadBytes(fleet), 0.03);
+  });
+
+  test.each(/** @type {const} */ (['packed', 'rows']))('are as many requests and rows, %s', (way) => {
+    const { sent, latest } = counted[way];
+    const writes = writesOf(fleet, way);
+    expectNear(sent.requests, writes.samples.requests * SECONDS, 0.02);
+    expectNear(sent.rows, writes.samples.rows * SECONDS, 0.03);
+    expectNear(latest.requests, writes.latest.requests * SECONDS, 0.001);
+    expectNear(latest.rows, writes.latest.rows * SECONDS, 0.001);
+  });
+
+  test('fill as many partitions, with as many bytes', () => {
+    const { sent, rowBytes } = counted.packed;
+    const devices = fleet.sensors / fleet.sensorsPerDevice;
+    const { measurement_batch } = tablesOf({ ...fleet, batchDays: HOURS / 24 });
+    // The last messages reach into the hour after.
+    expect(sent.partitions.size).toBeGreaterThanOrEqual(measurement_batch.partitions);
+    expect(sent.partitions.size).toBeLessThanOrEqual(measurement_batch.partitions + devices);
+    expectNear(rowBytes, measurement_batch.bytes, 0.06);
+  });
+});
