@@ -167,7 +167,7 @@ export function createMetrics({ version, role }) {
     certificates(states) {
       new Gauge({
         name: 'iot_tls_certificate_expires_seconds',
-        help: 'When a certificate in use ends, epoch seconds: our own of http and mqtt, and the authorities in CQL_TLS_CA and MQTT_TLS_CA',
+        help: 'When a certificate in use ends, epoch seconds: our own of http, mqtt and cql, and the authorities in CQL_TLS_CA and MQTT_TLS_CA',
         labelNames: ['purpose'],
         registers,
         collect() {

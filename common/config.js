@@ -19,6 +19,8 @@ export function arrange(v) {
       /** @type {string} */ keyspace: v.CQL_KEYSPACE,
       /** @type {string} */ consistency: v.CQL_CONSISTENCY,
       /** @type {string | undefined} */ tlsCa: v.CQL_TLS_CA,
+      /** Not null: it shows who it is. */
+      tls: pairOf(v.CQL_TLS_CERT, v.CQL_TLS_KEY),
       /** @type {number} */ localPort: v.CQL_LOCAL_PORT,
     },
     dataDir: resolve(v.DATA_DIR),

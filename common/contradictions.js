@@ -86,6 +86,8 @@ export function contradictions(config) {
     [cql.username && !cql.password, 'CQL_PASSWORD must be set where CQL_USERNAME is'],
     [cql.password && !cql.username, 'CQL_USERNAME must be set where CQL_PASSWORD is'],
     [mqtt.password && !mqtt.username, 'MQTT_USERNAME must be set where MQTT_PASSWORD is'],
+    ...halfPairs('CQL', cql.tls),
+    [cql.tls && !cql.tlsCa, 'CQL_TLS_CA must be set where CQL_TLS_CERT is'],
     ...halfPairs('MQTT', mqtt.tls),
     ...halfPairs('HTTP', http.tls),
     [!isLoopback(http.host) && !http.tls && !tlsElsewhere, unencrypted('HTTP')],

@@ -47,6 +47,11 @@ export const SETTINGS = {
     help: "PEM file of the authority that signed the cluster's certificates; turns TLS on",
     read: readableFile,
   },
+  CQL_TLS_CERT: {
+    help: 'PEM file of a certificate of our own, where the cluster demands that clients show one',
+    read: readableFile,
+  },
+  CQL_TLS_KEY: { help: 'PEM file of its private key', read: readableFile },
   CQL_LOCAL_PORT: { help: 'CQL port of the local engine', fallback: '9042', read: integer(1, 65_535) },
   DATA_DIR: { help: 'where the local engine, logs and secrets live', fallback: '.data', read: text },
   MQTT_URL: {

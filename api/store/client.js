@@ -48,7 +48,7 @@ export function createClient(cql, options = {}) {
     keyspace,
     applicationName,
     authProvider: cql.username ? new SignIn(cql.username, cql.password, onAsked) : undefined,
-    sslOptions: cql.tlsCa ? verifying(cql.tlsCa, contactPoints) : undefined,
+    sslOptions: cql.tlsCa ? { ...verifying(cql.tlsCa, contactPoints), ...shownAs(cql.tls) } : undefined,
     queryOptions: {
       prepare: true,
       isIdempotent: true,
@@ -105,6 +105,9 @@ const verifying = (ca, contactPoints) => ({
     return names.some((name) => !checkServerIdentity(name, certificate)) ? undefined : trouble;
   },
 });
+
+/** @param {import('../../common/config.js').TlsFiles | null} files of a client whom nodes ask who it is */
+const shownAs = (files) => files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
 /**
  * Nodes tell each other's addresses without ports: the driver looks for all of them on one, where the first contact

@@ -7,6 +7,14 @@ import { endReplacedHosts } from './replaced-hosts.js';
 
 const { errors } = cassandra;
 
+/** How a node lets go of a client that shows no certificate, or one that it does not trust: by TLS 1.3, and before. */
+const ANONYMOUS = new Set([
+  'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE',
+  'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+]);
+
 /**
  * Connects, or says in a sentence what is wrong and which setting to look at.
  *
@@ -71,6 +79,13 @@ function explain(error, cql) {
       {
         cause: error,
       },
+    );
+  }
+  if (inner.some((one) => ANONYMOUS.has(String(/** @type {NodeJS.ErrnoException} */ (one).code)))) {
+    return new MillraceError(
+      'bad_settings',
+      `The database at ${where} takes only clients whose certificate it trusts: set CQL_TLS_CERT and CQL_TLS_KEY to one of its authority's.`,
+      { cause: error },
     );
   }
   const [trouble] = inner.map((one) => tlsTrouble(one, 'CQL_TLS_CA')).filter((says) => says !== null);

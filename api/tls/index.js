@@ -29,6 +29,7 @@ export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
   const servers = { http: own('http', http.tls), mqtt: mqtt.url ? null : own('mqtt', mqtt.tls) };
   const authorities = [
     ...authority('cql_ca', 'CQL_TLS_CA', cql.tlsCa),
+    ...authority('cql', 'CQL_TLS_CERT', cql.tls?.cert),
     ...authority('mqtt_ca', 'MQTT_TLS_CA', mqtt.url && mqtt.tlsCa),
   ];
   return {

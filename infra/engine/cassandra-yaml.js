@@ -16,6 +16,7 @@ import { join } from 'node:path';
  * @typedef {object} Tls
  * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate
  * @property {string} ca path of the authority's certificate
+ * @property {boolean} [demandsClients] whoever connects shows a certificate of the same authority
  * @property {boolean} [optional] who speaks first decides, on the same port: what the bench compares
  */
 
@@ -95,11 +96,11 @@ auto_bootstrap: ${joins}
 `;
 
 // Files of PEM, as everything else here; Cassandra's own default are Java's key stores.
-const encrypted = (/** @type {Tls} */ { pem, ca, optional = false }) => `\
+const encrypted = (/** @type {Tls} */ { pem, ca, optional = false, demandsClients = false }) => `\
 client_encryption_options:
   enabled: true
   optional: ${optional}
-  require_client_auth: false
+  require_client_auth: ${demandsClients}
   ssl_context_factory:
     class_name: org.apache.cassandra.security.PEMBasedSslContextFactory
   keystore: ${JSON.stringify(pem)}

@@ -71,7 +71,7 @@ export async function startNode(options) {
     dir,
     dataDir,
     log: { path: log, fd: beginLog(log) },
-    cql: { host, port, ca: tls?.ca },
+    cql: { host, port, ca: tls?.ca, pem: tls?.pem },
     onStatus,
     signal,
   });

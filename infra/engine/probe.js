@@ -7,7 +7,10 @@ const OPTIONS = Buffer.from([0x04, 0, 0, 0, 0x05, 0, 0, 0, 0]);
 const RESPONSE_V4 = 0x84;
 const SUPPORTED = 0x06;
 
-/** @typedef {{ host: string, port: number, ca?: string }} Target `ca`: path of the authority's certificate, where it speaks TLS */
+/**
+ * @typedef {{ host: string, port: number, ca?: string, pem?: string }} Target `ca`: path of the authority's certificate, where it speaks
+ *   TLS; `pem`: the node's own key and certificate, which it takes from clients, too
+ */
 
 /**
  * Whether a CQL server answers: sends one OPTIONS frame and waits for SUPPORTED.
@@ -15,9 +18,12 @@ const SUPPORTED = 0x06;
  * @param {Target & { timeoutMs?: number }} target
  * @returns {Promise<boolean>} false on any refusal, other answer or silence
  */
-export function answersCql({ host, port, ca, timeoutMs = 2000 }) {
+export function answersCql({ host, port, ca, pem, timeoutMs = 2000 }) {
   return new Promise((resolve) => {
-    const socket = ca ? connectTls({ host, port, ca: readFileSync(ca) }) : connect({ host, port });
+    const own = pem && readFileSync(pem);
+    const socket = ca
+      ? connectTls({ host, port, ca: readFileSync(ca), key: own, cert: own })
+      : connect({ host, port });
     let received = Buffer.alloc(0);
     const settle = (/** @type {boolean} */ answer) => {
       socket.destroy();

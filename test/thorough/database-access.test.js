@@ -35,10 +35,12 @@ beforeAll(async () => {
   own = await certificates.make('ours', { hosts: '127.0.0.1,db.example' });
   const pem = `${own.cert}.pair`;
   writeFileSync(pem, readFileSync(own.key, 'utf8') + readFileSync(own.cert, 'utf8'), { mode: 0o600 });
-  engine = await startTestEngine({ auth: true, tls: { pem, ca: own.ca } });
+  engine = await startTestEngine({ auth: true, tls: { pem, ca: own.ca, demandsClients: true } });
   const shared = {
     CQL_CONTACT_POINTS: engine.contactPoint,
     CQL_TLS_CA: own.ca,
+    CQL_TLS_CERT: own.cert,
+    CQL_TLS_KEY: own.key,
     LATEST_GROUPS: '2',
     HTTP_PORT: '0',
     MQTT_PORT: '0',
@@ -80,6 +82,13 @@ describe('CQL with TLS', () => {
   test('connects where the authority and the host are right', async () => {
     const { rows } = await (await open(superuser)).execute('SELECT release_version FROM system.local');
     expect(rows).toHaveLength(1);
+  });
+
+  test('who shows no certificate is refused where the cluster demands one, with the setting that names it', async () => {
+    const { CQL_TLS_CERT, CQL_TLS_KEY, ...anonymous } = superuser;
+    await expect(connect(cqlOf(anonymous))).rejects.toMatchObject({
+      message: expect.stringContaining('CQL_TLS_CERT'),
+    });
   });
 
   test('another authority is refused, with the setting that names it', async () => {
@@ -131,7 +140,7 @@ describe('CQL with TLS', () => {
   });
 
   test('a database that speaks TLS alone lets nobody in without', async () => {
-    const { CQL_TLS_CA: _, ...open } = superuser;
+    const { CQL_TLS_CA: _ca, CQL_TLS_CERT: _cert, CQL_TLS_KEY: _key, ...open } = superuser;
     await expect(connect(cqlOf(open))).rejects.toMatchObject({ code: 'database_away' });
   });
 });

@@ -229,6 +229,21 @@ describe('values that are wrong together', () => {
     expect(problemsOf({ ...environment, ...tls })).toEqual([]);
   });
 
+  test('a certificate shown to the database has a key, and the database an authority', () => {
+    const pem = file('shown.pem', 'PEM');
+    const [CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA] = [pem, pem, pem];
+    expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_CA })).toEqual([
+      'CQL_TLS_KEY must be set where CQL_TLS_CERT is',
+    ]);
+    expect(problemsOf({ CQL_TLS_KEY, CQL_TLS_CA })).toEqual([
+      'CQL_TLS_CERT must be set where CQL_TLS_KEY is',
+    ]);
+    expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY })).toEqual([
+      'CQL_TLS_CA must be set where CQL_TLS_CERT is',
+    ]);
+    expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA })).toEqual([]);
+  });
+
   test('secrets that can be guessed where others can try', () => {
     const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
     const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
