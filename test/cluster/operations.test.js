@@ -82,9 +82,9 @@ async function startWorker() {
 
 const brokerUrl = () => `mqtt://127.0.0.1:${settings['MQTT_PORT']}`;
 
-/** Devices that go on with the ledger of those before them. */
-function startDevices() {
-  const fleet = startFleet({ broker: brokerUrl(), ledger, seed });
+/** Devices that go on with the ledger of those before them. @param {number} [devices] */
+function startDevices(devices) {
+  const fleet = startFleet({ broker: brokerUrl(), ledger, seed, devices });
   afterwards(fleet.kill);
   return fleet;
 }
@@ -179,10 +179,10 @@ test(
   'all nodes restart in turn, as an upgrade has it, and no device is refused anything',
   async () => {
     const worker = await startWorker();
-    const fleet = startDevices();
-    await fleet.progress(100);
+    const fleet = startDevices(10);
+    await fleet.progress(50);
     await operator.operate('upgrade', ...THREE, '--to', '5.0.9', '--install', 'true');
-    await fleet.progress(100);
+    await fleet.progress(50);
     const { made, acknowledged } = await fleet.stop();
     expect(acknowledged).toBe(made);
     expect(worker.defects).toEqual([]);

@@ -3,8 +3,9 @@ import { readLedger } from '../../../simulator/ledger/read.js';
 import { startSimulator } from '../../support/simulator-process.js';
 import { until } from '../../support/until.js';
 
-/** About 100 messages with 1,250 samples a second: enough to have some of every kind under way at any moment. */
-const LOAD = ['--devices', '50', '--interval', '100ms', '--batch', '500ms'];
+/** Of 50 devices about 100 messages with 1,250 samples a second: enough to have some of every kind under way at any moment. */
+const DEVICES = 50;
+const LOAD = ['--interval', '100ms', '--batch', '500ms'];
 
 /** What comes late, shuffled or twice must not matter either. */
 const FAULTS = ['--faults', 'late=0.05,disorder=0.1,duplicate=0.02'];
@@ -19,11 +20,13 @@ const RECOVERY_MS = 240_000;
  * @param {string} options.broker URL
  * @param {string} options.ledger path
  * @param {number} options.seed
+ * @param {number} [options.devices]
  */
-export function startFleet({ broker, ledger, seed }) {
+export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
   // Plain JSON, so that what passes on a wire is read without any decoder of ours.
   const simulator = startSimulator([
     ...['--broker', broker, '--ledger', ledger, '--seed', String(seed), '--format', 'json'],
+    ...['--devices', String(devices)],
     ...LOAD,
     ...FAULTS,
   ]);
