@@ -1,3 +1,4 @@
+import { MillraceError } from '../../common/errors.js';
 import { readMigrations } from '../../schema/migrate/files.js';
 import { managed, sctool } from './manager.js';
 import { medusa, storesTo } from './medusa.js';
@@ -28,10 +29,25 @@ export const restore = {
   },
   async plan(given) {
     given.need('tag');
+    refuseElsewhere(given);
     const steps = await brought(given);
     return given.ledger ? [...steps, compared(given)] : steps;
   },
 };
+
+/**
+ * Manager and Medusa bring a keyspace back where it was, over what is there: whoever asks for another one means to spare that.
+ *
+ * @param {Given} given
+ * @throws {MillraceError} `usage`
+ */
+function refuseElsewhere({ engine, into, location }) {
+  if (into === undefined || (engine === 'cassandra' && location === undefined)) return;
+  throw new MillraceError(
+    'usage',
+    '--into is for snapshots of Cassandra: Manager and Medusa bring a keyspace back over the one in use. For a drill restore into another cluster.',
+  );
+}
 
 /** @param {Given} given */
 const brought = (given) => {
@@ -130,6 +146,7 @@ function fromSnapshots(given) {
   const { tag, keyspace, into = keyspace } = given;
   const folder = `${given['data']}/${keyspace}`;
   const script = `set -e
+found=0
 for snapshot in ${quote(folder)}/*/snapshots/${quote(tag)}; do
   set -- "$snapshot"/*-Data.db
   test -e "$1" || continue
@@ -137,7 +154,12 @@ for snapshot in ${quote(folder)}/*/snapshots/${quote(tag)}; do
   table=\${table%%-*}
   echo "$table"
   nodetool import --copy-data ${quote(into)} "$table" "$snapshot"
-done`;
+  found=$((found + 1))
+done
+if [ "$found" -eq 0 ]; then
+  echo ${quote(`No snapshot ${tag} with anything in it is below ${folder}.`)} >&2
+  exit 1
+fi`;
   return [
     here(
       `the schema of ${into}, where it is not there`,

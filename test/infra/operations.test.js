@@ -183,11 +183,22 @@ const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
   (words) => !/cassandra.*location|^rotate --secret database|^upgrade .*cassandra|--dead/.test(words),
 );
 
-test.each(RUNNABLE)('%s runs what it prints', async (words) => {
+/** A node's data directory with something in its snapshot `t1`. @returns {string} */
+function dataWithSnapshot() {
+  const data = join(directory, 'data');
+  const snapshot = join(data, 'iot', 'device-0123', 'snapshots', 't1');
+  mkdirSync(snapshot, { recursive: true });
+  writeFileSync(join(snapshot, 'nb-1-big-Data.db'), '');
+  return data;
+}
+
+test.each(RUNNABLE)('%s runs what it prints', async (text) => {
   const fakes = makeFakes(join(directory, 'run'));
-  const printed = await operate([...words.split(/ +/), '--dry-run'], fakes.env);
+  const words = text.split(/ +/);
+  if (text.startsWith('restore --engine cassandra')) words.push('--data', dataWithSnapshot());
+  const printed = await operate([...words, '--dry-run'], fakes.env);
   expect(fakes.called()).toEqual([]);
-  const ran = await operate(words.split(/ +/), fakes.env);
+  const ran = await operate(words, fakes.env);
   expect(ran).toMatchObject({ code: 0, out: '' });
   const called = fakes.called();
   expect(called.length).toBeGreaterThan(0);
@@ -231,6 +242,17 @@ test('nothing is begun while a node is away, and the step is named from which it
   expect(called.filter((line) => line === 'nodetool drain')).toHaveLength(3);
 });
 
+test('a restore of snapshots that are nowhere ends, and says so', async () => {
+  const fakes = makeFakes(join(directory, 'nowhere'));
+  const words = `restore --engine cassandra ${NODES} --tag none --data ${join(directory, 'empty')}`.split(
+    ' ',
+  );
+  const { code, errors } = await operate(words, fakes.env);
+  expect(code).toBe(1);
+  expect(errors).toContain('Step 2/');
+  expect(fakes.called().filter((line) => line.startsWith('nodetool import'))).toEqual([]);
+});
+
 test('a task of Manager that fails ends the operation', async () => {
   const fakes = makeFakes(join(directory, 'failed'), { taskStatus: 'ERROR' });
   const { code, errors } = await operate(`restore ${MANAGED} ${NODES}`.split(' '), fakes.env);
@@ -244,6 +266,8 @@ test.each([
   ['repair --engine cassandra', '--nodes'],
   ['repair --engine mysql', 'scylla or cassandra'],
   ['restore --cluster prod --location s3:bucket', '--tag'],
+  ['restore --engine cassandra --nodes a --tag t --location s3:bucket --into drill', 'over the one in use'],
+  ['restore --cluster prod --nodes a --tag t --location s3:bucket --into drill', 'over the one in use'],
   ['remove-node --nodes a,b', 'either --node or --dead'],
   ['restore --engine cassandra --nodes a --tag ../../etc', '"../../etc" is no name'],
   ['repair --engine cassandra --nodes a,-oProxyCommand=x', '"-oProxyCommand=x" is no name'],
