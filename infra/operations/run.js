@@ -15,9 +15,12 @@ const SHOWN_EVERY_MS = 1000;
  * @param {number} options.from number of the first step, 1 on: those before it were done
  * @param {string} options.tag as the steps have it
  * @param {import('../../common/status-line.js').StatusLine} options.line
- * @throws {MillraceError} `failed` at the first step that fails: it names the step, and how to go on from there
+ * @throws {MillraceError} `usage`: there is no such step; `failed` at the first step that fails: it names the step, and how to go on from there
  */
 export async function runPlan(steps, { reach, from, tag, line }) {
+  if (from > steps.length) {
+    throw new MillraceError('usage', `--from ${from}: there are ${steps.length} steps.`);
+  }
   for (const [index, step] of steps.entries()) {
     const number = index + 1;
     if (number < from) continue;

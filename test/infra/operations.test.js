@@ -242,6 +242,14 @@ test('nothing is begun while a node is away, and the step is named from which it
   expect(called.filter((line) => line === 'nodetool drain')).toHaveLength(3);
 });
 
+test('to go on behind the last step is refused', async () => {
+  const fakes = makeFakes(join(directory, 'behind'));
+  const { code, errors } = await operate('repair --cluster prod --from 99'.split(' '), fakes.env);
+  expect(code).toBe(2);
+  expect(errors).toContain('--from 99');
+  expect(fakes.called()).toEqual([]);
+});
+
 test('a restore of snapshots that are nowhere ends, and says so', async () => {
   const fakes = makeFakes(join(directory, 'nowhere'));
   const words = `restore --engine cassandra ${NODES} --tag none --data ${join(directory, 'empty')}`.split(
