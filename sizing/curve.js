@@ -1,3 +1,4 @@
+import { escaped } from '../bench/report/svg.js';
 import { countText } from './text.js';
 
 /** A line of the picture, from left to right. @typedef {{ name: string, points: Array<{ x: number, y: number }> }} Curve */
@@ -65,10 +66,6 @@ const lineOf = ({ x1, x2, y1, y2, of }) =>
 /** @param {number} x @param {number} y @param {string} says @param {'start' | 'middle' | 'end'} anchor */
 const textOf = (x, y, says, anchor) =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${INK}" text-anchor="${anchor}">${escaped(says)}</text>`;
-
-/** @param {string} says */
-const escaped = (says) =>
-  says.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** All in px. */
 const TOP = 34;

@@ -1,3 +1,5 @@
+import { betweenMarks } from '../bench/report/between-marks.js';
+
 /**
  * @param {string} document
  * @param {Record<string, string>} parts by name
@@ -5,10 +7,9 @@
  * @throws {RangeError} when a mark is not there
  */
 export function fillMarks(document, parts) {
-  return Object.entries(parts).reduce((page, [name, text]) => {
-    const [begin, end] = [`<!-- size: ${name} -->`, `<!-- /size: ${name} -->`];
-    const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-    if (from < 0 || to < from) throw new RangeError(`the lines ${begin} and ${end} are needed`);
-    return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
-  }, document);
+  return Object.entries(parts).reduce(
+    (page, [name, text]) =>
+      betweenMarks(page, { begin: `<!-- size: ${name} -->`, end: `<!-- /size: ${name} -->` }, text),
+    document,
+  );
 }

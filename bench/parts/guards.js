@@ -1,7 +1,7 @@
 import { compare } from '../measure/comparison.js';
 import { medianOf } from '../measure/rounds.js';
-import { stealOf } from '../report/steal.js';
-import { figure, percent } from '../report/table.js';
+import { othersOf, stealOf } from '../report/steal.js';
+import { figure } from '../report/table.js';
 
 /** @typedef {'open' | 'accounts' | 'TLS' | 'both' | 'uncounted' | 'embedded' | 'embedded, both'} Name */
 
@@ -62,7 +62,7 @@ export const guards = {
           figure(medianOf(rounds, (results) => results[name].rate / results.open.rate)),
         ]),
         stealOf(rounds),
-        percent(Math.max(...rounds.map(({ others }) => others))),
+        othersOf(rounds),
       ]),
     },
     {
@@ -73,7 +73,7 @@ export const guards = {
         figure(medianOf(rounds, (results) => results['embedded, both'].rate / 1000)),
         figure(medianOf(rounds, (results) => results['embedded, both'].rate / results.embedded.rate)),
         stealOf(rounds),
-        percent(Math.max(...rounds.map(({ others }) => others))),
+        othersOf(rounds),
       ]),
     },
     {

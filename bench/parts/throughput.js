@@ -1,7 +1,7 @@
 import { compare } from '../measure/comparison.js';
 import { medianOf } from '../measure/rounds.js';
-import { stealOf } from '../report/steal.js';
-import { figure, percent } from '../report/table.js';
+import { othersOf, stealOf } from '../report/steal.js';
+import { figure } from '../report/table.js';
 
 /** @typedef {'packed' | 'rows' | 'hour rows' | 'loop' | 'leanest'} Name */
 
@@ -61,7 +61,7 @@ export const throughput = {
         figure(medianOf(rounds, ({ leanest }) => leanest.rate / 1000)),
         figure(medianOf(rounds, ({ packed, leanest }) => packed.rate / leanest.rate)),
         stealOf(rounds),
-        percent(Math.max(...rounds.map(({ others }) => others))),
+        othersOf(rounds),
       ]),
     },
     {

@@ -1,3 +1,5 @@
+import { escaped } from './svg.js';
+
 /**
  * Bars side by side, as SVG without a background: its colours can be read on white and on black alike.
  *
@@ -59,7 +61,3 @@ const text = (x, y, says, anchor = 'start') =>
 
 /** @param {number} value @returns {string} three digits at the most behind nothing */
 const shown = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
-
-/** @param {string} says */
-const escaped = (says) =>
-  says.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

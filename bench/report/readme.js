@@ -1,6 +1,7 @@
 import { medianOf } from '../measure/rounds.js';
 import { PARTS } from '../parts/index.js';
 import { targetsTable } from '../targets.js';
+import { betweenMarks } from './between-marks.js';
 import { barChart } from './chart.js';
 import { figure, markdownTable } from './table.js';
 
@@ -14,8 +15,7 @@ import { figure, markdownTable } from './table.js';
  */
 
 /** Between these two lines of a document stands what the raw file says. */
-const BEGIN = '<!-- bench: written by npm run bench:readme -->';
-const END = '<!-- /bench -->';
+const MARKS = { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' };
 
 /**
  * @param {string} document
@@ -23,12 +23,7 @@ const END = '<!-- /bench -->';
  * @returns {string} the document with the text between the marks
  * @throws {RangeError} when the marks are not there
  */
-export function insertBetweenMarks(document, text) {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (begin < 0 || end < begin) throw new RangeError(`the lines ${BEGIN} and ${END} are needed`);
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${text}\n\n${document.slice(end)}`;
-}
+export const insertBetweenMarks = (document, text) => betweenMarks(document, MARKS, text);
 
 /** @param {Raw} raw @returns {string} Markdown: the machine, and the table of targets */
 export function summary(raw) {

@@ -16,3 +16,6 @@ export function stealOf(rounds) {
     ...(most > MOST_STEAL ? ['not quieter'] : []),
   ].join(', ');
 }
+
+/** @param {Array<{ others: number }>} rounds @returns {string} the most that processes of nobody's here used in any run of what is shown */
+export const othersOf = (rounds) => percent(Math.max(...rounds.map(({ others }) => others)));

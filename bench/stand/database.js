@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimDataDir, emptyDataDir } from '../../common/data-dir.js';
 import { startEngine } from '../../infra/engine/index.js';
@@ -6,6 +5,7 @@ import { holderOf } from '../../infra/engine/lock.js';
 import { freePort } from '../../infra/engine/ports.js';
 import { NODE_FOLDER } from '../../infra/engine/previous.js';
 import { makeCertificates } from '../../infra/tls/certificates.js';
+import { writeInOneFile } from '../../infra/tls/one-file.js';
 import { findOpenssl } from '../../infra/tls/openssl.js';
 
 /**
@@ -38,7 +38,8 @@ export async function startDatabase({ dir, engineDir, profile = 'bench', onStatu
   await claimDataDir(dir);
   const port = await freePort();
   const certificates = await certify(join(dir, 'tls'));
-  const pem = await inOneFile(certificates);
+  const pem = `${certificates.cert}.pair`;
+  await writeInOneFile(pem, certificates);
   const tls = { pem, ca: certificates.ca, optional: true };
   const engine = await startEngine({ dataDir: dir, port, engineDir, profile, tls, onStatus, signal });
   const holder = await holderOf(join(dir, NODE_FOLDER));
@@ -56,11 +57,4 @@ async function certify(out) {
   const hosts = 'localhost,127.0.0.1';
   await makeCertificates({ openssl: await findOpenssl(), out, hosts, name: 'server', renew: false });
   return { ca: join(out, 'ca.pem'), cert: join(out, 'server.pem'), key: join(out, 'server.key') };
-}
-
-/** @param {Certificates} certificates @returns {Promise<string>} path of the key and its certificate, as Cassandra wants them */
-async function inOneFile({ cert, key }) {
-  const path = `${cert}.pair`;
-  await writeFile(path, (await readFile(key, 'utf8')) + (await readFile(cert, 'utf8')), { mode: 0o600 });
-  return path;
 }

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { writeInOneFile } from '../../infra/tls/one-file.js';
 import { startApi, startCommand } from '../support/api-process.js';
 import { INSTALLS_MS, loadCompose } from '../support/compose.js';
 import { prepareBroker } from '../support/compose-broker.js';
@@ -39,8 +40,10 @@ beforeAll(async () => {
   await broker.start();
   ends.push(() => broker.stop());
   const pem = join(directory, 'server.pair');
-  const read = (/** @type {string} */ name) => readFileSync(join(stand.secrets, name), 'utf8');
-  writeFileSync(pem, read('server.key') + read('server.pem'), { mode: 0o600 });
+  await writeInOneFile(pem, {
+    cert: join(stand.secrets, 'server.pem'),
+    key: join(stand.secrets, 'server.key'),
+  });
   const tls = { pem, ca: join(stand.secrets, 'ca.pem'), optional: true };
   engine = await startTestEngine({ auth: true, tls });
   ends.push(() => engine.dispose());

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect as connectTcp, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../../api/store/client.js';
 import { connect } from '../../api/store/connect.js';
 import { readSettings } from '../../common/settings.js';
+import { writeInOneFile } from '../../infra/tls/one-file.js';
 import { startApi, startCommand } from '../support/api-process.js';
 import { certificatesFolder } from '../support/certificates.js';
 import { useCleanUps } from '../support/clean-ups.js';
@@ -34,7 +35,7 @@ let roles;
 beforeAll(async () => {
   own = await certificates.make('ours', { hosts: '127.0.0.1,db.example' });
   const pem = `${own.cert}.pair`;
-  writeFileSync(pem, readFileSync(own.key, 'utf8') + readFileSync(own.cert, 'utf8'), { mode: 0o600 });
+  await writeInOneFile(pem, own);
   engine = await startTestEngine({ auth: true, tls: { pem, ca: own.ca, demandsClients: true } });
   const shared = {
     CQL_CONTACT_POINTS: engine.contactPoint,
