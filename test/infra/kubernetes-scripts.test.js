@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,62 +57,3 @@ test('prometheus-rules.sh prints the rules of infra/monitoring, unchanged', asyn
     ]);
   }
 }, 240_000);
-
-/** A stand-in of kubectl: notes what it is asked, and answers like a cluster of three ingest processes, at least two. */
-const KUBECTL = `#!/bin/sh
-case "$*" in
-  kustomize*) exec "$KUBECTL" "$@" ;;
-esac
-echo "$*" >>"$NOTES"
-case "$*" in
-  *" get statefulset/"*) echo "\${REPLICAS:-3}" ;;
-  *" get horizontalpodautoscaler/"*) echo 2 ;;
-  *" get job/"*) echo "\${OUTCOME:-Complete}" ;;
-  *" apply "*) cat >>"$NOTES" ;;
-esac
-`;
-
-/** @param {string[]} args @param {Record<string, string>} [cluster] */
-async function scaleIn(args, cluster = {}) {
-  const bin = mkdtempSync(join(directory, 'bin-'));
-  writeFileSync(join(bin, 'kubectl'), KUBECTL);
-  chmodSync(join(bin, 'kubectl'), 0o755);
-  writeFileSync(join(bin, 'notes'), '');
-  const { stdout: kubectl } = await run('/bin/sh', ['-c', 'command -v kubectl']);
-  const env = {
-    PATH: `${bin}:${process.env['PATH']}`,
-    NOTES: join(bin, 'notes'),
-    KUBECTL: kubectl.trim(),
-    ...cluster,
-  };
-  const outcome = await run('/bin/sh', [`${KUBERNETES}/scale-in.sh`, ...args], { env }).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-  );
-  return { ...outcome, notes: read(join(bin, 'notes')) };
-}
-const asked = (/** @type {string} */ notes) =>
-  [...notes.matchAll(/^--namespace millrace (\w+)/gm)].map(([, verb]) => verb);
-
-test('scale-in.sh ends the last pod, then drains the session of that very one', async () => {
-  const { code, notes } = await scaleIn([]);
-  expect(code).toBe(0);
-  expect(asked(notes)).toEqual(['get', 'get', 'scale', 'wait', 'delete', 'apply', 'get']);
-  expect(notes).toContain('--current-replicas=3 --replicas=2');
-  expect(notes).toContain('wait --for=delete pod/millrace-ingest-2');
-  expect(notes).toMatch(/name: MQTT_CLIENT_ID\n\s+value: millrace-ingest-2\n/);
-  expect(notes).not.toContain('ORDINAL');
-});
-
-test('scale-in.sh --dry-run prints those commands, and changes nothing', async () => {
-  const { stdout, notes } = await scaleIn(['--dry-run']);
-  expect(asked(notes)).toEqual(['get', 'get']);
-  expect(stdout.match(/^\+ kubectl .*(scale|wait|delete|drain).*$/gm)).toHaveLength(4);
-});
-
-test('scale-in.sh says when the session is not ended, and takes none below the least', async () => {
-  const failed = await scaleIn([], { OUTCOME: 'Failed' });
-  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('is not ended')]);
-  const least = await scaleIn([], { REPLICAS: '2' });
-  expect([least.code, asked(least.notes)]).toEqual([1, ['get', 'get']]);
-});
