@@ -1,9 +1,17 @@
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { certificatesFolder } from '../support/certificates.js';
 import { prepareBroker } from '../support/kubernetes/broker.js';
@@ -57,6 +65,52 @@ test('start.sh runs the broker, and has it take a renewed password while it runs
   await until(() => isLetIn(url, { username: 'devices', password: 'another' }));
   expect(await isLetIn(url, { username: 'devices', password: 'devices' })).toBe(false);
   expect(child.exitCode).toBeNull();
+});
+
+describe('where passwords cannot be hashed', () => {
+  /** @type {string} */
+  let isBroken;
+  /** @type {string} */
+  let programs;
+  beforeEach(() => {
+    isBroken = join(directory, 'is-broken');
+    programs = join(directory, 'programs');
+    mkdirSync(programs);
+  });
+  /** @param {string} outcome of mosquitto_passwd while the file is there */
+  function breaks(outcome) {
+    const program = join(programs, 'mosquitto_passwd');
+    const text = `#!/bin/sh\n[ -e ${isBroken} ] && ${outcome}\nPATH=\${PATH#*:} exec mosquitto_passwd "$@"\n`;
+    writeFileSync(program, text, { mode: 0o755 });
+    writeFileSync(isBroken, '');
+  }
+
+  test.each(['exit 1', 'exit 0'])(
+    '(mosquitto_passwd: %s) start.sh says so, and starts no broker',
+    async (outcome) => {
+      const broker = await brokerOf('mosquitto');
+      breaks(outcome);
+      const [code] = await once(broker.start(programs), 'close');
+      expect([code, broker.said()]).toEqual([1, expect.stringContaining('could not hash the passwords')]);
+      expect(broker.said()).toContain('the broker is not started');
+      expect(readdirSync(join(directory, 'run'))).toEqual([]);
+    },
+  );
+
+  test('it goes on with the old ones, says so, and takes the new ones when it can', async () => {
+    const broker = await brokerOf('mosquitto');
+    breaks('exit 1');
+    rmSync(isBroken);
+    broker.start(programs);
+    const url = `mqtt://127.0.0.1:${broker.port}`;
+    await until(() => isLetIn(url, { username: 'devices', password: 'devices' }));
+    writeFileSync(isBroken, '');
+    writeFileSync(join(broker.secrets, 'mqtt_device_password'), 'another');
+    await until(() => broker.said().includes('goes on with the old ones'));
+    expect(await isLetIn(url, { username: 'devices', password: 'devices' })).toBe(true);
+    rmSync(isBroken);
+    await until(() => isLetIn(url, { username: 'devices', password: 'another' }));
+  });
 });
 
 test('with the component mosquitto-tls it speaks TLS alone, and shows a renewed certificate while it runs', async () => {

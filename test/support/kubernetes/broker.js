@@ -42,22 +42,29 @@ export async function prepareBroker(directory, component) {
 
   /** @type {import('node:child_process').ChildProcess | null} */
   let child = null;
+  let said = '';
   return {
     port,
     secrets,
     certificates,
-    start() {
+    /** What start.sh has said to standard error. */
+    said: () => said,
+    /** @param {string} [programs] a directory of programs that come before the machine's */
+    start(programs = '') {
       child = spawn('/bin/sh', [join(COMPONENTS, 'mosquitto/start.sh')], {
         env: {
           // Debian keeps the broker out of the PATH of ordinary users.
-          PATH: `${process.env['PATH']}:/usr/sbin`,
+          PATH: `${programs}:${process.env['PATH']}:/usr/sbin`,
           SECRETS: secrets,
           CONFIGURATION: configuration,
           CERTIFICATES: certificates,
           RUN_DIRECTORY: join(directory, 'run'),
           LOOK_EVERY_SECONDS: '1',
         },
-        stdio: 'ignore',
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      child.stderr?.on('data', (chunk) => {
+        said += chunk;
       });
       return child;
     },
