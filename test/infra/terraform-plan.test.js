@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSettings } from '../../common/settings.js';
 import { applyStoodIn } from '../support/terraform/stood-in.js';
 
 // Whole modules as Terraform itself computes and plans them, with stand-ins for what only a cloud can make.
 
 const INSTALLS_MS = 300_000;
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
+
+/** Any file that can be read. */
+const CA = 'package.json';
+
+/**
+ * @param {Record<string, string>} settings as they were put out
+ * @param {Record<string, string>} [more]
+ * @returns what the application makes of them, with a password: it refuses to send that where others may read it
+ */
+const taken = (settings, more = {}) =>
+  readSettings({ ...settings, CQL_PASSWORD: 'secret', ...more }, { envFile: '' }).cql;
 
 /** @type {import('../support/terraform/stood-in.js').StoodIn} */
 let ec2;
@@ -73,14 +85,25 @@ test('each port is open to whom it is for, and to nobody else', async () => {
 test('what is put out is what the application and its operators need', async () => {
   const outputs = await ec2.outputs();
   expect(outputs['settings']).toEqual({
-    CQL_CONTACT_POINTS: '10.20.0.10,10.20.16.10,10.20.32.10',
+    CQL_CONTACT_POINTS: '10.20.0.10:9042,10.20.16.10:9042,10.20.32.10:9042',
     CQL_LOCAL_DC: 'us-east',
     CQL_KEYSPACE: 'iot',
+    CQL_USERNAME: 'millrace',
+    TLS_ELSEWHERE: 'true',
   });
+  expect(taken(outputs['settings'])).toMatchObject({ username: 'millrace', tlsCa: undefined });
   expect(Object.keys(outputs['nodes'])).toEqual(['1a-0', '1b-0', '1c-0']);
   for (const node of Object.values(outputs['nodes'])) expect(node.instance_id).toEqual(expect.any(String));
   expect(outputs['backup_location']).toBe('s3:aws_s3_bucket.backups');
   expect(outputs['licence']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });
+});
+
+test('nodes with TLS are named by their port for it, and no password goes there without', async () => {
+  const encrypted = { client_encryption_options: { enabled: true }, native_transport_port_ssl: 9142 };
+  const { settings } = await ec2.plannedOutputs(`scylla_yaml=${JSON.stringify(encrypted)}`);
+  expect(settings['CQL_CONTACT_POINTS']).toBe('10.20.0.10:9142,10.20.16.10:9142,10.20.32.10:9142');
+  expect(taken(settings, { CQL_TLS_CA: CA })).toMatchObject({ tlsCa: CA });
+  expect(() => taken(settings)).toThrow('CQL_TLS_CA must be set');
 });
 
 test('more nodes are added, and nothing that is there is touched', async () => {
@@ -97,8 +120,8 @@ test('more than is free is refused by the plan', async () => {
 });
 
 describe('a cluster in ScyllaDB Cloud', () => {
-  /** @param {string} certificate */
-  const clusterWith = (certificate) =>
+  /** @param {string} certificate @param {Record<string, unknown>} [more] */
+  const clusterWith = (certificate, more) =>
     applyStoodIn('scylladb-cloud', {
       variables: {
         name: 'millrace',
@@ -114,6 +137,7 @@ describe('a cluster in ScyllaDB Cloud', () => {
             cidr_blocks: ['10.0.0.0/16'],
           },
         },
+        ...more,
       },
       answers: {
         scylladbcloud_cluster: {
@@ -132,25 +156,38 @@ describe('a cluster in ScyllaDB Cloud', () => {
     });
 
   test.each([
-    ['without TLS', '', 9042],
-    ['with TLS', 'PEM', 9142],
-  ])('%s puts out what the application reads', async (_, certificate, port) => {
+    ['without TLS', '', 9042, 'true'],
+    ['with TLS', 'PEM', 9142, 'false'],
+  ])('%s puts out what the application reads', async (_, certificate, port, elsewhere) => {
     const cloud = await clusterWith(certificate);
     try {
-      expect(await cloud.outputs()).toMatchObject({
+      const outputs = await cloud.outputs();
+      expect(outputs).toMatchObject({
         settings: {
           CQL_CONTACT_POINTS: `one.example:${port},two.example:${port}`,
           CQL_LOCAL_DC: 'AWS_US_EAST_1',
           CQL_KEYSPACE: 'iot',
           CQL_USERNAME: 'scylla',
+          TLS_ELSEWHERE: elsewhere,
         },
         secrets: { CQL_PASSWORD: 'secret' },
         files: { CQL_TLS_CA: certificate },
         peering_connection_ids: { application: 'pcx-1' },
         cidr_block: '172.31.0.0/16',
       });
+      expect(taken(outputs['settings'], certificate ? { CQL_TLS_CA: CA } : {}).username).toBe('scylla');
       const [rule] = (await cloud.made()).filter(({ name }) => name === 'scylladbcloud_allowlist_rule__this');
       expect(rule?.input).toMatchObject({ cluster_id: 7, cidr_block: '203.0.113.0/24' });
+    } finally {
+      cloud.remove();
+    }
+  });
+
+  test('with public addresses and without TLS gets no password sent by the application', async () => {
+    const cloud = await clusterWith('', { private: false, peerings: {} });
+    try {
+      const { settings } = await cloud.outputs();
+      expect(() => taken(settings)).toThrow('CQL_TLS_CA must be set');
     } finally {
       cloud.remove();
     }

@@ -16,6 +16,7 @@ const CALLED = 'scylla-bootstrap';
  * @property {() => Promise<{ name: string, index?: string, input: Record<string, any> }[]>} made what was made, with its arguments
  * @property {() => Promise<Record<string, any>>} outputs
  * @property {(...variables: string[]) => Promise<Record<string, string[]>>} planned what other variables would do, by action
+ * @property {(...variables: string[]) => Promise<Record<string, any>>} plannedOutputs what would be put out with other variables
  * @property {(...variables: string[]) => Promise<string>} refused why they are refused
  * @property {() => void} remove
  */
@@ -53,6 +54,11 @@ export async function applyStoodIn(module, { variables, answers }) {
     '-input=false',
     ...set.map((one) => `-var=${one}`),
   ];
+  /** @param {string[]} set @returns {Promise<any>} */
+  const planWith = async (set) => {
+    await run('plan', '-out=plan', ...flags(set));
+    return JSON.parse(await run('show', '-json', 'plan'));
+  };
   await run('init', '-backend=false', ...flags([]));
   await run('apply', '-auto-approve', ...flags([]));
   return {
@@ -62,14 +68,9 @@ export async function applyStoodIn(module, { variables, answers }) {
         index: one.index,
         input: one.values.output,
       })),
-    outputs: async () =>
-      Object.fromEntries(
-        Object.entries(JSON.parse(await run('output', '-json'))).map(([name, { value }]) => [name, value]),
-      ),
-    planned: async (...set) => {
-      await run('plan', '-out=plan', ...flags(set));
-      return byAction(JSON.parse(await run('show', '-json', 'plan')).resource_changes);
-    },
+    outputs: async () => valuesOf(JSON.parse(await run('output', '-json'))),
+    planned: async (...set) => byAction((await planWith(set)).resource_changes),
+    plannedOutputs: async (...set) => valuesOf((await planWith(set)).planned_values.outputs),
     refused: async (...set) => {
       const { code, stdout, stderr } = await terraform.run(directory, 'plan', ...flags(set));
       if (code === 0) throw new Error(`It was not refused:\n${stdout}`);
@@ -81,6 +82,10 @@ export async function applyStoodIn(module, { variables, answers }) {
     },
   };
 }
+
+/** @param {Record<string, { value: any }>} outputs @returns {Record<string, any>} */
+const valuesOf = (outputs) =>
+  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 /** @param {{ address: string, change: { actions: string[] } }[]} changes @returns {Record<string, string[]>} */
 function byAction(changes) {

@@ -39,12 +39,21 @@ output "create_keyspace" {
   value       = "CREATE KEYSPACE IF NOT EXISTS ${var.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', '${local.datacenter}': ${var.replication_factor}};"
 }
 
+# ScyllaDB encrypts the port that it has unless another is named for it. Without TLS the application sends no password beyond
+# loopback, unless it is told that the network between is private.
+locals {
+  has_tls  = try(tobool(var.scylla_yaml.client_encryption_options.enabled), false)
+  cql_port = local.has_tls ? try(var.scylla_yaml.native_transport_port_ssl, 9042) : 9042
+}
+
 output "settings" {
-  description = "Settings of the application that this cluster answers."
+  description = "Settings of the application, by the names that it reads. CQL_USERNAME is the superuser, for npm run roles alone."
   value = {
-    CQL_CONTACT_POINTS = join(",", [for node in values(local.nodes) : node.address])
+    CQL_CONTACT_POINTS = join(",", [for node in values(local.nodes) : "${node.address}:${local.cql_port}"])
     CQL_LOCAL_DC       = local.datacenter
     CQL_KEYSPACE       = var.keyspace
+    CQL_USERNAME       = var.superuser_name
+    TLS_ELSEWHERE      = tostring(!local.has_tls)
   }
 }
 

@@ -1,5 +1,5 @@
 # A cluster with TLS listens twice: without on 9042, with on 9142. The application takes one port for all nodes, that of its
-# contact points.
+# contact points. Without TLS it sends no password beyond loopback, unless it is told that the network between is private.
 locals {
   has_tls = try(length(scylladbcloud_cluster.this.ca_certificate) > 0, false)
   port    = local.has_tls ? 9142 : 9042
@@ -12,6 +12,7 @@ output "settings" {
     CQL_LOCAL_DC       = scylladbcloud_cluster.this.datacenter
     CQL_KEYSPACE       = var.keyspace
     CQL_USERNAME       = data.scylladbcloud_cql_auth.this.username
+    TLS_ELSEWHERE      = tostring(var.private && !local.has_tls)
   }
 }
 

@@ -104,7 +104,7 @@ run "the_application_s_settings" {
   command = plan
 
   assert {
-    condition     = output.settings.CQL_CONTACT_POINTS == "10.20.0.10,10.20.1.10,10.20.2.10" && output.settings.CQL_LOCAL_DC == "us-east"
+    condition     = output.settings.CQL_CONTACT_POINTS == "10.20.0.10:9042,10.20.1.10:9042,10.20.2.10:9042" && output.settings.CQL_LOCAL_DC == "us-east"
     error_message = "The settings are ${jsonencode(output.settings)}."
   }
 }
