@@ -153,7 +153,11 @@ describe('rights', () => {
         expect(statement['resources'].join()).toMatch(/^\$\{aws_s3_bucket\.backups\.arn\}(\/\*)?$/);
     }
     const actions = statements().find(({ name }) => name === 'sessions')?.statement['actions'];
-    for (const action of actions) expect(action).toMatch(/^(ssm:UpdateInstanceInformation|ssmmessages:\w+)$/);
+    for (const action of actions)
+      expect(action).toMatch(/^(ssm:UpdateInstanceInformation|(ssm|ec2)messages:\w+)$/);
+    expect(actions).toEqual(
+      expect.arrayContaining(['ssmmessages:OpenControlChannel', 'ec2messages:GetMessages']),
+    );
   });
 
   test('of a node do not reach to old versions of backups, nor to the settings of their bucket', () => {

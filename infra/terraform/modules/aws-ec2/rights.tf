@@ -1,5 +1,5 @@
-# What the machines may do in the account. Sessions need these five actions, and AmazonSSMManagedInstanceCore would let every
-# node read every parameter of the account besides.
+# What the machines may do in the account. Systems Manager needs these actions for sessions and for commands (an agent before 3.3
+# gets commands by ec2messages), and AmazonSSMManagedInstanceCore would let every node read every parameter of the account besides.
 data "aws_iam_policy_document" "assume" {
   statement {
     actions = ["sts:AssumeRole"]
@@ -20,6 +20,12 @@ data "aws_iam_policy_document" "sessions" {
       "ssmmessages:CreateDataChannel",
       "ssmmessages:OpenControlChannel",
       "ssmmessages:OpenDataChannel",
+      "ec2messages:AcknowledgeMessage",
+      "ec2messages:DeleteMessage",
+      "ec2messages:FailMessage",
+      "ec2messages:GetEndpoint",
+      "ec2messages:GetMessages",
+      "ec2messages:SendReply",
     ]
     # These actions know no resource: IAM takes "*" alone.
     resources = ["*"]

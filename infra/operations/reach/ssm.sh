@@ -1,0 +1,45 @@
+#!/bin/sh
+# Runs a script as root on an EC2 instance by Systems Manager, without a way in of its own: ssm.sh INSTANCE SCRIPT. What the script
+# prints comes when it has ended, and of that the first 24,000 characters. AWS_PROFILE and AWS_REGION say where.
+set -eu
+case "${1:---help}" in
+  --help) echo "usage: sh infra/operations/reach/ssm.sh INSTANCE SCRIPT, for npm run operations -- ... --reach" && exit ;;
+esac
+instance=$1
+
+# 48 h, the longest that the document takes: after its hour it would end a repair. An instance that does not answer fails in a minute.
+parameters=$(node -p 'JSON.stringify({ commands: [process.argv[1]], executionTimeout: ["172800"] })' -- "$2")
+command=$(aws ssm send-command --instance-ids "$instance" --document-name AWS-RunShellScript --timeout-seconds 60 \
+  --parameters "$parameters" --query Command.CommandId --output text)
+trap 'aws ssm cancel-command --command-id "$command"; exit 130' INT TERM
+
+status=Pending
+unseen=0
+while :; do
+  case $status in
+    # None: it is not listed yet.
+    None | Pending | InProgress | Delayed | Cancelling) sleep 2 ;;
+    *) break ;;
+  esac
+  if status=$(aws ssm list-command-invocations --command-id "$command" --query 'CommandInvocations[0].Status' --output text); then
+    unseen=0
+  else
+    status=Pending
+    unseen=$((unseen + 1))
+    [ "$unseen" -lt 10 ] || { echo "$command goes on at $instance, but cannot be seen from here" >&2 && exit 1; }
+  fi
+done
+
+ended() {
+  aws ssm get-command-invocation --command-id "$command" --instance-id "$instance" --query "$1" --output text
+}
+show() {
+  said=$(ended "$1")
+  [ -z "$said" ] || printf '%s\n' "$said"
+}
+show StandardOutputContent
+show StandardErrorContent >&2
+[ "$status" != Success ] || exit 0
+code=$(ended ResponseCode)
+[ "$code" -gt 0 ] || { ended StatusDetails >&2 && exit 1; }
+exit "$code"

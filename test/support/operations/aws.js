@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// Stands in for `aws ssm`: takes the arguments that its reference has for these commands, and answers as its API is described.
+// What is sent to an instance runs here, and has ended at the third look.
+
+/** By command: whether an argument has to be there. */
+const ARGUMENTS = {
+  'send-command': {
+    '--instance-ids': true,
+    '--document-name': true,
+    '--timeout-seconds': false,
+    '--parameters': false,
+  },
+  'list-command-invocations': { '--command-id': true },
+  'get-command-invocation': { '--command-id': true, '--instance-id': true },
+  'cancel-command': { '--command-id': true },
+};
+const SHARED = ['--query', '--output'];
+const ID = '11111111-2222-3333-4444-555555555555';
+
+const { FAKE_AWS = '', FAKE_STATUS, FAKE_DETAILS, FAKE_REFUSED, FAKE_UNSEEN = '0' } = process.env;
+const state = (/** @type {string} */ name) => join(FAKE_AWS, name);
+const read = (/** @type {string} */ name) => JSON.parse(readFileSync(state(name), 'utf8'));
+
+/** @param {number} code @param {string} says @returns {never} */
+function fail(code, says) {
+  process.stderr.write(`${says}\n`);
+  process.exit(code);
+}
+
+const [service, name = '', ...words] = process.argv.slice(2);
+const known = ARGUMENTS[/** @type {keyof typeof ARGUMENTS} */ (name)];
+if (service !== 'ssm' || !known) fail(252, `aws ${service} ${name} is not known`);
+/** @type {Record<string, string>} */
+const given = {};
+for (let at = 0; at < words.length; at += 2) given[words[at] ?? ''] = words[at + 1] ?? '';
+for (const word of Object.keys(given))
+  if (!(word in known) && !SHARED.includes(word)) fail(252, `Unknown options: ${word}`);
+for (const [word, needed] of Object.entries(known))
+  if (needed && !given[word]) fail(252, `the following arguments are required: ${word}`);
+if (name !== 'send-command' && given['--command-id'] !== ID) fail(254, 'InvalidCommandId');
+
+/** @type {Record<string, () => unknown>} what the query of each finds in the answer */
+const ANSWERS = {
+  'send-command': () => {
+    if (FAKE_REFUSED) fail(254, `An error occurred (${FAKE_REFUSED}) when calling the SendCommand operation`);
+    const parameters = JSON.parse(given['--parameters'] ?? '');
+    writeFileSync(state('sent.json'), JSON.stringify({ ...given, '--parameters': parameters }));
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', parameters.commands.join('\n')], {
+      encoding: 'utf8',
+    });
+    writeFileSync(state('ended.json'), JSON.stringify({ status, stdout, stderr }));
+    writeFileSync(state('looks.json'), '0');
+    return { 'Command.CommandId': ID };
+  },
+  'list-command-invocations': () => {
+    const looks = read('looks.json') + 1;
+    writeFileSync(state('looks.json'), String(looks));
+    if (looks <= Number(FAKE_UNSEEN)) fail(255, 'Could not connect to the endpoint URL');
+    const last = FAKE_STATUS ?? (read('ended.json').status === 0 ? 'Success' : 'Failed');
+    const seen = looks - Number(FAKE_UNSEEN);
+    return { 'CommandInvocations[0].Status': ['None', 'InProgress'][seen - 1] ?? last };
+  },
+  'get-command-invocation': () => {
+    const { status, stdout, stderr } = read('ended.json');
+    return {
+      ResponseCode: FAKE_STATUS ? -1 : status,
+      StatusDetails: FAKE_DETAILS ?? 'Failed',
+      StandardOutputContent: stdout.slice(0, 24_000),
+      StandardErrorContent: stderr.slice(0, 8_000),
+    };
+  },
+  'cancel-command': () => {
+    writeFileSync(state('cancelled'), '');
+    return {};
+  },
+};
+const answer = /** @type {Record<string, unknown>} */ (ANSWERS[name]?.());
+const query = given['--query'] ?? '';
+if (query && !(query in answer)) fail(255, `Bad value for --query ${query}`);
+if (query) process.stdout.write(`${answer[query]}\n`);
