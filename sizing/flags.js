@@ -10,6 +10,9 @@ import {
 import { NODES } from './rules.js';
 import { samplesPerMessage } from './traffic.js';
 
+/** BATCH_DAYS goes no further. */
+const MOST_BATCH_DAYS = 3650;
+
 /** @satisfies {Record<string, import('../common/flags.js').Flag>} */
 const FLAGS = {
   sensors: { type: 'number', help: 'sensors of the fleet', fallback: 1e6, min: 1 },
@@ -99,7 +102,10 @@ function problemsOf(fleet, { signal, headroom, fill }) {
       samples > MAX_SAMPLES_PER_MESSAGE,
       `${samples} samples in a message; ${MAX_SAMPLES_PER_MESSAGE} are the most`,
     ],
-    [!isDays(fleet.batchDays, MIN_BATCH_DAYS, most), `--retention is whole days, ${MIN_BATCH_DAYS} or more`],
+    [
+      !isDays(fleet.batchDays, MIN_BATCH_DAYS, MOST_BATCH_DAYS),
+      `--retention is whole days, ${MIN_BATCH_DAYS} to ${MOST_BATCH_DAYS}`,
+    ],
     [
       !isDays(fleet.historyDays, fleet.batchDays, most),
       '--history is whole days, not fewer than --retention, 20 years at most',

@@ -4,6 +4,7 @@ import { readFigures } from './figures.js';
 import { readFlags } from './flags.js';
 import { installationOf } from './installation.js';
 import { installationsTable, partitionLines, wallsTable } from './report.js';
+import { settingLines } from './settings.js';
 import { wallsOf } from './walls.js';
 
 // npm run size: what a fleet takes, packed and as one row per sample, and what ends on the way up.
@@ -18,5 +19,7 @@ await runCommand(async () => {
   console.log(`${textTable(sized.head, sized.rows)}\n`);
   for (const line of partitionLines(fleet)) console.log(line);
   console.log(`\n${textTable(walls.head, walls.rows)}\n`);
+  console.log('For .env of every process, before the first migration, which fixes LATEST_GROUPS for ever:\n');
+  console.log(`${settingLines(fleet).join('\n')}\n`);
   console.log('Where each figure comes from: docs/sizing.md. Prices are examples unless you give them.');
 });

@@ -4,6 +4,7 @@ import { curvePicture } from './curve.js';
 import { installationOf } from './installation.js';
 import { installationsTable, wallsTable } from './report.js';
 import { NODES, RULES } from './rules.js';
+import { settingLines } from './settings.js';
 import { compressionOf } from './storage.js';
 import { bytesText, countText } from './text.js';
 import { wallsOf } from './walls.js';
@@ -27,6 +28,7 @@ export function partsOfPage({ fleet, parts }, figures) {
     markdownTable(head, rows);
   return {
     example: table(installationsTable({ packed: of('packed'), rows: of('rows') })),
+    settings: `\`\`\`sh\n${settingLines(fleet).join('\n')}\n\`\`\``,
     walls: table(wallsTable(walls('packed'), walls('rows'))),
     costs: costsTable(figures),
     compression: compressionTable(figures),

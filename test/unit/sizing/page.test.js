@@ -1,12 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
+import { readSettings } from '../../../common/settings.js';
 import { readFlags } from '../../../sizing/flags.js';
 import { installationOf } from '../../../sizing/installation.js';
 import { fillMarks } from '../../../sizing/marks.js';
 import { partsOfPage, picture } from '../../../sizing/page.js';
 import { installationsTable } from '../../../sizing/report.js';
 import { NODES, RULES } from '../../../sizing/rules.js';
+import { settingLines } from '../../../sizing/settings.js';
 import { FIGURES, planOf } from './plan.js';
 
 /** @param {string} path @returns {string} */
@@ -63,6 +67,33 @@ describe('the table', () => {
   });
 });
 
+describe('the lines for .env', () => {
+  /** @param {string} flags @returns {import('../../../common/settings.js').Config['retention']} */
+  const readBack = (flags) => {
+    const directory = mkdtempSync(join(tmpdir(), 'millrace-size-'));
+    const envFile = join(directory, '.env');
+    writeFileSync(envFile, settingLines(planOf(flags).fleet).join('\n'));
+    try {
+      return readSettings({}, { envFile }).retention;
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  };
+
+  test.each([
+    ['', { latestGroups: 128, batchDays: 30, historyDays: 365 }],
+    ['--sensors 160000', { latestGroups: 16, batchDays: 30, historyDays: 365 }],
+    ['--sensors 160001', { latestGroups: 32, batchDays: 30, historyDays: 365 }],
+    ['--retention 4d --history 4d', { latestGroups: 128, batchDays: 4, historyDays: 4 }],
+    [
+      '--sensors 1e12 --retention 3650d --history 7300d',
+      { latestGroups: 65_536, batchDays: 3650, historyDays: 7300 },
+    ],
+  ])('are settings that the application accepts, as %p says', (flags, retention) => {
+    expect(readBack(flags)).toEqual(retention);
+  });
+});
+
 describe('flags', () => {
   test('are read as everywhere: numbers as 1e6, durations with a unit', () => {
     const { fleet, parts } = planOf(
@@ -80,6 +111,7 @@ describe('flags', () => {
 
   test.each([
     ['--retention 5h', /--retention is whole days/],
+    ['--retention 3651d --history 20y', /--retention is whole days, 4 to 3650/],
     ['--history 10d', /--history is whole days/],
     ['--interval 1ms --batch 1h', /samples in a message/],
     ['--sensors 5', /--sensors is fewer/],
