@@ -100,6 +100,6 @@ make server.pem 0644 '"$openssl" req -new -key "$directory/server.key" -config "
 
 $dry_run || cat <<END
 
-Next: docker compose up --build
+Next: docker compose up --build; for three nodes at once: docker compose --profile cluster up --build
 Then: http://127.0.0.1:8080 with the token in $directory/api_token
 END

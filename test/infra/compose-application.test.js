@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readSettings } from '../../common/settings.js';
 import { SETTINGS } from '../../common/settings-table.js';
-import { INSTALLS_MS, loadCompose } from '../support/compose.js';
+import { INSTALLS_MS, interpolate, loadCompose } from '../support/compose.js';
 
 // What docker-compose.yml says of our own programs, held against them.
 
@@ -23,12 +23,18 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 afterAll(() => stand.remove());
 
-/** @param {string} name @returns {Record<string, string>} the environment of a service, with paths of this machine */
-const environmentOf = (name) =>
+/**
+ * @param {string} name
+ * @param {Record<string, string>} [variables] of `.env`
+ * @returns {Record<string, string>} the environment of a service, with paths of this machine
+ */
+const environmentOf = (name, variables) =>
   Object.fromEntries(
     Object.entries(stand.compose.services[name].environment).map(([key, value]) => [
       key,
-      String(value).startsWith('/run/secrets/') ? stand.secretFile(String(value)) : String(value),
+      String(value).startsWith('/run/secrets/')
+        ? stand.secretFile(String(value))
+        : interpolate(value, variables),
     ]),
   );
 
@@ -42,6 +48,34 @@ test.each(OURS)('%s gets settings that the application knows and accepts', (name
   const environment = environmentOf(name);
   expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
   settingsFrom(environment);
+});
+
+test('what migrate stores, each process that is held to it gets from .env, else the default of the application', () => {
+  const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
+  for (const name of ['migrate', 'api', 'https']) {
+    for (const setting of Object.keys(stored))
+      expect(environmentOf(name)).toHaveProperty(setting, SETTINGS[setting]?.fallback);
+    const { retention } = settingsFrom(environmentOf(name, stored));
+    expect(retention).toEqual({ latestGroups: 128, batchDays: 45, historyDays: 730 });
+  }
+});
+
+test('the page tells of what the first start fixes before it starts anything', () => {
+  const [before = ''] = readFileSync('infra/compose/README.md', 'utf8').split('```sh');
+  for (const told of [
+    '`LATEST_GROUPS`',
+    '`BATCH_DAYS`',
+    '`HISTORY_DAYS`',
+    'npm run size',
+    '--profile cluster',
+  ])
+    expect(before).toContain(told);
+});
+
+test('no two processes have one session at the broker: they would take it from each other for ever', () => {
+  const ids = stand.services.flatMap(([, { environment }]) => environment?.MQTT_CLIENT_ID ?? []);
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(2);
 });
 
 test('the API finds every node by one name, the broker by another, and has a token that cannot be guessed', () => {

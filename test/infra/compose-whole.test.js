@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeInOneFile } from '../../infra/tls/one-file.js';
 import { startApi, startCommand } from '../support/api-process.js';
-import { INSTALLS_MS, loadCompose } from '../support/compose.js';
+import { INSTALLS_MS, interpolate, loadCompose } from '../support/compose.js';
 import { prepareBroker } from '../support/compose-broker.js';
 import { prepareSmoke } from '../support/compose-smoke.js';
 import { startTestEngine } from '../support/engine.js';
@@ -18,6 +18,9 @@ import { until } from '../support/until.js';
 // order, with Cassandra in the place of ScyllaDB. Only addresses, ports and paths are others. Then smoke.sh and Prometheus look at it all.
 
 const run = promisify(execFile);
+
+/** As in `.env`: what all that is held to them must get. */
+const STORED = { LATEST_GROUPS: '4', BATCH_DAYS: '8' };
 
 /** @type {Array<() => unknown>} what ends what was begun, the last first */
 const ends = [];
@@ -65,7 +68,7 @@ const here = (text) =>
 /** @param {string} name of a service @param {Record<string, string>} [others] @returns {Record<string, string>} */
 function environmentOf(name, others) {
   const { DATA_DIR: _, ...environment } = stand.compose.services[name].environment;
-  const local = Object.entries(environment).map(([key, value]) => [key, here(String(value))]);
+  const local = Object.entries(environment).map(([key, value]) => [key, here(interpolate(value, STORED))]);
   return { ...Object.fromEntries(local), HTTP_PORT: '0', ...others };
 }
 

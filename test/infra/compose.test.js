@@ -70,6 +70,11 @@ describe('every service', () => {
     }
   });
 
+  test('is started again for as long as it takes; what ends when it is done is tried a few times', () => {
+    for (const [name, { restart }] of stand.services)
+      expect([name, restart]).toEqual([name, ONCE.includes(name) ? 'on-failure:5' : 'unless-stopped']);
+  });
+
   test('but the database has no right that it does not need, and no file system to write to', () => {
     for (const [name, service] of stand.services) {
       if (name.startsWith('scylla')) continue;

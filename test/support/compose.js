@@ -11,6 +11,14 @@ const run = promisify(execFile);
 export const INSTALLS_MS = 180_000;
 
 /**
+ * @param {unknown} value of docker-compose.yml
+ * @param {Record<string, string>} [variables] of `.env`
+ * @returns {string} with `${NAME:-default}` put in, as Compose does
+ */
+export const interpolate = (value, variables = {}) =>
+  String(value).replace(/\$\{(\w+):-([^}]*)\}/g, (_, name, fallback) => variables[name] || fallback);
+
+/**
  * docker-compose.yml, anchors and merges resolved, and secrets as init.sh writes them. No container engine runs here: files are
  * checked against schemas and linters, what they say against the application.
  */
