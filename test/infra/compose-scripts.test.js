@@ -1,10 +1,20 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
+import { prepareSmoke, WELL } from '../support/compose-smoke.js';
 
 // The scripts of infra/compose, run for real; Mosquitto's has compose-broker.test.js.
 
@@ -135,4 +145,46 @@ test('smoke.sh prints, when asked for a dry run, a script for each profile, whic
     expect(published).toContain(`\${${setting}}`);
   for (const [, name] of all.matchAll(/\$secrets\/([\w.]+)/g)) expect(readdirSync(secrets)).toContain(name);
   await expect(run('/bin/sh', ['infra/compose/smoke.sh', 'another'])).rejects.toMatchObject({ code: 64 });
+});
+
+describe('smoke.sh', () => {
+  /** @param {string[]} containers @returns {Promise<string>} what it says until it ends; there is no broker that it could go on with */
+  async function smokeWith(containers) {
+    const home = mkdtempSync(join(directory, 'smoke-'));
+    const { script, programs } = prepareSmoke({ home, secrets, containers });
+    const env = { PATH: `${programs}${delimiter}${process.env['PATH']}` };
+    const ended = await run('/bin/sh', [script], { env }).catch((error) => error);
+    expect(ended.code).toBe(1);
+    return ended.stdout;
+  }
+
+  test('goes on when every service runs and is healthy, or is done', async () => {
+    expect(await smokeWith(WELL)).toContain('A device publishes a measurement');
+    expect(await smokeWith([...WELL, 'of-another-profile exited  1'])).toContain('A device publishes');
+  });
+
+  test.each([
+    'api exited  1',
+    'api exited healthy 1',
+    'api restarting  78',
+    'api running starting 0',
+    'api running unhealthy 0',
+    'migrate exited  10',
+    'migrate running  0',
+    'simulator exited  0',
+    'api', // There is none.
+  ])('goes no further with %p', async (state) => {
+    const [name, ...seen] = state.split(' ');
+    const others = WELL.filter((line) => !line.startsWith(`${name} `));
+    const said = await smokeWith(seen.length > 0 ? [...others, state] : others);
+    expect(said).toContain('Every service runs');
+    expect(said).not.toContain('The commit log');
+  });
+
+  test('says which program is missing before it starts anything', async () => {
+    const bare = mkdtempSync(join(directory, 'bare-'));
+    for (const program of ['dirname', 'cat']) symlinkSync(`/usr/bin/${program}`, join(bare, program));
+    const ended = run('/bin/sh', ['infra/compose/smoke.sh'], { env: { PATH: bare } });
+    await expect(ended).rejects.toMatchObject({ code: 66, stderr: expect.stringContaining("no 'docker'") });
+  });
 });
