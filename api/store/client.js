@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import cassandra from 'cassandra-driver';
+import { PatientRetryPolicy } from './patience.js';
 import { RememberedReplicasPolicy } from './routing.js';
 import { createTracker } from './tracker.js';
 
@@ -24,6 +25,7 @@ const FETCH_SIZE = 100;
  * @property {string} [keyspace] none: for what creates it
  * @property {string} [applicationName]
  * @property {import('./habits.js').OnWrongHabit} [onWrongHabit]
+ * @property {boolean} [patient] asks a busy server again and again, for minutes if need be
  * @property {() => void} [onAsked] told when a node asks who we are: one without authentication never does
  */
 
@@ -37,7 +39,7 @@ const FETCH_SIZE = 100;
  * @returns {import('cassandra-driver').Client} not yet connected
  */
 export function createClient(cql, options = {}) {
-  const { keyspace, applicationName = 'millrace', onWrongHabit, onAsked } = options;
+  const { keyspace, applicationName = 'millrace', patient = false, onWrongHabit, onAsked } = options;
   const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
     contactPoints,
@@ -64,6 +66,7 @@ export function createClient(cql, options = {}) {
     policies: {
       loadBalancing: new RememberedReplicasPolicy(cql.localDc),
       reconnection: new policies.reconnection.ExponentialReconnectionPolicy(200, RECONNECT_MAX_MS, false),
+      ...(patient && { retry: new PatientRetryPolicy() }),
     },
     encoding: { useUndefinedAsUnset: true },
     requestTracker: createTracker({ application: applicationName, intended: cql.consistency }, onWrongHabit),

@@ -1,12 +1,11 @@
 import { MillraceError } from '../../common/errors.js';
 import { migrate } from '../../schema/migrate/migrate.js';
-import { createClient } from './client.js';
 import { connect } from './connect.js';
 import { missingRight } from './rights.js';
 import { translate } from './session.js';
 
-/** What the database is told of who changes its schema. */
-const MIGRATION = 'millrace-migrate';
+/** Who changes the schema, and has time. */
+const MIGRATION = { applicationName: 'millrace-migrate', patient: true };
 
 /**
  * @param {import('../../common/settings.js').Config} config
@@ -15,11 +14,11 @@ const MIGRATION = 'millrace-migrate';
  * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function migrateDatabase({ cql, retention }, onStatus) {
-  const admin = await connect(cql, { applicationName: MIGRATION });
+  const admin = await connect(cql, MIGRATION);
   try {
     return await migrate({
       admin,
-      open: (keyspace) => createClient(cql, { keyspace, applicationName: MIGRATION }),
+      open: () => connect(cql, { ...MIGRATION, keyspace: cql.keyspace }),
       keyspace: cql.keyspace,
       retention,
       onStatus,

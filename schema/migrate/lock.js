@@ -13,7 +13,7 @@ const TTL_SECONDS = 60;
  * @template T
  * @param {import('cassandra-driver').Client} client
  * @param {() => Promise<T>} work
- * @param {(text: string) => void} onStatus told when somebody else holds the lock
+ * @param {(text: string) => void} onStatus told when somebody else holds the lock, or when it could not be kept or given back
  * @returns {Promise<T>}
  */
 export async function withSchemaLock(client, work, onStatus) {
@@ -28,10 +28,9 @@ export async function withSchemaLock(client, work, onStatus) {
     return await work();
   } finally {
     clearInterval(renewal);
-    await client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [
-      PART,
-      owner,
-    ]);
+    await release(client, owner).catch((error) =>
+      onStatus(`the schema lock was not given back, and ends by itself in ${TTL_SECONDS} s: ${error}`),
+    );
   }
 }
 
@@ -57,3 +56,7 @@ const renew = (client, owner) =>
     `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = ?`,
     [owner, PART, owner],
   );
+
+/** @param {import('cassandra-driver').Client} client @param {string} owner */
+const release = (client, owner) =>
+  client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [PART, owner]);

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../rules.js';
-import { createKeyspace, DDL, dialectOf } from './cluster.js';
+import { createFirst, createKeyspace, DDL, dialectOf, openKeyspace } from './cluster.js';
 import { readMigrations, statementsOf, windowOptions } from './files.js';
 import { FILLS } from './fill.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
@@ -18,7 +18,7 @@ const RETAINED = {
  *
  * @param {object} parts
  * @param {import('cassandra-driver').Client} parts.admin a connected client without a keyspace
- * @param {(keyspace: string) => import('cassandra-driver').Client} parts.open makes the client for the keyspace
+ * @param {() => Promise<import('cassandra-driver').Client>} parts.open connects a client to the keyspace
  * @param {string} parts.keyspace
  * @param {import('../../common/settings.js').Config['retention']} parts.retention
  * @param {(text: string) => void} [parts.onStatus] a line for each step
@@ -28,9 +28,8 @@ const RETAINED = {
 export async function migrate({ admin, open, keyspace, retention, onStatus = () => {} }) {
   const dialect = await dialectOf(admin);
   await createKeyspace(admin, keyspace);
-  const client = open(keyspace);
+  const client = await openKeyspace(open);
   try {
-    await client.connect();
     const migrations = await readMigrations();
     const days = {
       BATCH_DAYS: retention.batchDays,
@@ -39,7 +38,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
       LATE_DAY_DAYS,
     };
     const [first] = migrations;
-    if (first) await runStatements(client, statementsOf(first, days, dialect));
+    if (first) await createFirst(client, statementsOf(first, days, dialect));
     return await withSchemaLock(
       client,
       async () => {

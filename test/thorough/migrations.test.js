@@ -6,6 +6,7 @@ import { connectStore } from '../../api/store/index.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { readSettings } from '../../common/settings.js';
 import { freePort } from '../../infra/engine/ports.js';
+import { openKeyspace } from '../../schema/migrate/cluster.js';
 import { readMigrations } from '../../schema/migrate/files.js';
 import { startCommand } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
@@ -102,11 +103,29 @@ test('a new keyspace gets every table, with TTL, windows and gc_grace as the rul
 test.each([2, 5])('%i processes at once: one works, the others wait, all end well', async (count) => {
   const settings = fresh();
   const ended = await Promise.all(Array.from({ length: count }, () => run('api/migrate.js', settings)));
-  for (const { code, output } of ended) expect({ code, output }).toMatchObject({ code: 0 });
+  for (const command of ended) expect(command).toEqual({ ...command, code: 0 });
   const worked = ended.filter(({ output }) => output.includes('from version 0'));
   expect(worked).toHaveLength(1);
   const version = await newest();
   expect(await versionsOf(settings.CQL_KEYSPACE)).toEqual(Array.from({ length: version }, (_, i) => i + 1));
+});
+
+test('a keyspace that another process has begun to make is waited for', async () => {
+  const { cql } = configOf(fresh());
+  let attempts = 0;
+  const opened = openKeyspace(async () => {
+    attempts++;
+    return connect(cql, { applicationName: 'test', keyspace: cql.keyspace });
+  });
+  await until(async () => attempts >= 2);
+  await admin.execute(
+    `CREATE KEYSPACE ${cql.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}`,
+    [],
+    { prepare: false },
+  );
+  const client = await opened;
+  afterwards(() => client.shutdown());
+  expect(client.keyspace).toBe(cql.keyspace);
 });
 
 test('packing begins by the clock of the database, however far off that of the migrating process is', async () => {
