@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** What each stand-in notes: its name and its arguments, as the scripts print a command. */
-const NOTE = '#!/bin/sh\necho "${0##*/} $*" >>"$NOTES"\n';
+const NOTE = '#!/bin/sh\necho "$(basename "$0") $*" >>"$NOTES"\n';
 
 /**
  * Programs that come before the machine's, in the place of a cluster: each notes how it was called, and then does what the test says.
