@@ -1,12 +1,10 @@
 import { MillraceError } from '../../common/errors.js';
-import { readMigrations } from '../../schema/migrate/files.js';
-import { managed, sctool } from './manager.js';
 import { medusa, storesTo } from './medusa.js';
-import { restarted } from './nodes.js';
 import { here, onNode } from './plan.js';
 import { repairs } from './repair.js';
-import { SERVICE } from './service.js';
+import { byManager } from './restore-managed.js';
 import { command, quote } from './shell.js';
+import { allStopped } from './stopped.js';
 
 /** @typedef {import('./given.js').Given} Given */
 /** @typedef {import('./plan.js').Step} Step */
@@ -55,60 +53,6 @@ const brought = (given) => {
   return given.location ? byMedusa(given) : fromSnapshots(given);
 };
 
-/**
- * Manager restores in two steps; a schema is complete on each node after its restart, the data on all after a repair.
- *
- * @param {Given} given
- * @returns {Promise<Step[]>}
- */
-async function byManager(given) {
-  const [cluster, nodes, { tag, keyspace }] = [given.need('cluster'), given.need('nodes'), given];
-  const from = ['-L', given.need('location'), '-T', tag];
-  const { stop, start } = given.commands(SERVICE.scylla);
-  const type = /** @type {const} */ ('restore');
-  return [
-    here(
-      'the backup is there, and every node reaches it',
-      sctool('restore', '-c', cluster, ...from, '--restore-schema', '--dry-run'),
-    ),
-    ...managed('the schema', {
-      cluster,
-      type,
-      name: `millrace-schema-${tag}`,
-      words: [...from, '--restore-schema'],
-    }),
-    ...nodes.flatMap((node) => restarted(node, nodes, { stop, start })),
-    ...managed('the data', {
-      cluster,
-      type,
-      name: `millrace-tables-${tag}`,
-      words: [...from, '--restore-tables', '-K', keyspace],
-    }),
-    ...managed('every replica gets it', {
-      cluster,
-      type: 'repair',
-      name: `millrace-restored-${tag}`,
-      words: ['-K', keyspace],
-    }),
-    onNode(
-      nodes[0],
-      'tombstones go again as they did: Manager has them kept for the restore',
-      await collected(keyspace),
-    ),
-  ];
-}
-
-/** @param {string} keyspace @returns {Promise<string>} a command */
-async function collected(keyspace) {
-  const text = (await readMigrations()).map((migration) => migration.text).join('\n');
-  const tables = [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]*);/g)];
-  const statements = tables.map(([, name, rest]) => {
-    const mode = rest?.includes('${window(') ? 'immediate' : 'repair';
-    return `ALTER TABLE ${keyspace}.${name} WITH tombstone_gc = {'mode': '${mode}'};`;
-  });
-  return command('cqlsh', '-e', statements.join('\n'));
-}
-
 /** Medusa stops all nodes for it. @param {Given} given @returns {Step[]} */
 function byMedusa(given) {
   const nodes = given.need('nodes');
@@ -117,6 +61,7 @@ function byMedusa(given) {
   return [
     ...storesTo(nodes, given.need('location')),
     onNode(first, 'each file of the backup is there with its size', medusa('verify', ...from)),
+    allStopped(given.keyspace),
     onNode(
       first,
       'all nodes stop, fetch their files, and start',
@@ -161,6 +106,7 @@ if [ "$found" -eq 0 ]; then
   exit 1
 fi`;
   return [
+    allStopped(into),
     here(
       `the schema of ${into}, where it is not there`,
       `${command(`CQL_KEYSPACE=${into}`)} npm run -s migrate`,

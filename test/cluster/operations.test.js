@@ -107,11 +107,15 @@ test(
     const fleet = startDevices();
     await fleet.progress(300);
     await fleet.stop();
+    const restore = () =>
+      operator.operate('restore', ...THREE, '--tag', 'nightly', '--data', 'data', '--ledger', ledger);
+    await expect(restore()).rejects.toThrow(/Processes run in operated .*Step 1\//s);
+    say('not while a process runs');
     await worker.stop();
     await operator.operate('backup', ...THREE, '--tag', 'nightly');
     say('each node has its snapshot');
     await dropKeyspace(config.cql);
-    await operator.operate('restore', ...THREE, '--tag', 'nightly', '--data', 'data', '--ledger', ledger);
+    await restore();
     say('restored');
     await expectAllThere();
   },

@@ -45,6 +45,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     `restore ${MANAGED} ${NODES}`,
     [
       'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --dry-run',
+      'CQL_KEYSPACE=iot node infra/operations/expect-stopped.js',
       'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --name millrace-schema-t1',
       'said=$(sctool progress -c prod restore/millrace-schema-t1)',
       "ssh a 'nodetool drain'",
@@ -53,8 +54,6 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
       'sctool restore -c prod -L s3:bucket -T t1 --restore-tables -K iot --name millrace-tables-t1',
       'said=$(sctool progress -c prod restore/millrace-tables-t1)',
       'sctool repair -c prod -K iot --name millrace-restored-t1',
-      "ALTER TABLE iot.measurement_batch WITH tombstone_gc = {'\\''mode'\\'': '\\''immediate'\\''};",
-      "ALTER TABLE iot.credential WITH tombstone_gc = {'\\''mode'\\'': '\\''repair'\\''};\"'",
     ],
   ],
   [
@@ -97,6 +96,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     `restore ${CASSANDRA} --location gcs:bucket`,
     [
       "ssh a 'medusa verify --backup-name t1'",
+      'CQL_KEYSPACE=iot node infra/operations/expect-stopped.js',
       "ssh a 'medusa restore-cluster --backup-name t1 --seed-target a --keyspace iot --bypass-checks --verify'",
       "ssh a 'nodetool repair --full --partitioner-range iot'",
     ],
@@ -108,6 +108,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
   [
     `restore ${CASSANDRA} --into iot_drill --ledger load.ledger`,
     [
+      'CQL_KEYSPACE=iot_drill node infra/operations/expect-stopped.js',
       'CQL_KEYSPACE=iot_drill npm run -s migrate',
       'for snapshot in /var/lib/cassandra/data/iot/*/snapshots/t1; do',
       '  nodetool import --copy-data iot_drill "$table" "$snapshot"',
@@ -257,7 +258,7 @@ test('a restore of snapshots that are nowhere ends, and says so', async () => {
   );
   const { code, errors } = await operate(words, fakes.env);
   expect(code).toBe(1);
-  expect(errors).toContain('Step 2/');
+  expect(errors).toContain('Step 3/');
   expect(fakes.called().filter((line) => line.startsWith('nodetool import'))).toEqual([]);
 });
 
@@ -265,8 +266,19 @@ test('a task of Manager that fails ends the operation', async () => {
   const fakes = makeFakes(join(directory, 'failed'), { taskStatus: 'ERROR' });
   const { code, errors } = await operate(`restore ${MANAGED} ${NODES}`.split(' '), fakes.env);
   expect(code).toBe(1);
-  expect(errors).toContain('Step 3/');
+  expect(errors).toContain('Step 4/');
   expect(fakes.called().join('\n')).not.toContain('restore-tables');
+});
+
+test('after a restore by Manager each table has its tombstones collected again, as the application signs in', async () => {
+  const { out } = await operate(
+    `restore ${MANAGED} ${NODES} --dry-run`.split(' '),
+    makeFakes(join(directory, 'collected')).env,
+  );
+  const [last] = out.trim().split('\n').slice(-1);
+  expect(last).toMatch(/^node infra\/operations\/alter\.js "ALTER TABLE iot\.schema_version WITH /);
+  expect(last).toContain(`"ALTER TABLE iot.measurement_batch WITH tombstone_gc = {'mode': 'immediate'}"`);
+  expect(last).toContain(`"ALTER TABLE iot.credential WITH tombstone_gc = {'mode': 'repair'}"`);
 });
 
 test.each([

@@ -32,9 +32,9 @@ case $node-$2 in new-start) echo 'UN  10.0.0.9' >>"$FAKES/status" ;; esac`,
   sctool: `${NOTE}
 case $1 in progress) printf 'Status:\\t\\tNEW\\n' | sed "s/NEW/$TASK_STATUS/" ;; esac`,
   npm: NOTE,
+  node: NOTE,
   curl: NOTE,
   medusa: NOTE,
-  cqlsh: NOTE,
   scylla: NOTE,
 };
 

@@ -1,0 +1,63 @@
+import { readMigrations } from '../../schema/migrate/files.js';
+import { managed, sctool } from './manager.js';
+import { restarted } from './nodes.js';
+import { here } from './plan.js';
+import { SERVICE } from './service.js';
+import { command } from './shell.js';
+import { allStopped } from './stopped.js';
+
+/** @typedef {import('./given.js').Given} Given */
+/** @typedef {import('./plan.js').Step} Step */
+
+/**
+ * Manager restores in two steps; a schema is complete on each node after its restart, the data on all after a repair.
+ *
+ * @param {Given} given
+ * @returns {Promise<Step[]>}
+ */
+export async function byManager(given) {
+  const [cluster, nodes, { tag, keyspace }] = [given.need('cluster'), given.need('nodes'), given];
+  const from = ['-L', given.need('location'), '-T', tag];
+  const { stop, start } = given.commands(SERVICE.scylla);
+  const type = /** @type {const} */ ('restore');
+  return [
+    here(
+      'the backup is there, and every node reaches it',
+      sctool('restore', '-c', cluster, ...from, '--restore-schema', '--dry-run'),
+    ),
+    allStopped(keyspace),
+    ...managed('the schema', {
+      cluster,
+      type,
+      name: `millrace-schema-${tag}`,
+      words: [...from, '--restore-schema'],
+    }),
+    ...nodes.flatMap((node) => restarted(node, nodes, { stop, start })),
+    // Where they are started again and again, they have found the schema meanwhile.
+    allStopped(keyspace),
+    ...managed('the data', {
+      cluster,
+      type,
+      name: `millrace-tables-${tag}`,
+      words: [...from, '--restore-tables', '-K', keyspace],
+    }),
+    ...managed('every replica gets it', {
+      cluster,
+      type: 'repair',
+      name: `millrace-restored-${tag}`,
+      words: ['-K', keyspace],
+    }),
+    here('tombstones go again as they did: Manager has them kept for the restore', await collected(keyspace)),
+  ];
+}
+
+/** @param {string} keyspace @returns {Promise<string>} a command */
+async function collected(keyspace) {
+  const text = (await readMigrations()).map((migration) => migration.text).join('\n');
+  const tables = [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]*);/g)];
+  const statements = tables.map(([, name, rest]) => {
+    const mode = rest?.includes('${window(') ? 'immediate' : 'repair';
+    return `ALTER TABLE ${keyspace}.${name} WITH tombstone_gc = {'mode': '${mode}'}`;
+  });
+  return command('node', 'infra/operations/alter.js', ...statements);
+}

@@ -1,0 +1,13 @@
+import { here } from './plan.js';
+import { command } from './shell.js';
+
+/**
+ * Samples may come in any order, but a packer that runs meanwhile marks hours as packed that are not back yet, for good.
+ *
+ * @param {string} keyspace
+ */
+export const allStopped = (keyspace) =>
+  here(
+    'no process of the application runs, or this goes no further',
+    `${command(`CQL_KEYSPACE=${keyspace}`)} node infra/operations/expect-stopped.js`,
+  );

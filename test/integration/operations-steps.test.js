@@ -1,0 +1,55 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { connect } from '../../api/store/connect.js';
+import { migrateDatabase } from '../../api/store/migrate.js';
+import { createProcessStore } from '../../api/store/processes.js';
+import { createSession } from '../../api/store/session.js';
+import { readSettings } from '../../common/settings.js';
+import { startCommand } from '../support/api-process.js';
+import { sharedContactPoint, uniqueName } from '../support/engine.js';
+import { dropKeyspace } from '../support/keyspace.js';
+
+// What plans of infra/operations ask of the database from here, with the settings of the application.
+
+const settings = {
+  CQL_CONTACT_POINTS: sharedContactPoint(),
+  CQL_KEYSPACE: uniqueName('t'),
+  LATEST_GROUPS: '4',
+};
+const config = readSettings(settings, { envFile: '' });
+afterAll(() => dropKeyspace(config.cql));
+
+const expectStopped = () => startCommand('infra/operations/expect-stopped.js', settings).ended;
+
+test('a process that is heard of ends a plan, and one that is not, or was long ago, lets it go on', async () => {
+  expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
+  await migrateDatabase(config);
+  expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
+
+  const client = await connect(config.cql, { keyspace: settings.CQL_KEYSPACE, applicationName: 'test' });
+  try {
+    const store = createProcessStore(createSession(client, () => {}));
+    const said = { role: 'ingest', version: 'test', startedAt: Date.now() - 3_600_000, vitals: '{}' };
+    await store.write({ ...said, clientId: 'died', seenAt: Date.now() - 600_000 });
+    const gone = await expectStopped();
+    expect(gone).toMatchObject({ code: 0, output: expect.stringMatching(/died \(\d{3} s ago\)/) });
+
+    await store.write({ ...said, clientId: 'ingest-1', seenAt: Date.now() });
+    const refused = await expectStopped();
+    expect(refused).toMatchObject({ code: 1, output: expect.stringMatching(/run in .*: ingest-1 \(\d+ s/) });
+    expect(refused.output).toContain(sharedContactPoint());
+  } finally {
+    await client.shutdown();
+  }
+});
+
+test('tables are altered as the application signs in, and a statement that is refused ends it', async () => {
+  const altered = `ALTER TABLE ${settings.CQL_KEYSPACE}.process WITH comment = 'altered'`;
+  const nowhere = `ALTER TABLE ${settings.CQL_KEYSPACE}.nowhere WITH comment = 'altered'`;
+  const alter = (/** @type {string[]} */ ...statements) =>
+    startCommand('infra/operations/alter.js', settings, statements).ended;
+  expect(await alter(altered)).toMatchObject({ code: 0, output: `${altered}\n` });
+  expect(await alter(altered, nowhere, altered)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^ALTER .*process.*\n.*nowhere/s),
+  });
+});
