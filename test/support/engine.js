@@ -40,7 +40,7 @@ export const uniqueName = (prefix) =>
 /**
  * Makes and starts a database that only the caller uses.
  *
- * @param {{ auth?: boolean, tls?: import('../../infra/engine/cassandra-yaml.js').Tls, settings?: Record<string, string>, onStatus?: (text: string) => void }} [options]
+ * @param {{ profile?: import('../../infra/engine/command.js').Profile, auth?: boolean, tls?: import('../../infra/engine/cassandra-yaml.js').Tls, settings?: Record<string, string>, onStatus?: (text: string) => void }} [options]
  * @returns {Promise<TestEngine>}
  */
 export async function startTestEngine(options = {}) {

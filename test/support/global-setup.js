@@ -4,7 +4,7 @@ import { CONTACT_POINT, startTestEngine } from './engine.js';
 /** Starts the shared database. If jest is killed, its keeper ends it. */
 export default async function startSharedEngine() {
   const line = createStatusLine(process.stderr);
-  const engine = await startTestEngine({ onStatus: line.update });
+  const engine = await startTestEngine({ profile: 'disposable', onStatus: line.update });
   line.clear();
   process.env[CONTACT_POINT] = engine.contactPoint;
   // Jest's way from the set-up to the teardown; test files do not see it.

@@ -28,7 +28,7 @@ const context = () => ({ stand, flags, status: () => {} });
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
-  database = await startDatabase({ dir, engineDir: ENGINE_DIR, profile: 'fast', onStatus: () => {} });
+  database = await startDatabase({ dir, engineDir: ENGINE_DIR, profile: 'disposable', onStatus: () => {} });
   stand = await openStand({ dir, database, onStatus: () => {} });
 });
 
