@@ -41,6 +41,9 @@ test('--dry-run prints the very commands that run', async () => {
   // A look at the nodes changes nothing, and is not printed.
   expect(printed).toEqual(asked.filter((command) => !command.startsWith('kubectl get nodes')));
   expect(printed.length).toBeGreaterThan(15);
+  // The page has those of overlays/managed run the first five: they want cert-manager and nothing else.
+  const first = printed.findIndex((command) => !command.includes('cert-manager'));
+  expect(first).toBe(5);
 });
 
 test('each is ready before the next', async () => {
