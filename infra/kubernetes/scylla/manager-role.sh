@@ -36,7 +36,9 @@ with() {
   printf '+ '
   [ -z "$names" ] || printf "printf '%%s\\\\n' %s | " "$names"
   printf '%q ' "$@" && echo
-  [ -n "$dry_run" ] || printf '%s\n' "$secrets" | "$@"
+  [ -z "$dry_run" ] || return 0
+  # Who reads nothing is given nothing: what is left in a pipe would be a failure.
+  if [ -z "$secrets" ]; then "$@" </dev/null; else printf '%s\n' "$secrets" | "$@"; fi
 }
 
 # Both run in a pod, and read passwords where nobody sees them; sctool alone takes one on its command line, in its own pod.
