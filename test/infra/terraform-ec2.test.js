@@ -150,7 +150,9 @@ describe('rights', () => {
       for (const action of statement['actions'])
         expect([name, action]).toEqual([name, expect.not.stringContaining('*')]);
       if (name !== 'sessions' && name !== 'assume')
-        expect(statement['resources'].join()).toMatch(/^\$\{aws_s3_bucket\.backups\.arn\}(\/\*)?$/);
+        expect(statement['resources'].join()).toMatch(
+          /^\$\{aws_s3_bucket\.backups\.arn\}(\/\*)?$|:parameter\$\{local\.manager_agent_token\}$/,
+        );
     }
     const actions = statements().find(({ name }) => name === 'sessions')?.statement['actions'];
     for (const action of actions)

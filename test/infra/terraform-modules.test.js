@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../common/settings-table.js';
 import { ensurePython } from '../../infra/python/ensure.js';
+import { NODES } from '../../sizing/rules.js';
 import { AWS } from '../support/terraform/arguments-aws.js';
 import { NETWORK } from '../support/terraform/arguments-network.js';
 import { S3 } from '../support/terraform/arguments-s3.js';
@@ -157,6 +158,11 @@ test.each(EXAMPLES)(
     expect(said).toEqual({ key: expect.stringMatching(/\.tfstate$/), encrypt: true, use_lockfile: true });
   },
 );
+
+test.each(EXAMPLES)('%s takes nodes of a type that npm run size reckons with', (directory) => {
+  const { node_type, instance_type } = moduleIn(directory).variables;
+  expect(Object.keys(NODES)).toContain((node_type ?? instance_type).default);
+});
 
 test('the cluster in ScyllaDB Cloud is not replaced by the way, and speaks CQL', () => {
   const cluster = moduleIn(CLOUD).resources.find(({ type }) => type === 'scylladbcloud_cluster');

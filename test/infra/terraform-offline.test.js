@@ -21,7 +21,7 @@ const EC2_VARIABLES = {
 const CLOUD_VARIABLES = {
   name: 'millrace',
   region: 'us-east-1',
-  node_type: 'i8g.large',
+  node_type: 'i8g.xlarge',
   cidr_block: '172.31.0.0/16',
 };
 const PEERING = { account_id: '1', vpc_id: 'vpc-1', region: 'us-east-1', cidr_blocks: ['10.0.0.0/16'] };

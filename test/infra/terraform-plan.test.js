@@ -35,6 +35,8 @@ beforeAll(async () => {
     answers: {
       'data.aws_ec2_instance_type': { default_vcpus: 8, total_instance_storage: 1875 },
       'data.aws_iam_policy_document': { json: '{}' },
+      'data.aws_partition': { partition: 'aws' },
+      'data.aws_caller_identity': { account_id: '123456789012' },
     },
   });
 }, INSTALLS_MS);
@@ -95,6 +97,7 @@ test('what is put out is what the application and its operators need', async () 
   expect(Object.keys(outputs['nodes'])).toEqual(['1a-0', '1b-0', '1c-0']);
   for (const node of Object.values(outputs['nodes'])) expect(node.instance_id).toEqual(expect.any(String));
   expect(outputs['backup_location']).toBe('s3:aws_s3_bucket.backups');
+  expect(outputs['manager_agent_token']).toBe('/millrace/manager-agent-token');
   expect(outputs['licence']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });
 });
 
@@ -126,7 +129,7 @@ describe('a cluster in ScyllaDB Cloud', () => {
       variables: {
         name: 'millrace',
         region: 'us-east-1',
-        node_type: 'i8g.large',
+        node_type: 'i8g.xlarge',
         cidr_block: '172.31.0.0/16',
         allowed_cidr_blocks: ['203.0.113.0/24'],
         peerings: {

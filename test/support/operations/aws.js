@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Stands in for `aws ssm`: takes the arguments that its reference has for these commands, and answers as its API is described.
-// What is sent to an instance runs here, and has ended at the third look.
+// What is sent to an instance runs here, and has ended at the third look. Of other services it only takes note.
 
 /** By command: whether an argument has to be there. */
 const ARGUMENTS = {
@@ -17,6 +17,7 @@ const ARGUMENTS = {
   'list-command-invocations': { '--command-id': true },
   'get-command-invocation': { '--command-id': true, '--instance-id': true },
   'cancel-command': { '--command-id': true },
+  'put-parameter': { '--name': true, '--type': false, '--value': true },
 };
 const SHARED = ['--query', '--output'];
 const ID = '11111111-2222-3333-4444-555555555555';
@@ -32,8 +33,12 @@ function fail(code, says) {
 }
 
 const [service, name = '', ...words] = process.argv.slice(2);
+if (service !== 'ssm') {
+  process.stdout.write(`${service}-${name}\n`);
+  process.exit(0);
+}
 const known = ARGUMENTS[/** @type {keyof typeof ARGUMENTS} */ (name)];
-if (service !== 'ssm' || !known) fail(252, `aws ${service} ${name} is not known`);
+if (!known) fail(252, `aws ${service} ${name} is not known`);
 /** @type {Record<string, string>} */
 const given = {};
 for (let at = 0; at < words.length; at += 2) given[words[at] ?? ''] = words[at + 1] ?? '';
@@ -41,7 +46,7 @@ for (const word of Object.keys(given))
   if (!(word in known) && !SHARED.includes(word)) fail(252, `Unknown options: ${word}`);
 for (const [word, needed] of Object.entries(known))
   if (needed && !given[word]) fail(252, `the following arguments are required: ${word}`);
-if (name !== 'send-command' && given['--command-id'] !== ID) fail(254, 'InvalidCommandId');
+if ('--command-id' in known && given['--command-id'] !== ID) fail(254, 'InvalidCommandId');
 
 /** @type {Record<string, () => unknown>} what the query of each finds in the answer */
 const ANSWERS = {
@@ -72,6 +77,15 @@ const ANSWERS = {
       StandardOutputContent: stdout.slice(0, 24_000),
       StandardErrorContent: stderr.slice(0, 8_000),
     };
+  },
+  'put-parameter': () => {
+    const file = given['--value']?.match(/^file:\/\/(.*)$/)?.[1] ?? fail(255, 'A secret stands in the words');
+    const value = readFileSync(file, 'utf8');
+    writeFileSync(
+      state('parameter.json'),
+      JSON.stringify({ name: given['--name'], type: given['--type'], value }),
+    );
+    return {};
   },
   'cancel-command': () => {
     writeFileSync(state('cancelled'), '');

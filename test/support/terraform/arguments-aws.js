@@ -15,6 +15,9 @@ export const AWS = {
     sets: 'region',
     reads: 'default_vcpus id memory_size supported_architectures total_instance_storage',
   },
+  'data.aws_partition': {
+    reads: 'dns_suffix id partition reverse_dns_prefix',
+  },
   'data.aws_iam_policy_document': {
     sets: 'override_json override_policy_documents policy_id source_json source_policy_documents version',
     reads: 'id json minified_json',

@@ -26,6 +26,7 @@ module "database" {
   scylla_yaml               = var.scylla_yaml
   superuser_salted_password = var.superuser_salted_password
   licence                   = var.licence
+  client_cidr_blocks        = var.client_cidr_blocks
   backup_bucket             = var.backup_bucket
   monitoring_ami            = var.monitoring_ami
 }

@@ -1,16 +1,26 @@
-output "settings" {
-  description = "For the application's environment."
-  value       = module.database.settings
+output "database_env" {
+  description = "Settings of the application, as a file for its environment."
+  value       = join("", [for name, value in module.database.settings : "${name}=${value}\n"])
 }
 
 output "nodes" {
-  description = "For sessions, and for Scylla Manager."
+  description = "Each node: zone, rack, address, and its instance."
   value       = module.database.nodes
+}
+
+output "instance_ids" {
+  description = "All nodes as npm run operations takes them."
+  value       = join(",", [for node in values(module.database.nodes) : node.instance_id])
 }
 
 output "backup_location" {
   description = "For sctool backup."
   value       = module.database.backup_location
+}
+
+output "manager_agent_token" {
+  description = "For aws ssm put-parameter, and for the agents of Scylla Manager."
+  value       = module.database.manager_agent_token
 }
 
 output "client_security_group_id" {

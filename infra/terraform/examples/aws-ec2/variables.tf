@@ -56,6 +56,12 @@ variable "licence" {
   default     = "free"
 }
 
+variable "client_cidr_blocks" {
+  description = "Networks of the application outside this one."
+  type        = set(string)
+  default     = []
+}
+
 variable "backup_bucket" {
   description = "Name of the bucket for backups."
   type        = string

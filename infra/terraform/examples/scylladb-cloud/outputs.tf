@@ -1,15 +1,15 @@
-output "settings" {
-  description = "For the application's environment."
-  value       = module.database.settings
+output "database_env" {
+  description = "Settings of the application, as a file for its environment."
+  value       = join("", [for name, value in module.database.settings : "${name}=${value}\n"])
 }
 
-output "secrets" {
-  description = "For files that the application's ..._FILE settings name."
-  value       = module.database.secrets
+output "superuser_password" {
+  description = "For a file that CQL_PASSWORD_FILE names, for npm run roles."
+  value       = module.database.secrets.CQL_PASSWORD
   sensitive   = true
 }
 
-output "files" {
-  description = "For files that the application's settings name."
-  value       = module.database.files
+output "cql_ca" {
+  description = "For a file that CQL_TLS_CA names. Empty: the cluster has no TLS, and the setting stays unset."
+  value       = module.database.files.CQL_TLS_CA == null ? "" : module.database.files.CQL_TLS_CA
 }

@@ -12,7 +12,7 @@ variable "region" {
 variable "node_type" {
   description = "Instance type of a node; npm run size says how much is needed."
   type        = string
-  default     = "i8g.large"
+  default     = "i8g.xlarge"
 }
 
 variable "min_nodes" {

@@ -8,6 +8,8 @@ locals {
   } }
   first_zone = sort(var.zones)[0]
   outward    = cidrsubnet(var.cidr_block, 8, 255)
+
+  manager_agent_token = "/${var.name}/manager-agent-token"
 }
 
 # Ports, and who may come to them.

@@ -30,6 +30,11 @@ output "backup_location" {
   value       = "s3:${aws_s3_bucket.backups.id}"
 }
 
+output "manager_agent_token" {
+  description = "Name of the secret parameter that the agents of Scylla Manager have their token from; whoever sets them up makes it."
+  value       = local.manager_agent_token
+}
+
 output "vpc_id" {
   description = "The network."
   value       = aws_vpc.this.id

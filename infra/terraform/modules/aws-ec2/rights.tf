@@ -57,6 +57,19 @@ data "aws_iam_policy_document" "backups" {
   }
 }
 
+data "aws_caller_identity" "current" {}
+
+data "aws_partition" "current" {}
+
+# It is encrypted by the account's own key of Parameter Store, which asks for no right besides.
+data "aws_iam_policy_document" "agent_token" {
+  statement {
+    sid       = "ManagerAgentToken"
+    actions   = ["ssm:GetParameter"]
+    resources = ["arn:${data.aws_partition.current.partition}:ssm:${module.bootstrap.region}:${data.aws_caller_identity.current.account_id}:parameter${local.manager_agent_token}"]
+  }
+}
+
 resource "aws_iam_role" "node" {
   name               = "${var.name}-node"
   assume_role_policy = data.aws_iam_policy_document.assume.json
@@ -73,6 +86,12 @@ resource "aws_iam_role_policy" "node_backups" {
   name   = "backups"
   role   = aws_iam_role.node.id
   policy = data.aws_iam_policy_document.backups.json
+}
+
+resource "aws_iam_role_policy" "node_agent_token" {
+  name   = "agent-token"
+  role   = aws_iam_role.node.id
+  policy = data.aws_iam_policy_document.agent_token.json
 }
 
 resource "aws_iam_instance_profile" "node" {

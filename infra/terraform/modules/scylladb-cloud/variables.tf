@@ -20,7 +20,7 @@ variable "region" {
 }
 
 variable "node_type" {
-  description = "Instance type of a node, such as i8g.large."
+  description = "Instance type of a node, such as i8g.xlarge."
   type        = string
 }
 

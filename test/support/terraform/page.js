@@ -1,0 +1,106 @@
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { run } from '../operations/fakes.js';
+
+const PAGE = 'infra/terraform/README.md';
+const EXAMPLES = 'infra/terraform/examples';
+const NOTE = 'printf "%s\\n" "$(basename "$0") $*" >>"$FAKE_AWS/log"';
+
+/** Programs that are not here: they take note, and Terraform tells what it would have put out. */
+const PROGRAMS = {
+  ...Object.fromEntries(
+    ['nodetool', 'gpg', 'curl', 'apt-get', 'chgrp', 'scyllamgr_agent_setup', 'systemctl', 'runuser'].map(
+      (name) => [name, NOTE],
+    ),
+  ),
+  sleep: '',
+  terraform: `${NOTE}
+[ "$2 $3" != 'output -raw' ] || cat "$FAKE_AWS/outputs/$4"`,
+  npm: `exec node ${resolve('test/support/terraform/npm.js')} "$@"`,
+};
+
+const BOTO3 = `import json, os
+class client:
+  def __init__(self, service, region_name):
+    self.region = region_name
+  def get_parameter(self, Name, WithDecryption):
+    kept = json.load(open(os.environ["FAKE_AWS"] + "/parameter.json"))
+    assert (self.region, Name, WithDecryption) == ("us-east-1", kept["name"], True)
+    return {"Parameter": {"Value": kept["value"]}}
+`;
+
+/** @returns {string[]} the page's blocks for a shell */
+export const blocks = () =>
+  [...readFileSync(PAGE, 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => String(block));
+
+/**
+ * A checkout to walk the page in, where nothing of AWS is.
+ *
+ * @param {string} example its name
+ * @param {Record<string, string>} outputs what Terraform would put out; those that the example does not have are refused
+ */
+export function makeCheckout(example, outputs) {
+  const root = mkdtempSync(join(tmpdir(), 'millrace-page-'));
+  const path = (/** @type {string[]} */ ...parts) => join(root, ...parts);
+  for (const directory of ['bin', 'outputs', 'python']) mkdirSync(path(directory));
+  for (const there of [
+    join(EXAMPLES, example),
+    'infra/operations/reach',
+    'infra/versions.env',
+    'infra/terraform/manager-agent.sh',
+  ])
+    cpSync(there, path(there), { recursive: true });
+  copyFileSync('test/support/operations/aws.js', path('bin', 'aws'));
+  for (const [name, body] of Object.entries(PROGRAMS))
+    writeFileSync(path('bin', name), `#!/bin/sh\n${body}\n`);
+  for (const name of ['aws', ...Object.keys(PROGRAMS)]) chmodSync(path('bin', name), 0o755);
+  writeFileSync(path('python', 'boto3.py'), BOTO3);
+  const has = names(join(EXAMPLES, example, 'outputs.tf'), 'output');
+  for (const [name, value] of Object.entries(outputs)) {
+    if (!has.includes(name)) throw new Error(`${example} has no output ${name}`);
+    writeFileSync(path('outputs', name), value);
+  }
+  const env = {
+    PATH: `${path('bin')}:${process.env['PATH']}`,
+    HOME: root,
+    FAKE_AWS: root,
+    PYTHONPATH: path('python'),
+    CONFIG: path('agent.yaml'),
+  };
+  return {
+    path,
+    read: (/** @type {string} */ file) => readFileSync(path(file), 'utf8'),
+    mode: (/** @type {string} */ file) => statSync(path(file)).mode & 0o777,
+    /** @param {string[]} chosen blocks @param {string} [typed] what the reader answers */
+    walk: (chosen, typed = '') => {
+      writeFileSync(path('typed'), typed);
+      return run('bash', ['-euo', 'pipefail', '-c', `cd "$HOME"; exec <typed; ${chosen.join('\n')}`], env);
+    },
+    /** What the values of the page name that no variable of the example is. */
+    unknownValues: (/** @type {string} */ file) => {
+      const known = names(join(EXAMPLES, example, 'variables.tf'), 'variable');
+      const given = [...readFileSync(path(EXAMPLES, example, file), 'utf8').matchAll(/^(\w+) *=/gm)].map(
+        ([, name]) => String(name),
+      );
+      return given.filter((name) => !known.includes(name));
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** @param {string} file of HCL @param {string} kind */
+const names = (file, kind) =>
+  [...readFileSync(file, 'utf8').matchAll(new RegExp(`^${kind} "(\\w+)"`, 'gm'))].map(([, name]) =>
+    String(name),
+  );
