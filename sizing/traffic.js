@@ -1,6 +1,11 @@
 import { EVERY_MS } from '../api/ingest/last-seen.js';
 import { ENTRY_TTL_MS, MOST_ENTRIES } from '../api/ingest/registry/cache.js';
-import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, MAX_SAMPLES_PER_ROW } from '../schema/rules.js';
+import {
+  HOUR_MS,
+  MAX_SAMPLES_PER_HISTORY_ROW,
+  MAX_SAMPLES_PER_ROW,
+  MAX_STATEMENTS_PER_GROUP_COMMIT,
+} from '../schema/rules.js';
 import { ratesOf } from '../schema/sizes.js';
 import { encodeSenml } from '../simulator/payloads/senml.js';
 
@@ -49,8 +54,11 @@ export function writesOf(fleet, way) {
       way === 'packed'
         ? { requests: messages * pieces.hours, rows: messages * sensorsPerDevice * pieces.rows }
         : { requests: messages * sensorsPerDevice * pieces.hours, rows: samples },
-    // The first sensor's leaves at once, those of the others together when it is answered. Under load messages share requests.
-    latest: { requests: messages * Math.min(2, sensorsPerDevice), rows: messages * sensorsPerDevice },
+    // Under load messages share requests.
+    latest: {
+      requests: messages * Math.ceil(sensorsPerDevice / MAX_STATEMENTS_PER_GROUP_COMMIT),
+      rows: messages * sensorsPerDevice,
+    },
     lastSeen: { requests: seen, rows: seen },
     events: { requests: events, rows: events },
     indexes: { requests: 0, rows: 0 },

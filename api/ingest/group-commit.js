@@ -2,8 +2,8 @@ import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../schema/rules.js';
 
 /**
  * Group commit without a timer: while a write for a group is in flight, updates for the same group wait, merge, and
- * leave together in one batch, which is closed at the moment when it is sent. Below saturation a batch holds one
- * statement and nobody waits; the busier the database, the larger the batches. A `latest` update costs 15 to 17 µs in a
+ * leave together in one batch, which is closed at the moment when it is sent. Below saturation a batch holds what one
+ * message says, and nobody waits; the busier the database, the larger the batches. A `latest` update costs 15 to 17 µs in a
  * full batch against 35 µs alone.
  *
  *     in flight   [a b]                  one request a group
@@ -52,7 +52,8 @@ export function createGroupCommit({ commit, merge }) {
       if (!batches || !tail) {
         const batch = createBatch(key, update);
         groups.set(group, [batch]);
-        void send(group, batch);
+        // What is added in the same turn, such as the other sensors of a message, leaves with it.
+        queueMicrotask(() => send(group, batch));
         return batch.done;
       }
       const same = tail.closed ? undefined : tail.updates.get(key);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
+import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
@@ -228,4 +229,23 @@ test('one message that calls a new sensor by name and by id knows it by its name
   const { sensors } = await system.get('/devices/both');
   expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 2 })]);
   expect(await measurements('both')).toHaveLength(2);
+});
+
+test('a message of fifty sensors is one request for its samples and one for their latest values, though nobody waits', async () => {
+  const names = Array.from({ length: 50 }, (_, at) => `s${at}`);
+  const measure = (/** @type {number} */ value) =>
+    client.publishAsync(
+      'iot/v1/fifty/measurements',
+      JSON.stringify(names.map((name) => ({ sensor_id: name, value }))),
+      { qos: 1 },
+    );
+  const requests = (/** @type {string} */ query) =>
+    readMetric(system, `iot_db_request_seconds_count{query="${query}",ok="true"}`);
+  await measure(1);
+  const before = [await requests('write_measurements'), await requests('write_latest')];
+  await measure(2);
+  const after = [await requests('write_measurements'), await requests('write_latest')];
+  expect(after).toEqual(before.map((count) => count + 1));
+  const values = (await system.all('/latest?device=fifty')).map((/** @type {Sample} */ { value }) => value);
+  expect(values).toEqual(names.map(() => 2));
 });

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createGroupCommit } from '../../../api/ingest/group-commit.js';
 import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
@@ -43,7 +43,10 @@ function createBench() {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ add: fc.nat(2), key: fc.nat(5), value: fc.nat(1000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ add: fc.nat(2), key: fc.nat(5), value: fc.nat(1000), last: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ send: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ end: fc.nat(2), fails: fc.boolean() }) },
 );
@@ -64,6 +67,7 @@ test('whatever comes in whatever order: committed once merged, one write a group
         await settle();
       };
       for (const one of steps) {
+        if (!('add' in one)) await settle();
         if ('add' in one) {
           const { add: group, key, value } = one;
           /** @type {typeof added[number]} */
@@ -73,6 +77,8 @@ test('whatever comes in whatever order: committed once merged, one write a group
             () => (entry.outcome = 'ok'),
             (error) => (entry.outcome = error),
           );
+          // Those after it are added in a later turn.
+          if (one.last) await settle();
         } else if ('send' in one) {
           inFlight.find(({ group }) => group === one.send)?.send();
         } else {
@@ -82,6 +88,7 @@ test('whatever comes in whatever order: committed once merged, one write a group
         const busy = inFlight.map(({ group }) => group);
         expect(new Set(busy).size).toBe(busy.length);
       }
+      await settle();
       for (let next = inFlight[0]; next; next = inFlight[0]) await end(next, false);
 
       for (const { updates } of seen) {
@@ -112,6 +119,7 @@ test('a batch is closed when it is sent, and full at 256 statements; the rest le
   const { groups, inFlight, seen } = createBench();
   const add = (/** @type {number} */ key) => groups.add(0, key, { key, value: 1 });
   const first = [add(-2), add(-1)];
+  await settle();
   inFlight[0]?.send();
   const count = 2 * MAX_STATEMENTS_PER_GROUP_COMMIT + 9;
   const all = Promise.all([...first, ...Array.from({ length: count }, (_, key) => add(key))]);
@@ -123,13 +131,38 @@ test('a batch is closed when it is sent, and full at 256 statements; the rest le
   expect(seen.map(({ updates }) => updates.length)).toEqual([2, 256, 256, 9]);
 });
 
+test('what is added in one turn leaves in one batch, though nobody waits, and is told of once that is committed', async () => {
+  const groups = createGroupCommit({
+    // Whoever may send at once takes at once.
+    commit: async (_, take) => {
+      sent.push(take());
+      await committed;
+    },
+    merge: (/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b),
+  });
+  /** @type {number[][]} */
+  const sent = [];
+  let commit = () => {};
+  const committed = new Promise((resolve) => (commit = () => resolve(undefined)));
+  const told = jest.fn();
+  const all = Promise.all([1, 2, 3].map((key) => groups.add(0, key, key))).then(told);
+  await settle();
+  expect(sent).toEqual([[1, 2, 3]]);
+  expect(told).not.toHaveBeenCalled();
+  commit();
+  await all;
+  expect(told).toHaveBeenCalled();
+});
+
 test('a failure reaches all who waited for it, and only them', async () => {
   const { groups, inFlight } = createBench();
   const first = groups.add(0, 'a', { key: 1, value: 1 });
+  await settle();
   inFlight[0]?.send();
   const second = groups.add(0, 'b', { key: 2, value: 2 });
   const third = groups.add(0, 'b', { key: 2, value: 3 });
   const elsewhere = groups.add(1, 'a', { key: 1, value: 1 });
+  await settle();
   inFlight[0]?.end();
   await first;
   const failing = Promise.allSettled([second, third]);
@@ -139,6 +172,7 @@ test('a failure reaches all who waited for it, and only them', async () => {
   await elsewhere;
   // The group is free again.
   const after = groups.add(0, 'c', { key: 3, value: 1 });
+  await settle();
   inFlight[0]?.end();
   await after;
 });

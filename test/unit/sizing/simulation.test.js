@@ -7,13 +7,14 @@ import { planOf } from './plan.js';
 const HOURS = 2;
 const SECONDS = HOURS * 3600;
 
-/** The loads of the bench and of the simulator's profiles, and one whose messages need several rows. */
+/** The loads of the bench and of the simulator's profiles, one whose messages need several rows, and one with more sensors than a commit takes. */
 const FLEETS = [
   '--sensors 8 --sensors-per-device 1 --interval 1s --batch 60s',
   '--sensors 16 --sensors-per-device 4 --interval 1s --batch 10s',
   '--sensors 100 --sensors-per-device 50 --interval 10s --batch 10s',
   '--sensors 2 --sensors-per-device 1 --interval 1s --batch 1s',
   '--sensors 4 --sensors-per-device 2 --interval 200ms --batch 10m',
+  '--sensors 300 --sensors-per-device 300 --interval 60s --batch 60s',
 ];
 
 /** @param {number} counted @param {number} reckoned @param {number} share that it may be off */
