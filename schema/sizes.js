@@ -80,13 +80,16 @@ export function tablesOf(fleet) {
       partitions: batchHours,
     },
     history: size(historyHours, historyRowBytes(intervalMs), sensors * historyDays),
-    history_stat: size(historyHours, ROW_BYTES.historyStat, sensors * Math.ceil(historyDays / 365)),
+    history_stat: size(historyHours, ROW_BYTES.historyStat, sensors * calendarYearsOf(historyDays)),
     latest: size(sensors, ROW_BYTES.latest, groups),
     device: size(devices, ROW_BYTES.device, groups),
     // By type, by site, by name; of a few dozen types and sites each.
     indexes: size(3 * sensors, ROW_BYTES.index, 3 * groups),
   };
 }
+
+/** @param {number} days @returns {number} calendar years that so many days reach into, at most: one more than they are long */
+export const calendarYearsOf = (days) => Math.ceil(days / 365.25) + 1;
 
 /**
  * The largest partitions, each to be held against PARTITION_AIM.

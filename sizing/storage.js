@@ -29,7 +29,8 @@ export function compressionOf(disk, signal) {
 }
 
 /**
- * Bytes on disk of one copy when the first of its rows expires, by table, and partitions in all.
+ * Bytes on disk of one copy just before the oldest window goes, by table, and partitions in all. A window stays until the
+ * last of its rows has expired, so that there is as much as of the retention and one window more.
  *
  * @param {Fleet} fleet
  * @param {import('./costs/costs.js').Way} way rows are kept as long as history: the same samples can be read
@@ -43,27 +44,38 @@ export function storedBy(fleet, way, compression) {
     registry: tables.device.bytes + tables.indexes.bytes,
   };
   const registry = tables.latest.partitions + tables.device.partitions + tables.indexes.partitions;
+  const ofHistory = stayOf(fleet.historyDays);
   if (way === 'rows') {
-    const samples = (fleet.sensors * fleet.historyDays * 86_400_000) / fleet.intervalMs;
+    const days = fleet.historyDays * ofHistory;
+    const samples = (fleet.sensors * days * 86_400_000) / fleet.intervalMs;
     return {
       bytes: { measurement_row: samples * rowBytes(1) * compression.rows, ...always },
-      partitions: fleet.sensors * fleet.historyDays + registry,
+      partitions: fleet.sensors * days + registry,
     };
   }
   const { measurement_batch, history, history_stat } = tables;
+  const ofBatches = stayOf(fleet.batchDays);
   return {
     bytes: {
-      measurement_batch: measurement_batch.bytes * compression.batches,
-      history: history.bytes * compression.history,
-      history_stat: history_stat.bytes * compression.statistics,
+      measurement_batch: measurement_batch.bytes * ofBatches * compression.batches,
+      history: history.bytes * ofHistory * compression.history,
+      history_stat: history_stat.bytes * ofHistory * compression.statistics,
       ...always,
     },
-    partitions: measurement_batch.partitions + history.partitions + history_stat.partitions + registry,
+    partitions:
+      measurement_batch.partitions * ofBatches +
+      history.partitions * ofHistory +
+      history_stat.partitions +
+      registry,
   };
 }
 
+/** @param {number} days of retention @returns {number} how much longer than these the oldest row stays on disk, as a factor */
+const stayOf = (days) => (days + windowFor(days).windowDays) / days;
+
 /**
- * Time windows of each table, and SSTables that they leave on each shard once the first has expired.
+ * Time windows of each table while the oldest has not gone yet, the one that is written among them, and SSTables that they leave
+ * on each shard.
  *
  * @param {Fleet} fleet
  * @param {import('./costs/costs.js').Way} way
@@ -72,13 +84,14 @@ export function storedBy(fleet, way, compression) {
 export function windowsOf({ batchDays, historyDays }, way) {
   const of = (/** @type {number} */ days) => {
     const { windowDays } = windowFor(days);
-    return { days: windowDays, count: Math.ceil(days / windowDays) };
+    return { days: windowDays, count: Math.ceil(days / windowDays) + 1 };
   };
   /** @type {Record<string, { days: number, count: number }>} */
   const windows =
     way === 'rows'
       ? { measurement_row: of(historyDays) }
       : { measurement_batch: of(batchDays), history: of(historyDays), history_stat: of(historyDays) };
-  const sstables = Object.values(windows).reduce((sum, { count }) => sum + count + RULES.openTables.value, 0);
+  const closed = Object.values(windows).map(({ count }) => count - 1);
+  const sstables = closed.reduce((sum, count) => sum + count + RULES.openTables.value, 0);
   return { windows, sstables };
 }

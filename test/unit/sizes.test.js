@@ -2,8 +2,16 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../common/settings-table.js';
 import { packHour } from '../../schema/packed/hour/pack-hour.js';
-import { HOUR_MS, PARTITION_AIM } from '../../schema/rules.js';
-import { groupsFor, MOST_GROUPS, PACKED_BYTES, partitionsOf, ratesOf, tablesOf } from '../../schema/sizes.js';
+import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../schema/rules.js';
+import {
+  calendarYearsOf,
+  groupsFor,
+  MOST_GROUPS,
+  PACKED_BYTES,
+  partitionsOf,
+  ratesOf,
+  tablesOf,
+} from '../../schema/sizes.js';
 import { createRandom } from '../../simulator/random.js';
 import { bytesText, countText } from '../../sizing/text.js';
 import { partitionsTable, ratesTable, tablesTable } from '../support/size-tables.js';
@@ -47,7 +55,7 @@ describe('a thousand sensors at 1 Hz', () => {
       partitions: 100 * 30 * 24,
     });
     expect([history.rows, history.partitions]).toEqual([1000 * 365 * 24, 1000 * 365]);
-    expect([history_stat.rows, history_stat.partitions]).toEqual([history.rows, 1000]);
+    expect([history_stat.rows, history_stat.partitions]).toEqual([history.rows, 2 * 1000]);
     expect([latest.rows, latest.partitions, device.rows]).toEqual([1000, 16, 100]);
   });
 });
@@ -65,6 +73,17 @@ test.each([1e3, 1e6, 1e9])('no partition of %p sensors is beyond the aim', (sens
     }
   }
 });
+
+test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
+  '%p days reach into as many calendar years as reckoned',
+  (days) => {
+    const years = Array.from({ length: 5 * 366 * 2 }, (_, at) => {
+      const until = Date.UTC(2026, 0, 1) + at * 43_200_000;
+      return yearOf(until) - yearOf(until - days * DAY_MS) + 1;
+    });
+    expect(calendarYearsOf(days)).toBe(Math.max(...years));
+  },
+);
 
 test('groups are as many as can be set, at most, and the default suits a small fleet', () => {
   expect(groupsFor(1000)).toBe(Number(SETTINGS['LATEST_GROUPS']?.fallback));

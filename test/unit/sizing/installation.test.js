@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { windowFor } from '../../../schema/rules.js';
+import { tablesOf } from '../../../schema/sizes.js';
 import { installationOf } from '../../../sizing/installation.js';
 import { nodesOf } from '../../../sizing/machines.js';
 import { compressionOf, storedBy, windowsOf } from '../../../sizing/storage.js';
@@ -28,35 +30,54 @@ describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
     expect(history.rows).toBe(0);
   });
 
-  test('have 30 windows of a day, and 29 of 13 days twice, with four open SSTables each', () => {
+  test('have 30 windows of a day, and 29 of 13 days twice, and one that is open of each, with four SSTables', () => {
     expect(windowsOf(fleet, 'packed')).toEqual({
       windows: {
-        measurement_batch: { days: 1, count: 30 },
-        history: { days: 13, count: 29 },
-        history_stat: { days: 13, count: 29 },
+        measurement_batch: { days: 1, count: 31 },
+        history: { days: 13, count: 30 },
+        history_stat: { days: 13, count: 30 },
       },
       sstables: 30 + 29 + 29 + 3 * 4,
     });
     expect(windowsOf(fleet, 'rows').sstables).toBe(29 + 4);
   });
 
-  test('hold, as rows, a year of samples with what the bench found of a row', () => {
+  test('hold, as rows, a year of samples and a window of 13 days with what the bench found of a row', () => {
     const { bytes, partitions } = storedBy(fleet, 'rows', compressionOf(FIGURES.disk, 'decimals'));
-    const reckoned = 1e6 * 365 * 86_400 * Number(FIGURES.disk.decimals['rows']);
+    const reckoned = 1e6 * 378 * 86_400 * Number(FIGURES.disk.decimals['rows']);
     expect(Number(bytes['measurement_row']) / reckoned).toBeCloseTo(1, 6);
-    expect(partitions).toBeGreaterThan(365e6);
-    expect(partitions).toBeLessThan(366e6);
+    expect(partitions).toBeGreaterThan(378e6);
+    expect(partitions).toBeLessThan(379e6);
   });
 
-  test('hold, packed, a year of history with what the bench found of it', () => {
+  test('hold, packed, a year of history and a window with what the bench found of it', () => {
     const { bytes } = storedBy(fleet, 'packed', compressionOf(FIGURES.disk, 'decimals'));
-    const samples = 1e6 * 365 * 86_400;
+    const samples = 1e6 * 378 * 86_400;
     expect(Number(bytes['history']) / (samples * Number(FIGURES.disk.decimals['history']))).toBeCloseTo(1, 6);
     expect(
       Number(bytes['history_stat']) / (samples * Number(FIGURES.disk.decimals['statistics'])),
     ).toBeCloseTo(1, 6);
   });
 });
+
+test.each([4, 30, 31, 365, 730, 3650])(
+  'a table that keeps %p days has as many windows and rows on disk as reckoned, seen hour by hour',
+  (days) => {
+    const kept = { ...fleet, batchDays: days, historyDays: days };
+    const { windowDays } = windowFor(days);
+    let [most, oldest] = [0, 0];
+    for (let now = 4 * (days + windowDays); now < 4 * (days + windowDays) + 3 * windowDays; now += 1 / 24) {
+      // A window goes when what came last into it has expired.
+      const first = Math.floor((now - days) / windowDays);
+      most = Math.max(most, Math.floor(now / windowDays) - first + 1);
+      oldest = Math.max(oldest, now - first * windowDays);
+    }
+    expect(windowsOf(kept, 'packed').windows['history']).toEqual({ days: windowDays, count: most });
+    const { bytes } = storedBy(kept, 'packed', { batches: 1, history: 1, statistics: 1, rows: 1 });
+    const { history } = tablesOf(kept);
+    expect(Math.abs((Number(bytes['history']) / history.bytes) * days - oldest)).toBeLessThan(2 / 24);
+  },
+);
 
 test('a message of an hour touches two hours nearly always, one of 2,000 samples needs two rows', () => {
   expect(piecesOf(planOf('--sensors-per-device 1 --batch 1h').fleet).hours).toBeCloseTo(2, 2);
