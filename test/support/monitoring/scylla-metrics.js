@@ -8,4 +8,7 @@ export const SCYLLA_METRICS = [
   'scylla_cql_select_allow_filtering',
   'scylla_cql_reverse_queries', // SELECT requests with reverse ORDER BY order.
   'scylla_cql_select_partition_range_scan',
+  // Of ScyllaDB Manager, by its source (pkg/metrics/scheduler.go).
+  'scylla_manager_scheduler_run_indicator', // Of every task it has: whether it runs.
+  'scylla_manager_scheduler_last_success', // When the last good run of a task began.
 ];
