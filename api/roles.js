@@ -12,16 +12,25 @@ const FLAGS = {
   'migrate-password-file': { type: 'text', help: 'a file that holds its password' },
   'serve-role': { type: 'text', help: 'the role of npm start', fallback: 'millrace_serve' },
   'serve-password-file': { type: 'text', help: 'a file that holds its password' },
+  'manager-role': { type: 'text', help: 'the role of ScyllaDB Manager', fallback: 'millrace_manager' },
+  'manager-password-file': { type: 'text', help: 'a file that holds its password; without it none is made' },
   'dry-run': { type: 'switch', help: 'prints the statements, and does nothing' },
 };
 
-// npm run roles: run as a superuser, makes the role that migrates and the role that serves.
+// npm run roles: run as a superuser, makes the role that migrates and the role that serves, and one for ScyllaDB Manager.
 await runCommand(async () => {
   const flags = parseFlags('npm run roles --', FLAGS, process.argv.slice(2));
   const { cql } = readSettings();
-  const names = { migrate: flags['migrate-role'], serve: flags['serve-role'] };
-  if (names.migrate === names.serve) throw new MillraceError('usage', 'The two roles have one name.');
-  const statements = /** @type {const} */ (['migrate', 'serve']).flatMap((duty) => {
+  const names = {
+    migrate: flags['migrate-role'],
+    serve: flags['serve-role'],
+    manager: flags['manager-role'],
+  };
+  if (new Set(Object.values(names)).size < 3) throw new MillraceError('usage', 'Two roles have one name.');
+  const duties = /** @type {const} */ (['migrate', 'serve', 'manager']).filter(
+    (duty) => duty !== 'manager' || flags['manager-password-file'] !== undefined,
+  );
+  const statements = duties.flatMap((duty) => {
     if (names[duty] === cql.username) {
       throw new MillraceError(
         'usage',

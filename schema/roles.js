@@ -2,13 +2,15 @@ import { MillraceError } from '../common/errors.js';
 
 /**
  * What each role may do in the keyspace, and nowhere else. `MODIFY` is INSERT, UPDATE and DELETE, and in both databases
- * TRUNCATE as well: they know no finer right.
+ * TRUNCATE as well: they know no finer right. ScyllaDB Manager backs up the schema, which every role may read, and the
+ * data past CQL.
  *
  * @satisfies {Record<string, string[]>}
  */
 export const RIGHTS = {
   migrate: ['CREATE', 'ALTER', 'SELECT', 'MODIFY'],
   serve: ['SELECT', 'MODIFY'],
+  manager: [],
 };
 
 /** @typedef {keyof typeof RIGHTS} Duty */

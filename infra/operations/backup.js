@@ -1,4 +1,5 @@
-import { managed, sctool } from './manager.js';
+import { checked, hasSchema } from './backup-age.js';
+import { awaitDone, managed, sctool } from './manager.js';
 import { medusa, storesTo } from './medusa.js';
 import { here, onNode } from './plan.js';
 import { command } from './shell.js';
@@ -20,12 +21,18 @@ export const backup = {
       type: 'switch',
       help: 'ScyllaDB: one backup at once, and waits for it, instead of one every night',
     },
+    check: {
+      type: 'switch',
+      help: 'makes none, and fails where the last one is older than --within, or lacks the schema',
+    },
+    within: { type: 'duration', help: 'with --check', fallback: 36 * 3_600_000, min: 3_600_000 },
     keep: {
       type: 'text',
       help: 'Cassandra: how long snapshots stay, such as 7d; default: until they are cleared',
     },
   },
   plan(given) {
+    if (given['check']) return checked(given);
     if (given.engine === 'scylla') return byManager(given);
     return given.location ? byMedusa(given) : bySnapshots(given);
   },
@@ -40,18 +47,39 @@ function byManager(given) {
     'every node reaches the bucket; how much it would be',
     sctool('backup', '-c', cluster, ...where, '--dry-run'),
   );
-  const list = here('the backups that there are', sctool('backup', 'list', '-c', cluster, ...where));
+  const task = { cluster, type: /** @type {const} */ ('backup') };
   if (given.now) {
-    const task = { cluster, type: /** @type {const} */ ('backup'), name: `millrace-${given.tag}` };
-    return [isReached, ...managed('a backup, now', { ...task, words: [...where, ...kept] }), list];
+    const name = `millrace-${given.tag}`;
+    return [
+      isReached,
+      ...managed('a backup, now', { ...task, name, words: [...where, ...kept] }),
+      complete(given, name),
+      here('the backups that there are', sctool('backup', 'list', '-c', cluster, ...where)),
+    ];
   }
+  const name = 'millrace-nightly';
   const nightly = ['backup', '-c', cluster, ...where, '--cron', String(given.cron), ...kept];
   return [
     isReached,
-    here('plans the backup', sctool(...nightly, '--timezone', 'UTC', '--name', 'millrace-nightly')),
+    here('plans the backup', sctool(...nightly, '--timezone', 'UTC', '--name', name)),
+    here(
+      'the first one, now: nobody sees what the night brings',
+      sctool('start', '-c', cluster, `backup/${name}`),
+    ),
+    awaitDone({ ...task, name }),
+    complete(given, name),
     here('when it runs next', sctool('tasks', '-c', cluster, '-t', 'backup')),
   ];
 }
+
+/** @param {Given} given @param {string} name of a backup's task that is done */
+const complete = (given, name) =>
+  here(
+    'the schema is in it',
+    `tag=$(${sctool('progress', '-c', given.need('cluster'), `backup/${name}`)} | sed -n 's/^Snapshot Tag:[[:space:]]*//p')
+echo "$tag"
+${hasSchema(given)}`,
+  );
 
 /** @param {Given} given @returns {Step[]} */
 function byMedusa(given) {

@@ -19,6 +19,11 @@ export const sctool = (...words) => command('sctool', ...words);
  */
 export const managed = (title, { cluster, type, name, words }) => [
   here(title, sctool(type, '-c', cluster, ...words, '--name', name)),
+  awaitDone({ cluster, type, name }),
+];
+
+/** @param {{ cluster: string, type: string, name: string }} task that is under way, or has only been planned */
+export const awaitDone = ({ cluster, type, name }) =>
   here(
     `waits until ${type}/${name} is done`,
     `while :; do
@@ -30,5 +35,4 @@ export const managed = (title, { cluster, type, name, words }) => [
   esac
   sleep ${LOOK_EVERY_S}
 done`,
-  ),
-];
+  );

@@ -30,9 +30,13 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     [
       'sctool backup -c prod -L s3:bucket --dry-run',
       "sctool backup -c prod -L s3:bucket --cron '0 2 * * *' --retention 7 --timezone UTC --name millrace-nightly",
+      'sctool start -c prod backup/millrace-nightly',
+      'said=$(sctool progress -c prod backup/millrace-nightly)',
+      "tag=$(sctool progress -c prod backup/millrace-nightly | sed -n 's/^Snapshot Tag:[[:space:]]*//p')",
       'sctool tasks -c prod -t backup',
     ],
   ],
+  [`backup ${MANAGED} --check`, ['since=$(date -u -d "@$(($(date +%s) - 129600))" +%Y%m%d%H%M%S)']],
   [
     'backup --cluster prod --location gcs:bucket --tag t1 --now --retention 3',
     [
@@ -89,6 +93,13 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
       "ssh a 'medusa backup-cluster --backup-name t1 --mode differential'",
       "ssh a 'medusa verify --backup-name t1'",
       "ssh c 'medusa purge'",
+    ],
+  ],
+  [
+    `backup ${CASSANDRA} --location s3:bucket --check --within 30h`,
+    [
+      `ssh a '${medusaStoresTo('s3.*')}'`,
+      "ssh a 'age=$(medusa report-last-backup 2>&1 | sed -n '\\''s/.*- Finished: \\([0-9][0-9]*\\) seconds ago.*/\\1/p'\\'')",
     ],
   ],
   [`backup ${CASSANDRA} --location gcs:bucket`, [`ssh c '${medusaStoresTo('google_storage')}'`]],
@@ -179,9 +190,9 @@ describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
   });
 });
 
-/** Those whose programs are all feigned. */
+/** Those whose programs are all feigned, and that are the same at any time. */
 const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
-  (words) => !/cassandra.*location|^rotate --secret database|^upgrade .*cassandra|--dead/.test(words),
+  (words) => !/--check|cassandra.*location|^rotate --secret database|^upgrade .*cassandra|--dead/.test(words),
 );
 
 /** A node's data directory with something in its snapshot `t1`. @returns {string} */
@@ -268,6 +279,37 @@ test('a task of Manager that fails ends the operation', async () => {
   expect(code).toBe(1);
   expect(errors).toContain('Step 4/');
   expect(fakes.called().join('\n')).not.toContain('restore-tables');
+});
+
+describe('the last backup', () => {
+  const HOUR_S = 3600;
+
+  test.each(
+    /** @type {Array<[string, string, { ageS?: number, schema?: string }, number]>} */ ([
+      ['is young enough', '--check', {}, 0],
+      ['is too old', '--check', { ageS: 37 * HOUR_S }, 1],
+      ['is too old for who wants it younger', '--check --within 1h', {}, 1],
+      ['lacks the schema', '--check', { schema: 'other' }, 1],
+      ['lacks the schema, just made', '--now', { schema: 'other' }, 1],
+      ['lacks the schema, the first of many', '', { schema: 'other' }, 1],
+    ]),
+  )('of Manager %s', async (_, words, backup, code) => {
+    const { env } = makeFakes(join(directory, 'checked'), { backup });
+    const ran = await operate(`backup ${MANAGED} ${words}`.trim().split(' '), env);
+    expect(ran).toMatchObject({ code });
+    if (backup.schema) expect(ran.errors).toContain('There is no schema in it');
+    else expect(ran.errors.includes('too old')).toBe(code === 1);
+  });
+
+  test.each([
+    [2 * HOUR_S, 0],
+    [37 * HOUR_S, 1],
+    ['', 1],
+  ])('of Medusa, %p s ago', async (ageS, code) => {
+    const { env } = makeFakes(join(directory, 'checked'), { backup: { ageS: /** @type {number} */ (ageS) } });
+    const words = 'backup --engine cassandra --nodes a --location s3:bucket --check --from 2'.split(' ');
+    expect(await operate(words, env)).toMatchObject({ code });
+  });
 });
 
 test('after a restore by Manager each table has its tombstones collected again, as the application signs in', async () => {

@@ -17,6 +17,14 @@ test('who serves reads and writes in one keyspace, and changes no table', () => 
   ]);
 });
 
+test('ScyllaDB Manager signs in, and may do nothing', () => {
+  const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'millrace_manager' });
+  expect(statements.map(({ shown }) => shown)).toEqual([
+    'CREATE ROLE IF NOT EXISTS millrace_manager WITH LOGIN = true AND SUPERUSER = false',
+    "ALTER ROLE millrace_manager WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false",
+  ]);
+});
+
 test.each([
   { ...ROLE, name: 'a role' },
   { ...ROLE, name: "x' OR" },

@@ -30,19 +30,28 @@ esac`,
   sudo: `${NOTE}
 case $node-$2 in new-start) echo 'UN  10.0.0.9' >>"$FAKES/status" ;; esac`,
   sctool: `${NOTE}
-case $1 in progress) printf 'Status:\\t\\tNEW\\n' | sed "s/NEW/$TASK_STATUS/" ;; esac`,
+case "$1 $2" in
+  progress*) printf 'Status:\\t\\t%s\\nSnapshot Tag:\\tsm_20261122020000UTC\\n' "$TASK_STATUS" ;;
+  'backup list') printf 'Snapshots:\\n  - sm_20240229020000UTC (1GiB, 3 nodes)\\n  - sm_%sUTC (1GiB, 3 nodes)\\n' "$BACKUP_AT" ;;
+  'backup files') printf 's3://bucket/backup/schema/cluster/c/%s \\t ./\\n' "$BACKUP_SCHEMA" ;;
+esac`,
   npm: NOTE,
   node: NOTE,
   curl: NOTE,
-  medusa: NOTE,
+  medusa: `${NOTE}
+case $1 in
+  report-last-backup) printf '[1] INFO: - Finished: %s seconds ago\\n[1] INFO: - Finished: True\\n' "$BACKUP_AGE" >&2 ;;
+esac`,
   scylla: NOTE,
 };
 
 /**
  * @param {string} directory for them
- * @param {{ nodes?: number, taskStatus?: string }} [engine] nodes that are up, and what becomes of Manager's tasks
+ * @param {{ nodes?: number, taskStatus?: string, backup?: { ageS?: number, schema?: string } }} [engine] nodes that are up,
+ *   what becomes of Manager's tasks, and the last backup
  */
-export function makeFakes(directory, { nodes = 3, taskStatus = 'DONE' } = {}) {
+export function makeFakes(directory, { nodes = 3, taskStatus = 'DONE', backup = {} } = {}) {
+  const { ageS = 7200, schema = 'task_t_tag_sm_schema_with_internals.json.gz' } = backup;
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, 'bin'), { recursive: true });
   for (const [name, body] of Object.entries(PROGRAMS)) {
@@ -57,6 +66,9 @@ export function makeFakes(directory, { nodes = 3, taskStatus = 'DONE' } = {}) {
     ...SECRETS,
     FAKES: resolve(directory),
     TASK_STATUS: taskStatus,
+    BACKUP_AGE: String(ageS),
+    BACKUP_AT: new Date(Date.now() - ageS * 1000).toISOString().slice(0, 19).replaceAll(/\D/g, ''),
+    BACKUP_SCHEMA: schema,
     PATH: `${resolve(directory, 'bin')}:${process.env['PATH']}`,
   };
   return {
