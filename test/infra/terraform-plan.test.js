@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readSettings } from '../../common/settings.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { applyStoodIn } from '../support/terraform/stood-in.js';
+import { CA, taken } from '../support/terraform/taken.js';
 
-// Whole modules as Terraform itself computes and plans them, with stand-ins for what only a cloud can make.
+// The module for EC2 as Terraform itself computes and plans it, with stand-ins for what only a cloud can make.
 
 const INSTALLS_MS = 300_000;
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
-
-/** Any file that can be read. */
-const CA = 'package.json';
-
-/**
- * @param {Record<string, string>} settings as they were put out
- * @param {Record<string, string>} [more]
- * @returns what the application makes of them, with a password: it refuses to send that where others may read it
- */
-const taken = (settings, more = {}) =>
-  readSettings({ ...settings, CQL_PASSWORD: 'secret', ...more }, { envFile: '' }).cql;
 
 /** @type {import('../support/terraform/stood-in.js').StoodIn} */
 let ec2;
@@ -120,79 +109,4 @@ test('more than is free is refused by the plan', async () => {
   expect(await ec2.refused('nodes_per_zone=2')).toContain(
     "11.25 TB of disk are more than the 10 TB of ScyllaDB's free tier",
   );
-});
-
-describe('a cluster in ScyllaDB Cloud', () => {
-  /** @param {string} certificate @param {Record<string, unknown>} [more] */
-  const clusterWith = (certificate, more) =>
-    applyStoodIn('scylladb-cloud', {
-      variables: {
-        name: 'millrace',
-        region: 'us-east-1',
-        node_type: 'i8g.xlarge',
-        cidr_block: '172.31.0.0/16',
-        allowed_cidr_blocks: ['203.0.113.0/24'],
-        peerings: {
-          application: {
-            account_id: '1',
-            vpc_id: 'vpc-1',
-            region: 'us-east-1',
-            cidr_blocks: ['10.0.0.0/16'],
-          },
-        },
-        ...more,
-      },
-      answers: {
-        scylladbcloud_cluster: {
-          cluster_id: 7,
-          datacenter: 'AWS_US_EAST_1',
-          ca_certificate: certificate,
-          node_dns_names: [],
-        },
-        scylladbcloud_vpc_peering: { connection_id: 'pcx-1' },
-        'data.scylladbcloud_cql_auth': {
-          seeds: 'one.example,two.example',
-          username: 'scylla',
-          password: 'secret',
-        },
-      },
-    });
-
-  test.each([
-    ['without TLS', '', 9042, 'true'],
-    ['with TLS', 'PEM', 9142, 'false'],
-  ])('%s puts out what the application reads', async (_, certificate, port, elsewhere) => {
-    const cloud = await clusterWith(certificate);
-    try {
-      const outputs = await cloud.outputs();
-      expect(outputs).toMatchObject({
-        settings: {
-          CQL_CONTACT_POINTS: `one.example:${port},two.example:${port}`,
-          CQL_LOCAL_DC: 'AWS_US_EAST_1',
-          CQL_KEYSPACE: 'iot',
-          CQL_USERNAME: 'scylla',
-          TLS_ELSEWHERE: elsewhere,
-        },
-        secrets: { CQL_PASSWORD: 'secret' },
-        files: { CQL_TLS_CA: certificate },
-        peering_connection_ids: { application: 'pcx-1' },
-        cidr_block: '172.31.0.0/16',
-      });
-      expect(taken(outputs['settings'], certificate ? { CQL_TLS_CA: CA } : {}).username).toBe('scylla');
-      const [rule] = (await cloud.made()).filter(({ name }) => name === 'scylladbcloud_allowlist_rule__this');
-      expect(rule?.input).toMatchObject({ cluster_id: 7, cidr_block: '203.0.113.0/24' });
-    } finally {
-      cloud.remove();
-    }
-  });
-
-  test('with public addresses and without TLS gets no password sent by the application', async () => {
-    const cloud = await clusterWith('', { private: false, peerings: {} });
-    try {
-      const { settings } = await cloud.outputs();
-      expect(() => taken(settings)).toThrow('CQL_TLS_CA must be set');
-    } finally {
-      cloud.remove();
-    }
-  });
 });
