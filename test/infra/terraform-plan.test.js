@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SETTINGS } from '../../common/settings-table.js';
 import { applyStoodIn } from '../support/terraform/stood-in.js';
 import { CA, taken } from '../support/terraform/taken.js';
 
 // The module for EC2 as Terraform itself computes and plans it, with stand-ins for what only a cloud can make.
 
 const INSTALLS_MS = 300_000;
+const SYSLOG_PORT = /port="(\d+)"/.exec(
+  readFileSync('infra/monitoring/rsyslog/60-millrace-database.conf', 'utf8'),
+)?.[1];
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
 
 /** @type {import('../support/terraform/stood-in.js').StoodIn} */
@@ -56,7 +61,7 @@ test('each port is open to whom it is for, and to nobody else', async () => {
       input['security_group_id'],
       input['from_port'],
     ])
-    .map(([from, to, port]) => `${from} -> ${to} ${port}`.replaceAll('aws_security_group.', ''))
+    .map(([from, to, port]) => `${from} -> ${to} ${port}`.replaceAll('aws_security_group.this ', ''))
     .sort();
   expect(rules).toEqual(
     [
@@ -67,10 +72,25 @@ test('each port is open to whom it is for, and to nobody else', async () => {
       ]),
       ...[9100, 9180, 10001].map((port) => `monitoring -> nodes ${port}`),
       ...[7000, 7001].map((port) => `nodes -> nodes ${port}`),
-      'monitoring -> clients 8080',
-      'nodes -> monitoring 6514',
+      `monitoring -> clients ${SETTINGS['HTTP_PORT']?.fallback}`,
+      `nodes -> monitoring ${SYSLOG_PORT}`,
     ].sort(),
   );
+});
+
+test("nodes alone may read the agents' token and write backups", async () => {
+  const made = await ec2.made();
+  const policies = made.filter(({ name }) => name.startsWith('aws_iam_role_policy'));
+  expect(
+    policies.map(({ input }) => `${input['role']}: ${input['name']}`.split(' ').slice(1).join(' ')).sort(),
+  ).toEqual(['monitoring: sessions', 'node: agent-token', 'node: backups', 'node: sessions']);
+  const machines = made.filter(({ name }) => name.startsWith('aws_instance'));
+  expect(machines.map(({ name, input }) => `${name} ${input['iam_instance_profile']}`).sort()).toEqual([
+    'aws_instance__first millrace-node',
+    'aws_instance__monitoring millrace-monitoring',
+    'aws_instance__other millrace-node',
+    'aws_instance__other millrace-node',
+  ]);
 });
 
 test('what is put out is what the application and its operators need', async () => {

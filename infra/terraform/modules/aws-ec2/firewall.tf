@@ -6,53 +6,30 @@ resource "aws_default_security_group" "nobody" {
   tags   = merge(local.tags, { Name = "${var.name}-nobody" })
 }
 
-resource "aws_security_group" "nodes" {
-  name        = "${var.name}-nodes"
-  description = "Nodes of ScyllaDB"
+resource "aws_security_group" "this" {
+  for_each = local.groups
+
+  name        = "${var.name}-${each.key}"
+  description = each.value
   vpc_id      = aws_vpc.this.id
-  tags        = merge(local.tags, { Name = "${var.name}-nodes" })
+  tags        = merge(local.tags, { Name = "${var.name}-${each.key}" })
 }
 
-resource "aws_security_group" "clients" {
-  name        = "${var.name}-clients"
-  description = "The application: whoever is in it may speak CQL to the nodes"
-  vpc_id      = aws_vpc.this.id
-  tags        = merge(local.tags, { Name = "${var.name}-clients" })
-}
+resource "aws_vpc_security_group_ingress_rule" "inside" {
+  for_each = local.ways_in
 
-resource "aws_security_group" "monitoring" {
-  name        = "${var.name}-monitoring"
-  description = "The monitoring host"
-  vpc_id      = aws_vpc.this.id
-  tags        = merge(local.tags, { Name = "${var.name}-monitoring" })
-}
-
-resource "aws_vpc_security_group_ingress_rule" "node_to_node" {
-  for_each = local.node_ports
-
-  security_group_id            = aws_security_group.nodes.id
-  referenced_security_group_id = aws_security_group.nodes.id
-  description                  = "Nodes among themselves: ${each.key}"
+  security_group_id            = aws_security_group.this[each.value.to].id
+  referenced_security_group_id = aws_security_group.this[each.value.from].id
+  description                  = each.key
   ip_protocol                  = "tcp"
-  from_port                    = each.value
-  to_port                      = each.value
+  from_port                    = each.value.port
+  to_port                      = each.value.port
 }
 
-resource "aws_vpc_security_group_ingress_rule" "client_to_node" {
-  for_each = local.cql_ports
-
-  security_group_id            = aws_security_group.nodes.id
-  referenced_security_group_id = aws_security_group.clients.id
-  description                  = "CQL of the application: ${each.key}"
-  ip_protocol                  = "tcp"
-  from_port                    = each.value
-  to_port                      = each.value
-}
-
-resource "aws_vpc_security_group_ingress_rule" "outside_client_to_node" {
+resource "aws_vpc_security_group_ingress_rule" "outside" {
   for_each = local.outside
 
-  security_group_id = aws_security_group.nodes.id
+  security_group_id = aws_security_group.this["nodes"].id
   cidr_ipv4         = each.value.cidr
   description       = "CQL of the application outside"
   ip_protocol       = "tcp"
@@ -60,42 +37,11 @@ resource "aws_vpc_security_group_ingress_rule" "outside_client_to_node" {
   to_port           = each.value.port
 }
 
-resource "aws_vpc_security_group_ingress_rule" "monitoring_to_node" {
-  for_each = local.monitoring_ports
-
-  security_group_id            = aws_security_group.nodes.id
-  referenced_security_group_id = aws_security_group.monitoring.id
-  description                  = "Monitoring and Scylla Manager: ${each.key}"
-  ip_protocol                  = "tcp"
-  from_port                    = each.value
-  to_port                      = each.value
-}
-
-# The application's metrics are on its HTTP port (HTTP_PORT).
-resource "aws_vpc_security_group_ingress_rule" "monitoring_to_client" {
-  security_group_id            = aws_security_group.clients.id
-  referenced_security_group_id = aws_security_group.monitoring.id
-  description                  = "Metrics of the application"
-  ip_protocol                  = "tcp"
-  from_port                    = 8080
-  to_port                      = 8080
-}
-
-# Nodes send their log by syslog over TLS (infra/monitoring/rsyslog).
-resource "aws_vpc_security_group_ingress_rule" "node_to_monitoring" {
-  security_group_id            = aws_security_group.monitoring.id
-  referenced_security_group_id = aws_security_group.nodes.id
-  description                  = "Logs of the nodes"
-  ip_protocol                  = "tcp"
-  from_port                    = 6514
-  to_port                      = 6514
-}
-
 # Terraform takes away the rule by which a new group lets everything out; what is needed is put back.
 resource "aws_vpc_security_group_egress_rule" "outward" {
   for_each = local.ways_out
 
-  security_group_id = { nodes = aws_security_group.nodes.id, monitoring = aws_security_group.monitoring.id }[each.value.group]
+  security_group_id = aws_security_group.this[each.value.group].id
   cidr_ipv4         = "0.0.0.0/0"
   description       = "Out of this network: ${each.key}"
   ip_protocol       = each.value.protocol
@@ -104,13 +50,9 @@ resource "aws_vpc_security_group_egress_rule" "outward" {
 }
 
 resource "aws_vpc_security_group_egress_rule" "inside" {
-  for_each = {
-    nodes      = aws_security_group.nodes.id
-    clients    = aws_security_group.clients.id
-    monitoring = aws_security_group.monitoring.id
-  }
+  for_each = local.groups
 
-  security_group_id = each.value
+  security_group_id = aws_security_group.this[each.key].id
   cidr_ipv4         = var.cidr_block
   description       = "Everything in this network"
   ip_protocol       = "-1"

@@ -14,6 +14,12 @@ locals {
 
 # Ports, and who may come to them.
 locals {
+  groups = {
+    nodes      = "Nodes of ScyllaDB"
+    clients    = "The application: whoever is in it may speak CQL to the nodes"
+    monitoring = "The monitoring host"
+  }
+
   cql_ports = {
     plain            = 9042
     tls              = 9142
@@ -32,6 +38,19 @@ locals {
     host-metrics = 9100
     agent        = 10001
   })
+
+  # The application's metrics are on its HTTP port (HTTP_PORT); nodes send their log by syslog over TLS (infra/monitoring/rsyslog).
+  ways_in = merge([for way in [
+    { from = "nodes", to = "nodes", ports = local.node_ports },
+    { from = "clients", to = "nodes", ports = local.cql_ports },
+    { from = "monitoring", to = "nodes", ports = local.monitoring_ports },
+    { from = "monitoring", to = "clients", ports = { metrics = 8080 } },
+    { from = "nodes", to = "monitoring", ports = { logs = 6514 } },
+    ] : { for name, port in way.ports : "${way.from} to ${way.to}: ${name}" => {
+      from = way.from
+      to   = way.to
+      port = port
+  } }]...)
 
   # Ways out of this network: Systems Manager and S3; packages, which are signed, from mirrors without TLS; and the clock, which
   # the database and the application rest on.

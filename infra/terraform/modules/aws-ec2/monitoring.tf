@@ -4,8 +4,8 @@ resource "aws_instance" "monitoring" {
   ami                     = var.monitoring_ami
   instance_type           = var.monitoring_instance_type
   subnet_id               = aws_subnet.application[local.first_zone].id
-  vpc_security_group_ids  = [aws_security_group.monitoring.id]
-  iam_instance_profile    = aws_iam_instance_profile.monitoring.name
+  vpc_security_group_ids  = [aws_security_group.this["monitoring"].id]
+  iam_instance_profile    = aws_iam_instance_profile.machine["monitoring"].name
   disable_api_termination = true
   tags                    = merge(local.tags, { Name = "${var.name}-monitoring" })
 

@@ -26,8 +26,8 @@ resource "aws_instance" "first" {
   instance_type           = var.instance_type
   subnet_id               = aws_subnet.nodes[module.bootstrap.nodes[module.bootstrap.first_node].zone].id
   private_ip              = module.bootstrap.nodes[module.bootstrap.first_node].address
-  vpc_security_group_ids  = [aws_security_group.nodes.id]
-  iam_instance_profile    = aws_iam_instance_profile.node.name
+  vpc_security_group_ids  = [aws_security_group.this["nodes"].id]
+  iam_instance_profile    = aws_iam_instance_profile.machine["node"].name
   user_data_base64        = module.bootstrap.user_data_base64
   disable_api_termination = true
   disable_api_stop        = true
@@ -55,8 +55,8 @@ resource "aws_instance" "other" {
   instance_type           = var.instance_type
   subnet_id               = aws_subnet.nodes[each.value.zone].id
   private_ip              = each.value.address
-  vpc_security_group_ids  = [aws_security_group.nodes.id]
-  iam_instance_profile    = aws_iam_instance_profile.node.name
+  vpc_security_group_ids  = [aws_security_group.this["nodes"].id]
+  iam_instance_profile    = aws_iam_instance_profile.machine["node"].name
   user_data_base64        = module.bootstrap.user_data_base64
   disable_api_termination = true
   disable_api_stop        = true

@@ -47,7 +47,7 @@ output "application_subnet_ids" {
 
 output "client_security_group_id" {
   description = "The group to put the application into: it may speak CQL to the nodes."
-  value       = aws_security_group.clients.id
+  value       = aws_security_group.this["clients"].id
 }
 
 output "monitoring_instance_id" {

@@ -70,50 +70,41 @@ data "aws_iam_policy_document" "agent_token" {
   }
 }
 
-resource "aws_iam_role" "node" {
-  name               = "${var.name}-node"
+locals {
+  machines = toset(["node", "monitoring"])
+}
+
+resource "aws_iam_role" "machine" {
+  for_each = local.machines
+
+  name               = "${var.name}-${each.key}"
   assume_role_policy = data.aws_iam_policy_document.assume.json
   tags               = local.tags
 }
 
-resource "aws_iam_role_policy" "node_sessions" {
+resource "aws_iam_role_policy" "sessions" {
+  for_each = local.machines
+
   name   = "sessions"
-  role   = aws_iam_role.node.id
+  role   = aws_iam_role.machine[each.key].id
   policy = data.aws_iam_policy_document.sessions.json
 }
 
-resource "aws_iam_role_policy" "node_backups" {
-  name   = "backups"
-  role   = aws_iam_role.node.id
-  policy = data.aws_iam_policy_document.backups.json
+resource "aws_iam_role_policy" "node" {
+  for_each = {
+    backups     = data.aws_iam_policy_document.backups.json
+    agent-token = data.aws_iam_policy_document.agent_token.json
+  }
+
+  name   = each.key
+  role   = aws_iam_role.machine["node"].id
+  policy = each.value
 }
 
-resource "aws_iam_role_policy" "node_agent_token" {
-  name   = "agent-token"
-  role   = aws_iam_role.node.id
-  policy = data.aws_iam_policy_document.agent_token.json
-}
+resource "aws_iam_instance_profile" "machine" {
+  for_each = local.machines
 
-resource "aws_iam_instance_profile" "node" {
-  name = "${var.name}-node"
-  role = aws_iam_role.node.name
-  tags = local.tags
-}
-
-resource "aws_iam_role" "monitoring" {
-  name               = "${var.name}-monitoring"
-  assume_role_policy = data.aws_iam_policy_document.assume.json
-  tags               = local.tags
-}
-
-resource "aws_iam_role_policy" "monitoring_sessions" {
-  name   = "sessions"
-  role   = aws_iam_role.monitoring.id
-  policy = data.aws_iam_policy_document.sessions.json
-}
-
-resource "aws_iam_instance_profile" "monitoring" {
-  name = "${var.name}-monitoring"
-  role = aws_iam_role.monitoring.name
+  name = "${var.name}-${each.key}"
+  role = aws_iam_role.machine[each.key].name
   tags = local.tags
 }
