@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BUILDS, buildAll } from '../support/kubernetes/build.js';
 import { find, podOf } from '../support/kubernetes/resources.js';
-import { environmentOf } from '../support/kubernetes/workloads.js';
+import { environmentOf, ourWorkloads } from '../support/kubernetes/workloads.js';
 
 // Whom a process trusts, and what it shows, against the certificates that are asked for.
 
@@ -70,6 +70,30 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('%s', (buil
 
   test('sends no password in the clear but where it says so', () => {
     const { TLS_ELSEWHERE = 'false' } = find(resources(), 'ConfigMap/millrace-settings').data;
-    expect(TLS_ELSEWHERE).toBe(build === 'overlays/managed' ? 'false' : 'true');
+    expect(TLS_ELSEWHERE).toBe(/managed|tls/.test(build) ? 'false' : 'true');
   });
+});
+
+test('every process and job finds what its settings name in the Secret of scylla/client-certificate.sh', () => {
+  const shown = ourWorkloads(builds)
+    .map((one) => ({ ...one, settings: environmentOf(one.beside, one.workload) }))
+    .filter(({ settings }) => settings['CQL_TLS_CERT']);
+  expect([...new Set(shown.map(({ where }) => where.split(' ')[0]))]).toEqual(['overlays/tls']);
+  expect(shown).toHaveLength(5);
+  for (const { workload, settings } of shown) {
+    const { volumes, containers } = podOf(workload)?.spec ?? {};
+    const { mountPath } = containers[0].volumeMounts.find(
+      (/** @type {any} */ { name }) => name === 'authorities',
+    );
+    const { sources } = volumes.find((/** @type {any} */ { name }) => name === 'authorities').projected;
+    const { secret } = sources.find((/** @type {any} */ one) => one.secret?.name === 'millrace-cql-tls');
+    const mounted = secret.items.map((/** @type {any} */ { key, path }) => [key, `${mountPath}/${path}`]);
+    expect(mounted).toEqual([
+      ['ca.crt', settings['CQL_TLS_CA']],
+      ['tls.crt', settings['CQL_TLS_CERT']],
+      ['tls.key', settings['CQL_TLS_KEY']],
+    ]);
+    // Where there is no TLS the Secret is not there, and the pod starts without it.
+    expect(secret.optional).toBe(true);
+  }
 });

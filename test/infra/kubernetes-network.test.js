@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BUILDS, buildAll } from '../support/kubernetes/build.js';
-import { carries, nameOf, podOf } from '../support/kubernetes/resources.js';
+import { BUILDS, buildAll, KUBERNETES } from '../support/kubernetes/build.js';
+import { carries, find, nameOf, podOf } from '../support/kubernetes/resources.js';
+import { readModules } from '../support/terraform/modules.js';
 
 // Who may speak to whom. Whether a network plug-in reads it as we do, only a cluster can show.
 
@@ -51,5 +53,34 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
           .flatMap(({ ingress = [] }) => ingress.flatMap((/** @type {any} */ rule) => rule.from));
         expect(admitted).toContainEqual({ podSelector });
       }
+  });
+});
+
+describe('overlays/managed, against the module that makes its database', () => {
+  const MODULE = 'infra/terraform/modules/scylladb-cloud';
+  const TLS_PORT = 9142;
+
+  test('it and the page name what Terraform puts out', async () => {
+    const terraform = (await readModules(builds.python, [MODULE])).get(MODULE);
+    for (const file of ['overlays/managed/kustomization.yaml', 'README.md']) {
+      const text = readFileSync(`${KUBERNETES}/${file}`, 'utf8');
+      expect(text).toContain(MODULE);
+      const named = [...text.matchAll(/\b(settings|secrets|files)\.([A-Z][A-Z_]+)\b/g)];
+      expect(named.map(([name]) => name)).toEqual(
+        expect.arrayContaining(['settings.CQL_CONTACT_POINTS', 'settings.CQL_LOCAL_DC']),
+      );
+      for (const [, output, setting] of named)
+        expect(terraform?.outputs[String(output)]?.value).toHaveProperty(String(setting));
+    }
+  });
+
+  test('it asks the database on the port with TLS, to which it is let out', () => {
+    const resources = builds.built.get('overlays/managed') ?? [];
+    const { CQL_CONTACT_POINTS, CQL_TLS_CA } = find(resources, 'ConfigMap/millrace-settings').data;
+    expect(CQL_TLS_CA).toBeDefined();
+    for (const point of CQL_CONTACT_POINTS.split(',')) expect(point).toMatch(new RegExp(`:${TLS_PORT}$`));
+    expect(readFileSync(`${MODULE}/outputs.tf`, 'utf8')).toContain(`has_tls ? ${TLS_PORT} :`);
+    const [{ ports }] = find(resources, 'NetworkPolicy/to-database').spec.egress;
+    expect(ports).toContainEqual({ protocol: 'TCP', port: TLS_PORT });
   });
 });

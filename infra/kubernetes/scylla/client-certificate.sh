@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Hands the application what it needs for ScyllaDB's port with TLS, which overlays/tls connects to: the authority of its certificates, and
+# a certificate to show, both made by the operator in the cluster's namespace. A pod mounts only what is in its own.
+#
+# The operator makes another client's certificate after eight of its ten years: run this again then, or when the cluster was made anew.
+set -euo pipefail
+
+usage() {
+  echo "usage: bash infra/kubernetes/scylla/client-certificate.sh [--dry-run]"
+  echo
+  echo "  --dry-run  prints the commands, and does nothing"
+}
+
+dry_run=
+case "${1:-}" in
+  "") ;;
+  --dry-run) dry_run=1 ;;
+  -h | --help) usage && exit 0 ;;
+  *) usage >&2 && exit 2 ;;
+esac
+
+fail() {
+  echo "client-certificate.sh: $*" >&2
+  exit 1
+}
+
+umask 077
+files=$(mktemp -d)
+trap 'rm -rf "$files"' EXIT
+
+# take FILE RESOURCE TEMPLATE: writes what the template finds in the resource to the file
+take() {
+  echo "+ kubectl --namespace scylla get $2 --output go-template='$3' >$1"
+  [ -z "$dry_run" ] || return 0
+  kubectl --namespace scylla get "$2" --output "go-template=$3" >"$files/$1" ||
+    fail "the operator has made no $2 yet: is the ScyllaCluster available?"
+  grep -q '^-----BEGIN ' "$files/$1" || fail "$2 does not hold what was looked for: $3"
+}
+
+take ca.crt configmap/millrace-local-serving-ca '{{index .data "ca-bundle.crt"}}'
+take tls.crt secret/millrace-local-user-admin '{{index .data "tls.crt" | base64decode}}'
+take tls.key secret/millrace-local-user-admin '{{index .data "tls.key" | base64decode}}'
+
+create=(kubectl --namespace millrace create secret generic millrace-cql-tls --dry-run=client --output yaml)
+apply=(kubectl apply --server-side --filename -)
+echo "+ ${create[*]} --from-file=ca.crt --from-file=tls.crt --from-file=tls.key | ${apply[*]}"
+[ -z "$dry_run" ] || exit 0
+"${create[@]}" --from-file="$files/ca.crt" --from-file="$files/tls.crt" --from-file="$files/tls.key" | "${apply[@]}"
