@@ -42,46 +42,57 @@ export async function createKeyspace(client, keyspace) {
 /** How long nodes may take to tell each other of a keyspace or a table, in ms. */
 const AGREEMENT_MS = 60_000;
 
+/** "Keyspace … doesn't exist": an invalid request to Cassandra, a matter of configuration to ScyllaDB. */
+const MISSING_KEYSPACE = [0x2200, 0x2300];
+
+/**
+ * Makes the tables that come before there is a lock, the same from many processes at once: Cassandra gives a table an id
+ * where it is made, and two nodes that make the same one at once never agree on it again. So all go to one node, which
+ * lets one pass after the other, and go on when the others know.
+ *
+ * @param {import('cassandra-driver').Client} admin without a keyspace: with one, it would not connect to nodes that have not heard of it
+ * @param {string} keyspace
+ * @param {string[]} statements each `CREATE TABLE IF NOT EXISTS`
+ * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
+ */
+export async function createFirst(admin, keyspace, statements) {
+  const host = admin
+    .getState()
+    .getConnectedHosts()
+    .sort((one, other) => (one.address < other.address ? -1 : 1))[0];
+  for (const statement of statements) {
+    const cql = statement.replace(' IF NOT EXISTS ', ` IF NOT EXISTS ${keyspace}.`);
+    await untilListed(() => admin.execute(cql, [], { ...DDL, host }));
+  }
+  await untilAgreed(admin);
+}
+
 /**
  * A keyspace that another process makes at this moment is listed some ms before it can be used (Cassandra 5.0: in 40 of 40
  * tries), and longer on the other nodes.
  *
- * @param {() => Promise<import('cassandra-driver').Client>} open connects to it; fails with `schema_differs` where it is not there
- * @returns {Promise<import('cassandra-driver').Client>}
+ * @param {() => Promise<unknown>} create
  */
-export async function openKeyspace(open) {
+async function untilListed(create) {
   const deadline = Date.now() + AGREEMENT_MS;
   for (;;) {
     try {
-      return await open();
+      return await create();
     } catch (error) {
-      const isMissing = error instanceof MillraceError && error.code === 'schema_differs';
-      if (!isMissing || Date.now() > deadline) throw error;
+      const { code } = /** @type {{ code?: unknown }} */ (error);
+      if (!MISSING_KEYSPACE.includes(Number(code)) || Date.now() > deadline) throw error;
     }
     await sleep(200);
   }
 }
 
-/**
- * Runs what comes before there is a lock, the same from many processes at once: Cassandra gives a table an id where it is
- * made, and two nodes that make the same one at once never agree on it again. So all go to one node, which lets one pass
- * after the other, and go on when the others know.
- *
- * @param {import('cassandra-driver').Client} client
- * @param {string[]} statements each with IF NOT EXISTS
- * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
- */
-export async function createFirst(client, statements) {
-  const host = client
-    .getState()
-    .getConnectedHosts()
-    .sort((one, other) => (one.address < other.address ? -1 : 1))[0];
-  for (const statement of statements) await client.execute(statement, [], { ...DDL, host });
-  const deadline = Date.now() + AGREEMENT_MS;
+/** @param {import('cassandra-driver').Client} client */
+async function untilAgreed(client) {
   // In the driver and its documentation, but not in its types.
   const metadata = /** @type {{ checkSchemaAgreement: () => Promise<boolean> }} */ (
     /** @type {unknown} */ (client.metadata)
   );
+  const deadline = Date.now() + AGREEMENT_MS;
   while (!(await metadata.checkSchemaAgreement())) {
     if (Date.now() > deadline) {
       throw new MillraceError(

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../rules.js';
-import { createFirst, createKeyspace, DDL, dialectOf, openKeyspace } from './cluster.js';
+import { createFirst, createKeyspace, DDL, dialectOf } from './cluster.js';
 import { readMigrations, statementsOf, windowOptions } from './files.js';
 import { FILLS } from './fill.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
@@ -27,18 +27,18 @@ const RETAINED = {
  */
 export async function migrate({ admin, open, keyspace, retention, onStatus = () => {} }) {
   const dialect = await dialectOf(admin);
+  const migrations = await readMigrations();
+  const days = {
+    BATCH_DAYS: retention.batchDays,
+    HISTORY_DAYS: retention.historyDays,
+    DEAD_LETTER_DAYS,
+    LATE_DAY_DAYS,
+  };
   await createKeyspace(admin, keyspace);
-  const client = await openKeyspace(open);
+  const [first] = migrations;
+  if (first) await createFirst(admin, keyspace, statementsOf(first, days, dialect));
+  const client = await open();
   try {
-    const migrations = await readMigrations();
-    const days = {
-      BATCH_DAYS: retention.batchDays,
-      HISTORY_DAYS: retention.historyDays,
-      DEAD_LETTER_DAYS,
-      LATE_DAY_DAYS,
-    };
-    const [first] = migrations;
-    if (first) await createFirst(client, statementsOf(first, days, dialect));
     return await withSchemaLock(
       client,
       async () => {

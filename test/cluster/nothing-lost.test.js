@@ -20,6 +20,7 @@ import { cuts, databaseFaults, killWorker, restartMosquitto } from './kit/faults
 import { startFleet } from './kit/fleet.js';
 import { createJudge } from './kit/judge.js';
 import { createProgress } from './kit/progress.js';
+import { sentByPartition } from './kit/sent.js';
 import { createWorker } from './kit/worker.js';
 
 /** About five minutes on a quiet machine in all; a busy one takes several times that. */
@@ -139,6 +140,21 @@ test(
         .map(({ address }) => address);
     await until(() => addresses().length === 3, { what: 'connections to three nodes' });
     expect(addresses().sort()).toEqual(cluster.contactPoints);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'every request goes to the one node of three that has its partition',
+  async () => {
+    const devices = Array.from({ length: 30 }, (_, at) => `device-${at}`);
+    const sent = await sentByPartition(cluster, { devices, afterwards });
+    expect(sent.filter(({ replicas }) => replicas.length !== 1)).toEqual([]);
+    expect(sent.filter(({ coordinator, replicas }) => coordinator !== replicas[0])).toEqual([]);
+    expect(new Set(sent.map(({ coordinator }) => coordinator)).size).toBe(3);
+    expect(sent.length).toBeGreaterThan(100);
+    const written = sent.filter(({ cql }) => cql.startsWith('INSERT INTO measurement_batch'));
+    expect(written.length).toBeGreaterThanOrEqual(devices.length);
   },
   TIMEOUT_MS,
 );
