@@ -22,11 +22,13 @@ const SETTLE_MS = 2000;
  * @param {import('pino').Logger} parts.logger
  * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} parts.end when this process has to end before
  * @param {(text: string) => void} parts.onStatus
+ * @param {boolean} parts.orNone no session is as good as an empty one
  * @param {import('./periods.js').Periods} [parts.periods]
  * @returns {Promise<number>} messages that it held
- * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `failed` when it was stopped: the session is kept
+ * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`, `failed` when it was stopped: the session is kept
  */
-export async function drainSession({ config, version, logger, end, onStatus, periods = PERIODS_MS }) {
+export async function drainSession(parts) {
+  const { config, version, logger, end, onStatus, orNone, periods = PERIODS_MS } = parts;
   const { mqtt } = config;
   if (!mqtt.url) {
     throw new MillraceError(
@@ -85,10 +87,12 @@ export async function drainSession({ config, version, logger, end, onStatus, per
   let isEmpty = false;
   try {
     await ingest.start();
-    await subscriber.start();
+    // The one that is there from now on is ours, and empty.
+    isEmpty = !(await subscriber.start());
+    if (isEmpty && !orNone) throw noSession(mqtt);
     heardAt = performance.now();
-    await Promise.race([untilEmpty(), end.reached]);
-    isEmpty = !stopped;
+    if (!isEmpty) await Promise.race([untilEmpty(), end.reached]);
+    isEmpty ||= !stopped;
   } finally {
     subscriber.quiesce();
     await progress.untilSettled({ withinMs: SETTLE_MS, isHopeless: () => ingest.isStuck });
@@ -102,3 +106,10 @@ export async function drainSession({ config, version, logger, end, onStatus, per
     `Stopped before the end: the broker keeps the session of ${mqtt.clientId}.`,
   );
 }
+
+/** @param {import('../common/settings.js').Config['mqtt']} mqtt */
+const noSession = ({ url, clientId }) =>
+  new MillraceError(
+    'no_session',
+    `The broker at ${url} (MQTT_URL) has no session of ${clientId}. Check MQTT_CLIENT_ID; where it is right, the session has expired, or was ended before.`,
+  );

@@ -16,6 +16,10 @@ const FLAGS = {
     type: 'switch',
     help: 'empties the session of MQTT_CLIENT_ID at the broker, ends it, and is done',
   },
+  'or-none': {
+    type: 'switch',
+    help: 'with --drain: no session is no failure; for a job that may be tried again when it was done',
+  },
 };
 
 // npm start: ingest, API and dashboard, until a signal ends them, or whoever started them goes away.
@@ -24,7 +28,7 @@ await runCommand(async () => {
   const config = readSettings();
   const logger = createLogger(config.logLevel, { secrets: config.secrets });
   const end = createEnd();
-  await (flags.drain ? drain(config, logger, end) : serve(config, logger, end));
+  await (flags.drain ? drain(config, logger, end, flags['or-none']) : serve(config, logger, end));
   // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not
   // keep this process alive.
   process.exit();
@@ -58,10 +62,11 @@ async function serve(config, logger, end) {
  * @param {import('../common/settings.js').Config} config
  * @param {import('pino').Logger} logger
  * @param {End} end
+ * @param {boolean} orNone
  */
-async function drain(config, logger, end) {
+async function drain(config, logger, end, orNone = false) {
   const statusLine = createStatusLine(process.stderr);
-  const settled = await drainSession({ config, version, logger, end, onStatus: statusLine.update });
+  const settled = await drainSession({ config, version, logger, end, onStatus: statusLine.update, orNone });
   statusLine.clear();
   const { clientId, url } = config.mqtt;
   statusLine.print(`${clientId}: ${settled} messages settled; its session at ${url} is ended.`);

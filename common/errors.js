@@ -84,6 +84,7 @@ export const ERRORS = {
   not_ours: { kind: 'stop', exit: 74, title: 'A directory does not bear our marker file' },
   data_dir_taken: { kind: 'stop', exit: 75, title: 'Another engine works in this data directory' },
   not_all_replayed: { kind: 'stop', exit: 76, title: 'Not all that was to be replayed is stored' },
+  no_session: { kind: 'stop', exit: 77, title: 'The broker has no such session' },
   bad_settings: { kind: 'stop', exit: 78, title: 'Settings are missing or wrong' },
 };
 

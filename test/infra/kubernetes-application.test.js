@@ -60,7 +60,7 @@ describe('commands', () => {
     for (const one of named('^millrace-(ingest|http|sparkplug)$'))
       expect(settings(one).mqtt.clientId).toBe(`${one.workload.metadata.name}-0`);
     for (const one of named('^millrace-drain')) {
-      expect(containerOf(one.workload).command).toEqual(['node', 'api/index.js', '--drain']);
+      expect(containerOf(one.workload).command).toEqual(['node', 'api/index.js', '--drain', '--or-none']);
       expect(settings(one)).toMatchObject({
         role: 'ingest',
         mqtt: { clientId: 'millrace-ingest-ORDINAL' },

@@ -21,9 +21,9 @@ async function startAndStop(clientId) {
   expect((await api.ended).code).toBe(0);
 }
 
-/** @param {Record<string, string>} settings on top of the installation's */
-function drain(settings) {
-  const command = startCommand('api/index.js', { ...installation.settings(), ...settings }, ['--drain']);
+/** @param {Record<string, string>} settings on top of the installation's @param {...string} words more flags */
+function drain(settings, ...words) {
+  const command = startCommand('api/index.js', { ...installation.settings(), ...settings }, ['--drain', ...words]);
   installation.afterwards(() => command.kill());
   return command;
 }
@@ -93,10 +93,15 @@ test('what waits in the session of a stopped process is stored, and the session 
   expect((await send(other.httpUrl, '/readyz')).status).toBe(200);
 });
 
-test('where there is no session it is done at once, and leaves none', async () => {
-  const { code, output } = await drain({ MQTT_CLIENT_ID: 'never-there' }).ended;
-  expect({ code, output }).toMatchObject({ code: 0 });
-  expect(output).toContain('never-there: 0 messages settled');
+test('where there is no session it says so, and leaves none; a job that is tried again may find it so', async () => {
+  const settings = { MQTT_CLIENT_ID: 'never-there', LOG_LEVEL: 'error' };
+  const { code, output } = await drain(settings).ended;
+  expect({ code, output }).toMatchObject({ code: 77 });
+  expect(output).toContain('has no session of never-there. Check MQTT_CLIENT_ID');
+  expect(await hasSession('never-there')).toBe(false);
+
+  const again = await drain(settings, '--or-none').ended;
+  expect(again).toMatchObject({ code: 0, output: expect.stringContaining('never-there: 0 messages settled') });
   expect(await hasSession('never-there')).toBe(false);
 });
 

@@ -100,9 +100,9 @@ export function createSubscriber(parts) {
   client.on('error', (error) => logger.warn({ reason: says(error) }, 'broker'));
   return {
     /**
-     * Settles when the subscriptions stand.
+     * Settles when the subscriptions stand: with whether the broker had a session of ours.
      *
-     * @returns {Promise<void>}
+     * @returns {Promise<boolean>}
      * @throws {MillraceError} `broker_away`: it does not answer, or refuses us
      */
     start: () =>
@@ -112,11 +112,11 @@ export function createSubscriber(parts) {
         const closed = () => fail(undefined);
         client.once('error', fail);
         client.once('close', closed);
-        client.once('connect', () => {
+        client.once('connect', ({ sessionPresent }) => {
           client.off('error', fail);
           client.off('close', closed);
           client.on('connect', () => void onConnect().catch(onFatal));
-          onConnect().then(resolve, reject);
+          onConnect().then(() => resolve(sessionPresent), reject);
         });
         client.connect();
       }),
