@@ -37,6 +37,14 @@ test('every process is given settings that the application knows and accepts', (
   }
 });
 
+test('all have the same of what the migration stores, where the reader sets the rest', () => {
+  for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
+    const values = workloads.map((one) => environmentOf(one.beside, one.workload)[name]);
+    expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
+    expect(readFileSync('infra/kubernetes/README.md', 'utf8')).toContain(`\`${name}\``);
+  }
+});
+
 describe('commands', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   /** @param {string} script of package.json @returns {string[]} its words, without settings and exec */

@@ -77,7 +77,8 @@ rolled_out scylla-operator deployment/webhook-server
 if [ -z "$dry_run" ] && [ -z "$(kubectl get nodes --selector scylla.scylladb.com/node-type=scylla --output name)" ]; then
   fail "no node has the label scylla.scylladb.com/node-type=scylla: label and taint the nodes for ScyllaDB, then run this again"
 fi
-apply --filename "$here/node-config.yaml"
+# As kubectl apply -k infra/kubernetes/scylla will.
+shown kubectl apply --filename "$here/node-config.yaml"
 reconciled scylla-operator nodeconfigs.scylla.scylladb.com/millrace
 
 driver=()
