@@ -25,7 +25,8 @@ beforeEach(() => {
   const bin = join(directory, 'bin');
   mkdirSync(bin);
   copyFileSync('test/support/operations/aws.js', join(bin, 'aws'));
-  writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n');
+  // While it waits it may be interrupted.
+  writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n[ -z "$FAKE_INTERRUPT" ] || kill -INT "$PPID"\n');
   for (const name of ['aws', 'sleep']) chmodSync(join(bin, name), 0o755);
 });
 
@@ -80,4 +81,9 @@ test('a look that fails does not end it, and ten of them do, while the command g
   expect(code).toBe(1);
   expect(errors).toContain(`goes on at ${INSTANCE}`);
   expect(existsSync(join(directory, 'cancelled'))).toBe(false);
+});
+
+test('whoever interrupts it ends the command, too', async () => {
+  expect(await reach('true', { FAKE_INTERRUPT: 'yes' })).toMatchObject({ code: 130 });
+  expect(existsSync(join(directory, 'cancelled'))).toBe(true);
 });
