@@ -8,10 +8,17 @@ import { command } from './shell.js';
 /** @satisfies {import('./given.js').Operation} */
 export const addNode = {
   help: 'starts one more node, which fetches its share, then takes that share from the others',
+  shared: ['engine', 'nodes', 'reach', 'keyspace', 'start'],
   flags: {
     node: {
       type: 'text',
       help: 'the new one: installed and configured, never started; --nodes are the others',
+    },
+    within: {
+      type: 'duration',
+      help: 'how long it may take to fetch its share',
+      fallback: 24 * 3_600_000,
+      min: 1000,
     },
   },
   plan(given) {
@@ -21,8 +28,8 @@ export const addNode = {
     return [
       expectAllUp(first, nodes.length),
       onNode(node, 'starts, and fetches its share', start),
-      awaitServing(node),
-      awaitAllUp(first, nodes.length + 1),
+      awaitServing(node, given.within),
+      awaitAllUp(first, nodes.length + 1, given.within),
       ...cleanUps(given),
     ];
   },

@@ -10,13 +10,17 @@ import { parseFlags } from '../../common/flags.js';
  * @property {string} tag its own default is the time
  * @property {number} from
  * @property {string} reach
+ * @property {number} within ms, for each wait
  * @property {Need} need
- * @property {(fallback: { stop: string, start: string }) => { stop: string, start: string }} commands `--stop` and `--start`, where given
+ * @property {(fallback: Commands) => Commands} commands `--stop` and `--start`, where given
+ *
+ * @typedef {{ stop: string, start: string }} Commands
  *
  * @typedef {Record<string, any> & Known} Given
  *
  * @typedef {object} Operation
  * @property {string} help one line
+ * @property {(keyof typeof SHARED)[]} shared flags that it takes
  * @property {Record<string, import('../../common/flags.js').Flag>} flags of its own
  * @property {(given: Given) => import('./plan.js').Step[] | Promise<import('./plan.js').Step[]>} plan
  */
@@ -27,7 +31,7 @@ import { parseFlags } from '../../common/flags.js';
  * @typedef {{ (flag: 'nodes'): [string, ...string[]], (flag: string): any }} Need
  */
 
-/** Flags that all operations share. @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** Flags that several operations take. @satisfies {Record<string, import('../../common/flags.js').Flag>} */
 const SHARED = {
   engine: { type: 'text', help: 'scylla or cassandra', fallback: 'scylla' },
   cluster: { type: 'text', help: 'ScyllaDB: what Manager calls the cluster' },
@@ -40,7 +44,17 @@ const SHARED = {
   keyspace: { type: 'text', help: 'CQL_KEYSPACE', fallback: 'iot' },
   tag: { type: 'text', help: 'name of a snapshot, a backup or a task; default: the time' },
   stop: { type: 'text', help: 'command that stops what runs on a node; default: by systemctl' },
-  start: { type: 'text', help: 'command that starts it' },
+  start: { type: 'text', help: 'command that starts it; default: by systemctl' },
+  within: {
+    type: 'duration',
+    help: 'how long each wait for a node may take',
+    fallback: 1_800_000,
+    min: 1000,
+  },
+};
+
+/** Flags of every operation. @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+const COMMON = {
   from: { type: 'integer', help: 'goes on with this step: those before it are done', fallback: 1, min: 1 },
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
 };
@@ -59,8 +73,8 @@ const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node',
  */
 export function readGiven(command, operation, argv, now) {
   /** @type {Record<string, any>} */
-  const flags = parseFlags(command, { ...SHARED, ...operation.flags }, argv);
-  const { engine, tag, keyspace, from, reach } = flags;
+  const flags = parseFlags(command, flagsOf(operation), argv);
+  const { engine = 'scylla', tag, keyspace, from, reach, within } = flags;
   if (engine !== 'scylla' && engine !== 'cassandra')
     throw new MillraceError('usage', '--engine is scylla or cassandra');
   const nodes = flags['nodes']?.split(',').filter(Boolean);
@@ -74,11 +88,18 @@ export function readGiven(command, operation, argv, now) {
   }
   return {
     ...flags,
-    ...{ engine, keyspace, from, reach, need },
+    ...{ engine, keyspace, from, reach, within, need },
     tag: tag ?? timeTag(now),
     commands: ({ stop, start }) => ({ stop: flags['stop'] ?? stop, start: flags['start'] ?? start }),
   };
 }
+
+/** @param {Operation} operation */
+const flagsOf = ({ shared, flags }) => ({
+  ...Object.fromEntries(shared.map((name) => [name, SHARED[name]])),
+  ...flags,
+  ...COMMON,
+});
 
 /** @param {string} flag @param {string | undefined} value */
 function expectSafe(flag, value) {

@@ -44,7 +44,8 @@ await runCommand(async () => {
   const operation = OPERATIONS[/** @type {keyof typeof OPERATIONS} */ (name)];
   const given = readGiven(`${COMMAND} ${name}`, operation, argv, new Date());
   const steps = await operation.plan(given);
-  const { reach, from, tag } = given;
+  const { reach, from } = given;
+  const again = /** @type {string[]} */ (operation.shared).includes('tag') ? `--tag ${given.tag} ` : '';
   if (given['dry-run']) process.stdout.write(printPlan(steps, { reach, from }));
-  else await runPlan(steps, { reach, from, tag, line: createStatusLine(process.stderr) });
+  else await runPlan(steps, { reach, from, again, line: createStatusLine(process.stderr) });
 });

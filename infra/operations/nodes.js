@@ -1,12 +1,7 @@
 import { onNode } from './plan.js';
+import { until } from './wait.js';
 
 /** @typedef {import('./plan.js').Step} Step */
-
-/** Between two looks at something that takes minutes, in s. */
-const LOOK_EVERY_S = 5;
-
-/** @param {string} condition @returns {string} waits until it holds */
-const until = (condition) => `until ${condition}; do sleep ${LOOK_EVERY_S}; done`;
 
 /**
  * True when `nodetool status` knows just so many nodes, and all of them are up and take part. Addresses play no part in
@@ -26,16 +21,51 @@ const allUp = (count) =>
 export const expectAllUp = (viewer, count) =>
   onNode(viewer, `all ${count} nodes are up, or this goes no further`, allUp(count));
 
-/** @param {string} viewer who waits until it sees so @param {number} count */
-export const awaitAllUp = (viewer, count) =>
-  onNode(viewer, `waits until it sees ${count} nodes, all up`, until(allUp(count)));
+/** @param {string} viewer who waits until it sees so @param {number} count @param {number} within ms */
+export const awaitAllUp = (viewer, count, within) =>
+  onNode(
+    viewer,
+    `waits until it sees ${count} nodes, all up`,
+    until(allUp(count), {
+      within,
+      late: `this node does not see ${count} nodes, all up: look at nodetool status here, and at the log of the one that is missing; --within waits longer.`,
+    }),
+  );
 
-/** A node opens its port for clients last, when it has joined and has read its log. @param {string} node */
-export const awaitServing = (node) =>
+/**
+ * True when they have. A node that has left is told as unreachable for days; one that is away is found by `allUp`.
+ */
+const ONE_SCHEMA =
+  'nodetool describecluster | awk "/Schema versions:/ {on = 1; next} /^[^\\t]/ {on = 0} /UNREACHABLE/ {next} on && /: \\[/ {n++} END {exit n != 1}"';
+
+/** Two schemas at once take seconds to become one, where nothing is wrong. */
+const AGREE_WITHIN_MS = 120_000;
+
+/** @param {string} viewer @param {number} within ms */
+export const awaitOneSchema = (viewer, within) =>
+  onNode(
+    viewer,
+    'all nodes have one schema, or this goes no further',
+    until(ONE_SCHEMA, {
+      within: Math.min(within, AGREE_WITHIN_MS),
+      late: 'the nodes have not one schema: look at nodetool describecluster.',
+    }),
+  );
+
+/**
+ * A node opens its port for clients last, when it has joined and has read its log.
+ *
+ * @param {string} node
+ * @param {number} within ms
+ */
+export const awaitServing = (node, within) =>
   onNode(
     node,
     'waits until it serves clients',
-    until('nodetool info 2>/dev/null | grep -Eq "^Native Transport active *: *true"'),
+    until('nodetool info 2>/dev/null | grep -Eq "^Native Transport active *: *true"', {
+      within,
+      late: 'it does not serve clients: look at its log, and at nodetool netstats where it is fetching data; --within waits longer.',
+    }),
   );
 
 /**
@@ -43,14 +73,14 @@ export const awaitServing = (node) =>
  *
  * @param {string} node
  * @param {string[]} nodes all
- * @param {{ stop: string, start: string, between?: Step[] }} commands
+ * @param {{ stop: string, start: string, within: number, between?: Step[] }} commands `within`: ms for each wait
  * @returns {Step[]}
  */
-export const restarted = (node, nodes, { stop, start, between = [] }) => [
+export const restarted = (node, nodes, { stop, start, within, between = [] }) => [
   onNode(node, 'takes no more requests, and writes down what memory holds', 'nodetool drain'),
   onNode(node, 'stops', stop),
   ...between,
   onNode(node, 'starts', start),
-  awaitServing(node),
-  ...nodes.filter((other) => other !== node).map((other) => awaitAllUp(other, nodes.length)),
+  awaitServing(node, within),
+  ...nodes.filter((other) => other !== node).map((other) => awaitAllUp(other, nodes.length, within)),
 ];

@@ -7,6 +7,7 @@ import { command } from './shell.js';
  * @property {string} title what it does, for people
  * @property {string} script
  * @property {string} [node] where it runs; none: here
+ * @property {string} [ifItFails] what is left as it should not stay, in one line
  */
 
 /** @param {string} title @param {string} script @returns {Step} */

@@ -10,6 +10,7 @@ import { command } from './shell.js';
 /** @satisfies {import('./given.js').Operation} */
 export const removeNode = {
   help: 'hands the share of a node to the others, and takes it away; or gives up one that is dead',
+  shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag', 'stop', 'within'],
   flags: {
     node: { type: 'text', help: 'the one to go; --nodes are those that stay' },
     dead: { type: 'text', help: 'instead: host id, of nodetool status, of one that never comes back' },
@@ -28,7 +29,7 @@ function retired(given) {
   return [
     expectAllUp(first, nodes.length + 1),
     onNode(node, 'sends its share to the others, and leaves', 'nodetool decommission'),
-    awaitAllUp(first, nodes.length),
+    awaitAllUp(first, nodes.length, given.within),
     onNode(node, 'stops', given.commands(SERVICE[given.engine]).stop),
   ];
 }
@@ -43,7 +44,7 @@ function buried(given) {
       'the others make copies of what it had',
       command('nodetool', 'removenode', given.need('dead')),
     ),
-    awaitAllUp(first, nodes.length),
+    awaitAllUp(first, nodes.length, given.within),
     ...repair.plan(given),
   ];
 }

@@ -18,7 +18,7 @@ import { allStopped } from './stopped.js';
 export async function byManager(given) {
   const [cluster, nodes, { tag, keyspace }] = [given.need('cluster'), given.need('nodes'), given];
   const from = ['-L', given.need('location'), '-T', tag];
-  const { stop, start } = given.commands(SERVICE.scylla);
+  const service = { ...given.commands(SERVICE.scylla), within: given.within };
   const type = /** @type {const} */ ('restore');
   return [
     here(
@@ -32,7 +32,7 @@ export async function byManager(given) {
       name: `millrace-schema-${tag}`,
       words: [...from, '--restore-schema'],
     }),
-    ...nodes.flatMap((node) => restarted(node, nodes, { stop, start })),
+    ...nodes.flatMap((node) => restarted(node, nodes, service)),
     // Where they are started again and again, they have found the schema meanwhile.
     allStopped(keyspace),
     ...managed('the data', {

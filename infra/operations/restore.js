@@ -12,6 +12,7 @@ import { allStopped } from './stopped.js';
 /** @satisfies {import('./given.js').Operation} */
 export const restore = {
   help: 'brings a backup back: into an empty cluster, or, of Cassandra, into a keyspace beside the one in use (a drill)',
+  shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag', 'stop', 'start', 'within'],
   flags: {
     location: {
       type: 'text',

@@ -15,6 +15,7 @@ const FILES = /** @type {const} */ ({
 /** @satisfies {import('./given.js').Operation} */
 export const rotate = {
   help: "a new secret in an old one's place: of the database, the API, or devices",
+  shared: ['nodes', 'reach'],
   flags: {
     secret: { type: 'text', help: 'database, token, cursor or devices' },
     directory: { type: 'text', help: 'where its file is', fallback: 'infra/compose/secrets' },

@@ -13,11 +13,11 @@ const SHOWN_EVERY_MS = 1000;
  * @param {object} options
  * @param {string} options.reach as for `commandLine`
  * @param {number} options.from number of the first step, 1 on: those before it were done
- * @param {string} options.tag as the steps have it
+ * @param {string} options.again what has to be added to the same command to get the same steps
  * @param {import('../../common/status-line.js').StatusLine} options.line
  * @throws {MillraceError} `usage`: there is no such step; `failed` at the first step that fails: it names the step, and how to go on from there
  */
-export async function runPlan(steps, { reach, from, tag, line }) {
+export async function runPlan(steps, { reach, from, again, line }) {
   if (from > steps.length) {
     throw new MillraceError('usage', `--from ${from}: there are ${steps.length} steps.`);
   }
@@ -34,7 +34,7 @@ export async function runPlan(steps, { reach, from, tag, line }) {
     if (code !== 0) {
       throw new MillraceError(
         'failed',
-        `Step ${title} failed (${code}). What came before it is done. When the cause is mended, go on with the same command and --tag ${tag} --from ${number}.`,
+        `Step ${title} failed (${code}). What came before it is done. When the cause is mended, go on with the same command and ${again}--from ${number}.${step.ifItFails ? `\n${step.ifItFails}` : ''}`,
       );
     }
     line.print(`${title}: done in ${seconds()} s`);

@@ -1,26 +1,29 @@
+import { packages } from './apt.js';
 import { sctool } from './manager.js';
-import { expectAllUp, restarted } from './nodes.js';
+import { awaitOneSchema, expectAllUp, restarted } from './nodes.js';
 import { here, onNode } from './plan.js';
 import { SERVICE } from './service.js';
 import { command } from './shell.js';
 
 /** @typedef {import('./given.js').Given} Given */
+/** @typedef {import('./plan.js').Step} Step */
 
-/** How a new version gets onto a node: Debian's way; where it is another, `--install` says so. */
-const INSTALL = {
-  scylla: () => 'sudo apt-get update && sudo apt-get dist-upgrade -y scylla',
-  cassandra: (/** @type {string} */ version) =>
-    `sudo apt-get update && ${command('sudo', 'apt-get', 'install', '-y', `cassandra=${version}`)}`,
+/** What the process that serves says of itself: `scylla --version` says what is installed. */
+const RUNNING = {
+  scylla: 'curl -fsS http://localhost:10000/storage_service/scylla_release_version | tr -d "\\""',
+  cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',
 };
-
-const VERSION = { scylla: 'scylla --version', cassandra: 'nodetool version' };
 
 /** @satisfies {import('./given.js').Operation} */
 export const upgrade = {
   help: 'a new version, node by node, while the others serve',
+  shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'stop', 'start', 'within'],
   flags: {
     to: { type: 'text', help: 'the version, such as 2026.1.6' },
-    install: { type: 'text', help: 'command that installs it on a node; default: by apt' },
+    install: {
+      type: 'text',
+      help: 'command that installs it on a node that has been stopped; default: by apt, which fetches it before',
+    },
     'rewrite-sstables': {
       type: 'switch',
       help: 'Cassandra: writes all files in the form of the new version afterwards; after a major one',
@@ -28,39 +31,60 @@ export const upgrade = {
   },
   plan(given) {
     const [nodes, to] = [given.need('nodes'), given.need('to')];
-    const [first] = nodes;
-    const { stop, start } = given.commands(SERVICE[given.engine]);
-    const install = given.install ?? INSTALL[given.engine](to);
+    const { engine, within, install } = given;
+    const way = install ? { fetch: [], install } : packages(engine, to);
+    const oneSchema = awaitOneSchema(nodes[0], within);
     return [
-      ...pause(given),
-      onNode(first, 'all nodes have one schema', 'nodetool describecluster'),
-      ...nodes.flatMap((node) => [
-        expectAllUp(node, nodes.length),
-        onNode(
-          node,
-          `takes the snapshot before-${to}, to go back to`,
-          command('nodetool', 'snapshot', '-t', `before-${to}`, given.keyspace),
-        ),
-        ...restarted(node, nodes, { stop, start, between: [onNode(node, `installs ${to}`, install)] }),
-        onNode(node, 'its version', VERSION[given.engine]),
-      ]),
-      ...resume(given),
+      oneSchema,
+      ...nodes.flatMap((node) =>
+        way.fetch.map((script) => onNode(node, `fetches ${to}, and installs nothing yet`, script)),
+      ),
+      ...withoutManager(given, [...nodes.flatMap((node) => upgraded(node, given, way.install)), oneSchema]),
       ...(given['rewrite-sstables'] ? rewrite(given) : []),
     ];
   },
 };
 
-/** Repairs and backups between two versions are not supported. @param {Given} given */
-const pause = ({ engine, cluster }) =>
-  engine === 'scylla' && cluster
-    ? [here('Manager begins no repair and no backup meanwhile', sctool('suspend', '-c', cluster))]
-    : [];
+/** @param {string} node @param {Given} given @param {string} install @returns {Step[]} */
+function upgraded(node, given, install) {
+  const { engine, keyspace, to, within } = given;
+  const nodes = given.need('nodes');
+  const between = [onNode(node, `installs ${to}`, install)];
+  return [
+    expectAllUp(node, nodes.length),
+    onNode(
+      node,
+      `takes the snapshot before-${to}, to go back to`,
+      command('nodetool', 'snapshot', '-t', `before-${to}`, keyspace),
+    ),
+    ...restarted(node, nodes, { ...given.commands(SERVICE[engine]), within, between }),
+    onNode(node, `it is ${to} that runs`, expectVersion(RUNNING[engine], to)),
+  ];
+}
 
-/** @param {Given} given */
-const resume = ({ engine, cluster }) =>
-  engine === 'scylla' && cluster
-    ? [here('Manager goes on', sctool('resume', '-c', cluster, '--start-tasks'))]
-    : [];
+/** @param {string} said command that prints it @param {string} to */
+const expectVersion = (said, to) => `said=$(${said})
+case $said in
+  ${to} | ${to}-*) echo "$said" ;;
+  *) echo "It says \\"$said\\", not ${to}: look at what was installed before you go on." >&2; exit 1 ;;
+esac`;
+
+/**
+ * Repairs and backups between two versions are not supported.
+ *
+ * @param {Given} given
+ * @param {Step[]} steps
+ * @returns {Step[]}
+ */
+function withoutManager({ engine, cluster }, steps) {
+  if (engine !== 'scylla' || !cluster) return steps;
+  const resume = sctool('resume', '-c', cluster, '--start-tasks');
+  const ifItFails = `Manager begins no repair and no backup until the last step, or: ${resume}`;
+  return [
+    here(`Manager begins no repair and no backup until: ${resume}`, sctool('suspend', '-c', cluster)),
+    ...[...steps, here('Manager goes on', resume)].map((step) => ({ ...step, ifItFails })),
+  ];
+}
 
 /** @param {Given} given */
 const rewrite = (given) =>

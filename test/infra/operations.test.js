@@ -19,6 +19,8 @@ const NODES = '--nodes a,b,c';
 const MANAGED = '--cluster prod --location s3:bucket --tag t1';
 const CASSANDRA = `--engine cassandra ${NODES} --tag t1`;
 
+const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options::=--force-confold';
+
 /** @param {string} provider */
 const medusaStoresTo = (provider) =>
   `grep -qx "storage_provider *= *${provider}" /etc/medusa/medusa.ini && grep -qx "bucket_name *= *bucket" /etc/medusa/medusa.ini`;
@@ -67,13 +69,14 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
   [
     `upgrade --cluster prod ${NODES} --to 2026.1.6`,
     [
+      `sudo apt-get update && ${APT} --download-only install "scylla=2026.1.6-*"'`,
       'sctool suspend -c prod',
       "ssh a 'nodetool snapshot -t before-2026.1.6 iot'",
       "ssh a 'nodetool drain'",
       "ssh a 'sudo systemctl stop scylla-server'",
-      "ssh a 'sudo apt-get update && sudo apt-get dist-upgrade -y scylla'",
+      `ssh a '${APT} install "scylla=2026.1.6-*"'`,
       "ssh a 'sudo systemctl start scylla-server'",
-      "ssh a 'scylla --version'",
+      'ssh a \'said=$(curl -fsS http://localhost:10000/storage_service/scylla_release_version | tr -d "\\"")',
       "ssh b 'nodetool snapshot -t before-2026.1.6 iot'",
       'sctool resume -c prod --start-tasks',
     ],
@@ -128,15 +131,17 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
   ],
   [`repair ${CASSANDRA}`, ["ssh c 'nodetool repair --full --partitioner-range iot'"]],
   [
-    `upgrade ${CASSANDRA} --to 5.0.10 --rewrite-sstables`,
+    `upgrade --engine cassandra ${NODES} --to 5.0.10 --rewrite-sstables`,
     [
-      "ssh a 'sudo apt-get update && sudo apt-get install -y cassandra=5.0.10'",
-      "ssh a 'nodetool version'",
+      `sudo apt-get update && ${APT} --download-only install "cassandra=5.0.10"'`,
+      "ssh a 'nodetool drain'",
+      `ssh a '${APT} install "cassandra=5.0.10"'`,
+      'ssh a \'said=$(nodetool version | sed -n "s/^ReleaseVersion: *//p")',
       "ssh c 'nodetool upgradesstables iot'",
     ],
   ],
   [
-    `add-node ${CASSANDRA} --node new`,
+    `add-node --engine cassandra ${NODES} --node new`,
     [
       "ssh new 'sudo systemctl start cassandra'",
       "ssh a 'nodetool cleanup iot'",
@@ -185,6 +190,7 @@ describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
     const script = join(directory, 'printed', 'script.sh');
     writeFileSync(script, out);
     expect(await run('shellcheck', ['--severity', 'warning', script], process.env)).toMatchObject({
+      code: 0,
       out: '',
     });
   });
@@ -192,7 +198,7 @@ describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
 
 /** Those whose programs are all feigned, and that are the same at any time. */
 const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
-  (words) => !/--check|cassandra.*location|^rotate --secret database|^upgrade .*cassandra|--dead/.test(words),
+  (words) => !/--check|cassandra.*location|^rotate --secret database|--dead/.test(words),
 );
 
 /** A node's data directory with something in its snapshot `t1`. @returns {string} */
@@ -205,7 +211,8 @@ function dataWithSnapshot() {
 }
 
 test.each(RUNNABLE)('%s runs what it prints', async (text) => {
-  const fakes = makeFakes(join(directory, 'run'));
+  const running = text.match(/--to (\S+)/)?.[1];
+  const fakes = makeFakes(join(directory, 'run'), { running });
   const words = text.split(/ +/);
   if (text.startsWith('restore --engine cassandra')) words.push('--data', dataWithSnapshot());
   const printed = await operate([...words, '--dry-run'], fakes.env);
@@ -215,7 +222,7 @@ test.each(RUNNABLE)('%s runs what it prints', async (text) => {
   const called = fakes.called();
   expect(called.length).toBeGreaterThan(0);
 
-  const again = makeFakes(join(directory, 'run'));
+  const again = makeFakes(join(directory, 'run'), { running });
   writeFileSync(join(directory, 'plan.sh'), printed.out);
   expect(await run('sh', [join(directory, 'plan.sh')], again.env)).toMatchObject({ code: 0 });
   expect(again.called()).toEqual(called);
@@ -239,19 +246,47 @@ test('a new secret is in its file, and in nothing that is printed or called', as
 });
 
 test('nothing is begun while a node is away, and the step is named from which it goes on', async () => {
-  const fakes = makeFakes(join(directory, 'away'), { nodes: 2 });
-  const words = `upgrade ${CASSANDRA} --to 5.0.10 --install true`.split(' ');
+  const running = '5.0.10';
+  const fakes = makeFakes(join(directory, 'away'), { nodes: 2, running });
+  const words = `upgrade --engine cassandra ${NODES} --to 5.0.10 --install true`.split(' ');
   const { code, errors } = await operate(words, fakes.env);
   expect(code).toBe(1);
   expect(errors).toContain('Step 2/');
-  expect(errors).toContain('--tag t1 --from 2');
+  expect(errors).toContain('go on with the same command and --from 2.');
   expect(fakes.called().filter((line) => /drain|snapshot|systemctl/.test(line))).toEqual([]);
 
-  const mended = makeFakes(join(directory, 'away'));
+  const mended = makeFakes(join(directory, 'away'), { running });
   expect(await operate([...words, '--from', '2'], mended.env)).toMatchObject({ code: 0 });
   const called = mended.called();
-  expect(called).not.toContain('nodetool describecluster');
+  expect(called.indexOf('nodetool describecluster')).toBeGreaterThan(called.indexOf('nodetool drain'));
   expect(called.filter((line) => line === 'nodetool drain')).toHaveLength(3);
+});
+
+test.each([
+  ['another version runs', { running: '2026.1.7-0.20260901.0a1b2c3-1' }, 'Step 10/', 'It says "2026.1.7'],
+  [
+    'the nodes have two schemas',
+    { running: '2026.1.6', schemas: ['86afa796: [10.0.0.1]', '9c1f0d2e: [10.0.0.2]'] },
+    'Step 1/',
+    'After 1s the nodes have not one schema',
+  ],
+])('an upgrade ends where %s, and says what is left', async (_, engine, step, says) => {
+  const fakes = makeFakes(join(directory, 'other'), { nodes: 1, ...engine });
+  const words = 'upgrade --cluster prod --nodes a --to 2026.1.6 --install true --within 1s'.split(' ');
+  const { code, errors } = await operate(words, fakes.env);
+  expect(code).toBe(1);
+  expect(errors).toContain(step);
+  expect(errors).toContain(says);
+  const suspended = fakes.called().includes('sctool suspend -c prod');
+  expect(errors.includes('or: sctool resume -c prod --start-tasks')).toBe(suspended);
+});
+
+test('a wait that is in vain ends, and says where to look', async () => {
+  const fakes = makeFakes(join(directory, 'vain'));
+  const words = `add-node ${NODES} --node d --within 1s`.split(' ');
+  const { code, errors } = await operate(words, fakes.env);
+  expect(code).toBe(1);
+  expect(errors).toContain('After 1s this node does not see 4 nodes, all up: look at nodetool status');
 });
 
 test('to go on behind the last step is refused', async () => {
@@ -362,6 +397,36 @@ test('the files of secrets are those that compose and Kubernetes have', () => {
     for (const file of ['cql_serve_password', 'cql_migrate_password', 'api_token', 'cursor_secret'])
       expect(text).toMatch(new RegExp(`\\b${file}\\b`));
   }
+});
+
+test('each tells the flags that it takes, and takes no others', async () => {
+  const help = async (/** @type {string} */ name) => (await operate([name, '--help'], process.env)).errors;
+  expect(await help('remove-process')).not.toMatch(/--(engine|keyspace|tag|start|within)/);
+  expect(await help('upgrade')).toMatch(/--within <duration> +how long .* \(30m\)/);
+  expect(await help('add-node')).toMatch(/--within <duration> +how long .* \(1d\)/);
+  expect(
+    await operate('rotate --secret token --nodes a --engine scylla'.split(' '), process.env),
+  ).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('--engine is not known'),
+  });
+});
+
+/** The page's lines that are commands, as a shell takes them. */
+function examples() {
+  const page = readFileSync('infra/operations/README.md', 'utf8');
+  return [...page.matchAll(/^ {4}(npm run operations .*)$/gm)].map(([, line]) =>
+    String(line).replace('--nodes …', NODES),
+  );
+}
+
+test('the page has examples', () => expect(examples().length).toBeGreaterThan(15));
+
+test.each(examples())('as the page has it: %s', async (line) => {
+  const { env } = makeFakes(join(directory, 'examples'));
+  const asked = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
+  const ran = await run('sh', ['-euc', `${asked}\n${line}`], { ...env, NODE: process.execPath });
+  expect(ran).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('# 1/') });
 });
 
 test('the page names every operation', async () => {

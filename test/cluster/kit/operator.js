@@ -10,6 +10,17 @@ import { run } from '../../support/operations/fakes.js';
 /** A node of three that starts anew while the machine is busy. */
 const LATE_MS = 600_000;
 
+const STOP = ['--stop', 'member stop'];
+const START = ['--start', 'member start'];
+
+/** What does it here instead of systemctl, where an operation does it. @type {Record<string, string[]>} */
+const SERVICE = {
+  restore: [...STOP, ...START],
+  upgrade: [...STOP, ...START],
+  'add-node': START,
+  'remove-node': STOP,
+};
+
 /** @param {Member} member what operations call it @returns {string} */
 export const nodeName = ({ name }) => name.replace(' ', '-');
 
@@ -63,7 +74,7 @@ if (!answer.ok) throw new Error(await answer.text());`;
     /** @param {string} operation @param {...string} words its own @throws {Error} with what it said, when it fails */
     async operate(operation, ...words) {
       const shared = ['--engine', 'cassandra', '--keyspace', String(settings['CQL_KEYSPACE'])];
-      const ways = ['--reach', command('sh', reach), '--stop', 'member stop', '--start', 'member start'];
+      const ways = ['--reach', command('sh', reach), ...(SERVICE[operation] ?? [])];
       const { code, errors } = await run(
         process.execPath,
         ['infra/operations/index.js', operation, ...shared, ...ways, ...words],

@@ -25,6 +25,8 @@ const PROGRAMS = {
 case $1 in
   status) cat "$FAKES/status" ;;
   info) echo 'Native Transport active: true' ;;
+  version) echo "ReleaseVersion: $RUNNING" ;;
+  describecluster) printf '\tSchema versions:\n%bStats for all nodes:\n\tLive: 3\nDatabase versions:\n\t5.0.9: [10.0.0.1]\n' "$SCHEMAS" ;;
   decommission) sed -i '$d' "$FAKES/status" ;;
 esac`,
   sudo: `${NOTE}
@@ -37,20 +39,32 @@ case "$1 $2" in
 esac`,
   npm: NOTE,
   node: NOTE,
-  curl: NOTE,
+  curl: `${NOTE}; echo "\\"$RUNNING\\""`,
   medusa: `${NOTE}
 case $1 in
   report-last-backup) printf '[1] INFO: - Finished: %s seconds ago\\n[1] INFO: - Finished: True\\n' "$BACKUP_AGE" >&2 ;;
 esac`,
-  scylla: NOTE,
 };
 
 /**
  * @param {string} directory for them
- * @param {{ nodes?: number, taskStatus?: string, backup?: { ageS?: number, schema?: string } }} [engine] nodes that are up,
- *   what becomes of Manager's tasks, and the last backup
+ * @param {object} [engine]
+ * @param {number} [engine.nodes] that are up
+ * @param {string} [engine.taskStatus] what becomes of Manager's tasks
+ * @param {{ ageS?: number, schema?: string }} [engine.backup] the last one
+ * @param {string} [engine.running] the version that a node says it is
+ * @param {string[]} [engine.schemas] as `nodetool describecluster` tells them
  */
-export function makeFakes(directory, { nodes = 3, taskStatus = 'DONE', backup = {} } = {}) {
+export function makeFakes(
+  directory,
+  {
+    nodes = 3,
+    taskStatus = 'DONE',
+    backup = {},
+    running = '',
+    schemas = ['86afa796: [10.0.0.1, 10.0.0.2]', 'UNREACHABLE: [10.0.0.9]'],
+  } = {},
+) {
   const { ageS = 7200, schema = 'task_t_tag_sm_schema_with_internals.json.gz' } = backup;
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, 'bin'), { recursive: true });
@@ -69,6 +83,8 @@ export function makeFakes(directory, { nodes = 3, taskStatus = 'DONE', backup = 
     BACKUP_AGE: String(ageS),
     BACKUP_AT: new Date(Date.now() - ageS * 1000).toISOString().slice(0, 19).replaceAll(/\D/g, ''),
     BACKUP_SCHEMA: schema,
+    RUNNING: running,
+    SCHEMAS: schemas.map((one) => `\t\t${one}\\n\\n`).join(''),
     PATH: `${resolve(directory, 'bin')}:${process.env['PATH']}`,
   };
   return {
