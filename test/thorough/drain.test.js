@@ -23,7 +23,10 @@ async function startAndStop(clientId) {
 
 /** @param {Record<string, string>} settings on top of the installation's @param {...string} words more flags */
 function drain(settings, ...words) {
-  const command = startCommand('api/index.js', { ...installation.settings(), ...settings }, ['--drain', ...words]);
+  const command = startCommand('api/index.js', { ...installation.settings(), ...settings }, [
+    '--drain',
+    ...words,
+  ]);
   installation.afterwards(() => command.kill());
   return command;
 }
@@ -101,7 +104,10 @@ test('where there is no session it says so, and leaves none; a job that is tried
   expect(await hasSession('never-there')).toBe(false);
 
   const again = await drain(settings, '--or-none').ended;
-  expect(again).toMatchObject({ code: 0, output: expect.stringContaining('never-there: 0 messages settled') });
+  expect(again).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('never-there: 0 messages settled'),
+  });
   expect(await hasSession('never-there')).toBe(false);
 });
 
