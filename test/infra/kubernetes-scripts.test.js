@@ -36,7 +36,7 @@ test('make.sh writes secrets once, each another, for nobody else to read', async
   const files = join(directory, 'files');
   await run('/bin/sh', [`${KUBERNETES}/secrets/make.sh`, files]);
   const written = readdirSync(files).map((name) => read(join(files, name)));
-  expect(new Set(written).size).toBe(9);
+  expect(new Set(written).size).toBe(10);
   for (const name of readdirSync(files)) expect(statSync(join(files, name)).mode & 0o077).toBe(0);
   expect(statSync(files).mode & 0o077).toBe(0);
   for (const text of written) expect(text).toMatch(/^([0-9a-f]{48}|authenticator: [\s\S]*)$/);

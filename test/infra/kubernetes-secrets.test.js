@@ -43,11 +43,12 @@ test('no process is given a secret but as a file, of a Secret that the generator
   }
 });
 
-test('the superuser makes two roles, and each process has the one that it needs, with the password it was made with', () => {
+test('the superuser makes the roles, and each process has the one that it needs, with the password it was made with', () => {
   for (const { workload } of workloads.filter((one) => one.workload.metadata.name === 'millrace-roles')) {
     const flags = containerOf(workload).command;
     expect(flags).toContain('--migrate-password-file=/run/secrets/millrace/cql_migrate_password');
     expect(flags).toContain('--serve-password-file=/run/secrets/millrace/cql_serve_password');
+    expect(flags).toContain('--manager-password-file=/run/secrets/millrace/cql_manager_password');
   }
   const roleOf = Object.fromEntries(
     workloads.map(({ workload, beside }) => {

@@ -41,8 +41,8 @@ write() {
   echo "written  $directory/$1"
 }
 
-for name in api_token read_tokens cursor_secret cql_password cql_migrate_password cql_serve_password mqtt_password \
-  mqtt_device_password; do
+for name in api_token read_tokens cursor_secret cql_password cql_migrate_password cql_serve_password cql_manager_password \
+  mqtt_password mqtt_device_password; do
   if [ -e "$directory/$name" ]; then
     echo "kept     $directory/$name"
   else

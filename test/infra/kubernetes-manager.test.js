@@ -1,0 +1,70 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { KUBERNETES } from '../support/kubernetes/build.js';
+import { commandsIn, standIns } from '../support/kubernetes/stand-ins.js';
+
+// The role by which Scylla Manager reads the schema, and without which nothing is backed up. What the pod's shell does runs here.
+
+const SCRIPT = `${KUBERNETES}/scylla/manager-credentials.sh`;
+const LIST = '| af1dd5cd | scylla/millrace | default | set |';
+
+/** @type {ReturnType<typeof standIns>} */
+let pod;
+/** @type {string} */
+let directory;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-manager-'));
+  writeFileSync(join(directory, 'password'), 'its-password');
+  pod = standIns({
+    kubectl: `while [ "$1" != -- ]; do shift; done; shift; "$@"`,
+    sctool: `case "$2" in list) echo "$LIST" ;; update) [ -z "$UNKNOWN" ] ;; esac`,
+  });
+});
+afterAll(() => {
+  pod?.remove();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** @param {string[]} args @param {Record<string, string>} [differs] */
+const run = (args, differs) =>
+  pod.run('bash', [SCRIPT, '--password-file', join(directory, 'password'), ...args], {
+    LIST,
+    UNKNOWN: '',
+    ...differs,
+  });
+
+test('tells Manager the role and its password, and shows that to nobody else', async () => {
+  const { code, stdout, stderr, asked } = await run([]);
+  expect([code, stderr]).toEqual([0, '']);
+  const told = 'sctool cluster update -c scylla/millrace --username millrace_manager --password its-password';
+  expect(asked.filter((line) => line.includes('its-password'))).toEqual([told]);
+  expect(stdout).not.toContain('its-password');
+});
+
+test('says what failed', async () => {
+  const unknown = await run([], { UNKNOWN: 'yes' });
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('did not take it')]);
+  for (const list of ['', LIST.replace('set', 'not set')])
+    expect(await run([], { LIST: list })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no CQL credentials'),
+    });
+  const none = await run(['--password-file', join(directory, 'none')]);
+  expect([none.code, none.stderr, none.asked]).toEqual([1, expect.stringContaining('must hold'), []]);
+});
+
+test('--dry-run prints the commands, and does nothing', async () => {
+  const { code, stdout, asked } = await run(['--dry-run']);
+  expect([code, asked]).toEqual([0, []]);
+  expect(commandsIn(stdout).filter((command) => command.startsWith('kubectl '))).toHaveLength(2);
+});
+
+test('is told by the page after the job that makes the role, and before the first look', () => {
+  const page = readFileSync(`${KUBERNETES}/README.md`, 'utf8');
+  const steps = ['job/millrace-roles\n', `bash ${SCRIPT}`, 'schema_with_internals.json.gz', '. Look.**'];
+  const places = steps.map((text) => page.indexOf(text));
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect(places[0]).toBeGreaterThan(0);
+});
