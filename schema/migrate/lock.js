@@ -21,7 +21,10 @@ export async function withSchemaLock(client, work, onStatus) {
   await client.execute('INSERT INTO installation (part) VALUES (?) IF NOT EXISTS', [PART]);
   await take(client, owner, onStatus);
   const renewal = setInterval(
-    () => renew(client, owner).catch((error) => onStatus(`the schema lock could not be renewed: ${error}`)),
+    () =>
+      renew(client, owner).catch((error) =>
+        onStatus(`the schema lock could not be renewed: ${firstLine(error)}`),
+      ),
     (TTL_SECONDS * 1000) / 3,
   );
   try {
@@ -29,7 +32,9 @@ export async function withSchemaLock(client, work, onStatus) {
   } finally {
     clearInterval(renewal);
     await release(client, owner).catch((error) =>
-      onStatus(`the schema lock was not given back, and ends by itself in ${TTL_SECONDS} s: ${error}`),
+      onStatus(
+        `the schema lock was not given back, and ends by itself in ${TTL_SECONDS} s: ${firstLine(error)}`,
+      ),
     );
   }
 }
@@ -60,3 +65,6 @@ const renew = (client, owner) =>
 /** @param {import('cassandra-driver').Client} client @param {string} owner */
 const release = (client, owner) =>
   client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [PART, owner]);
+
+/** The driver's message of a request that no node answered goes on with a stack. @param {unknown} error */
+const firstLine = (error) => String(error).split('\n', 1)[0];
