@@ -4,6 +4,7 @@ import { readSettings } from '../../common/settings.js';
 import { DDL } from '../../schema/migrate/cluster.js';
 
 // A step of plans: each argument is a statement that alters a table, run as CQL_USERNAME with the settings of the application.
+// Without any it only signs in.
 await runCommand(async () => {
   const { cql } = readSettings();
   const client = await connect(cql, { applicationName: 'millrace-operations' });

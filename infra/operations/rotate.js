@@ -1,28 +1,23 @@
 import { MillraceError } from '../../common/errors.js';
 import { here, onNode } from './plan.js';
+import { deviceSecrets } from './rotate-devices.js';
 import { command, quote } from './shell.js';
+import { until } from './wait.js';
 
 /** @typedef {import('./given.js').Given} Given */
 /** @typedef {import('./plan.js').Step} Step */
 
-/** Secrets of the application's own, by the file that holds each, as infra/compose and infra/kubernetes call them. */
-const FILES = /** @type {const} */ ({
-  database: 'cql_serve_password',
-  token: 'api_token',
-  cursor: 'cursor_secret',
-});
-
 /** @satisfies {import('./given.js').Operation} */
 export const rotate = {
-  help: "a new secret in an old one's place: of the database, the API, or devices",
-  shared: ['nodes', 'reach'],
+  help: "a new secret in an old one's place: of a role in the database, the broker, the API, or devices",
+  shared: ['nodes', 'reach', 'within'],
   flags: {
-    secret: { type: 'text', help: 'database, token, cursor or devices' },
-    directory: { type: 'text', help: 'where its file is', fallback: 'infra/compose/secrets' },
-    deliver: {
-      type: 'text',
-      help: 'command that hands the new file on, such as kubectl apply -k infra/kubernetes/secrets',
-    },
+    secret: { type: 'text', help: 'serve, migrate, broker, token, cursor or devices' },
+    file: { type: 'text', help: 'holds the secret here; of devices: new ones are added to it' },
+    'migrate-file': { type: 'text', help: 'with serve: holds the password of the other role, which stays' },
+    'serve-file': { type: 'text', help: 'with migrate: the same' },
+    tell: { type: 'text', help: 'with broker: command that has it take what --file then holds' },
+    deliver: { type: 'text', help: 'command that puts the file where the processes read it' },
     restart: {
       type: 'text',
       help: 'command that restarts the application on a node',
@@ -33,77 +28,107 @@ export const rotate = {
       help: 'address on each node that answers when it serves',
       fallback: 'http://127.0.0.1:8080/readyz',
     },
-    devices: { type: 'text', help: 'with --secret devices: accounts, comma-separated' },
-    file: { type: 'text', help: 'with --secret devices: file that their new secrets are added to' },
+    devices: { type: 'text', help: 'with devices: accounts, comma-separated' },
     broker: {
       type: 'text',
-      help: 'with --secret devices: directory of the files of a Mosquitto, if that is the broker',
+      help: 'with devices: directory of the files of a Mosquitto, if that is the broker',
     },
   },
   plan(given) {
     const secret = given.need('secret');
-    if (secret === 'devices') return ofDevices(given);
-    if (!(secret in FILES))
-      throw new MillraceError('usage', `--secret is devices, ${Object.keys(FILES).join(', ')}`);
-    return ofFile(given, /** @type {keyof typeof FILES} */ (secret));
+    if (!Object.hasOwn(PLANS, secret))
+      throw new MillraceError('usage', `--secret is ${Object.keys(PLANS).join(', ')}`);
+    return PLANS[/** @type {keyof typeof PLANS} */ (secret)](given);
   },
 };
 
-/** @param {Given} given @param {keyof typeof FILES} secret @returns {Step[]} */
-function ofFile(given, secret) {
-  const file = quote(`${given['directory']}/${FILES[secret]}`);
-  return [
-    here('makes a new one, for its owner alone to read', `(umask 077 && openssl rand -hex 24 >${file}.new)`),
-    ...(secret === 'database' ? [inDatabase(given, file)] : []),
-    here('puts it in the place of the old one', `cat ${file}.new >${file} && rm ${file}.new`),
-    ...(given['deliver'] ? [here('hands it on', given['deliver'])] : []),
-    ...given
-      .need('nodes')
-      .flatMap((node) => [
-        onNode(node, 'starts anew, and reads it', given['restart']),
-        onNode(
-          node,
-          'waits until it serves',
-          `until ${command('curl', '-fsS', '-o', '/dev/null', given['ready'])}; do sleep 2; done`,
-        ),
-      ]),
-  ];
-}
+/** Whoever checks a secret is told of it before those who show it read it. @satisfies {Record<string, (given: Given) => Step[]>} */
+const PLANS = {
+  serve: (given) => [
+    made(given),
+    ...inDatabase(given, 'serve', given.need('migrate-file')),
+    ...placed(given),
+    ...restarted(given),
+  ],
+  // No process has it: the next npm run migrate does.
+  migrate: (given) => [
+    made(given),
+    ...inDatabase(given, 'migrate', given.need('serve-file')),
+    ...placed(given),
+  ],
+  broker: (given) => [
+    made(given),
+    here('puts it in the place of the old one', replaced(given)),
+    here('tells the broker', given.need('tell')),
+    ...delivered(given),
+    ...restarted(given),
+  ],
+  token: (given) => [made(given), ...placed(given), ...restarted(given)],
+  cursor: (given) => [made(given), ...placed(given), ...restarted(given)],
+  devices: deviceSecrets,
+};
 
-/**
- * Connections that are open stay good; what connects between this and its restart is refused, and tries again.
- *
- * @param {Given} given
- * @param {string} file quoted
- */
-function inDatabase(given, file) {
-  const migrate = quote(`${given['directory']}/cql_migrate_password`);
-  return here(
-    'tells the database, as CQL_USERNAME, which has to be a superuser',
-    `npm run -s roles -- --migrate-password-file ${migrate} --serve-password-file ${file}.new`,
+/** @param {Given} given */
+const fresh = (given) => `${given.need('file')}.new`;
+
+/** @param {Given} given */
+const made = (given) =>
+  here(
+    'makes a new one, for its owner alone to read',
+    `(umask 077 && openssl rand -hex 24 >${quote(fresh(given))})`,
   );
-}
+
+/** What is written over stays the same file, with its owner and rights. @param {Given} given */
+const replaced = (given) => {
+  const next = quote(fresh(given));
+  return `cat ${next} >${quote(given.need('file'))} && rm ${next}`;
+};
 
 /** @param {Given} given @returns {Step[]} */
-function ofDevices(given) {
-  const accounts = given.need('devices').split(',').filter(Boolean);
+const delivered = (given) =>
+  given['deliver'] ? [here('puts it where the processes read it', given['deliver'])] : [];
+
+/** @param {Given} given @returns {Step[]} */
+const placed = (given) => [here('puts it in the place of the old one', replaced(given)), ...delivered(given)];
+
+/**
+ * Connections that are open stay good; what connects between this and its restart is refused. A process that starts with a
+ * password that is not good ends for good, and nodes know the old one for some seconds more: so it is tried before.
+ *
+ * @param {Given} given
+ * @param {'serve' | 'migrate'} duty
+ * @param {string} otherFile
+ * @returns {Step[]}
+ */
+function inDatabase(given, duty, otherFile) {
+  const other = duty === 'serve' ? 'migrate' : 'serve';
+  const files = [`--${other}-password-file`, otherFile, `--${duty}-password-file`, fresh(given)];
+  const asRole = command(`CQL_USERNAME=millrace_${duty}`, `CQL_PASSWORD_FILE=${fresh(given)}`);
   return [
     here(
-      'makes new secrets; the old ones are good no more',
-      command('npm', 'run', '-s', 'credentials', '--', 'rotate', ...accounts, '--file', given.need('file')),
+      'tells the database, as CQL_USERNAME, which has to be a superuser',
+      command('npm', 'run', '-s', 'roles', '--', ...files),
     ),
-    ...(given['broker'] ? ofMosquitto(given) : []),
+    here(
+      'waits until the database takes it',
+      until(`CQL_PASSWORD='' ${asRole} node infra/operations/alter.js`, {
+        within: given.within,
+        late: 'the database does not take it: no process has it yet, and the old one is good no more.',
+      }),
+    ),
   ];
 }
 
-/** Mosquitto reads both files again at SIGHUP. @param {Given} given @returns {Step[]} */
-const ofMosquitto = (given) => [
-  here(
-    'writes the files of Mosquitto',
-    command('npm', 'run', '-s', 'credentials', '--', 'mosquitto', '--out', given['broker']),
-  ),
-  ...(given['deliver'] ? [here('hands them on', given['deliver'])] : []),
-  ...given
-    .need('nodes')
-    .map((node) => onNode(node, 'Mosquitto reads them', 'sudo systemctl reload mosquitto')),
-];
+/** @param {Given} given @returns {Step[]} one after the other: the others serve */
+const restarted = (given) =>
+  given.need('nodes').flatMap((node) => [
+    onNode(node, 'starts anew, and reads it', given['restart']),
+    onNode(
+      node,
+      'waits until it serves, or this goes no further',
+      until(command('curl', '-fsS', '-o', '/dev/null', given['ready']), {
+        within: given.within,
+        late: 'it does not serve: look at its log. The processes on nodes after this one run on, with what they have.',
+      }),
+    ),
+  ]);

@@ -157,14 +157,32 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     ["ssh host-2 'sudo systemctl disable --now millrace'", 'MQTT_CLIENT_ID=ingest-2 npm start -- --drain'],
   ],
   [
-    'rotate --secret database --nodes host-1,host-2 --directory keys',
+    'rotate --secret serve --file keys/serve --migrate-file keys/migrate --deliver hand-on --nodes host-1,host-2',
     [
-      '(umask 077 && openssl rand -hex 24 >keys/cql_serve_password.new)',
-      'npm run -s roles -- --migrate-password-file keys/cql_migrate_password --serve-password-file keys/cql_serve_password.new',
-      'cat keys/cql_serve_password.new >keys/cql_serve_password && rm keys/cql_serve_password.new',
+      '(umask 077 && openssl rand -hex 24 >keys/serve.new)',
+      'npm run -s roles -- --migrate-password-file keys/migrate --serve-password-file keys/serve.new',
+      "until CQL_PASSWORD='' CQL_USERNAME=millrace_serve CQL_PASSWORD_FILE=keys/serve.new node infra/operations/alter.js; do",
+      'cat keys/serve.new >keys/serve && rm keys/serve.new',
+      'hand-on',
       "ssh host-1 'sudo systemctl restart millrace'",
-      "ssh host-1 'until curl -fsS -o /dev/null http://127.0.0.1:8080/readyz; do sleep 2; done'",
+      'until curl -fsS -o /dev/null http://127.0.0.1:8080/readyz; do',
       "ssh host-2 'sudo systemctl restart millrace'",
+    ],
+  ],
+  [
+    'rotate --secret migrate --file keys/migrate --serve-file keys/serve',
+    [
+      'npm run -s roles -- --serve-password-file keys/serve --migrate-password-file keys/migrate.new',
+      'cat keys/migrate.new >keys/migrate && rm keys/migrate.new',
+    ],
+  ],
+  [
+    'rotate --secret broker --file keys/mqtt --tell tell-it --deliver hand-on --nodes host-1',
+    [
+      'cat keys/mqtt.new >keys/mqtt && rm keys/mqtt.new',
+      'tell-it',
+      'hand-on',
+      "ssh host-1 'sudo systemctl restart millrace'",
     ],
   ],
   [
@@ -198,7 +216,7 @@ describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
 
 /** Those whose programs are all feigned, and that are the same at any time. */
 const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
-  (words) => !/--check|cassandra.*location|^rotate --secret database|--dead/.test(words),
+  (words) => !/--check|cassandra.*location|^rotate --secret (serve|migrate|broker)|--dead/.test(words),
 );
 
 /** A node's data directory with something in its snapshot `t1`. @returns {string} */
@@ -232,17 +250,50 @@ test('a new secret is in its file, and in nothing that is printed or called', as
   const fakes = makeFakes(join(directory, 'rotated'));
   const keys = join(directory, 'keys');
   mkdirSync(keys);
-  writeFileSync(join(keys, 'cql_serve_password'), 'the-old-one\n', { mode: 0o640 });
-  const words = ['rotate', '--secret', 'database', '--nodes', 'host-1', '--directory', keys];
+  const file = join(keys, 'serve');
+  writeFileSync(file, 'the-old-one\n', { mode: 0o640 });
+  const words = [
+    'rotate',
+    '--secret',
+    'serve',
+    '--file',
+    file,
+    '--migrate-file',
+    'other',
+    '--nodes',
+    'host-1',
+  ];
   const { code, out, errors } = await operate(words, fakes.env);
   expect(code).toBe(0);
-  const secret = readFileSync(join(keys, 'cql_serve_password'), 'utf8').trim();
+  const secret = readFileSync(file, 'utf8').trim();
   expect(secret).toMatch(/^[0-9a-f]{48}$/);
-  expect(statSync(join(keys, 'cql_serve_password')).mode & 0o777).toBe(0o640);
-  expect(readdirSync(keys)).toEqual(['cql_serve_password']);
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+  expect(readdirSync(keys)).toEqual(['serve']);
   const seen = [out, errors, ...fakes.called()].join('\n');
   for (const one of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
     expect(seen).not.toContain(one);
+});
+
+test.each([
+  ['npm', 'the database is not told: no file is another', []],
+  ['node', 'the database does not take it: no process starts anew', []],
+  ['curl', 'a process does not come back: the next one goes on as it is', ['host-1']],
+])('a rotation ends where %s fails: %s', async (program, _, restarted) => {
+  const home = join(directory, 'stuck');
+  const fakes = makeFakes(home);
+  for (const [name, code] of /** @type {const} */ ([
+    [program, 1],
+    ['sleep', 0],
+  ])) {
+    writeFileSync(join(home, 'bin', name), `#!/bin/sh\nexit ${code}\n`, { mode: 0o755 });
+  }
+  const file = join(home, 'serve');
+  writeFileSync(file, 'the-old-one\n');
+  const words = ['rotate', '--secret', 'serve', '--file', file, '--migrate-file', 'other', '--within', '1s'];
+  expect(await operate([...words, '--nodes', 'host-1,host-2'], fakes.env)).toMatchObject({ code: 1 });
+  const called = fakes.called().filter((line) => /^ssh .*restart/.test(line));
+  expect(called.map((line) => line.split(' ')[1])).toEqual(restarted);
+  if (restarted.length === 0) expect(readFileSync(file, 'utf8')).toBe('the-old-one\n');
 });
 
 test('nothing is begun while a node is away, and the step is named from which it goes on', async () => {
@@ -369,7 +420,10 @@ test.each([
   ['restore --engine cassandra --nodes a --tag ../../etc', '"../../etc" is no name'],
   ['repair --engine cassandra --nodes a,-oProxyCommand=x', '"-oProxyCommand=x" is no name'],
   ['backup --engine cassandra --nodes a --location ftp:bucket', 's3:BUCKET or gcs:BUCKET'],
-  ['rotate --secret luck', '--secret is devices'],
+  ['rotate --secret luck', '--secret is serve, migrate, broker'],
+  ['rotate --secret serve --nodes a --migrate-file m', '--file'],
+  ['rotate --secret serve --nodes a --file f', '--migrate-file'],
+  ['rotate --secret broker --nodes a --file f', '--tell'],
   ['dance', '"dance" is not known'],
 ])('%s is refused before anything runs: %s', async (words, says) => {
   const fakes = makeFakes(join(directory, 'refused'));
@@ -391,11 +445,23 @@ test('the ways to containers are scripts that shellcheck takes, and tell how the
   }
 });
 
-test('the files of secrets are those that compose and Kubernetes have', () => {
-  for (const path of ['infra/compose/init.sh', 'infra/kubernetes/secrets/make.sh']) {
-    const text = readFileSync(path, 'utf8');
-    for (const file of ['cql_serve_password', 'cql_migrate_password', 'api_token', 'cursor_secret'])
-      expect(text).toMatch(new RegExp(`\\b${file}\\b`));
+test('the files of secrets on the page are those that compose, Kubernetes and the guarded installation have', () => {
+  const page = readFileSync('infra/operations/README.md', 'utf8');
+  const [, part = ''] = page.split('## New secrets');
+  const [, compose = '', kubernetes = ''] = part.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
+  for (const [text, path] of [
+    [compose, 'infra/compose/init.sh'],
+    [kubernetes, 'infra/kubernetes/secrets/make.sh'],
+  ]) {
+    const named = [...new Set(text?.match(/\b(cql|api|read|cursor|mqtt)_\w+/g))];
+    expect(named.length).toBeGreaterThan(5);
+    const script = readFileSync(String(path), 'utf8');
+    for (const name of named) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
+  }
+  const guarded = readFileSync('README.md', 'utf8');
+  for (const name of ['superuser', 'serve', 'migrate', 'token']) {
+    expect(part).toContain(`secrets/${name}`);
+    expect(guarded).toMatch(new RegExp(`secrets/${name}|in .*\\b${name}\\b.*; do`));
   }
 });
 

@@ -18,10 +18,10 @@ test('who serves reads and writes in one keyspace, and changes no table', () => 
 });
 
 test('ScyllaDB Manager signs in, and may do nothing', () => {
-  const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'millrace_manager' });
+  const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'scylla_manager' });
   expect(statements.map(({ shown }) => shown)).toEqual([
-    'CREATE ROLE IF NOT EXISTS millrace_manager WITH LOGIN = true AND SUPERUSER = false',
-    "ALTER ROLE millrace_manager WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false",
+    'CREATE ROLE IF NOT EXISTS scylla_manager WITH LOGIN = true AND SUPERUSER = false',
+    "ALTER ROLE scylla_manager WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false",
   ]);
 });
 

@@ -1,0 +1,29 @@
+import { here, onNode } from './plan.js';
+import { command } from './shell.js';
+
+/** @typedef {import('./given.js').Given} Given */
+/** @typedef {import('./plan.js').Step} Step */
+
+/** @param {Given} given @returns {Step[]} */
+export function deviceSecrets(given) {
+  const accounts = given.need('devices').split(',').filter(Boolean);
+  return [
+    here(
+      'makes new secrets; the old ones are good no more',
+      command('npm', 'run', '-s', 'credentials', '--', 'rotate', ...accounts, '--file', given.need('file')),
+    ),
+    ...(given['broker'] ? ofMosquitto(given) : []),
+  ];
+}
+
+/** Mosquitto reads both files again at SIGHUP. @param {Given} given @returns {Step[]} */
+const ofMosquitto = (given) => [
+  here(
+    'writes the files of Mosquitto',
+    command('npm', 'run', '-s', 'credentials', '--', 'mosquitto', '--out', given['broker']),
+  ),
+  ...(given['deliver'] ? [here('hands them on', given['deliver'])] : []),
+  ...given
+    .need('nodes')
+    .map((node) => onNode(node, 'Mosquitto reads them', 'sudo systemctl reload mosquitto')),
+];
