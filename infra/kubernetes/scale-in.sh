@@ -44,6 +44,7 @@ conditions() {
   get "job/$job" --ignore-not-found --output 'jsonpath={.status.conditions[?(@.status=="True")].type}'
 }
 
+trap 'exit 130' INT TERM
 unfinished() {
   say "the session of $pod is not ended, and goes on getting a share that nobody takes. What went wrong:"
   say "  kubectl --namespace $namespace describe pod/$pod; kubectl --namespace $namespace logs job/$job"

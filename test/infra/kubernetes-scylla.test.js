@@ -58,6 +58,12 @@ test('a kind that Kubernetes does not know has a schema here', () => {
   expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
 });
 
+test('Scylla Manager is watched as the job that the alert about backups looks at', () => {
+  const { jobLabel, selector } = find(scylla(), 'ServiceMonitor/scylla-manager').spec;
+  const alerts = readFileSync('infra/monitoring/prometheus/rules/alerts.yml', 'utf8');
+  expect(alerts).toContain(`up{job="${selector.matchLabels[jobLabel]}"}`);
+});
+
 describe('the ScyllaCluster', () => {
   test('has a rack for each replica, each in a zone of its own', () => {
     const zones = racks().map(({ placement }) => {
