@@ -1,7 +1,9 @@
+import { expectOther } from './given.js';
 import { awaitAllUp, awaitServing, expectAllUp } from './nodes.js';
 import { onNode } from './plan.js';
-import { SERVICE } from './service.js';
+import { expectMachine, SERVICE } from './service.js';
 import { command } from './shell.js';
+import { configFlag, expectOtherSeeds, tellRacks } from './topology.js';
 
 /** @typedef {import('./given.js').Given} Given */
 
@@ -14,6 +16,7 @@ export const addNode = {
       type: 'text',
       help: 'the new one: installed and configured, never started; --nodes are the others',
     },
+    ...configFlag,
     within: {
       type: 'duration',
       help: 'how long it may take to fetch its share',
@@ -24,13 +27,20 @@ export const addNode = {
   plan(given) {
     const [nodes, node] = [given.need('nodes'), given.need('node')];
     const [first] = nodes;
-    const { start } = given.commands(SERVICE[given.engine]);
+    expectOther(given);
+    expectMachine(
+      given.reach,
+      'in Kubernetes raise `members` of a rack; in compose add a service, and `docker compose up -d` it.',
+    );
+    const { start } = given.commands({ start: SERVICE[given.engine].start });
     return [
       expectAllUp(first, nodes.length),
+      expectOtherSeeds(node, given),
       onNode(node, 'starts, and fetches its share', start),
       awaitServing(node, given.within),
       awaitAllUp(first, nodes.length + 1, given.within),
       ...cleanUps(given),
+      tellRacks(first),
     ];
   },
 };

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
+import { expectService } from './service.js';
 
 /**
  * What an operation is asked to do: its flags by their names, and what is made of them.
@@ -12,9 +13,7 @@ import { parseFlags } from '../../common/flags.js';
  * @property {string} reach
  * @property {number} within ms, for each wait
  * @property {Need} need
- * @property {(fallback: Commands) => Commands} commands `--stop` and `--start`, where given
- *
- * @typedef {{ stop: string, start: string }} Commands
+ * @property {<T extends { stop?: string, start?: string }>(service: T) => T} commands `--stop` and `--start`, where given
  *
  * @typedef {Record<string, any> & Known} Given
  *
@@ -90,7 +89,11 @@ export function readGiven(command, operation, argv, now) {
     ...flags,
     ...{ engine, keyspace, from, reach, within, need },
     tag: tag ?? timeTag(now),
-    commands: ({ stop, start }) => ({ stop: flags['stop'] ?? stop, start: flags['start'] ?? start }),
+    commands(service) {
+      const ours = Object.entries(service).map(([name, command]) => [name, flags[name] ?? command]);
+      if (Object.keys(service).some((name) => flags[name] === undefined)) expectService(reach);
+      return Object.fromEntries(ours);
+    },
   };
 }
 
@@ -100,6 +103,15 @@ const flagsOf = ({ shared, flags }) => ({
   ...flags,
   ...COMMON,
 });
+
+/**
+ * @param {Given} given
+ * @throws {MillraceError} `usage` where `--node` is one of `--nodes`, which are the others
+ */
+export function expectOther({ need, node }) {
+  if (!need('nodes').includes(node)) return;
+  throw new MillraceError('usage', `--node ${node} is one of --nodes: those are the others, without it`);
+}
 
 /** @param {string} flag @param {string | undefined} value */
 function expectSafe(flag, value) {

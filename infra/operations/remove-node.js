@@ -1,9 +1,11 @@
 import { MillraceError } from '../../common/errors.js';
+import { expectOther } from './given.js';
 import { awaitAllUp, expectAllUp } from './nodes.js';
 import { onNode } from './plan.js';
 import { repair } from './repair.js';
 import { SERVICE } from './service.js';
 import { command } from './shell.js';
+import { configFlag, expectEnoughLeft, tellSeed } from './topology.js';
 
 /** @typedef {import('./given.js').Given} Given */
 
@@ -14,6 +16,7 @@ export const removeNode = {
   flags: {
     node: { type: 'text', help: 'the one to go; --nodes are those that stay' },
     dead: { type: 'text', help: 'instead: host id, of nodetool status, of one that never comes back' },
+    ...configFlag,
   },
   plan(given) {
     if (Boolean(given.node) === Boolean(given.dead))
@@ -26,24 +29,26 @@ export const removeNode = {
 function retired(given) {
   const [nodes, node] = [given.need('nodes'), given.need('node')];
   const [first] = nodes;
+  expectOther(given);
+  const { stop } = given.commands({ stop: SERVICE[given.engine].stop });
   return [
     expectAllUp(first, nodes.length + 1),
+    expectEnoughLeft(node, given),
+    tellSeed(node, given),
     onNode(node, 'sends its share to the others, and leaves', 'nodetool decommission'),
     awaitAllUp(first, nodes.length, given.within),
-    onNode(node, 'stops', given.commands(SERVICE[given.engine]).stop),
+    onNode(node, 'stops', stop),
   ];
 }
 
 /** The others copy its share from one another; what it alone had is lost, so all are compared. @param {Given} given */
 function buried(given) {
   const nodes = given.need('nodes');
-  const [first] = nodes;
+  const [[first], dead] = [nodes, given.need('dead')];
   return [
-    onNode(
-      first,
-      'the others make copies of what it had',
-      command('nodetool', 'removenode', given.need('dead')),
-    ),
+    expectEnoughLeft(first, given, dead),
+    tellSeed(first, given, dead),
+    onNode(first, 'the others make copies of what it had', command('nodetool', 'removenode', dead)),
     awaitAllUp(first, nodes.length, given.within),
     ...repair.plan(given),
   ];

@@ -11,7 +11,7 @@ export const removeProcess = {
   },
   plan(given) {
     const id = given.need('client-id');
-    const { stop } = given.commands({ stop: 'sudo systemctl disable --now millrace', start: '' });
+    const { stop } = given.commands({ stop: 'sudo systemctl disable --now millrace' });
     return [
       ...(given.node ? [onNode(given.need('node'), 'stops: what it has begun it ends', stop)] : []),
       here(

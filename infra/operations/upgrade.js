@@ -2,7 +2,7 @@ import { packages } from './apt.js';
 import { sctool } from './manager.js';
 import { awaitOneSchema, expectAllUp, restarted } from './nodes.js';
 import { here, onNode } from './plan.js';
-import { SERVICE } from './service.js';
+import { expectMachine, SERVICE } from './service.js';
 import { command } from './shell.js';
 
 /** @typedef {import('./given.js').Given} Given */
@@ -32,6 +32,10 @@ export const upgrade = {
   plan(given) {
     const [nodes, to] = [given.need('nodes'), given.need('to')];
     const { engine, within, install } = given;
+    expectMachine(
+      given.reach,
+      "in Kubernetes change the ScyllaCluster's version; in compose the image's, then `docker compose up -d` service by service.",
+    );
     const way = install ? { fetch: [], install } : packages(engine, to);
     const oneSchema = awaitOneSchema(nodes[0], within);
     return [

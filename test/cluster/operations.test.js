@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,7 +161,10 @@ test(
   async () => {
     const fourth = cluster.add();
     operator.equip(fourth);
-    await operator.operate('add-node', ...THREE, '--node', nodeName(fourth));
+    // The engine writes a node's own when it starts it.
+    const config = join(directory, 'fourth.yaml');
+    writeFileSync(config, 'listen_address: 127.0.0.4\n- seeds: "127.0.0.1"\n');
+    await operator.operate('add-node', ...THREE, '--node', nodeName(fourth), '--config', config);
     say('a fourth node has joined');
     const folder = join(directory, 'cluster', nodeName(fourth), 'cassandra', 'data', KEYSPACE);
     const table = readdirSync(folder).find((name) => name.startsWith('measurement_batch-'));
@@ -170,10 +173,13 @@ test(
     );
     await expectAllThere();
 
-    await operator.operate('remove-node', ...THREE, '--node', nodeName(fourth));
+    const settingsOf = ['--config', 'cassandra.yaml'];
+    await operator.operate('remove-node', ...THREE, '--node', nodeName(fourth), ...settingsOf);
     await cluster.forget(fourth);
     say('and has left');
     expect(await node(1).nodetool(['status'])).not.toContain('127.0.0.4');
+    const third = ['--nodes', 'node-1,node-2', '--node', 'node-3'];
+    await expect(operator.operate('remove-node', ...third, ...settingsOf)).rejects.toThrow('That is too few');
     await expectAllThere();
   },
   TIMEOUT_MS,

@@ -82,12 +82,17 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     ],
   ],
   [
-    `add-node ${NODES} --node new`,
+    `add-node ${NODES} --node new --config CONFIG`,
     ["ssh new 'sudo systemctl start scylla-server'", "ssh a 'nodetool cluster cleanup'"],
   ],
   [
     'remove-node --nodes a,b --node c',
-    ["ssh c 'nodetool decommission'", "ssh c 'sudo systemctl stop scylla-server'"],
+    [
+      'ssh c \'id=$(nodetool info | sed -n "s/^ID *: *//p")',
+      "{ nodetool getendpoints iot installation any; nodetool status; } | awk -v id=\"$id\" '\\''",
+      "ssh c 'nodetool decommission'",
+      "ssh c 'sudo systemctl stop scylla-server'",
+    ],
   ],
   [
     `backup ${CASSANDRA} --location s3:bucket`,
@@ -141,7 +146,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     ],
   ],
   [
-    `add-node --engine cassandra ${NODES} --node new`,
+    `add-node --engine cassandra ${NODES} --node new --config CONFIG`,
     [
       "ssh new 'sudo systemctl start cassandra'",
       "ssh a 'nodetool cleanup iot'",
@@ -149,8 +154,8 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     ],
   ],
   [
-    `remove-node ${CASSANDRA} --dead 8d5ed9f4-7764-4dbd-bad8-43fddce94b7c`,
-    ["ssh a 'nodetool removenode 8d5ed9f4-7764-4dbd-bad8-43fddce94b7c'"],
+    'remove-node --engine cassandra --nodes a,b --tag t1 --dead id-c',
+    ["ssh a 'id=id-c", "ssh a 'nodetool removenode id-c'"],
   ],
   [
     'remove-process --client-id ingest-2 --node host-2',
@@ -216,7 +221,7 @@ describe.each(OPERATIONS)('%s --dry-run', (words, expected) => {
 
 /** Those whose programs are all feigned, and that are the same at any time. */
 const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
-  (words) => !/--check|cassandra.*location|^rotate --secret (serve|migrate|broker)|--dead/.test(words),
+  (words) => !/--check|cassandra.*location|^rotate --secret (serve|migrate|broker)/.test(words),
 );
 
 /** A node's data directory with something in its snapshot `t1`. @returns {string} */
@@ -231,7 +236,7 @@ function dataWithSnapshot() {
 test.each(RUNNABLE)('%s runs what it prints', async (text) => {
   const running = text.match(/--to (\S+)/)?.[1];
   const fakes = makeFakes(join(directory, 'run'), { running });
-  const words = text.split(/ +/);
+  const words = text.replace('CONFIG', fakes.config).split(/ +/);
   if (text.startsWith('restore --engine cassandra')) words.push('--data', dataWithSnapshot());
   const printed = await operate([...words, '--dry-run'], fakes.env);
   expect(fakes.called()).toEqual([]);
@@ -334,10 +339,62 @@ test.each([
 
 test('a wait that is in vain ends, and says where to look', async () => {
   const fakes = makeFakes(join(directory, 'vain'));
-  const words = `add-node ${NODES} --node d --within 1s`.split(' ');
+  const words = `add-node ${NODES} --node d --within 1s --config ${fakes.config}`.split(' ');
   const { code, errors } = await operate(words, fakes.env);
   expect(code).toBe(1);
   expect(errors).toContain('After 1s this node does not see 4 nodes, all up: look at nodetool status');
+});
+
+test.each([
+  ['fewer nodes than copies', '--node c', {}, 'nodes left there: 2, in 2 of 3 racks'],
+  ['fewer nodes than copies, of a dead one', '--dead id-c', {}, 'That is too few'],
+  [
+    'a rack less',
+    '--node d',
+    { nodes: 4, racks: ['r1', 'r1', 'r2', 'r3'] },
+    'left there: 3, in 2 of 3 racks',
+  ],
+  ['a node that nobody knows', '--dead id-x', {}, 'There is no node id-x'],
+])('no node is taken away where that leaves %s', async (_, which, engine, says) => {
+  const fakes = makeFakes(join(directory, 'few'), { copies: 3, ...engine });
+  const nodes = which === '--node c' ? 'a,b' : NODES;
+  const words = `remove-node --nodes ${nodes.replace('--nodes ', '')} ${which} --engine cassandra`.split(' ');
+  const { code, errors } = await operate(words, fakes.env);
+  expect(code).toBe(1);
+  expect(errors).toContain(says);
+  expect(fakes.called().filter((line) => /decommission|removenode|systemctl/.test(line))).toEqual([]);
+});
+
+test('a node that leaves is told to be a seed, where it is one', async () => {
+  for (const [node, isSeed] of /** @type {const} */ ([
+    ['c', true],
+    ['d', false],
+  ])) {
+    const fakes = makeFakes(join(directory, 'seed'), { nodes: node === 'c' ? 3 : 4 });
+    const nodes = node === 'c' ? 'a,b' : 'a,b,c';
+    const words = `remove-node --nodes ${nodes} --node ${node} --config ${fakes.config}`.split(' ');
+    const { code, errors } = await operate(words, fakes.env);
+    expect(code).toBe(0);
+    expect(errors.includes('is a seed: name another')).toBe(isSeed);
+  }
+});
+
+test('a new node that is its own seed is not started', async () => {
+  const fakes = makeFakes(join(directory, 'own-seed'));
+  writeFileSync(fakes.config, 'listen_address: 10.0.0.9\n      - seeds: "10.0.0.1,10.0.0.9"\n');
+  const words = `add-node ${NODES} --node new --config ${fakes.config}`.split(' ');
+  const { code, errors } = await operate(words, fakes.env);
+  expect(code).toBe(1);
+  expect(errors).toContain('It is its own seed');
+  expect(fakes.called().join('\n')).not.toContain('systemctl');
+});
+
+test('containers of compose are stopped and started as a whole', async () => {
+  const fakes = makeFakes(join(directory, 'compose'));
+  const words = ['remove-node', '--nodes', 'a,b', '--node', 'c', '--config', fakes.config];
+  const ran = await operate([...words, '--reach', 'sh infra/operations/reach/compose.sh'], fakes.env);
+  expect(ran).toMatchObject({ code: 0 });
+  expect(fakes.called().slice(-1)).toEqual(['docker compose stop c']);
 });
 
 test('to go on behind the last step is refused', async () => {
@@ -417,6 +474,14 @@ test.each([
   ['restore --engine cassandra --nodes a --tag t --location s3:bucket --into drill', 'over the one in use'],
   ['restore --cluster prod --nodes a --tag t --location s3:bucket --into drill', 'over the one in use'],
   ['remove-node --nodes a,b', 'either --node or --dead'],
+  ['remove-node --nodes a,b,c --node c', '--node c is one of --nodes'],
+  ['add-node --nodes a,b,c --node c', '--node c is one of --nodes'],
+  [
+    'remove-node --nodes a,b --node c --reach infra/operations/reach/kubernetes.sh',
+    'change its ScyllaCluster',
+  ],
+  ['upgrade --nodes a,b --to 2026.1.6 --reach infra/operations/reach/compose.sh', "in compose the image's"],
+  ['add-node --nodes a,b --node c --reach infra/operations/reach/compose.sh', 'in compose add a service'],
   ['restore --engine cassandra --nodes a --tag ../../etc', '"../../etc" is no name'],
   ['repair --engine cassandra --nodes a,-oProxyCommand=x', '"-oProxyCommand=x" is no name'],
   ['backup --engine cassandra --nodes a --location ftp:bucket', 's3:BUCKET or gcs:BUCKET'],

@@ -24,13 +24,16 @@ const PROGRAMS = {
   nodetool: `${NOTE}
 case $1 in
   status) cat "$FAKES/status" ;;
-  info) echo 'Native Transport active: true' ;;
+  info) printf 'ID : id-%s\nNative Transport active: true\n' "$node" ;;
+  getendpoints) head -n "$COPIES" "$FAKES/addresses" ;;
   version) echo "ReleaseVersion: $RUNNING" ;;
   describecluster) printf '\tSchema versions:\n%bStats for all nodes:\n\tLive: 3\nDatabase versions:\n\t5.0.9: [10.0.0.1]\n' "$SCHEMAS" ;;
-  decommission) sed -i '$d' "$FAKES/status" ;;
+  decommission | removenode) sed -i '$d' "$FAKES/status" ;;
 esac`,
   sudo: `${NOTE}
-case $node-$2 in new-start) echo 'UN  10.0.0.9' >>"$FAKES/status" ;; esac`,
+case $node-$2 in new-start) echo 'UN  10.0.0.9 1 GB id-new rack4' >>"$FAKES/status" ;; esac`,
+  docker: `${NOTE}
+case $2 in exec) node=$4 sh -c "$7" ;; esac`,
   sctool: `${NOTE}
 case "$1 $2" in
   progress*) printf 'Status:\\t\\t%s\\nSnapshot Tag:\\tsm_20261122020000UTC\\n' "$TASK_STATUS" ;;
@@ -54,6 +57,8 @@ esac`,
  * @param {{ ageS?: number, schema?: string }} [engine.backup] the last one
  * @param {string} [engine.running] the version that a node says it is
  * @param {string[]} [engine.schemas] as `nodetool describecluster` tells them
+ * @param {number} [engine.copies] of each row
+ * @param {string[]} [engine.racks] of the nodes a, b, c, in turn
  */
 export function makeFakes(
   directory,
@@ -63,6 +68,8 @@ export function makeFakes(
     backup = {},
     running = '',
     schemas = ['86afa796: [10.0.0.1, 10.0.0.2]', 'UNREACHABLE: [10.0.0.9]'],
+    copies = 2,
+    racks = ['rack1', 'rack2', 'rack3'],
   } = {},
 ) {
   const { ageS = 7200, schema = 'task_t_tag_sm_schema_with_internals.json.gz' } = backup;
@@ -74,8 +81,15 @@ export function makeFakes(
     chmodSync(path, 0o755);
   }
   writeFileSync(join(directory, 'log'), '');
-  const addresses = Array.from({ length: nodes }, (_, at) => `UN  10.0.0.${at + 1}\n`).join('');
-  writeFileSync(join(directory, 'status'), `Datacenter: dc1\n--  Address\n${addresses}`);
+  const all = ['a', 'b', 'c', 'd'].slice(0, nodes).map((name, at) => ({ name, address: `10.0.0.${at + 1}` }));
+  const rows = all.map(({ name, address }, at) => `UN  ${address}  1 GB  ?  id-${name}  ${racks[at]}\n`);
+  writeFileSync(join(directory, 'status'), `Datacenter: dc1\n===\n--  Address\n${rows.join('')}`);
+  writeFileSync(join(directory, 'addresses'), all.map(({ address }) => `${address}\n`).join(''));
+  const config = join(directory, 'node.yaml');
+  writeFileSync(
+    config,
+    'listen_address: 10.0.0.9\nseed_provider:\n  - parameters:\n    - seeds: "10.0.0.1,10.0.0.3"\n',
+  );
   const env = {
     ...SECRETS,
     FAKES: resolve(directory),
@@ -83,12 +97,14 @@ export function makeFakes(
     BACKUP_AGE: String(ageS),
     BACKUP_AT: new Date(Date.now() - ageS * 1000).toISOString().slice(0, 19).replaceAll(/\D/g, ''),
     BACKUP_SCHEMA: schema,
+    COPIES: String(copies),
     RUNNING: running,
     SCHEMAS: schemas.map((one) => `\t\t${one}\\n\\n`).join(''),
     PATH: `${resolve(directory, 'bin')}:${process.env['PATH']}`,
   };
   return {
     env,
+    config,
     /** @returns {string[]} what was called since the last time, in order */
     called() {
       const lines = readFileSync(join(directory, 'log'), 'utf8').split('\n').filter(Boolean);
