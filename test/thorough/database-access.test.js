@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -12,6 +12,7 @@ import { certificatesFolder } from '../support/certificates.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { connectDevice } from '../support/device.js';
 import { startTestEngine } from '../support/engine.js';
+import { run } from '../support/operations/fakes.js';
 import { until } from '../support/until.js';
 
 // One database for all of it: clients need TLS, a role and rights.
@@ -228,6 +229,34 @@ describe('roles', () => {
           code: UNAUTHORIZED,
         });
       }
+    },
+    STARTS_MS,
+  );
+
+  test(
+    'a rotation ends when the new password lets in and the old one does not, and who runs goes on with what is open',
+    async () => {
+      const [, migrateFile = '', , serveFile = ''] = passwordFlags();
+      const api = await startApi(roles.serve);
+      afterwards(() => api.kill());
+      const device = await connectDevice(api);
+      afterwards(() => device.end());
+      await device.birth('lathe', { sensors: [{ sensor_id: 'speed' }] });
+      const words = ['--secret', 'serve', '--file', serveFile, '--migrate-file', migrateFile];
+      const ways = ['--reach', `sh -c 'sh -c "$2"' here`, '--nodes', 'a', '--restart', 'true'];
+      const rotate = () =>
+        run(
+          process.execPath,
+          ['infra/operations/index.js', 'rotate', ...words, ...ways, '--ready', `${api.httpUrl}/readyz`],
+          { PATH: process.env['PATH'], ...superuser },
+          STARTS_MS,
+        );
+      // Cassandra takes another password for a role only 5 s after the last one.
+      await until(async () => (await rotate()).code === 0, { what: 'the rotation', withinMs: 60_000 });
+      await device.measure('lathe', [{ sensor_id: 'speed', ts: Date.now(), value: 1 }]);
+      await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
+      roles.serve['CQL_PASSWORD'] = readFileSync(serveFile, 'utf8').trim();
+      await open(roles.serve);
     },
     STARTS_MS,
   );
