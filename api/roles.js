@@ -12,7 +12,7 @@ const FLAGS = {
   'migrate-password-file': { type: 'text', help: 'a file that holds its password' },
   'serve-role': { type: 'text', help: 'the role of npm start', fallback: 'millrace_serve' },
   'serve-password-file': { type: 'text', help: 'a file that holds its password' },
-  'manager-role': { type: 'text', help: 'the role of ScyllaDB Manager', fallback: 'scylla_manager' },
+  'manager-role': { type: 'text', help: 'the role of ScyllaDB Manager', fallback: 'millrace_manager' },
   'manager-password-file': { type: 'text', help: 'a file that holds its password; without it none is made' },
   'dry-run': { type: 'switch', help: 'prints the statements, and does nothing' },
 };

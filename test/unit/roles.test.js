@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { roleStatements } from '../../schema/roles.js';
 
@@ -18,11 +20,25 @@ test('who serves reads and writes in one keyspace, and changes no table', () => 
 });
 
 test('ScyllaDB Manager signs in, and may do nothing', () => {
-  const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'scylla_manager' });
+  const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'millrace_manager' });
   expect(statements.map(({ shown }) => shown)).toEqual([
-    'CREATE ROLE IF NOT EXISTS scylla_manager WITH LOGIN = true AND SUPERUSER = false',
-    "ALTER ROLE scylla_manager WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false",
+    'CREATE ROLE IF NOT EXISTS millrace_manager WITH LOGIN = true AND SUPERUSER = false',
+    "ALTER ROLE millrace_manager WITH PASSWORD = '…' AND LOGIN = true AND SUPERUSER = false",
   ]);
+});
+
+test.each([
+  'infra/terraform/README.md',
+  'infra/operations/README.md',
+  'infra/kubernetes/scylla/manager-credentials.sh',
+])('%s tells ScyllaDB Manager the role that npm run roles makes', (path) => {
+  const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
+    ([, name]) => name,
+  );
+  const help = spawnSync(process.execPath, ['api/roles.js', '--help'], { encoding: 'utf8' }).stderr;
+  const made = /--manager-role .*\((\w+)\)/.exec(help)?.[1];
+  expect(made).toBeDefined();
+  expect(said).toEqual([made]);
 });
 
 test.each([
