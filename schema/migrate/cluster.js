@@ -88,12 +88,8 @@ async function untilListed(create) {
 
 /** @param {import('cassandra-driver').Client} client */
 async function untilAgreed(client) {
-  // In the driver and its documentation, but not in its types.
-  const metadata = /** @type {{ checkSchemaAgreement: () => Promise<boolean> }} */ (
-    /** @type {unknown} */ (client.metadata)
-  );
   const deadline = Date.now() + AGREEMENT_MS;
-  while (!(await metadata.checkSchemaAgreement())) {
+  while (!(await isAgreed(client))) {
     if (Date.now() > deadline) {
       throw new MillraceError(
         'unavailable',
@@ -102,4 +98,26 @@ async function untilAgreed(client) {
     }
     await sleep(200);
   }
+}
+
+/**
+ * Whether all nodes that are there have the same schema. Those that are away hear of it when they come back: the driver's
+ * `checkSchemaAgreement` counts them with the schema that they last had, which differs as long as they are away.
+ *
+ * @param {import('cassandra-driver').Client} client
+ */
+async function isAgreed(client) {
+  const versions = await Promise.all(
+    client
+      .getState()
+      .getConnectedHosts()
+      .map((host) =>
+        client.execute('SELECT schema_version FROM system.local', [], { ...DDL, host }).then(
+          (answer) => String(answer.first()?.['schema_version']),
+          // It is slow, or has just gone.
+          () => null,
+        ),
+      ),
+  );
+  return new Set(versions).size === 1 && !versions.includes(null);
 }

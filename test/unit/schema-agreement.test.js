@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { createFirst } from '../../schema/migrate/cluster.js';
+
+/**
+ * Stands in for a client of three nodes, one of which has not heard of the first tables for some looks.
+ *
+ * @param {(string | null)[]} told by the third node, look by look: null does not answer
+ * @param {string[]} [addresses] of the nodes that there is a connection to
+ */
+function clientOf(told, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
+  /** @type {string[]} */
+  const asked = [];
+  const client = {
+    getState: () => ({ getConnectedHosts: () => addresses.map((address) => ({ address })) }),
+    execute: async (/** @type {string} */ cql, /** @type {unknown[]} */ _, /** @type {any} */ { host }) => {
+      asked.push(`${host.address} ${cql}`);
+      const version = host.address === '10.0.0.3' && cql.startsWith('SELECT') ? told.shift() : 'new';
+      if (version === null) throw new Error('no answer');
+      return { first: () => ({ schema_version: version }) };
+    },
+    // As the driver reckons while a node is away.
+    metadata: { checkSchemaAgreement: async () => false },
+  };
+  return { client: /** @type {any} */ (client), asked };
+}
+
+const CREATE = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
+
+test('the first tables are made by one node, and all that are there have heard of them', async () => {
+  const { client, asked } = clientOf(['old', null, 'new']);
+  await createFirst(client, 'k', [CREATE]);
+  expect(asked[0]).toBe('10.0.0.1 CREATE TABLE IF NOT EXISTS k.first (id int PRIMARY KEY)');
+  expect(asked.filter((one) => one.startsWith('10.0.0.3'))).toHaveLength(3);
+});
+
+test('a node that is away holds nobody up', async () => {
+  const { client } = clientOf([], ['10.0.0.1', '10.0.0.2']);
+  await expect(createFirst(client, 'k', [CREATE])).resolves.toBeUndefined();
+});
+
+test('the only node has to answer', async () => {
+  const { client, asked } = clientOf([null, 'new'], ['10.0.0.3']);
+  await createFirst(client, 'k', [CREATE]);
+  expect(asked).toHaveLength(3);
+});
