@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.js';
 import { PART } from './installation.js';
 
 /** A lock nobody renews is free after this long, in s: longer than any one statement of ours takes. */
@@ -12,7 +13,8 @@ const TTL_SECONDS = 60;
  *
  * @template T
  * @param {import('cassandra-driver').Client} client
- * @param {() => Promise<T>} work
+ * @param {(keep: () => Promise<void>) => Promise<T>} work calls `keep` before each step: a process that stood still for long,
+ *   as on a laptop that sleeps, has lost the lock, and `keep` throws `unavailable`
  * @param {(text: string) => void} onStatus told when somebody else holds the lock, or when it could not be kept or given back
  * @returns {Promise<T>}
  */
@@ -20,15 +22,13 @@ export async function withSchemaLock(client, work, onStatus) {
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
   await client.execute('INSERT INTO installation (part) VALUES (?) IF NOT EXISTS', [PART]);
   await take(client, owner, onStatus);
+  const keep = () => renew(client, owner);
   const renewal = setInterval(
-    () =>
-      renew(client, owner).catch((error) =>
-        onStatus(`the schema lock could not be renewed: ${firstLine(error)}`),
-      ),
+    () => keep().catch((error) => onStatus(`the schema lock could not be renewed: ${firstLine(error)}`)),
     (TTL_SECONDS * 1000) / 3,
   );
   try {
-    return await work();
+    return await work(keep);
   } finally {
     clearInterval(renewal);
     await release(client, owner).catch((error) =>
@@ -56,11 +56,15 @@ async function take(client, owner, onStatus) {
 }
 
 /** @param {import('cassandra-driver').Client} client @param {string} owner */
-const renew = (client, owner) =>
-  client.execute(
+async function renew(client, owner) {
+  const result = await client.execute(
     `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = ?`,
     [owner, PART, owner],
   );
+  if (!result.wasApplied()) {
+    throw new MillraceError('unavailable', 'The schema lock was lost to another process: run it again.');
+  }
+}
 
 /** @param {import('cassandra-driver').Client} client @param {string} owner */
 const release = (client, owner) =>

@@ -41,11 +41,11 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
   try {
     return await withSchemaLock(
       client,
-      async () => {
+      async (keep) => {
         const from = await currentVersion(client);
         for (const migration of migrations.slice(from)) {
           onStatus(`schema ${migration.name}`);
-          await runStatements(client, statementsOf(migration, days, dialect));
+          await runStatements(client, statementsOf(migration, days, dialect), keep);
           await FILLS[migration.name]?.(client, retention.latestGroups);
           // By the database's clock, which all processes go by: packing begins shortly before the first of these.
           await client.execute(
@@ -53,6 +53,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
             [PART, migration.version, migration.name],
           );
         }
+        await keep();
         await settle(client, retention, dialect, onStatus);
         return { from, to: Math.max(from, migrations.length) };
       },
@@ -95,9 +96,14 @@ async function settle(client, retention, dialect, onStatus) {
   );
 }
 
-/** @param {import('cassandra-driver').Client} client @param {string[]} statements */
-async function runStatements(client, statements) {
+/**
+ * @param {import('cassandra-driver').Client} client
+ * @param {string[]} statements
+ * @param {() => Promise<void>} keep of the lock
+ */
+async function runStatements(client, statements, keep) {
   for (const statement of statements) {
+    await keep();
     if (!(await isThere(client, statement))) await client.execute(statement, [], DDL);
   }
 }

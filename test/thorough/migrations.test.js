@@ -8,6 +8,7 @@ import { readSettings } from '../../common/settings.js';
 import { freePort } from '../../infra/engine/ports.js';
 import { createFirst } from '../../schema/migrate/cluster.js';
 import { readMigrations } from '../../schema/migrate/files.js';
+import { withSchemaLock } from '../../schema/migrate/lock.js';
 import { startCommand } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { sharedContactPoint, startTestEngine, uniqueName } from '../support/engine.js';
@@ -208,6 +209,24 @@ test('the lock of a process that died is waited for, with a word, and expires', 
   const { code, output } = await run('api/migrate.js', settings);
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).toContain('another process changes the schema (dead:1); waiting');
+});
+
+test('a process that stood still until another had the lock changes nothing more, and leaves the lock to that', async () => {
+  const config = configOf(fresh());
+  const { cql } = config;
+  await migrateDatabase(config);
+  const client = await connect(cql, { keyspace: cql.keyspace });
+  afterwards(() => client.shutdown());
+  const own = async (/** @type {string} */ owner) =>
+    client.execute("UPDATE installation SET lock_owner = ? WHERE part = 'millrace' IF EXISTS", [owner]);
+  const work = async (/** @type {() => Promise<void>} */ keep) => {
+    await keep();
+    await own('another');
+    await keep();
+  };
+  await expect(withSchemaLock(client, work, () => {})).rejects.toMatchObject({ code: 'unavailable' });
+  const { rows } = await client.execute('SELECT lock_owner FROM installation');
+  expect(rows.map(({ lock_owner: owner }) => owner)).toEqual(['another']);
 });
 
 describe('settings that differ from those of the database', () => {
