@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { addresses } from '../common/addresses.js';
 import { runCommand } from '../common/command.js';
+import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
 import { readSettings } from '../common/settings.js';
 import { createStatusLine } from '../common/status-line.js';
@@ -25,6 +26,8 @@ const FLAGS = {
 // npm start: ingest, API and dashboard, until a signal ends them, or whoever started them goes away.
 await runCommand(async () => {
   const flags = parseFlags('npm start --', FLAGS, process.argv.slice(2));
+  // Else a job that forgot the one would take messages like any other process.
+  if (flags['or-none'] && !flags.drain) throw new MillraceError('usage', '--or-none goes with --drain.');
   const config = readSettings();
   const logger = createLogger(config.logLevel, { secrets: config.secrets });
   const end = createEnd();

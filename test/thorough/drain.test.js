@@ -139,3 +139,9 @@ test.each([
   expect(ended).toMatchObject({ code, output: expect.stringContaining(says) });
   expect(ended.output.trim().split('\n')).toHaveLength(1);
 });
+
+test('--or-none alone starts nothing', async () => {
+  const command = startCommand('api/index.js', {}, ['--or-none']);
+  installation.afterwards(() => command.kill());
+  expect(await command.ended).toMatchObject({ code: 2, output: '--or-none goes with --drain.\n' });
+});
