@@ -17,7 +17,8 @@ gpg --homedir /tmp --no-default-keyring --keyring /etc/apt/keyrings/scylladb.gpg
   --keyserver hkps://keyserver.ubuntu.com --recv-keys a43e06657bac99e3
 curl -fsSL -o /etc/apt/sources.list.d/scylla-manager.list "$SOURCE"
 apt-get update
-apt-get install -y "scylla-manager-agent=$VERSION*" python3-boto3
+# The file below is the package's, too: a newer one would ask whose is to stay, and fail without an answer.
+apt-get install -y -o Dpkg::Options::=--force-confold "scylla-manager-agent=$VERSION*" python3-boto3
 
 # The agent runs as scylla-manager, and nobody else reads it.
 umask 027

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { operate, run } from '../support/operations/fakes.js';
 import { blocks, makeCheckout } from '../support/terraform/page.js';
@@ -8,6 +8,9 @@ import { blocks, makeCheckout } from '../support/terraform/page.js';
 
 const INSTANCES = 'i-0123456789abcdef0,i-0123456789abcdef1';
 const PRIVATE = { CQL_LOCAL_DC: 'us-east', CQL_KEYSPACE: 'iot' };
+
+/** What comes before the database is spoken to. */
+const FIRST = [{ words: 'ci' }, { words: 'run size' }];
 
 /** @type {ReturnType<typeof makeCheckout>} */
 let checkout;
@@ -23,10 +26,11 @@ const env = (settings) =>
 /** @param {'aws-ec2' | 'scylladb-cloud'} example @returns {string[]} what the page has for it */
 const blocksOf = (example) =>
   blocks()
-    .filter((block) => block.includes('SCYLLADB_CLOUD_TOKEN') === false || example === 'scylladb-cloud')
+    .filter((block) => !/SCYLLADB_CLOUD_TOKEN|output -raw cql_ca/.test(block) || example === 'scylladb-cloud')
     .filter(
       (block) =>
-        !/superuser_salted|instance_ids|manager_agent_token|\$nodes/.test(block) || example === 'aws-ec2',
+        !/superuser_salted|instance_ids|manager_agent_token|versions\.env|\$nodes/.test(block) ||
+        example === 'aws-ec2',
     )
     .map((block) => block.replace(/^example=\S+/m, `example=infra/terraform/examples/${example}`));
 
@@ -56,6 +60,7 @@ test('leads to an application on EC2, and to agents that have their token from n
 
   const password = checkout.read('secrets/superuser_password').trim();
   expect(read()).toMatchObject([
+    ...FIRST,
     { words: 'run roles', username: 'millrace', password, contactPoints: ['10.20.0.10:9042'] },
     { words: 'run migrate', username: 'millrace_migrate' },
     { words: 'start', username: 'millrace_serve' },
@@ -67,9 +72,33 @@ test('leads to an application on EC2, and to agents that have their token from n
   expect(checkout.mode('agent.yaml')).toBe(0o640);
   const log = checkout.read('log');
   expect(log.match(/^nodetool status$/gm)).toHaveLength(1);
+  // A file of the package that somebody has changed: a newer package asks, and there is nobody.
+  expect(log).toContain('apt-get install -y -o Dpkg::Options::=--force-confold scylla-manager-agent=');
   expect(log.match(/check-location --location s3:YOUR-COMPANY-millrace-backups$/gm)).toHaveLength(2);
   for (const secret of [token, password])
     expect(log + walked.out + checkout.read('sent.json')).not.toContain(secret);
+});
+
+test('may be gone through again, and no secret is another then', async () => {
+  checkout = makeCheckout('aws-ec2', {
+    database_env: env({
+      CQL_CONTACT_POINTS: '10.20.0.10:9042',
+      CQL_USERNAME: 'millrace',
+      TLS_ELSEWHERE: 'true',
+    }),
+    manager_agent_token: '/millrace/manager-agent-token',
+  });
+  const making = blocksOf('aws-ec2').filter((block) => /openssl rand|database_env/.test(block));
+  const walk = async () => {
+    expect(
+      await checkout.walk(['region=us-east-1 example=infra/terraform/examples/aws-ec2', ...making]),
+    ).toMatchObject({ code: 0 });
+    const names = readdirSync(checkout.path('secrets')).filter((name) => name !== 'database.env');
+    return Object.fromEntries(names.map((name) => [name, checkout.read(`secrets/${name}`)]));
+  };
+  const first = await walk();
+  expect(Object.keys(first)).toHaveLength(5);
+  expect(await walk()).toEqual(first);
 });
 
 test('has nodes that Terraform has started waited for and cleaned after, and not started again', async () => {
@@ -111,6 +140,7 @@ test.each([
   expect(checkout.unknownValues('terraform.tfvars')).toEqual([]);
   const tls = certificate ? { tlsCa: 'secrets/cql_ca.pem' } : {};
   expect(read()).toMatchObject([
+    ...FIRST,
     { words: 'run roles', username: 'scylla', password: 'secret-of-the-cloud', ...tls },
     { words: 'run migrate', username: 'millrace_migrate', ...tls },
     { words: 'start', username: 'millrace_serve', contactPoints: [`one:${port}`], ...tls },

@@ -77,6 +77,21 @@ describe('a cluster in ScyllaDB Cloud', () => {
   );
 
   test(
+    'is refused a network that overlaps with one of the application, before there is a cluster',
+    async () => {
+      const cloud = await clusterWith('');
+      try {
+        for (const cidr of ['10.0.0.0/16', '10.0.128.0/20', '10.0.0.0/8'])
+          expect(await cloud.refused(`cidr_block=${cidr}`)).toContain(`(${cidr}) overlaps`);
+        expect(await cloud.planned('cidr_block=10.1.0.0/16')).toBeDefined();
+      } finally {
+        cloud.remove();
+      }
+    },
+    INSTALLS_MS,
+  );
+
+  test(
     'with public addresses and without TLS gets no password sent by the application',
     async () => {
       const cloud = await clusterWith('', { private: false, peerings: {} });

@@ -104,6 +104,14 @@ variable "peerings" {
     condition     = var.private || length(var.peerings) == 0
     error_message = "peerings need private = true."
   }
+
+  validation {
+    condition = alltrue([for cidr in flatten(values(var.peerings)[*].cidr_blocks) : length(distinct([
+      for one in [cidr, var.cidr_block] :
+      cidrhost("${split("/", one)[0]}/${min(tonumber(split("/", cidr)[1]), tonumber(split("/", var.cidr_block)[1]))}", 0)
+    ])) == 2])
+    error_message = "cidr_block (${var.cidr_block}) overlaps with a network that is peered with the cluster: AWS refuses that, when the cluster is there and cidr_block cannot be changed any more."
+  }
 }
 
 variable "keyspace" {
