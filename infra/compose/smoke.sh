@@ -1,6 +1,6 @@
 #!/bin/sh
 # Starts docker-compose.yml, and sees that a measurement goes all its way: from a device to the broker, into the database, and out
-# by HTTP; and with each profile that what it adds does its work. It stays up; `docker compose down` ends it.
+# by HTTP; and with each profile that what it adds does its work. It stays up; `docker compose down` with the same profiles ends it.
 #
 # Commands stand in single quotes: they are run, or printed as they are, with their variables before them.
 # shellcheck disable=SC2016
