@@ -64,6 +64,13 @@ test('a script that prints nothing and succeeds says nothing', async () => {
   expect(await reach('true')).toEqual({ code: 0, out: '', errors: '' });
 });
 
+test('without an instance, or without a script, nothing is run, and that is no success', async () => {
+  for (const words of [[], [''], ['', 'true'], [INSTANCE], [INSTANCE, 'true', 'more']]) {
+    const { code, out, errors } = await run('sh', ['infra/operations/reach/ssm.sh', ...words], process.env);
+    expect({ code, out, errors }).toEqual({ code: 64, out: '', errors: expect.stringContaining('usage: ') });
+  }
+});
+
 test('an instance that never got it fails, and says why', async () => {
   const never = { FAKE_STATUS: 'TimedOut', FAKE_DETAILS: 'Delivery Timed Out' };
   expect(await reach('true', never)).toEqual({ code: 1, out: '', errors: 'Delivery Timed Out\n' });

@@ -2,9 +2,14 @@
 # Runs a script as root on an EC2 instance by Systems Manager, without a way in of its own: ssm.sh INSTANCE SCRIPT. What the script
 # prints comes when it has ended, and of that the first 24,000 characters. AWS_PROFILE and AWS_REGION say where.
 set -eu
-case "${1:---help}" in
-  --help) echo "usage: sh infra/operations/reach/ssm.sh INSTANCE SCRIPT, for npm run operations -- ... --reach" && exit ;;
+usage='usage: sh infra/operations/reach/ssm.sh INSTANCE SCRIPT, for npm run operations -- ... --reach'
+case "${1:-}" in
+  --help) echo "$usage" && exit ;;
 esac
+if [ $# -ne 2 ] || [ -z "$1" ]; then
+  echo "$usage" >&2
+  exit 64
+fi
 instance=$1
 
 # 48 h, the longest that the document takes: after its hour it would end a repair. An instance that does not answer fails in a minute.
