@@ -27,6 +27,9 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+case "$within" in
+  *[!0-9]*) echo "scale-in.sh: --within takes seconds, a number alone: $within" >&2 && exit 2 ;;
+esac
 
 here=$(dirname "$0")
 say() { echo "scale-in.sh: $*" >&2; }
@@ -91,7 +94,7 @@ change wait --for=delete "pod/$pod" --timeout="${within}s"
 echo "+ kubectl kustomize $here/jobs/drain | sed s/ORDINAL/$last/g | kubectl --namespace $namespace apply --filename -"
 if [ -z "$dry_run" ]; then
   manifest=$(kubectl kustomize "$here/jobs/drain")
-  echo "$manifest" | sed "s/ORDINAL/$last/g" | kubectl --namespace "$namespace" apply --filename -
+  printf '%s\n' "$manifest" | sed "s/ORDINAL/$last/g" | kubectl --namespace "$namespace" apply --filename -
   waited=0
   while :; do
     case " $(conditions) " in

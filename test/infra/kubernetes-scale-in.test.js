@@ -139,3 +139,11 @@ test('a process that was brought back is not in the way of the last one', async 
   is({ replicas: '5', mark: '2' });
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-4' });
 });
+
+test('seconds in another form are refused before anything is asked', async () => {
+  expect(await scaleIn('--within', '15m')).toMatchObject({
+    code: 2,
+    asked: [],
+    stderr: expect.stringContaining('15m'),
+  });
+});
