@@ -77,7 +77,8 @@ export const expectOtherSeeds = (node, given) =>
   onNode(
     node,
     'its seeds are others, or this goes no further',
-    `address=$(sed -n "s/^listen_address: *//p" ${configOf(given)} | tr -d "\\"")
+    `address=$(tr -d "\\"'" <${configOf(given)} | sed -n "s/^listen_address: *\\([^ #]*\\).*/\\1/p")
+[ "$address" != localhost ] || address=127.0.0.1
 seeds=$(grep -E "^[ -]*seeds:" ${configOf(given)}) || { echo "It has no seeds in ${configOf(given)}; --config says where they are." >&2; exit 1; }
 echo "$seeds"
 if [ -n "$address" ] && echo "$seeds" | grep -qwF "$address"; then
