@@ -1,6 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 import { here, onNode } from './plan.js';
 import { deviceSecrets } from './rotate-devices.js';
+import { expectMachine } from './service.js';
 import { command, quote } from './shell.js';
 import { until } from './wait.js';
 
@@ -17,7 +18,10 @@ export const rotate = {
     'migrate-file': { type: 'text', help: 'with serve: holds the password of the other role, which stays' },
     'serve-file': { type: 'text', help: 'with migrate: the same' },
     tell: { type: 'text', help: 'with broker: command that has it take what --file then holds' },
-    deliver: { type: 'text', help: 'command that puts the file where the processes read it' },
+    deliver: {
+      type: 'text',
+      help: "command that puts the file where the processes read it; 'true' where they read this very file",
+    },
     restart: {
       type: 'text',
       help: 'command that restarts the application on a node',
@@ -47,24 +51,24 @@ const PLANS = {
   serve: (given) => [
     made(given),
     ...inDatabase(given, 'serve', given.need('migrate-file')),
-    ...placed(given),
-    ...restarted(given),
+    placed(given),
+    ...handedOn(given),
   ],
   // No process has it: the next npm run migrate does.
   migrate: (given) => [
     made(given),
     ...inDatabase(given, 'migrate', given.need('serve-file')),
-    ...placed(given),
+    placed(given),
+    ...(given['deliver'] ? [delivered(given)] : []),
   ],
   broker: (given) => [
     made(given),
-    here('puts it in the place of the old one', replaced(given)),
+    placed(given),
     here('tells the broker', given.need('tell')),
-    ...delivered(given),
-    ...restarted(given),
+    ...handedOn(given),
   ],
-  token: (given) => [made(given), ...placed(given), ...restarted(given)],
-  cursor: (given) => [made(given), ...placed(given), ...restarted(given)],
+  token: (given) => [made(given), placed(given), ...handedOn(given)],
+  cursor: (given) => [made(given), placed(given), ...handedOn(given)],
   devices: deviceSecrets,
 };
 
@@ -78,18 +82,17 @@ const made = (given) =>
     `(umask 077 && openssl rand -hex 24 >${quote(fresh(given))})`,
   );
 
-/** What is written over stays the same file, with its owner and rights. @param {Given} given */
+/** What is written over stays the same file, with its owner and rights, and is not emptied where this was done before. @param {Given} given */
 const replaced = (given) => {
   const next = quote(fresh(given));
-  return `cat ${next} >${quote(given.need('file'))} && rm ${next}`;
+  return `test -s ${next} && cat ${next} >${quote(given.need('file'))} && rm ${next}`;
 };
 
-/** @param {Given} given @returns {Step[]} */
-const delivered = (given) =>
-  given['deliver'] ? [here('puts it where the processes read it', given['deliver'])] : [];
+/** @param {Given} given */
+const delivered = (given) => here('puts it where the processes read it', given.need('deliver'));
 
-/** @param {Given} given @returns {Step[]} */
-const placed = (given) => [here('puts it in the place of the old one', replaced(given)), ...delivered(given)];
+/** @param {Given} given */
+const placed = (given) => here('puts it in the place of the old one', replaced(given));
 
 /**
  * Connections that are open stay good; what connects between this and its restart is refused. A process that starts with a
@@ -117,6 +120,17 @@ function inDatabase(given, duty, otherFile) {
       }),
     ),
   ];
+}
+
+/**
+ * A process that starts with the old one is refused for good: so nothing is begun where nobody says how the new one gets there.
+ *
+ * @param {Given} given
+ * @returns {Step[]}
+ */
+function handedOn(given) {
+  expectMachine(given.reach, 'infra/operations/README.md has the commands, under New secrets.');
+  return [delivered(given), ...restarted(given)];
 }
 
 /** @param {Given} given @returns {Step[]} one after the other: the others serve */

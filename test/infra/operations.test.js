@@ -167,7 +167,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
       '(umask 077 && openssl rand -hex 24 >keys/serve.new)',
       'npm run -s roles -- --migrate-password-file keys/migrate --serve-password-file keys/serve.new',
       "until CQL_PASSWORD='' CQL_USERNAME=millrace_serve CQL_PASSWORD_FILE=keys/serve.new node infra/operations/alter.js; do",
-      'cat keys/serve.new >keys/serve && rm keys/serve.new',
+      'test -s keys/serve.new && cat keys/serve.new >keys/serve && rm keys/serve.new',
       'hand-on',
       "ssh host-1 'sudo systemctl restart millrace'",
       'until curl -fsS -o /dev/null http://127.0.0.1:8080/readyz; do',
@@ -178,13 +178,13 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     'rotate --secret migrate --file keys/migrate --serve-file keys/serve',
     [
       'npm run -s roles -- --serve-password-file keys/serve --migrate-password-file keys/migrate.new',
-      'cat keys/migrate.new >keys/migrate && rm keys/migrate.new',
+      'test -s keys/migrate.new && cat keys/migrate.new >keys/migrate && rm keys/migrate.new',
     ],
   ],
   [
     'rotate --secret broker --file keys/mqtt --tell tell-it --deliver hand-on --nodes host-1',
     [
-      'cat keys/mqtt.new >keys/mqtt && rm keys/mqtt.new',
+      'test -s keys/mqtt.new && cat keys/mqtt.new >keys/mqtt && rm keys/mqtt.new',
       'tell-it',
       'hand-on',
       "ssh host-1 'sudo systemctl restart millrace'",
@@ -267,6 +267,8 @@ test('a new secret is in its file, and in nothing that is printed or called', as
     'other',
     '--nodes',
     'host-1',
+    '--deliver',
+    'true',
   ];
   const { code, out, errors } = await operate(words, fakes.env);
   expect(code).toBe(0);
@@ -277,6 +279,9 @@ test('a new secret is in its file, and in nothing that is printed or called', as
   const seen = [out, errors, ...fakes.called()].join('\n');
   for (const one of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
     expect(seen).not.toContain(one);
+  // Whoever goes on with a step too early.
+  expect(await operate([...words, '--from', '4'], fakes.env)).toMatchObject({ code: 1 });
+  expect(readFileSync(file, 'utf8').trim()).toBe(secret);
 });
 
 test.each([
@@ -294,8 +299,20 @@ test.each([
   }
   const file = join(home, 'serve');
   writeFileSync(file, 'the-old-one\n');
-  const words = ['rotate', '--secret', 'serve', '--file', file, '--migrate-file', 'other', '--within', '1s'];
-  expect(await operate([...words, '--nodes', 'host-1,host-2'], fakes.env)).toMatchObject({ code: 1 });
+  const words = [
+    'rotate',
+    '--secret',
+    'serve',
+    '--file',
+    file,
+    '--migrate-file',
+    'other',
+    '--deliver',
+    'true',
+  ];
+  expect(await operate([...words, '--within', '1s', '--nodes', 'host-1,host-2'], fakes.env)).toMatchObject({
+    code: 1,
+  });
   const called = fakes.called().filter((line) => /^ssh .*restart/.test(line));
   expect(called.map((line) => line.split(' ')[1])).toEqual(restarted);
   if (restarted.length === 0) expect(readFileSync(file, 'utf8')).toBe('the-old-one\n');
@@ -379,9 +396,14 @@ test('a node that leaves is told to be a seed, where it is one', async () => {
   }
 });
 
-test('a new node that is its own seed is not started', async () => {
+test.each([
+  ['listen_address: 10.0.0.9', '"10.0.0.1,10.0.0.9"'],
+  ["listen_address: '10.0.0.9'  # of the second network", '10.0.0.9:7000'],
+  // As the packages of both engines have it.
+  ['listen_address: localhost', '"127.0.0.1:7000"'],
+])('a new node that is its own seed is not started: %s', async (address, seeds) => {
   const fakes = makeFakes(join(directory, 'own-seed'));
-  writeFileSync(fakes.config, 'listen_address: 10.0.0.9\n      - seeds: "10.0.0.1,10.0.0.9"\n');
+  writeFileSync(fakes.config, `${address}\n      - seeds: ${seeds}\n`);
   const words = `add-node ${NODES} --node new --config ${fakes.config}`.split(' ');
   const { code, errors } = await operate(words, fakes.env);
   expect(code).toBe(1);
@@ -489,6 +511,11 @@ test.each([
   ['rotate --secret serve --nodes a --migrate-file m', '--file'],
   ['rotate --secret serve --nodes a --file f', '--migrate-file'],
   ['rotate --secret broker --nodes a --file f', '--tell'],
+  ['rotate --secret cursor --nodes a --file f', '--deliver'],
+  [
+    'rotate --secret token --nodes api --file f --deliver true --reach infra/operations/reach/compose.sh',
+    'under New secrets',
+  ],
   ['dance', '"dance" is not known'],
 ])('%s is refused before anything runs: %s', async (words, says) => {
   const fakes = makeFakes(join(directory, 'refused'));

@@ -243,7 +243,16 @@ describe('roles', () => {
       afterwards(() => device.end());
       await device.birth('lathe', { sensors: [{ sensor_id: 'speed' }] });
       const words = ['--secret', 'serve', '--file', serveFile, '--migrate-file', migrateFile];
-      const ways = ['--reach', `sh -c 'sh -c "$2"' here`, '--nodes', 'a', '--restart', 'true'];
+      const ways = [
+        '--reach',
+        `sh -c 'sh -c "$2"' here`,
+        '--nodes',
+        'a',
+        '--deliver',
+        'true',
+        '--restart',
+        'true',
+      ];
       const rotate = () =>
         run(
           process.execPath,
