@@ -10,7 +10,7 @@ import { isForbidden } from './rights.js';
  *
  * @param {import('../../common/settings.js').Config['cql']} cql
  * @param {import('../../schema/roles.js').RoleStatement[]} statements
- * @param {(shown: string) => void} onDone told of each
+ * @param {(shown: string) => void} onDone told of each, and of a keyspace that is new
  * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses one
  */
 export async function makeRoles(cql, statements, onDone) {
@@ -20,7 +20,7 @@ export async function makeRoles(cql, statements, onDone) {
   };
   const admin = await connect(cql, { applicationName: 'millrace-roles', onAsked });
   try {
-    await createKeyspace(admin, cql.keyspace);
+    await createKeyspace(admin, cql.keyspace, onDone);
     for (const { cql: statement, shown } of statements) {
       try {
         await admin.execute(statement, [], DDL);

@@ -22,8 +22,9 @@ export async function dialectOf(client) {
  *
  * @param {import('cassandra-driver').Client} client
  * @param {string} keyspace
+ * @param {(text: string) => void} onStatus told how many copies a new one has: nobody changes that by the way later
  */
-export async function createKeyspace(client, keyspace) {
+export async function createKeyspace(client, keyspace, onStatus) {
   const { rows } = await client.execute(
     'SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?',
     [keyspace],
@@ -32,6 +33,7 @@ export async function createKeyspace(client, keyspace) {
   const nodes = client.getState().getConnectedHosts().length;
   const peers = (await client.execute('SELECT peer FROM system.peers', [], { prepare: false })).rowLength;
   const replicas = Math.min(3, Math.max(nodes, peers + 1));
+  onStatus(`keyspace ${keyspace}, ${replicas === 1 ? 'one copy' : `${replicas} copies`} of everything`);
   await client.execute(
     `CREATE KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': ${replicas}}`,
     [],

@@ -34,7 +34,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
     DEAD_LETTER_DAYS,
     LATE_DAY_DAYS,
   };
-  await createKeyspace(admin, keyspace);
+  await createKeyspace(admin, keyspace, onStatus);
   const [first] = migrations;
   if (first) await createFirst(admin, keyspace, statementsOf(first, days, dialect));
   const client = await open();

@@ -105,6 +105,7 @@ test.each([2, 5])('%i processes at once: one works, the others wait, all end wel
   const settings = fresh();
   const ended = await Promise.all(Array.from({ length: count }, () => run('api/migrate.js', settings)));
   for (const command of ended) expect(command).toEqual({ ...command, code: 0 });
+  expect(ended.map(({ output }) => output).join()).toContain('one copy of everything');
   const worked = ended.filter(({ output }) => output.includes('from version 0'));
   expect(worked).toHaveLength(1);
   const version = await newest();
