@@ -29,11 +29,13 @@ export function startCommand(script, settings, args = []) {
       ...recordingToo(),
       ...settings,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // By the channel it learns when the test goes away, however that ends, and then ends too.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  const streams = /** @type {import('node:stream').Readable[]} */ ([child.stdout, child.stderr]);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const ended = Promise.all([once(child, 'exit'), finished(child.stdout), finished(child.stderr)]).then(
+  for (const stream of streams) stream.on('data', (chunk) => (output += chunk));
+  const ended = Promise.all([once(child, 'exit'), ...streams.map((stream) => finished(stream))]).then(
     ([[code, signal]]) => {
       rmSync(directory, { recursive: true, force: true });
       return { code: /** @type {number | null} */ (code), signal, output };
