@@ -67,10 +67,13 @@ const PLANS = {
     here('tells the broker', given.need('tell')),
     ...handedOn(given),
   ],
-  token: (given) => [made(given), placed(given), ...handedOn(given)],
-  cursor: (given) => [made(given), placed(given), ...handedOn(given)],
+  token: (given) => inFile(given),
+  cursor: (given) => inFile(given),
   devices: deviceSecrets,
 };
+
+/** What only the processes themselves read. @param {Given} given @returns {Step[]} */
+const inFile = (given) => [made(given), placed(given), ...handedOn(given)];
 
 /** @param {Given} given */
 const fresh = (given) => `${given.need('file')}.new`;

@@ -1,18 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { makeFakes, operate, run, SECRETS } from '../support/operations/fakes.js';
 
 // What the operations print is held here, and that it is what they run; what it does to a Cassandra, in test/cluster.
 
-/** @type {string} */
-let directory;
-
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
-});
-
+const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const NODES = '--nodes a,b,c';
@@ -251,174 +245,6 @@ test.each(RUNNABLE)('%s runs what it prints', async (text) => {
   expect(again.called()).toEqual(called);
 });
 
-test('a new secret is in its file, and in nothing that is printed or called', async () => {
-  const fakes = makeFakes(join(directory, 'rotated'));
-  const keys = join(directory, 'keys');
-  mkdirSync(keys);
-  const file = join(keys, 'serve');
-  writeFileSync(file, 'the-old-one\n', { mode: 0o640 });
-  const words = [
-    'rotate',
-    '--secret',
-    'serve',
-    '--file',
-    file,
-    '--migrate-file',
-    'other',
-    '--nodes',
-    'host-1',
-    '--deliver',
-    'true',
-  ];
-  const { code, out, errors } = await operate(words, fakes.env);
-  expect(code).toBe(0);
-  const secret = readFileSync(file, 'utf8').trim();
-  expect(secret).toMatch(/^[0-9a-f]{48}$/);
-  expect(statSync(file).mode & 0o777).toBe(0o640);
-  expect(readdirSync(keys)).toEqual(['serve']);
-  const seen = [out, errors, ...fakes.called()].join('\n');
-  for (const one of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
-    expect(seen).not.toContain(one);
-  // Whoever goes on with a step too early.
-  expect(await operate([...words, '--from', '4'], fakes.env)).toMatchObject({ code: 1 });
-  expect(readFileSync(file, 'utf8').trim()).toBe(secret);
-});
-
-test.each([
-  ['npm', 'the database is not told: no file is another', []],
-  ['node', 'the database does not take it: no process starts anew', []],
-  ['curl', 'a process does not come back: the next one goes on as it is', ['host-1']],
-])('a rotation ends where %s fails: %s', async (program, _, restarted) => {
-  const home = join(directory, 'stuck');
-  const fakes = makeFakes(home);
-  for (const [name, code] of /** @type {const} */ ([
-    [program, 1],
-    ['sleep', 0],
-  ])) {
-    writeFileSync(join(home, 'bin', name), `#!/bin/sh\nexit ${code}\n`, { mode: 0o755 });
-  }
-  const file = join(home, 'serve');
-  writeFileSync(file, 'the-old-one\n');
-  const words = [
-    'rotate',
-    '--secret',
-    'serve',
-    '--file',
-    file,
-    '--migrate-file',
-    'other',
-    '--deliver',
-    'true',
-  ];
-  expect(await operate([...words, '--within', '1s', '--nodes', 'host-1,host-2'], fakes.env)).toMatchObject({
-    code: 1,
-  });
-  const called = fakes.called().filter((line) => /^ssh .*restart/.test(line));
-  expect(called.map((line) => line.split(' ')[1])).toEqual(restarted);
-  if (restarted.length === 0) expect(readFileSync(file, 'utf8')).toBe('the-old-one\n');
-});
-
-test('nothing is begun while a node is away, and the step is named from which it goes on', async () => {
-  const running = '5.0.10';
-  const fakes = makeFakes(join(directory, 'away'), { nodes: 2, running });
-  const words = `upgrade --engine cassandra ${NODES} --to 5.0.10 --install true`.split(' ');
-  const { code, errors } = await operate(words, fakes.env);
-  expect(code).toBe(1);
-  expect(errors).toContain('Step 2/');
-  expect(errors).toContain('go on with the same command and --from 2.');
-  expect(fakes.called().filter((line) => /drain|snapshot|systemctl/.test(line))).toEqual([]);
-
-  const mended = makeFakes(join(directory, 'away'), { running });
-  expect(await operate([...words, '--from', '2'], mended.env)).toMatchObject({ code: 0 });
-  const called = mended.called();
-  expect(called.indexOf('nodetool describecluster')).toBeGreaterThan(called.indexOf('nodetool drain'));
-  expect(called.filter((line) => line === 'nodetool drain')).toHaveLength(3);
-});
-
-test.each([
-  ['another version runs', { running: '2026.1.7-0.20260901.0a1b2c3-1' }, 'Step 10/', 'It says "2026.1.7'],
-  [
-    'the nodes have two schemas',
-    { running: '2026.1.6', schemas: ['86afa796: [10.0.0.1]', '9c1f0d2e: [10.0.0.2]'] },
-    'Step 1/',
-    'After 1s the nodes have not one schema',
-  ],
-])('an upgrade ends where %s, and says what is left', async (_, engine, step, says) => {
-  const fakes = makeFakes(join(directory, 'other'), { nodes: 1, ...engine });
-  const words = 'upgrade --cluster prod --nodes a --to 2026.1.6 --install true --within 1s'.split(' ');
-  const { code, errors } = await operate(words, fakes.env);
-  expect(code).toBe(1);
-  expect(errors).toContain(step);
-  expect(errors).toContain(says);
-  const suspended = fakes.called().includes('sctool suspend -c prod');
-  expect(errors.includes('or: sctool resume -c prod --start-tasks')).toBe(suspended);
-});
-
-test('a wait that is in vain ends, and says where to look', async () => {
-  const fakes = makeFakes(join(directory, 'vain'));
-  const words = `add-node ${NODES} --node d --within 1s --config ${fakes.config}`.split(' ');
-  const { code, errors } = await operate(words, fakes.env);
-  expect(code).toBe(1);
-  expect(errors).toContain('After 1s this node does not see 4 nodes, all up: look at nodetool status');
-});
-
-test.each([
-  ['fewer nodes than copies', '--node c', {}, 'nodes left there: 2, in 2 of 3 racks'],
-  ['fewer nodes than copies, of a dead one', '--dead id-c', {}, 'That is too few'],
-  [
-    'a rack less',
-    '--node d',
-    { nodes: 4, racks: ['r1', 'r1', 'r2', 'r3'] },
-    'left there: 3, in 2 of 3 racks',
-  ],
-  ['a node that nobody knows', '--dead id-x', {}, 'There is no node id-x'],
-])('no node is taken away where that leaves %s', async (_, which, engine, says) => {
-  const fakes = makeFakes(join(directory, 'few'), { copies: 3, ...engine });
-  const nodes = which === '--node c' ? 'a,b' : NODES;
-  const words = `remove-node --nodes ${nodes.replace('--nodes ', '')} ${which} --engine cassandra`.split(' ');
-  const { code, errors } = await operate(words, fakes.env);
-  expect(code).toBe(1);
-  expect(errors).toContain(says);
-  expect(fakes.called().filter((line) => /decommission|removenode|systemctl/.test(line))).toEqual([]);
-});
-
-test('a node that leaves is told to be a seed, where it is one', async () => {
-  for (const [node, isSeed] of /** @type {const} */ ([
-    ['c', true],
-    ['d', false],
-  ])) {
-    const fakes = makeFakes(join(directory, 'seed'), { nodes: node === 'c' ? 3 : 4 });
-    const nodes = node === 'c' ? 'a,b' : 'a,b,c';
-    const words = `remove-node --nodes ${nodes} --node ${node} --config ${fakes.config}`.split(' ');
-    const { code, errors } = await operate(words, fakes.env);
-    expect(code).toBe(0);
-    expect(errors.includes('is a seed: name another')).toBe(isSeed);
-  }
-});
-
-test.each([
-  ['listen_address: 10.0.0.9', '"10.0.0.1,10.0.0.9"'],
-  ["listen_address: '10.0.0.9'  # of the second network", '10.0.0.9:7000'],
-  // As the packages of both engines have it.
-  ['listen_address: localhost', '"127.0.0.1:7000"'],
-])('a new node that is its own seed is not started: %s', async (address, seeds) => {
-  const fakes = makeFakes(join(directory, 'own-seed'));
-  writeFileSync(fakes.config, `${address}\n      - seeds: ${seeds}\n`);
-  const words = `add-node ${NODES} --node new --config ${fakes.config}`.split(' ');
-  const { code, errors } = await operate(words, fakes.env);
-  expect(code).toBe(1);
-  expect(errors).toContain('It is its own seed');
-  expect(fakes.called().join('\n')).not.toContain('systemctl');
-});
-
-test('containers of compose are stopped and started as a whole', async () => {
-  const fakes = makeFakes(join(directory, 'compose'));
-  const words = ['remove-node', '--nodes', 'a,b', '--node', 'c', '--config', fakes.config];
-  const ran = await operate([...words, '--reach', 'sh infra/operations/reach/compose.sh'], fakes.env);
-  expect(ran).toMatchObject({ code: 0 });
-  expect(fakes.called().slice(-1)).toEqual(['docker compose stop c']);
-});
-
 test('to go on behind the last step is refused', async () => {
   const fakes = makeFakes(join(directory, 'behind'));
   const { code, errors } = await operate('repair --cluster prod --from 99'.split(' '), fakes.env);
@@ -537,26 +363,6 @@ test('the ways to containers are scripts that shellcheck takes, and tell how the
   }
 });
 
-test('the files of secrets on the page are those that compose, Kubernetes and the guarded installation have', () => {
-  const page = readFileSync('infra/operations/README.md', 'utf8');
-  const [, part = ''] = page.split('## New secrets');
-  const [, compose = '', kubernetes = ''] = part.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
-  for (const [text, path] of [
-    [compose, 'infra/compose/init.sh'],
-    [kubernetes, 'infra/kubernetes/secrets/make.sh'],
-  ]) {
-    const named = [...new Set(text?.match(/\b(cql|api|read|cursor|mqtt)_\w+/g))];
-    expect(named.length).toBeGreaterThan(5);
-    const script = readFileSync(String(path), 'utf8');
-    for (const name of named) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
-  }
-  const guarded = readFileSync('README.md', 'utf8');
-  for (const name of ['superuser', 'serve', 'migrate', 'token']) {
-    expect(part).toContain(`secrets/${name}`);
-    expect(guarded).toMatch(new RegExp(`secrets/${name}|in .*\\b${name}\\b.*; do`));
-  }
-});
-
 test('each tells the flags that it takes, and takes no others', async () => {
   const help = async (/** @type {string} */ name) => (await operate([name, '--help'], process.env)).errors;
   expect(await help('remove-process')).not.toMatch(/--(engine|keyspace|tag|start|within)/);
@@ -568,29 +374,4 @@ test('each tells the flags that it takes, and takes no others', async () => {
     code: 2,
     errors: expect.stringContaining('--engine is not known'),
   });
-});
-
-/** The page's lines that are commands, as a shell takes them. */
-function examples() {
-  const page = readFileSync('infra/operations/README.md', 'utf8');
-  return [...page.matchAll(/^ {4}(npm run operations .*)$/gm)].map(([, line]) =>
-    String(line).replace('--nodes …', NODES),
-  );
-}
-
-test('the page has examples', () => expect(examples().length).toBeGreaterThan(15));
-
-test.each(examples())('as the page has it: %s', async (line) => {
-  const { env } = makeFakes(join(directory, 'examples'));
-  const asked = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
-  const ran = await run('sh', ['-euc', `${asked}\n${line}`], { ...env, NODE: process.execPath });
-  expect(ran).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('# 1/') });
-});
-
-test('the page names every operation', async () => {
-  const { errors } = await operate(['--help'], process.env);
-  const names = [...errors.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
-  expect(names.length).toBe(8);
-  const page = readFileSync('infra/operations/README.md', 'utf8');
-  for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);
 });

@@ -23,6 +23,16 @@ const env = (settings) =>
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
 
+/** What the example of EC2 puts out, whatever is done with it. */
+const OF_EC2 = {
+  database_env: env({
+    CQL_CONTACT_POINTS: '10.20.0.10:9042',
+    CQL_USERNAME: 'millrace',
+    TLS_ELSEWHERE: 'true',
+  }),
+  manager_agent_token: '/millrace/manager-agent-token',
+};
+
 /** @param {'aws-ec2' | 'scylladb-cloud'} example @returns {string[]} what the page has for it */
 const blocksOf = (example) =>
   blocks()
@@ -44,13 +54,8 @@ const read = () =>
 
 test('leads to an application on EC2, and to agents that have their token from nowhere else', async () => {
   checkout = makeCheckout('aws-ec2', {
-    database_env: env({
-      CQL_CONTACT_POINTS: '10.20.0.10:9042',
-      CQL_USERNAME: 'millrace',
-      TLS_ELSEWHERE: 'true',
-    }),
+    ...OF_EC2,
     instance_ids: INSTANCES,
-    manager_agent_token: '/millrace/manager-agent-token',
     backup_location: 's3:YOUR-COMPANY-millrace-backups',
   });
   const walked = await checkout.walk(blocksOf('aws-ec2'), 'https://packages.example/manager.list\n');
@@ -80,14 +85,7 @@ test('leads to an application on EC2, and to agents that have their token from n
 });
 
 test('may be gone through again, and no secret is another then', async () => {
-  checkout = makeCheckout('aws-ec2', {
-    database_env: env({
-      CQL_CONTACT_POINTS: '10.20.0.10:9042',
-      CQL_USERNAME: 'millrace',
-      TLS_ELSEWHERE: 'true',
-    }),
-    manager_agent_token: '/millrace/manager-agent-token',
-  });
+  checkout = makeCheckout('aws-ec2', OF_EC2);
   const making = blocksOf('aws-ec2').filter((block) => /openssl rand|database_env/.test(block));
   const walk = async () => {
     expect(

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { mergeSeries } from '../../schema/packed/series.js';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
 import { createTestPacker } from './packing.js';
-import { startTestSystem } from './system.js';
+import { useStoredSystem } from './stored-system.js';
 
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 /** @typedef {import('../../schema/ids.js').Identity} Identity */
@@ -15,27 +15,12 @@ const MINUTE_MS = 60_000;
 /**
  * A system whose clock the tests of the file hold, whom they send samples, and look what history has of them.
  *
- * @param {Parameters<typeof startTestSystem>[0]} [options]
+ * @param {Parameters<typeof useStoredSystem>[0]} [options]
  */
 export function usePackedSystem(options) {
   const clock = { now: bucketOf(Date.now()) };
-  /** @type {import('./system.js').TestSystem} */
-  let system;
-  /** @type {import('../../api/store/index.js').Store} */
-  let store;
-  /** @type {import('cassandra-driver').Client} */
-  let database;
-  beforeAll(async () => {
-    const settings = { LATEST_GROUPS: String(GROUPS) };
-    system = await startTestSystem({ settings, clock: () => clock.now, ...options });
-    store = await system.openStore();
-    database = await system.openDatabase();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await database?.shutdown();
-    await system?.stop();
-  });
+  const settings = { LATEST_GROUPS: String(GROUPS) };
+  const { system, store, database } = useStoredSystem({ settings, clock: () => clock.now, ...options });
 
   /** @param {string} device @param {string} [sensor] */
   function keyOf(device, sensor = 's') {
@@ -46,12 +31,12 @@ export function usePackedSystem(options) {
   return {
     clock,
     keyOf,
-    system: () => system,
-    store: () => store,
-    database: () => database,
+    system,
+    store,
+    database,
 
     /** @param {Partial<Parameters<typeof createTestPacker>[0]>} [parts] */
-    packer: (parts) => createTestPacker({ store, groups: GROUPS, clock: () => clock.now, ...parts }),
+    packer: (parts) => createTestPacker({ store: store(), groups: GROUPS, clock: () => clock.now, ...parts }),
 
     /** An hour of which nothing is packed yet; the clock stands in its middle. @returns {number} epoch ms */
     newHour() {
@@ -70,7 +55,7 @@ export function usePackedSystem(options) {
     async send(device, samples, sensor = 's') {
       const body = JSON.stringify(samples.map((sample) => ({ sensor_id: sensor, ...sample })));
       const headers = { 'Content-Type': 'application/json' };
-      const response = await system.fetch(`/measurements?device=${device}`, {
+      const response = await system().fetch(`/measurements?device=${device}`, {
         method: 'POST',
         body,
         headers,
@@ -80,20 +65,20 @@ export function usePackedSystem(options) {
 
     /** @param {string} device @param {number} hour @param {string} [sensor] */
     async statisticsOf(device, hour, sensor) {
-      const rows = await store.packed.readStatistics(keyOf(device, sensor), hour, hour + HOUR_MS);
+      const rows = await store().packed.readStatistics(keyOf(device, sensor), hour, hour + HOUR_MS);
       return rows[0] ?? null;
     },
 
     /** @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} merged */
     async historyOf(device, hour, sensor) {
-      const { times, values } = mergeSeries(await store.packed.readHour(keyOf(device, sensor), hour));
+      const { times, values } = mergeSeries(await store().packed.readHour(keyOf(device, sensor), hour));
       return [...times].map((ts, at) => ({ ts, value: Number(values[at]) }));
     },
 
     /** As a client reads them. @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} */
     async read(device, hour, sensor = 's') {
       const range = `from=${hour}&to=${hour + HOUR_MS}&order=asc&limit=1000`;
-      const items = await system.all(`/devices/${device}/sensors/${sensor}/measurements?${range}`);
+      const items = await system().all(`/devices/${device}/sensors/${sensor}/measurements?${range}`);
       return items.map(({ ts, value }) => ({ ts: Date.parse(ts), value }));
     },
 
@@ -102,7 +87,7 @@ export function usePackedSystem(options) {
       Promise.all(
         Array.from(
           { length: GROUPS },
-          async (_, group) => (await store.packProgress.read(group)).packedUntil,
+          async (_, group) => (await store().packProgress.read(group)).packedUntil,
         ),
       ),
   };

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, jest } from '@jest/globals';
-import { startTestSystem } from '../system.js';
+import { beforeAll, jest } from '@jest/globals';
+import { useStoredSystem } from '../stored-system.js';
 import { simulate } from './simulation.js';
 import { createWorld } from './world.js';
 
@@ -10,27 +10,13 @@ import { createWorld } from './world.js';
  *   this run of jest: what was wrong, each with its seed
  */
 export function useSimulations() {
-  /** @type {import('../system.js').TestSystem} */
-  let system;
-  /** @type {import('../../../api/store/index.js').Store} */
-  let store;
-  /** @type {import('cassandra-driver').Client} */
-  let database;
-  beforeAll(async () => {
-    // Its tables are wanted; it packs nothing itself, since its clock is long before anything.
-    system = await startTestSystem({ settings: { LATEST_GROUPS: '1' } });
-    await system.halt();
-    store = await system.openStore();
-    database = await system.openDatabase();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await database?.shutdown();
-    await system?.stop();
-  });
+  const stored = useStoredSystem({ settings: { LATEST_GROUPS: '1' } });
+  // Its tables are wanted; it packs nothing itself, since its clock is long before anything.
+  beforeAll(() => stored.system().halt());
 
   const firstSeed = jest.getSeed() >>> 0;
   return async (run, breaks) => {
+    const [store, database] = [stored.store(), stored.database()];
     const seed = firstSeed + run;
     const world = await createWorld({ store, database });
     const faults = await simulate({ store, database, world, seed, breaks });

@@ -1,0 +1,55 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { makeFakes, operate, run } from '../support/operations/fakes.js';
+
+// The page of infra/operations, held to what the operations take.
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The page's lines that are commands, as a shell takes them. */
+function examples() {
+  const page = readFileSync('infra/operations/README.md', 'utf8');
+  return [...page.matchAll(/^ {4}(npm run operations .*)$/gm)].map(([, line]) =>
+    String(line).replace('--nodes …', '--nodes a,b,c'),
+  );
+}
+
+test('the page has examples', () => expect(examples().length).toBeGreaterThan(15));
+
+test.each(examples())('as the page has it: %s', async (line) => {
+  const { env } = makeFakes(join(directory, 'examples'));
+  const asked = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
+  const ran = await run('sh', ['-euc', `${asked}\n${line}`], { ...env, NODE: process.execPath });
+  expect(ran).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('# 1/') });
+});
+
+test('the page names every operation', async () => {
+  const { errors } = await operate(['--help'], process.env);
+  const names = [...errors.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
+  expect(names.length).toBe(8);
+  const page = readFileSync('infra/operations/README.md', 'utf8');
+  for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);
+});
+
+test('the files of secrets on the page are those that compose, Kubernetes and the guarded installation have', () => {
+  const page = readFileSync('infra/operations/README.md', 'utf8');
+  const [, part = ''] = page.split('## New secrets');
+  const [, compose = '', kubernetes = ''] = part.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);
+  for (const [text, path] of [
+    [compose, 'infra/compose/init.sh'],
+    [kubernetes, 'infra/kubernetes/secrets/make.sh'],
+  ]) {
+    const named = [...new Set(text?.match(/\b(cql|api|read|cursor|mqtt)_\w+/g))];
+    expect(named.length).toBeGreaterThan(5);
+    const script = readFileSync(String(path), 'utf8');
+    for (const name of named) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
+  }
+  const guarded = readFileSync('README.md', 'utf8');
+  for (const name of ['superuser', 'serve', 'migrate', 'token']) {
+    expect(part).toContain(`secrets/${name}`);
+    expect(guarded).toMatch(new RegExp(`secrets/${name}|in .*\\b${name}\\b.*; do`));
+  }
+});

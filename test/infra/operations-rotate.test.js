@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { makeFakes, operate, SECRETS } from '../support/operations/fakes.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Words that give the role that serves a new password. @param {string} file that holds the old one */
+const rotation = (file) =>
+  `rotate --secret serve --file ${file} --migrate-file other --deliver true`.split(' ');
+
+test('a new secret is in its file, and in nothing that is printed or called', async () => {
+  const fakes = makeFakes(join(directory, 'rotated'));
+  const keys = join(directory, 'keys');
+  mkdirSync(keys);
+  const file = join(keys, 'serve');
+  writeFileSync(file, 'the-old-one\n', { mode: 0o640 });
+  const words = [...rotation(file), '--nodes', 'host-1'];
+  const { code, out, errors } = await operate(words, fakes.env);
+  expect(code).toBe(0);
+  const secret = readFileSync(file, 'utf8').trim();
+  expect(secret).toMatch(/^[0-9a-f]{48}$/);
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+  expect(readdirSync(keys)).toEqual(['serve']);
+  const seen = [out, errors, ...fakes.called()].join('\n');
+  for (const one of [secret, 'the-old-one', ...Object.values(SECRETS).slice(1)])
+    expect(seen).not.toContain(one);
+  // Whoever goes on with a step too early.
+  expect(await operate([...words, '--from', '4'], fakes.env)).toMatchObject({ code: 1 });
+  expect(readFileSync(file, 'utf8').trim()).toBe(secret);
+});
+
+test.each([
+  ['npm', 'the database is not told: no file is another', []],
+  ['node', 'the database does not take it: no process starts anew', []],
+  ['curl', 'a process does not come back: the next one goes on as it is', ['host-1']],
+])('a rotation ends where %s fails: %s', async (program, _, restarted) => {
+  const home = join(directory, 'stuck');
+  const fakes = makeFakes(home);
+  for (const [name, code] of /** @type {const} */ ([
+    [program, 1],
+    ['sleep', 0],
+  ])) {
+    writeFileSync(join(home, 'bin', name), `#!/bin/sh\nexit ${code}\n`, { mode: 0o755 });
+  }
+  const file = join(home, 'serve');
+  writeFileSync(file, 'the-old-one\n');
+  expect(
+    await operate([...rotation(file), '--within', '1s', '--nodes', 'host-1,host-2'], fakes.env),
+  ).toMatchObject({
+    code: 1,
+  });
+  const called = fakes.called().filter((line) => /^ssh .*restart/.test(line));
+  expect(called.map((line) => line.split(' ')[1])).toEqual(restarted);
+  if (restarted.length === 0) expect(readFileSync(file, 'utf8')).toBe('the-old-one\n');
+});

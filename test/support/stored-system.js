@@ -1,0 +1,27 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { startTestSystem } from './system.js';
+
+/**
+ * A system for the tests of a file, with a store and a client of its database of their own; all of it is taken away after them.
+ *
+ * @param {Parameters<typeof startTestSystem>[0]} options
+ */
+export function useStoredSystem(options) {
+  /** @type {import('./system.js').TestSystem} */
+  let system;
+  /** @type {import('../../api/store/index.js').Store} */
+  let store;
+  /** @type {import('cassandra-driver').Client} */
+  let database;
+  beforeAll(async () => {
+    system = await startTestSystem(options);
+    store = await system.openStore();
+    database = await system.openDatabase();
+  });
+  afterAll(async () => {
+    await store?.close();
+    await database?.shutdown();
+    await system?.stop();
+  });
+  return { system: () => system, store: () => store, database: () => database };
+}
