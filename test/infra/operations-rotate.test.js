@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { makeFakes, operate, SECRETS } from '../support/operations/fakes.js';
+import { writePrograms } from '../support/programs.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -39,12 +40,7 @@ test.each([
 ])('a rotation ends where %s fails: %s', async (program, _, restarted) => {
   const home = join(directory, 'stuck');
   const fakes = makeFakes(home);
-  for (const [name, code] of /** @type {const} */ ([
-    [program, 1],
-    ['sleep', 0],
-  ])) {
-    writeFileSync(join(home, 'bin', name), `#!/bin/sh\nexit ${code}\n`, { mode: 0o755 });
-  }
+  writePrograms(join(home, 'bin'), { [program]: 'exit 1', sleep: '' });
   const file = join(home, 'serve');
   writeFileSync(file, 'the-old-one\n');
   expect(

@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { writePrograms } from '../programs.js';
 
 const run = promisify(execFile);
 
 /** What each stand-in notes: its name and its arguments, as the scripts print a command. */
-const NOTE = '#!/bin/sh\necho "$(basename "$0") $*" >>"$NOTES"\n';
+const NOTE = 'echo "$(basename "$0") $*" >>"$NOTES"\n';
 
 /**
  * Programs that come before the machine's, in the place of a cluster: each notes how it was called, and then does what the test says.
@@ -17,8 +18,8 @@ const NOTE = '#!/bin/sh\necho "$(basename "$0") $*" >>"$NOTES"\n';
 export function standIns(programs) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-stand-ins-'));
   const notes = join(directory, 'notes');
-  for (const [name, lines] of Object.entries(programs))
-    writeFileSync(join(directory, name), `${NOTE}${lines}\n`, { mode: 0o755 });
+  const noting = Object.entries(programs).map(([name, lines]) => [name, NOTE + lines]);
+  writePrograms(directory, Object.fromEntries(noting));
   return {
     /** @param {string} name of what a stand-in has kept */
     kept: (name) => readFileSync(join(directory, name), 'utf8'),

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { writePrograms } from '../programs.js';
 
 const LATE_MS = 60_000;
 
@@ -75,11 +76,7 @@ export function makeFakes(
   const { ageS = 7200, schema = 'task_t_tag_sm_schema_with_internals.json.gz' } = backup;
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, 'bin'), { recursive: true });
-  for (const [name, body] of Object.entries(PROGRAMS)) {
-    const path = join(directory, 'bin', name);
-    writeFileSync(path, `#!/bin/sh\n${body}\n`);
-    chmodSync(path, 0o755);
-  }
+  writePrograms(join(directory, 'bin'), PROGRAMS);
   writeFileSync(join(directory, 'log'), '');
   const all = ['a', 'b', 'c', 'd'].slice(0, nodes).map((name, at) => ({ name, address: `10.0.0.${at + 1}` }));
   const rows = all.map(({ name, address }, at) => `UN  ${address}  1 GB  ?  id-${name}  ${racks[at]}\n`);

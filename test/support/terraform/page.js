@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '../operations/fakes.js';
+import { writePrograms } from '../programs.js';
 
 const PAGE = 'infra/terraform/README.md';
 const EXAMPLES = 'infra/terraform/examples';
@@ -62,9 +63,8 @@ export function makeCheckout(example, outputs) {
   ])
     cpSync(there, path(there), { recursive: true });
   copyFileSync('test/support/operations/aws.js', path('bin', 'aws'));
-  for (const [name, body] of Object.entries(PROGRAMS))
-    writeFileSync(path('bin', name), `#!/bin/sh\n${body}\n`);
-  for (const name of ['aws', ...Object.keys(PROGRAMS)]) chmodSync(path('bin', name), 0o755);
+  chmodSync(path('bin', 'aws'), 0o755);
+  writePrograms(path('bin'), PROGRAMS);
   writeFileSync(path('python', 'boto3.py'), BOTO3);
   const has = names(join(EXAMPLES, example, 'outputs.tf'), 'output');
   for (const [name, value] of Object.entries(outputs)) {
