@@ -35,7 +35,7 @@ const byName = (all) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeri
 describe('the devices', () => {
   test('are beside the sensors, page by page, with their state in words', async () => {
     await dashboard.visit('/');
-    await dashboard.page.getByRole('link', { name: 'Devices' }).click();
+    await dashboard.page.getByRole('link', { name: 'Devices', exact: true }).click();
     await untilDevices(PAGE_ROWS);
     expect(new URL(dashboard.page.url()).search).toBe('?show=devices');
     await dashboard.page.getByText('Live', { exact: true }).waitFor();

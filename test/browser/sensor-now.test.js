@@ -40,7 +40,8 @@ test('while the connection is lost the sensor and its device say since when, and
   await lost.waitFor(LOST);
   expect(await lost.textContent()).toMatch(/\d\d:\d\d:\d\d\.$/);
   expect(await dashboard.page.locator('[data-stale="true"] > .now').count()).toBe(1);
-  expect(await dashboard.page.getByRole('region', { name: 'Chart' }).getAttribute('data-stale')).toBe('true');
+  const chart = dashboard.page.getByRole('region', { name: 'Chart', exact: true });
+  expect(await chart.getAttribute('data-stale')).toBe('true');
   await dashboard.lookAt('sensor-cut-off');
   await dashboard.page.getByRole('link', { name: 'collar-4' }).click();
   await lost.waitFor(LOST);

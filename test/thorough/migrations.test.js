@@ -218,15 +218,15 @@ test('a process that stood still until another had the lock changes nothing more
   await migrateDatabase(config);
   const client = await connect(cql, { keyspace: cql.keyspace });
   afterwards(() => client.shutdown());
-  const own = async (/** @type {string} */ owner) =>
-    client.execute("UPDATE installation SET lock_owner = ? WHERE part = 'millrace' IF EXISTS", [owner]);
+  const takeOver = `UPDATE ${cql.keyspace}.installation SET lock_owner = 'another' WHERE part = 'millrace' IF EXISTS`;
   const work = async (/** @type {() => Promise<void>} */ keep) => {
     await keep();
-    await own('another');
+    await admin.execute(takeOver, [], { prepare: false });
     await keep();
   };
   await expect(withSchemaLock(client, work, () => {})).rejects.toMatchObject({ code: 'unavailable' });
-  const { rows } = await client.execute('SELECT lock_owner FROM installation');
+  const owners = `SELECT lock_owner FROM ${cql.keyspace}.installation`;
+  const { rows } = await admin.execute(owners, [], { prepare: false });
   expect(rows.map(({ lock_owner: owner }) => owner)).toEqual(['another']);
 });
 
