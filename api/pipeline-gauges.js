@@ -4,13 +4,17 @@
  * @param {import('./metrics.js').Metrics} metrics
  * @param {object} parts
  * @param {import('./ingest/pressure/permits.js').Permits} parts.permits
+ * @param {() => number} parts.waiting
  * @param {ReturnType<typeof import('./ingest/pressure/window.js').createWindow>} parts.window
  * @param {number} parts.windowMost `INGEST_MAX_IN_FLIGHT`
  * @param {import('./ingest/index.js').Ingest} parts.ingest
  * @param {import('./trusted-clock.js').TrustedClock} parts.trustedClock
  * @param {() => import('./store/nodes.js').DatabaseNode[]} parts.nodes
  */
-export function exposePipeline(metrics, { permits, window, windowMost, ingest, trustedClock, nodes }) {
+export function exposePipeline(
+  metrics,
+  { permits, waiting, window, windowMost, ingest, trustedClock, nodes },
+) {
   const { gauge, states } = metrics;
   gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
   gauge(
@@ -23,7 +27,7 @@ export function exposePipeline(metrics, { permits, window, windowMost, ingest, t
     'The most that the window may grow to: INGEST_MAX_IN_FLIGHT',
     () => windowMost,
   );
-  gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', () => permits.waiting);
+  gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', waiting);
   gauge(
     'iot_ingest_unsettled_messages',
     'Messages being settled: taken from the broker, not acknowledged yet',

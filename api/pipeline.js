@@ -28,13 +28,15 @@ export async function connectPipeline(parts) {
   const metrics = createMetrics({ version, role: config.role });
   const window = createWindow({ most: config.ingest.maxInFlight });
   const permits = createPermits(window);
+  /** Requests that wait for a place in the window, and writes that will leave together. */
+  const waiting = () => Math.max(permits.waiting, store?.waiting() ?? 0);
   const vitals = createVitals({
     clock,
     pressure: () => ({
       in_flight: permits.inUse,
       window: window.size,
       window_most: config.ingest.maxInFlight,
-      waiting: permits.waiting,
+      waiting: waiting(),
     }),
     readers: parts.readers,
   });
@@ -63,13 +65,14 @@ export async function connectPipeline(parts) {
   });
   exposePipeline(metrics, {
     permits,
+    waiting,
     window,
     windowMost: config.ingest.maxInFlight,
     ingest,
     trustedClock,
     nodes: store.nodes,
   });
-  const isPressed = () => permits.waiting > 0;
+  const isPressed = () => waiting() > 0;
   return { metrics, vitals, store, trustedClock, ingest, isPressed };
 }
 

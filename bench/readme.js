@@ -51,7 +51,13 @@ async function readRun(file) {
 function together(runs) {
   const results = Object.assign({}, ...runs.map((run) => run.results));
   const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
-  return { .../** @type {import('./report/readme.js').Raw} */ (runs.at(-1)), began, results };
+  const commits = [...new Set(runs.map((run) => run.commit ?? 'unknown'))].join();
+  return {
+    .../** @type {import('./report/readme.js').Raw} */ (runs.at(-1)),
+    began,
+    commit: commits,
+    results,
+  };
 }
 
 /** @returns {Promise<string>} path */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readSettings } from '../common/settings.js';
 import { createStatusLine } from '../common/status-line.js';
 import { ensureTools } from '../infra/bootstrap/index.js';
+import { currentCommit } from './measure/commit.js';
 import { describeMachine } from './measure/machine.js';
 import { startDatabase } from './stand/database.js';
 import { openStand } from './stand/index.js';
@@ -23,6 +24,8 @@ export async function runSession({ name, flags, work }) {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
   const began = new Date();
+  // Now: while the bench runs somebody may check out another one.
+  const commit = await currentCommit();
   /** @type {Record<string, unknown>} */
   const results = {};
 
@@ -63,7 +66,7 @@ export async function runSession({ name, flags, work }) {
       await mkdir(home, { recursive: true });
       await writeFile(
         file,
-        `${JSON.stringify({ began, machine: describeMachine(), flags, results }, null, 1)}\n`,
+        `${JSON.stringify({ began, commit, machine: describeMachine(), flags, results }, null, 1)}\n`,
       );
       console.log(`Raw figures: ${file}`);
     }

@@ -90,18 +90,34 @@ export const ERRORS = {
 
 /** @typedef {keyof typeof ERRORS} ErrorCode */
 
+/**
+ * Why a measurement, a sensor of a birth, or a whole message was not stored.
+ *
+ * @typedef {object} Refusal
+ * @property {number} index counts the message's elements from 0; -1 stands for the message as a whole
+ * @property {ErrorCode} code
+ * @property {string} [path] JSON path of what breaks the rule, such as `sensors[3].unit`; empty for the message as a
+ *   whole. For CBOR and Sparkplug it names the fields as their specifications do
+ * @property {string} [rule] what the value must be. Dead letters of older versions have neither path nor rule
+ */
+
+/** @param {Pick<Refusal, 'path' | 'rule'>} refusal @returns {string} `sensors[3].unit: must not be empty`; empty: unknown */
+export const refusalText = ({ path, rule = '' }) => (path ? `${path}: ${rule}` : rule);
+
 /** An error of the table above; `message` tells a person what is wrong and what to do. */
 export class MillraceError extends Error {
   /**
    * @param {ErrorCode} code
    * @param {string} [message] defaults to the table's title
-   * @param {{ cause?: unknown, details?: Record<string, unknown> }} [more] `details` become members of a problem document
+   * @param {{ cause?: unknown, details?: Record<string, unknown>, path?: string }} [more] `details` become members of a
+   *   problem document; `path` is the JSON path of what is wrong in a message
    */
-  constructor(code, message = ERRORS[code].title, { cause, details } = {}) {
+  constructor(code, message = ERRORS[code].title, { cause, details, path = '' } = {}) {
     super(message, { cause });
     this.name = 'MillraceError';
     this.code = code;
     this.details = details;
+    this.path = path;
   }
 
   /** HTTP status of a problem; 500 for what was never meant to reach a client. */

@@ -173,7 +173,7 @@ export const SETTINGS = {
     fallback: '512',
     read: integer(1, 2048),
   },
-  BATCH_DAYS: { help: 'retention of measurement_batch, in days', fallback: '30', read: integer(4, 3650) },
+  BATCH_DAYS: { help: 'retention of the table message, in days', fallback: '30', read: integer(4, 3650) },
   HISTORY_DAYS: { help: 'retention of history, in days', fallback: '365', read: integer(4, 7300) },
   LATEST_GROUPS: {
     help: 'partitions of latest and device; fixed by the first migration',

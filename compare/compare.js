@@ -23,8 +23,9 @@ const DEVICES_AT_ONCE = 16;
 
 /**
  * Compares a ledger with the database, sample by sample and never by counts: every acknowledged sample must be stored
- * with exactly its bits, every stored sample of the ledger's devices in the range must have been sent, none in more rows
- * than messages, and `latest` must be the newest of what is stored. Of two values for one instant the one that merging keeps counts.
+ * with exactly its bits, every stored sample of the ledger's devices in the range must have been sent, and `latest` must be the
+ * newest of what is stored. Of two values for one instant the one that merging keeps counts. A sample can stand in several rows: a
+ * message that is delivered again can be stored together with others than the first time.
  *
  * The database is read hour by hour, device by device. What lies beside the range within its first and last hour
  * counts for `latest` alone. An acknowledged sample that was refused is missing too: the dead letters say why.

@@ -10,7 +10,6 @@ export const KINDS = {
   missing: 'acknowledged, and not stored',
   differing: 'stored with a value that was not sent, or that an acknowledged one should have replaced',
   unknown: 'stored, and never sent by this ledger: another simulator may use the same names (--device)',
-  doubled: 'in more rows than messages',
   latest: 'sensors whose latest value is not the newest of what is stored',
 };
 
@@ -23,7 +22,7 @@ export function createFindings() {
   /** @returns {{ count: number, first: Finding[] }} */
   const none = () => ({ count: 0, first: [] });
   /** @type {Record<Kind, ReturnType<typeof none>>} */
-  const found = { missing: none(), differing: none(), unknown: none(), doubled: none(), latest: none() };
+  const found = { missing: none(), differing: none(), unknown: none(), latest: none() };
   return {
     found,
 

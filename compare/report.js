@@ -19,9 +19,7 @@ export function reportLines({ agree, messages, devices, acknowledged, stored, ra
   if (Number.isFinite(range.from))
     lines.push(`From ${formatTime(range.from)} to before ${formatTime(range.to)}`);
   if (agree)
-    lines.push(
-      'They agree: nothing is missing, unknown, different or doubled, and every latest value is right.',
-    );
+    lines.push('They agree: nothing is missing, unknown or different, and every latest value is right.');
   for (const [kind, { count, first }] of Object.entries(found)) {
     if (count === 0) continue;
     lines.push(

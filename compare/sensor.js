@@ -46,8 +46,6 @@ export function createSensorComparison({ device, sensor, sent, acknowledged, ran
     const beaten = known.acknowledged.some((value) => !Object.is(greaterValue(value, wins), wins));
     if (strange.length > 0 || beaten) {
       report('differing', ts, `${known.values.map(shown)} was sent, ${stored.map(shown)} is stored`);
-    } else if (stored.length > known.values.length) {
-      report('doubled', ts, `sent in ${known.values.length} messages, stored in ${stored.length} rows`);
     }
   }
 

@@ -23,7 +23,7 @@ export function createStoredHours(store) {
   async function rowsOf(sensor, found, bucket, batches) {
     if (!found) return [];
     const history = mergeSeries(await store.packed.readHour(sensor, bucket));
-    return found.packed ? [history] : [...batches, ...besides(history, batches)];
+    return found.packed ? [history] : [...batches, history];
   }
 
   return {
@@ -37,7 +37,7 @@ export function createStoredHours(store) {
      * @param {number} bucket epoch ms
      * @param {Buffer} device 16 bytes
      * @param {Map<string, { sensor: Sensor, hours: Map<number, Hour> }>} sensors by id
-     * @returns {Promise<Map<string, Series[]>>} by sensor id; what came late does not count as a row beside its batch. Sensors
+     * @returns {Promise<Map<string, Series[]>>} by sensor id. Sensors
      *   that nobody named are among them as long as their hour is in batches
      */
     async readHour(bucket, device, sensors) {
@@ -61,14 +61,4 @@ export function createStoredHours(store) {
       return (await this.readHour(bucket, sensor.device, new Map([[id, { sensor, hours }]]))).get(id) ?? [];
     },
   };
-}
-
-/** @param {Series} history @param {Series[]} batches @returns {Series[]} what history has and no batch */
-function besides({ times, values }, batches) {
-  const known = batches.map((batch) => new Map([...batch.times].map((ts, at) => [ts, batch.values[at]])));
-  const rest = [...times.keys()].filter(
-    (at) => !known.some((batch) => Object.is(batch.get(Number(times[at])), values[at])),
-  );
-  if (rest.length === 0) return [];
-  return [{ times: rest.map((at) => Number(times[at])), values: rest.map((at) => Number(values[at])) }];
 }

@@ -29,6 +29,14 @@ export const isName = (text) =>
   Buffer.byteLength(text) <= MAX_NAME_BYTES &&
   !UNPRINTABLE.test(text);
 
+/** @param {unknown} text that `isName` rejects @returns {string} the rule that it breaks */
+export function brokenNameRule(text) {
+  if (typeof text !== 'string') return 'must be a text';
+  if (text === '') return 'must not be empty';
+  if (Buffer.byteLength(text) > MAX_NAME_BYTES) return `must not be longer than ${MAX_NAME_BYTES} bytes`;
+  return 'must not contain control characters';
+}
+
 /**
  * @param {string} namespace a UUID: `NS` for devices, the device's id for its sensors
  * @param {unknown} text a lower-case UUID, or a name kept as given (an upper-case UUID is a name)

@@ -1,10 +1,9 @@
+import { blockBytes, MAX_BLOCK_BYTES, partsFor } from './packed/layout.js';
+
 /** The rules that size buckets, windows and batches. Limits of the servers: ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-
-/** Samples in one row of `measurement_batch`: with 12 bytes each, the largest blob is 12 KiB. */
-export const MAX_SAMPLES_PER_ROW = 1024;
 
 /** Samples in one row of `history`, a packed hour; a sensor of more than 18 a second has several rows. */
 export const MAX_SAMPLES_PER_HISTORY_ROW = 65_536;
@@ -15,8 +14,11 @@ export const MAX_SAMPLES_PER_MESSAGE = 10_000;
 /** Sensors of one device. */
 export const MAX_SENSORS_PER_DEVICE = 10_000;
 
-/** Statements in one group commit of `latest`: 256 rows of about 60 bytes stay far below what a server calls large. */
-export const MAX_STATEMENTS_PER_GROUP_COMMIT = 256;
+/** Statements in one batch of the registry: 256 rows of about 60 bytes stay far below what a server calls large. */
+export const MAX_STATEMENTS_PER_BATCH = 256;
+
+/** Entries in one group commit, such as sensors with a new value: about 50 bytes each, 100 kB in one partition of one table. */
+export const MAX_ENTRIES_PER_GROUP_COMMIT = 2000;
 
 /**
  * What the servers refuse by default. Both weigh a batch only where it has more than one mutation (table x partition);
@@ -136,33 +138,60 @@ export function checkWindow({ ttlSeconds, windowDays }) {
   }
 }
 
-/**
- * What a row of `measurement_batch` weighs on disk, before compression: clustering key, row header, TTL and cell flags
- * are about 50 bytes, the typed statistics of a packed row about 50 more. Cassandra 5.0 was seen to write 51 bytes for
- * one sample and 97 + 12n for n; rounded up here, since some of them are of variable length.
- *
- * @param {number} samples 1 to MAX_SAMPLES_PER_ROW
- */
-export const rowBytes = (samples) => (samples === 1 ? 60 : 101 + 12 * samples);
+/** What a row of one sample weighs on disk, before compression, in the tables that Millrace is compared with, rounded up. */
+export const SAMPLE_ROW_BYTES = 60;
 
 /**
- * What one hour of a device weighs in `measurement_batch`, to be held against PARTITION_AIM and PARTITION_WARN.
- * Rows decide before bytes do: 13 sensors at a message a second are within the aim, 138 at one every 10 seconds.
- * A device beyond that should batch for longer.
+ * What a row of `message` weighs on disk beside its block, before compression: clustering key, row header, TTL and cell flags.
+ * Cassandra 5.0 wrote 29 bytes for a block of one sample, 31 for 1x60 and 4x10, 35 for 50x1.
+ */
+export const MESSAGE_ROW_BYTES = 36;
+
+/**
+ * What one message adds to an hour of a device.
+ *
+ * @param {{ sensors: number, samples: number }} message `samples` of each sensor, all sensors at the same instants
+ * @returns {{ rows: number, bytes: number }} rows, and bytes before compression
+ */
+export function messageWeight({ sensors, samples }) {
+  const shared = blockBytes({ sensors, samples });
+  // Blocks are cut by what they need where no two sensors share their times. Where a series is cut, they no longer do.
+  const most = sensors * blockBytes({ sensors: 1, samples });
+  const rows = Math.ceil(most / MAX_BLOCK_BYTES);
+  return { rows, bytes: (rows > 1 ? most : shared) + rows * MESSAGE_ROW_BYTES };
+}
+
+/**
+ * What the largest partition of one hour of a device weighs in `message`, to be compared with PARTITION_AIM and PARTITION_WARN.
+ * 20 sensors at a message a second are within the aim, whatever the number of their devices. A device beyond the aim should
+ * batch for longer.
  *
  * @param {{ sensors: number, intervalMs: number, batchMs: number }} device each sensor has a sample every `intervalMs`,
  *   the device a message every `batchMs`
  * @returns {{ rows: number, bytes: number }} rows, and bytes before compression
  */
 export function partitionPerHour({ sensors, intervalMs, batchMs }) {
+  const { rows, bytes } = devicePerHour({
+    sensors: Math.ceil(sensors / partsFor(sensors)),
+    intervalMs,
+    batchMs,
+  });
+  return { rows, bytes };
+}
+
+/**
+ * The same of a device as a whole, in as many partitions as it is spread over.
+ *
+ * @param {{ sensors: number, intervalMs: number, batchMs: number }} device
+ * @returns {{ rows: number, bytes: number, partitions: number }}
+ */
+export function devicePerHour({ sensors, intervalMs, batchMs }) {
   // A device that measures less often than it might send has nothing to send in between.
   const everyMs = Math.max(intervalMs, batchMs);
   const messages = Math.ceil(HOUR_MS / everyMs);
   // Of a message longer than an hour, this hour gets its own samples alone.
   const samples = Math.max(1, Math.round(Math.min(everyMs, HOUR_MS) / intervalMs));
-  const fullRows = Math.floor(samples / MAX_SAMPLES_PER_ROW);
-  const rest = samples % MAX_SAMPLES_PER_ROW;
-  const bytes = fullRows * rowBytes(MAX_SAMPLES_PER_ROW) + (rest > 0 ? rowBytes(rest) : 0);
-  const series = sensors * messages;
-  return { rows: series * (fullRows + (rest > 0 ? 1 : 0)), bytes: series * bytes };
+  const parts = partsFor(sensors);
+  const { rows, bytes } = messageWeight({ sensors: sensors / parts, samples });
+  return { rows: messages * parts * rows, bytes: messages * parts * bytes, partitions: parts };
 }

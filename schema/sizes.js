@@ -2,7 +2,7 @@
  * What a fleet takes: the arithmetic behind the tables at the end of docs/data-model.md, which a test holds to it. All of one
  * copy and before the servers' own compression; a cluster keeps as many copies as its keyspace says.
  */
-import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.js';
+import { devicePerHour, HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.js';
 
 const DAY_HOURS = 24;
 const YEAR_HOURS = 366 * DAY_HOURS;
@@ -11,7 +11,10 @@ const YEAR_HOURS = 366 * DAY_HOURS;
  * Bytes of a row on disk, without compression and blob: what Cassandra 5.0 was seen to write, rounded up. Names of 10 to
  * 15 characters.
  */
-export const ROW_BYTES = { history: 35, historyStat: 80, latest: 125, device: 80, index: 47 };
+export const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
+
+/** Bytes of one sensor's entry in a row of `latest` on disk, as Cassandra 5.0 wrote it. */
+export const LATEST_ENTRY_BYTES = 60;
 
 /** Bytes of a packed sample, decimals of two digits by a clock that jitters by 20 ms: the fewer in an hour, the more each. */
 export const PACKED_BYTES = [
@@ -23,7 +26,7 @@ export const PACKED_BYTES = [
 /** Sensors whose hours one process is to pack beside its ingest, whatever their rate. */
 export const PACKED_BY_ONE = 10_000;
 
-/** Where a group of `latest` should stay: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
+/** Where a group of `sensor` should stay: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
 export const ROWS_PER_GROUP = 62_500;
 
 /** LATEST_GROUPS goes no further. */
@@ -43,7 +46,7 @@ export const MOST_GROUPS = 65_536;
  * What comes in, in each second.
  *
  * @param {Fleet} fleet
- * @returns {{ samples: number, messages: number, rows: number, packedHours: number }} `packedHours`: hours of single
+ * @returns {{ samples: number, messages: number, packedHours: number }} `packedHours`: hours of single
  *   sensors that the packer has to keep up with
  */
 export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
@@ -51,7 +54,6 @@ export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
   return {
     samples: sensors / (intervalMs / 1000),
     messages,
-    rows: messages * sensorsPerDevice,
     packedHours: sensors / (HOUR_MS / 1000),
   };
 }
@@ -62,31 +64,38 @@ export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
  * What each table holds when the first of its rows expires.
  *
  * @param {Fleet} fleet
- * @returns {Record<'measurement_batch' | 'history' | 'history_stat' | 'latest' | 'device' | 'indexes', TableSize>}
+ * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest' | 'device' | 'indexes', TableSize>}
  */
 export function tablesOf(fleet) {
   const { sensors, sensorsPerDevice, intervalMs, batchMs, batchDays, historyDays } = fleet;
   const devices = sensors / sensorsPerDevice;
   const groups = groupsFor(sensors);
-  const hour = partitionPerHour({ sensors: sensorsPerDevice, intervalMs, batchMs });
+  const hour = devicePerHour({ sensors: sensorsPerDevice, intervalMs, batchMs });
   const batchHours = devices * batchDays * DAY_HOURS;
   const historyHours = sensors * historyDays * DAY_HOURS;
   /** @param {number} rows @param {number} rowBytes @param {number} partitions */
   const size = (rows, rowBytes, partitions) => ({ rows, bytes: rows * rowBytes, partitions });
   return {
-    measurement_batch: {
+    message: {
       rows: batchHours * hour.rows,
       bytes: batchHours * hour.bytes,
-      partitions: batchHours,
+      partitions: batchHours * hour.partitions,
     },
     history: size(historyHours, historyRowBytes(intervalMs), sensors * historyDays),
     history_stat: size(historyHours, ROW_BYTES.historyStat, sensors * calendarYearsOf(historyDays)),
-    latest: size(sensors, ROW_BYTES.latest, groups),
+    sensor: size(sensors, ROW_BYTES.sensor, groups),
+    latest: { rows: devices, bytes: latestBytes(devices, sensors), partitions: groups },
     device: size(devices, ROW_BYTES.device, groups),
     // By type, by site, by name; of a few dozen types and sites each.
     indexes: size(3 * sensors, ROW_BYTES.index, 3 * groups),
   };
 }
+
+/** @param {number} devices @param {number} sensors */
+const latestBytes = (devices, sensors) => devices * ROW_BYTES.latest + sensors * LATEST_ENTRY_BYTES;
+
+/** @param {number} messages @param {number} sensors of a device @returns {number} bytes that so many messages write into `latest` */
+export const latestWritten = (messages, sensors) => latestBytes(messages, messages * sensors);
 
 /** @param {number} days @returns {number} calendar years that so many days reach into, at most: one more than they are long */
 export const calendarYearsOf = (days) => Math.ceil(days / 365.25) + 1;
@@ -95,15 +104,17 @@ export const calendarYearsOf = (days) => Math.ceil(days / 365.25) + 1;
  * The largest partitions, each to be held against PARTITION_AIM.
  *
  * @param {Fleet} fleet
- * @returns {Record<'measurement_batch' | 'history' | 'history_stat' | 'latest', { rows: number, bytes: number }>}
+ * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest', { rows: number, bytes: number }>}
  */
 export function partitionsOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
-  const latestRows = Math.ceil(sensors / groupsFor(sensors));
+  const sensorRows = Math.ceil(sensors / groupsFor(sensors));
+  const deviceRows = Math.ceil(sensorRows / sensorsPerDevice);
   return {
-    measurement_batch: partitionPerHour({ sensors: sensorsPerDevice, intervalMs, batchMs }),
+    message: partitionPerHour({ sensors: sensorsPerDevice, intervalMs, batchMs }),
     history: { rows: DAY_HOURS, bytes: DAY_HOURS * historyRowBytes(intervalMs) },
     history_stat: { rows: YEAR_HOURS, bytes: YEAR_HOURS * ROW_BYTES.historyStat },
-    latest: { rows: latestRows, bytes: latestRows * ROW_BYTES.latest },
+    sensor: { rows: sensorRows, bytes: sensorRows * ROW_BYTES.sensor },
+    latest: { rows: deviceRows, bytes: latestBytes(deviceRows, sensorRows) },
   };
 }
 

@@ -43,6 +43,10 @@ export function createDevice({ description, ...options }) {
       return link.connected;
     },
 
+    get everConnected() {
+      return link.everConnected;
+    },
+
     /** It does so by itself. @returns {Promise<void>} when the broker knows it */
     announceAll: () => up,
 

@@ -5,11 +5,11 @@ import { describeHerd } from './fleet/herd.js';
 import { createClosedLoop, createOpenLoop } from './fleet/loops.js';
 import { sampleIntervalMs, samplesPerSensor } from './fleet/open-schedule.js';
 import { shownUrl } from './mqtt/broker.js';
-import { createTroubleReporter, refusal, unreachable } from './mqtt/trouble.js';
+import { createTroubleReporter, neverConnected, refusal } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
 import { createRandom } from './random.js';
 import { shown, statusText } from './report.js';
-import { whenAborted } from './waits.js';
+import { createDeadline, whenAborted } from './waits.js';
 
 /** At a fixed rate nothing begins before all are connected: without a single connection in this time, none will come. */
 const FIRST_CONNECT_MS = 30_000;
@@ -36,9 +36,10 @@ const WORTH_SAYING_MS = 100;
  * Runs simulated devices until the stop signal.
  *
  * @param {Run} run
+ * @param {() => ReturnType<typeof createDeadline>} [startFirstConnect] begins the time for the first connection
  * @throws {MillraceError} `broker_away` when the broker refuses us, or is never reached
  */
-export async function runFleet(run) {
+export async function runFleet(run, startFirstConnect = () => createDeadline(FIRST_CONNECT_MS)) {
   const { flags, meter, statusLine, stopSignal } = run;
   const trouble = createTroubleReporter(statusLine);
   const { fleet, behindMs } = buildFleet(run, trouble.report);
@@ -55,7 +56,7 @@ export async function runFleet(run) {
       fleet.start();
       run.begin();
     } else {
-      beginWhenReady(fleet, run);
+      beginWhenReady(fleet, run, startFirstConnect());
     }
     await whenAborted(stopSignal.signal);
     await fleet.stop();
@@ -65,13 +66,19 @@ export async function runFleet(run) {
   if (stopSignal.signal.reason instanceof MillraceError) throw stopSignal.signal.reason;
 }
 
-/** @param {import('./fleet/fleet.js').Fleet} fleet @param {Run} run */
-function beginWhenReady(fleet, { flags, broker, stopSignal, begin, say }) {
-  const givesUp = setTimeout(() => {
-    if (fleet.connected() === 0) stopSignal.stop(unreachable(broker.url));
-  }, FIRST_CONNECT_MS);
-  stopSignal.signal.addEventListener('abort', () => clearTimeout(givesUp));
+/**
+ * @param {import('./fleet/fleet.js').Fleet} fleet
+ * @param {Run} run
+ * @param {ReturnType<typeof createDeadline>} firstConnect
+ */
+function beginWhenReady(fleet, { flags, broker, stopSignal, begin, say }, firstConnect) {
+  // A broker that was there once and is away just now may come back.
+  void firstConnect.passed.then(() => {
+    if (!fleet.everConnected()) stopSignal.stop(neverConnected(broker.url));
+  });
+  stopSignal.signal.addEventListener('abort', firstConnect.cancel);
   fleet.startWhenReady().then(() => {
+    firstConnect.cancel();
     if (stopSignal.signal.aborted) return;
     say(`All devices are registered; ${flags.rate} messages/s from now on`);
     begin();

@@ -1,5 +1,5 @@
-import { rowBytes } from '../schema/rules.js';
-import { groupsFor, historyRowBytes, ROW_BYTES, ratesOf } from '../schema/sizes.js';
+import { messageWeight, SAMPLE_ROW_BYTES } from '../schema/rules.js';
+import { groupsFor, historyRowBytes, latestWritten, ROW_BYTES, ratesOf } from '../schema/sizes.js';
 import { brokerOf, nodesOf, processesOf } from './machines.js';
 import { RULES } from './rules.js';
 import { compressionOf, storedBy, windowsOf } from './storage.js';
@@ -78,12 +78,12 @@ function ruleOfThumb(writes, { node, replication }) {
 
 /** @param {Fleet} fleet @param {ReturnType<typeof writesOf>} writes @param {Way} way @returns {number} bytes a second, one copy */
 function writtenBytes(fleet, writes, way) {
-  const samples = samplesPerMessage(fleet);
-  const row = way === 'rows' ? rowBytes(1) : rowBytes(samples);
-  const series = way === 'rows' ? writes.samples.rows : writes.latest.rows;
+  const message = messageWeight({ sensors: fleet.sensorsPerDevice, samples: samplesPerMessage(fleet) });
+  const samples =
+    way === 'rows' ? writes.samples.rows * SAMPLE_ROW_BYTES : ratesOf(fleet).messages * message.bytes;
   return (
-    series * row +
-    writes.latest.rows * ROW_BYTES.latest +
+    samples +
+    latestWritten(writes.latest.rows, fleet.sensorsPerDevice) +
     writes.history.rows * historyRowBytes(fleet.intervalMs) +
     writes.statistics.rows * ROW_BYTES.historyStat
   );

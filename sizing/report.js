@@ -1,4 +1,4 @@
-import { PARTITION_AIM, PARTITION_WARN, partitionPerHour, rowBytes } from '../schema/rules.js';
+import { PARTITION_AIM, PARTITION_WARN, partitionPerHour, SAMPLE_ROW_BYTES } from '../schema/rules.js';
 import { bytesText, countText } from './text.js';
 import { samplesPerMessage } from './traffic.js';
 
@@ -107,7 +107,10 @@ export function wallsTable(packed, rows) {
 /** @param {Fleet} fleet @returns {string[]} what the largest partitions of measurements hold */
 export function partitionLines(fleet) {
   const hour = partitionPerHour({ ...fleet, sensors: fleet.sensorsPerDevice });
-  const day = { rows: 86_400_000 / fleet.intervalMs, bytes: (86_400_000 / fleet.intervalMs) * rowBytes(1) };
+  const day = {
+    rows: 86_400_000 / fleet.intervalMs,
+    bytes: (86_400_000 / fleet.intervalMs) * SAMPLE_ROW_BYTES,
+  };
   return [
     `A partition, packed: an hour of a device, ${samplesPerMessage(fleet)} samples a row; ${partitionText(hour)}.`,
     `A partition of rows: a day of a sensor; ${partitionText(day)}.`,

@@ -1,4 +1,4 @@
-import { HOUR_MS, rowBytes, windowFor } from '../schema/rules.js';
+import { HOUR_MS, messageWeight, SAMPLE_ROW_BYTES, windowFor } from '../schema/rules.js';
 import { historyRowBytes, ROW_BYTES, tablesOf } from '../schema/sizes.js';
 import { RULES } from './rules.js';
 
@@ -21,10 +21,10 @@ export function compressionOf(disk, signal) {
   const share = (/** @type {number | undefined} */ measured, /** @type {number} */ reckoned) =>
     measured === undefined ? 1 : measured / reckoned;
   return {
-    batches: share(batches, rowBytes(BENCH.samples) / BENCH.samples),
+    batches: share(batches, messageWeight({ sensors: 1, samples: BENCH.samples }).bytes / BENCH.samples),
     history: share(history, historyRowBytes(BENCH.intervalMs) / BENCH_HOUR),
     statistics: share(statistics, ROW_BYTES.historyStat / BENCH_HOUR),
-    rows: share(rows, rowBytes(1)),
+    rows: share(rows, SAMPLE_ROW_BYTES),
   };
 }
 
@@ -41,32 +41,33 @@ export function storedBy(fleet, way, compression) {
   const tables = tablesOf(fleet);
   const always = {
     latest: tables.latest.bytes,
-    registry: tables.device.bytes + tables.indexes.bytes,
+    registry: tables.sensor.bytes + tables.device.bytes + tables.indexes.bytes,
   };
-  const registry = tables.latest.partitions + tables.device.partitions + tables.indexes.partitions;
+  const registry =
+    tables.sensor.partitions +
+    tables.latest.partitions +
+    tables.device.partitions +
+    tables.indexes.partitions;
   const ofHistory = stayOf(fleet.historyDays);
   if (way === 'rows') {
     const days = fleet.historyDays * ofHistory;
     const samples = (fleet.sensors * days * 86_400_000) / fleet.intervalMs;
     return {
-      bytes: { measurement_row: samples * rowBytes(1) * compression.rows, ...always },
+      bytes: { measurement_row: samples * SAMPLE_ROW_BYTES * compression.rows, ...always },
       partitions: fleet.sensors * days + registry,
     };
   }
-  const { measurement_batch, history, history_stat } = tables;
+  const { message, history, history_stat } = tables;
   const ofBatches = stayOf(fleet.batchDays);
   return {
     bytes: {
-      measurement_batch: measurement_batch.bytes * ofBatches * compression.batches,
+      message: message.bytes * ofBatches * compression.batches,
       history: history.bytes * ofHistory * compression.history,
       history_stat: history_stat.bytes * ofHistory * compression.statistics,
       ...always,
     },
     partitions:
-      measurement_batch.partitions * ofBatches +
-      history.partitions * ofHistory +
-      history_stat.partitions +
-      registry,
+      message.partitions * ofBatches + history.partitions * ofHistory + history_stat.partitions + registry,
   };
 }
 
@@ -90,7 +91,7 @@ export function windowsOf({ batchDays, historyDays }, way) {
   const windows =
     way === 'rows'
       ? { measurement_row: of(historyDays) }
-      : { measurement_batch: of(batchDays), history: of(historyDays), history_stat: of(historyDays) };
+      : { message: of(batchDays), history: of(historyDays), history_stat: of(historyDays) };
   const closed = Object.values(windows).map(({ count }) => count - 1);
   const sstables = closed.reduce((sum, count) => sum + count + RULES.openTables.value, 0);
   return { windows, sstables };

@@ -1,11 +1,7 @@
 import { EVERY_MS } from '../api/ingest/last-seen.js';
 import { ENTRY_TTL_MS, MOST_ENTRIES } from '../api/ingest/registry/cache.js';
-import {
-  HOUR_MS,
-  MAX_SAMPLES_PER_HISTORY_ROW,
-  MAX_SAMPLES_PER_ROW,
-  MAX_STATEMENTS_PER_GROUP_COMMIT,
-} from '../schema/rules.js';
+import { partsFor } from '../schema/packed/layout.js';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight } from '../schema/rules.js';
 import { ratesOf } from '../schema/sizes.js';
 import { encodeSenml } from '../simulator/payloads/senml.js';
 
@@ -16,18 +12,13 @@ export const samplesPerMessage = ({ intervalMs, batchMs }) =>
   Math.max(1, Math.round(Math.max(intervalMs, batchMs) / intervalMs));
 
 /**
- * Rows that one sensor's samples of a message become: one for each hour that they touch, and one more for each 1,024. A message
- * begins anywhere in its hour, so on average it touches one hour more for each hour that it is long.
+ * Hours that a message touches on average: a message begins anywhere in its hour, so it touches one hour more for each hour that
+ * it is long.
  *
  * @param {Fleet} fleet
- * @returns {{ hours: number, rows: number }} of one sensor in one message, on average
+ * @returns {number}
  */
-export function piecesOf(fleet) {
-  const samples = samplesPerMessage(fleet);
-  const hours = 1 + ((samples - 1) * fleet.intervalMs) / HOUR_MS;
-  const inAnHour = Math.min(samples, Math.max(1, HOUR_MS / fleet.intervalMs));
-  return { hours, rows: hours + (Math.ceil(inAnHour / MAX_SAMPLES_PER_ROW) - 1) * Math.max(1, hours - 1) };
-}
+export const hoursTouched = (fleet) => 1 + ((samplesPerMessage(fleet) - 1) * fleet.intervalMs) / HOUR_MS;
 
 /** Requests and rows a second of one table. @typedef {{ requests: number, rows: number }} Writes */
 
@@ -43,7 +34,12 @@ export function writesOf(fleet, way) {
   const { samples, messages, packedHours } = ratesOf(fleet);
   const { sensorsPerDevice, intervalMs } = fleet;
   const devices = fleet.sensors / sensorsPerDevice;
-  const pieces = piecesOf(fleet);
+  const hours = hoursTouched(fleet);
+  const parts = partsFor(sensorsPerDevice);
+  const message = messageWeight({
+    sensors: sensorsPerDevice / parts,
+    samples: Math.min(samplesPerMessage(fleet), Math.max(1, HOUR_MS / intervalMs)),
+  });
   const seen = Math.min(messages, devices / (EVERY_MS / 1000));
   const packed = way === 'packed' ? packedHours : 0;
   // Births, `online` and `offline` are an event each.
@@ -52,13 +48,13 @@ export function writesOf(fleet, way) {
   return {
     samples:
       way === 'packed'
-        ? { requests: messages * pieces.hours, rows: messages * sensorsPerDevice * pieces.rows }
-        : { requests: messages * sensorsPerDevice * pieces.hours, rows: samples },
+        ? {
+            requests: messages * hours * parts,
+            rows: messages * parts * (hours + (message.rows - 1) * Math.max(1, hours - 1)),
+          }
+        : { requests: messages * sensorsPerDevice * hours, rows: samples },
     // Under load messages share requests.
-    latest: {
-      requests: messages * Math.ceil(sensorsPerDevice / MAX_STATEMENTS_PER_GROUP_COMMIT),
-      rows: messages * sensorsPerDevice,
-    },
+    latest: { requests: messages, rows: messages },
     lastSeen: { requests: seen, rows: seen },
     events: { requests: events, rows: events },
     indexes: { requests: 0, rows: 0 },

@@ -1,5 +1,6 @@
 /**
  * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
+ * `npm run test:unit`: the unit tests alone.
  * `npm run test:thorough`: what takes minutes, such as databases that hang and history as a whole.
  * `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`.
  * `npm run test:infra`: the same for what deploys the system. `npm run test:contract`: whether the interfaces are what
@@ -26,6 +27,10 @@ const SUITES = {
   main: {
     projects: ['unit', 'integration'],
     tools: /** @type {const} */ (['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium', 'openssl']),
+  },
+  unit: {
+    projects: ['unit'],
+    tools: /** @type {const} */ (['openssl']),
   },
   infra: {
     projects: ['infra'],
@@ -84,8 +89,13 @@ await runCommand(async () => {
     // Three nodes at a time are what a machine takes. Without workers, which jest ends, timers that the driver (4.10) forgets
     // of nodes that it lost would keep jest itself from ending.
     const alone = projects.includes('cluster') ? ['--runInBand', '--forceExit'] : [];
+    // Unit tests start no process trees, so every processor may run some.
+    const workers = projects.join() === 'unit' ? ['--maxWorkers=100%'] : [];
     // Last, since this flag takes every word that follows it.
-    const code = await jest([...own, ...alone, '--selectProjects', ...projects], recordingInto(records));
+    const code = await jest(
+      [...own, ...alone, ...workers, '--selectProjects', ...projects],
+      recordingInto(records),
+    );
     const complete = projects.includes('integration') && own.every((arg) => SELECTS_NOTHING.test(arg));
     process.exitCode = (await reportHabits(records, complete)) ? code : code || 1;
   } finally {

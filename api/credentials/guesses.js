@@ -11,15 +11,20 @@ const MOST_ADDRESSES = 10_000;
  * Counts wrong passwords for each address. Whoever guesses finds out nothing with those beyond the tenth in a minute; for our own
  * programs at the same address that means to wait for as long.
  *
- * @param {{ most?: number, withinMs?: number }} [bounds]
+ * @param {{ clock?: () => number }} [options] `clock`: ms of a clock that never goes back
  */
-export function createGuesses({ most = MOST, withinMs = WITHIN_MS } = {}) {
+export function createGuesses({ clock = () => performance.now() } = {}) {
   /** @type {LRUCache<string, { wrong: number }>} from the first wrong one on */
-  const lately = new LRUCache({ max: MOST_ADDRESSES, ttl: withinMs });
+  const lately = new LRUCache({
+    max: MOST_ADDRESSES,
+    ttl: WITHIN_MS,
+    ttlResolution: 0,
+    perf: { now: clock },
+  });
 
   return {
     /** @param {string} address @returns {boolean} whether it has guessed too often to be answered */
-    areSpent: (address) => (lately.get(address)?.wrong ?? 0) >= most,
+    areSpent: (address) => (lately.get(address)?.wrong ?? 0) >= MOST,
 
     /** @param {string} address from which a wrong one came */
     count(address) {

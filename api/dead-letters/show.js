@@ -1,4 +1,4 @@
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError, refusalText } from '../../common/errors.js';
 import { printable } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
 import { uuidText } from '../../schema/ids.js';
@@ -16,6 +16,10 @@ export async function show({ store, given, say }) {
   say(`device    ${device === null ? 'of several' : printable(device)}`);
   say(`topic     ${printable(topic)}`);
   say(`refused   ${codesText(codes)}`);
+  for (const refusal of content?.refused ?? []) {
+    const text = refusalText(refusal);
+    if (text) say(`          ${printable(text)}`);
+  }
   if (!content) return say('payload   none: this letter only counts');
   if (content.contentType !== undefined) say(`type      ${printable(content.contentType)}`);
   say(`sha256    ${content.sha256.toString('hex')}`);

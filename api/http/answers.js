@@ -2,7 +2,7 @@
  * It is not told how much of a piece is taken, only when it is taken whole: for each so many bytes that wait there is
  * `stallMs` once more.
  */
-const PIECE_BYTES = 2 * 1024 * 1024;
+export const PIECE_BYTES = 2 * 1024 * 1024;
 
 /**
  * The answers that are under way. Their connections are not among those that say nothing for themselves, until nothing but
@@ -12,8 +12,9 @@ const PIECE_BYTES = 2 * 1024 * 1024;
  * @param {object} parts
  * @param {import('../connection-bounds.js').Pending} parts.pending
  * @param {number} parts.stallMs an answer of which no part is taken for so long is given up
+ * @param {() => number} [parts.elapsed] ms of a clock that never goes back
  */
-export function createAnswers({ pending, stallMs }) {
+export function createAnswers({ pending, stallMs, elapsed = () => performance.now() }) {
   /** @type {Map<import('node:http').ServerResponse, { socket: import('node:net').Socket, taken: number, since: number }>} */
   const underWay = new Map();
 
@@ -22,7 +23,7 @@ export function createAnswers({ pending, stallMs }) {
     begin(res) {
       const { socket } = res.req;
       pending.pass(socket);
-      underWay.set(res, { socket, taken: 0, since: performance.now() });
+      underWay.set(res, { socket, taken: 0, since: elapsed() });
       res.once('close', () => {
         underWay.delete(res);
         pending.enter(socket);
@@ -31,7 +32,7 @@ export function createAnswers({ pending, stallMs }) {
 
     /** To be called every now and then. */
     look() {
-      const now = performance.now();
+      const now = elapsed();
       for (const [res, progress] of underWay) {
         const { socket } = progress;
         if (res.writableEnded) pending.enter(socket);

@@ -25,7 +25,7 @@ const KEEP_ALIVE_MS = 65_000;
  *
  * @type {import('../connection-bounds.js').Bounds}
  */
-const BOUNDS = { connections: 10_000, pending: 1024 };
+export const BOUNDS = { connections: 10_000, pending: 1024 };
 
 /**
  * The HTTP server of an app.

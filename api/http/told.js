@@ -1,4 +1,4 @@
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError, refusalText } from '../../common/errors.js';
 
 /**
  * Answers whoever sent measurements, or had them replayed: 200 when all are stored, else a problem that says which
@@ -11,6 +11,7 @@ import { MillraceError } from '../../common/errors.js';
 export function answerTold(res, { accepted, refused }) {
   if (refused.length === 0) return void res.json({ accepted });
   const [first] = refused;
-  const code = first?.index === -1 ? first.code : 'refused';
-  throw new MillraceError(code, undefined, { details: { accepted, refused } });
+  const details = { accepted, refused };
+  if (first?.index !== -1) throw new MillraceError('refused', undefined, { details });
+  throw new MillraceError(first.code, refusalText(first) || undefined, { details });
 }

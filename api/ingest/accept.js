@@ -1,4 +1,6 @@
+import { brokenNameRule } from '../../schema/ids.js';
 import { isAwaited, laneOf } from './lanes.js';
+import { refusalOf, wholeRefusal } from './refusals.js';
 import { parseTopic } from './topics.js';
 
 /**
@@ -23,7 +25,7 @@ import { parseTopic } from './topics.js';
 
 /** @typedef {(message: Message) => Promise<Outcome>} Accept */
 
-/** @typedef {import('../../common/errors.js').ErrorCode} ErrorCode */
+/** @typedef {import('../../common/errors.js').Refusal} Refusal */
 /** @typedef {import('./topics.js').Topic} Topic */
 
 /**
@@ -55,11 +57,11 @@ export function createAccept(parts) {
   /**
    * @param {Message} message
    * @param {Topic} topic
-   * @param {ErrorCode} code
+   * @param {Refusal} refusal of the message as a whole
    * @returns {Promise<Outcome>}
    */
-  async function refuse(message, topic, code) {
-    await deadLetters.put(message, topic.device, [{ index: -1, code }]);
+  async function refuse(message, topic, refusal) {
+    await deadLetters.put(message, topic.device, [refusal]);
     return 'refused';
   }
 
@@ -71,13 +73,19 @@ export function createAccept(parts) {
       return 'foreign';
     }
     const identity = identities.device(topic.device);
-    if (!identity) return refuse(message, topic, 'bad_id');
-    if (message.payload.length > maxMessageBytes) return refuse(message, topic, 'too_large');
+    if (!identity) {
+      const rule = `the device in its topic ${brokenNameRule(topic.device)}`;
+      return refuse(message, topic, wholeRefusal('bad_id', rule));
+    }
+    if (message.payload.length > maxMessageBytes) {
+      const rule = `must not be larger than MAX_MESSAGE_BYTES, ${maxMessageBytes} bytes`;
+      return refuse(message, topic, wholeRefusal('too_large', rule));
+    }
     const work = () => ways.accept(message, identity, topic);
     try {
       return await lanes.run(laneOf(topic, identity), isAwaited(topic), work);
     } catch (error) {
-      return refuse(message, topic, failures.codeOf(error, message));
+      return refuse(message, topic, refusalOf(failures.codeOf(error, message), error));
     }
   }
 

@@ -1,3 +1,7 @@
+import { formatTime } from '../../common/times.js';
+import { brokenNameRule } from '../../schema/ids.js';
+import { PATHS, ruleOf } from './refusals.js';
+
 /**
  * The measurements of one message, taken from a decoder one by one: the good ones grouped by sensor, the others
  * refused with a reason. Nothing that is bad takes anything good with it.
@@ -26,6 +30,8 @@ export class Basket {
   /** @type {Refusals} */
   refused = [];
   counts = { samples: 0, skipped: 0, relative: 0 };
+  /** Set by the decoder. @type {import('./refusals.js').PathOf} */
+  pathOf = PATHS.array;
   #rules;
   // Mostly the next sample is of the same sensor, and of the very same string.
   #latestName = '';
@@ -44,9 +50,9 @@ export class Basket {
    * @param {number} value
    */
   add(index, sensor, ts, value) {
-    if (!Number.isFinite(value)) return this.refuse(index, 'not_finite');
-    if (ts < this.#rules.oldest) return this.refuse(index, 'too_old');
-    if (ts > this.#rules.newest) return this.refuse(index, 'in_future');
+    if (!Number.isFinite(value)) return this.refuse(index, 'not_finite', 'value');
+    if (ts < this.#rules.oldest) return this.refuse(index, 'too_old', 'ts', tooOldRule(ts, this.#rules));
+    if (ts > this.#rules.newest) return this.refuse(index, 'in_future', 'ts', inFutureRule(this.#rules));
     this.counts.samples++;
     const gathered = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
     this.#latestName = sensor;
@@ -71,14 +77,19 @@ export class Basket {
    * @param {number} value
    */
   addRelative(index, sensor, agoMs, value) {
-    if (!this.#rules.relative) return this.refuse(index, 'bad_timestamp');
+    if (!this.#rules.relative) return this.refuse(index, 'bad_timestamp', 'ts', NO_RELATIVE_TIMES);
     this.counts.relative++;
     this.add(index, sensor, this.#rules.receivedAt + agoMs, value);
   }
 
-  /** @param {number} index @param {import('../../common/errors.js').ErrorCode} code */
-  refuse(index, code) {
-    this.refused.push({ index, code });
+  /**
+   * @param {number} index
+   * @param {import('../../common/errors.js').ErrorCode} code
+   * @param {string} [field] that breaks the rule, as `pathOf` takes it; default: the element itself
+   * @param {string} [rule]
+   */
+  refuse(index, code, field, rule = ruleOf(code)) {
+    this.refused.push({ index, code, path: this.pathOf(index, field), rule });
   }
 
   /** An element of a kind that is not stored. */
@@ -106,7 +117,9 @@ export class Basket {
     this.sensors.delete(sensor);
     this.#latest = undefined;
     this.counts.samples -= gathered.times.length;
-    for (const index of gathered.indexes) this.refuse(index, code);
+    const field = code === 'bad_id' || code === 'unknown_sensor' ? 'sensor' : undefined;
+    const rule = code === 'bad_id' ? brokenNameRule(sensor) : ruleOf(code);
+    for (const index of gathered.indexes) this.refuse(index, code, field, rule);
   }
 
   /**
@@ -126,6 +139,18 @@ export class Basket {
     }
   }
 }
+
+const NO_RELATIVE_TIMES = 'must be an absolute time, since RELATIVE_TIMES is off';
+
+/** @param {number} ts epoch ms @param {TimeRules} rules */
+const tooOldRule = (ts, { oldest, newest }) =>
+  ts * 1000 >= oldest && ts * 1000 <= newest
+    ? `${ts} is ${new Date(ts).getUTCFullYear()} in ms; did you send seconds?`
+    : `must not be before ${formatTime(oldest)}, as far back as HISTORY_DAYS reaches`;
+
+/** @param {TimeRules} rules */
+const inFutureRule = ({ newest }) =>
+  `must not be after ${formatTime(newest)}, as far ahead as MAX_CLOCK_SKEW allows`;
 
 /** @param {Gathered} all @param {(index: number) => boolean} isWanted @returns {Gathered} */
 function pick({ times, values, indexes }, isWanted) {

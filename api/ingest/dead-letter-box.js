@@ -45,10 +45,11 @@ export function createDeadLetterBox(parts) {
      * @returns {Promise<void>} settles when the letter is committed
      */
     async put({ topic, contentType, payload, receivedAt }, device, refused) {
-      if (refused.length === 0) return;
+      const [first] = refused;
+      if (!first) return;
       for (const { code } of refused) metrics.refused.inc({ code });
       const counts = countCodes(refused);
-      notices.refused(topic, counts);
+      notices.refused(topic, counts, first);
       const account = registeredId(device);
       const { verdict, codes } = quota.take(account, receivedAt, counts);
       if (verdict === 'none') return;

@@ -1,4 +1,4 @@
-import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../schema/rules.js';
+import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
 
 /**
  * Group commit without a timer: while a write for a group is in flight, updates for the same group wait, merge, and
@@ -7,16 +7,17 @@ import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../schema/rules.js';
  * full batch against 35 µs alone.
  *
  *     in flight   [a b]                  one request a group
- *     waiting     [c d'] -> [e]          d' is d merged with a newer d; a batch is full at 256
+ *     waiting     [c d'] -> [e]          d' is d merged with a newer d; a batch is full at 2,000 entries
  *
  * @template U
  * @param {object} parts
- * @param {(group: number, take: () => U[]) => Promise<unknown>} parts.commit asks for the updates when they are sent, and
+ * @param {(group: number, take: () => U[], entries: () => number) => Promise<unknown>} parts.commit asks for the updates when they are sent, and
  *   repeats what passes; its errors end all that wait
  * @param {(waiting: U, arriving: U) => U} parts.merge
+ * @param {(update: U) => number} [parts.weigh] entries of an update; 1 where nothing is given
  */
-export function createGroupCommit({ commit, merge }) {
-  /** @typedef {{ updates: Map<unknown, U>, closed: boolean, done: Promise<void>, resolve: () => void, reject: (error: unknown) => void }} Batch */
+export function createGroupCommit({ commit, merge, weigh = () => 1 }) {
+  /** @typedef {{ updates: Map<unknown, U>, entries: number, closed: boolean, done: Promise<void>, resolve: () => void, reject: (error: unknown) => void }} Batch */
   /** The batches of each group, the first of which is being written. @type {Map<number, Batch[]>} */
   const groups = new Map();
 
@@ -27,7 +28,7 @@ export function createGroupCommit({ commit, merge }) {
       return [...batch.updates.values()];
     };
     try {
-      await commit(group, take);
+      await commit(group, take, () => batch.entries);
       batch.resolve();
     } catch (error) {
       batch.reject(error);
@@ -56,11 +57,13 @@ export function createGroupCommit({ commit, merge }) {
         queueMicrotask(() => send(group, batch));
         return batch.done;
       }
+      const entries = weigh(update);
       const same = tail.closed ? undefined : tail.updates.get(key);
       if (same !== undefined) tail.updates.set(key, merge(same, update));
-      else if (!tail.closed && tail.updates.size < MAX_STATEMENTS_PER_GROUP_COMMIT)
+      else if (!tail.closed && tail.entries + entries <= MAX_ENTRIES_PER_GROUP_COMMIT) {
         tail.updates.set(key, update);
-      else {
+        tail.entries += entries;
+      } else {
         const batch = createBatch(key, update);
         batches.push(batch);
         return batch.done;
@@ -81,6 +84,13 @@ export function createGroupCommit({ commit, merge }) {
         reject = no;
       })
     );
-    return { updates: new Map([[key, update]]), closed: false, done, resolve, reject };
+    return {
+      updates: new Map([[key, update]]),
+      entries: weigh(update),
+      closed: false,
+      done,
+      resolve,
+      reject,
+    };
   }
 }

@@ -1,14 +1,23 @@
-/** What one batch holds at most, in bytes of samples and of rows around them. Larger ones gain nothing and hold up the node. */
-const MOST_BYTES = 64 * 1024;
-const ROW_BYTES = 64;
+import { MAX_BLOCK_BYTES } from '../../schema/packed/layout.js';
 
-/** @typedef {import('../store/measurements/writes.js').HourWrite} HourWrite */
+/** @typedef {import('../store/measurements/writes.js').Hour} Hour */
+/** @typedef {import('../store/session.js').Query} Query */
+
+/**
+ * What leaves in one request. `hour` grows until it is sent; `messages` counts whose samples these are.
+ *
+ * @typedef {{ hour: Hour, messages: number, done: Promise<void> }} Batch
+ */
+
+/** Bytes that a server counts for a row beside its block, with headers and timestamps; rounded up. */
+const ROW_WEIGHT = 150;
 
 const NOTHING = Promise.resolve();
 
 /**
- * Rows of one device and hour that wait at the same time leave in one batch: one partition, one request. Nothing waits
- * for company: a batch takes in what comes until the moment when it may be sent.
+ * Messages of one device and hour that wait at the same time leave as one block: one row, one request. Nothing waits for
+ * company: a batch takes in what comes until the moment when it may be sent. Under load, messages of a sample each become
+ * blocks of many by themselves.
  *
  *     in flight              [a: 12:00] [b: 12:00]      a place in the window each
  *     waiting for a place    [a: 12:00, 12:00, 12:00] [c: 12:00]
@@ -16,19 +25,19 @@ const NOTHING = Promise.resolve();
  * @param {object} parts
  * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
  * @param {import('../patience.js').Patience} parts.patience
+ * @param {(device: import('./registry/cache.js').Device, hour: Hour, queries: Query[]) => void} parts.onSend
  */
-export function createHourBatches({ store, patience }) {
-  /** `first`: whose rows these are, as long as they are of one message alone. @typedef {{ write: HourWrite, first: HourWrite | null, done: Promise<void> }} Batch */
-  /** Those that may still grow, by the very Buffer of the device's id, which ingest keeps, and by hour. @type {Map<Buffer, Map<number, Batch>>} */
+export function createHourBatches({ store, patience, onSend }) {
+  /** Those that may still grow, by the very Buffer of the device's id, which ingest keeps, and by partition. @type {Map<Buffer, Map<number, Batch>>} */
   const open = new Map();
 
-  /** @param {Buffer} device @param {HourWrite} first @returns {Batch} */
-  function begin(device, first) {
+  /** @param {import('./registry/cache.js').Device} device @param {Hour} hour @returns {Batch} */
+  function begin(device, hour) {
     /** @type {Batch} */
-    const batch = { write: { ...first }, first, done: NOTHING };
-    const hours = open.get(device);
-    if (hours) hours.set(first.bucket, batch);
-    else open.set(device, new Map([[first.bucket, batch]]));
+    const batch = { hour, messages: 1, done: NOTHING };
+    const hours = open.get(device.bytes);
+    if (hours) hours.set(keyOf(hour), batch);
+    else open.set(device.bytes, new Map([[keyOf(hour), batch]]));
     batch.done = send(device, batch);
     return batch;
   }
@@ -36,49 +45,63 @@ export function createHourBatches({ store, patience }) {
   /** @param {Buffer} device @param {Batch} batch */
   function close(device, batch) {
     const hours = open.get(device);
-    if (hours?.get(batch.write.bucket) !== batch) return;
-    hours.delete(batch.write.bucket);
+    if (hours?.get(keyOf(batch.hour)) !== batch) return;
+    hours.delete(keyOf(batch.hour));
     if (hours.size === 0) open.delete(device);
   }
 
-  /** @param {Buffer} device @param {Batch} batch */
+  /** @param {import('./registry/cache.js').Device} device @param {Batch} batch */
   async function send(device, batch) {
+    /** Encoded once, however often the request has to be repeated. @type {Query[] | null} */
+    let queries = null;
+    const take = () => {
+      if (queries) return queries;
+      close(device.bytes, batch);
+      queries = store.encode(device.bytes, batch.hour);
+      onSend(device, batch.hour, queries);
+      return queries;
+    };
     try {
-      await patience.persist(() => store.commit(batch.write, () => close(device, batch)));
+      const bytes = () => ROW_WEIGHT + batch.hour.bytes;
+      await patience.persist(() => store.commit(device.bytes, batch.hour, take, bytes));
     } finally {
-      close(device, batch);
+      close(device.bytes, batch);
     }
-  }
-
-  /** @param {Batch} batch @param {HourWrite} write */
-  function join(batch, write) {
-    // The rows of the first may be needed once more by themselves: the array that grows is the batch's from now on.
-    if (batch.first) batch.first.queries = [...batch.first.queries];
-    batch.first = null;
-    batch.write.queries.push(...write.queries);
-    batch.write.bytes += write.bytes;
   }
 
   return {
     /**
-     * @param {Buffer} device
-     * @param {HourWrite} write
+     * @param {import('./registry/cache.js').Device} device
+     * @param {Hour} hour of one message
      * @returns {Promise<void>} settles when it is committed
-     * @throws {import('../../common/errors.js').MillraceError} `rejected`: something in the batch is refused
+     * @throws {import('../../common/errors.js').MillraceError} `rejected`: the database refuses these samples
      */
-    add(device, write) {
-      const batch = open.get(device)?.get(write.bucket);
-      if (!batch || !fits(batch.write, write)) return begin(device, write).done;
-      join(batch, write);
-      return batch.done;
+    async add(device, hour) {
+      let batch = open.get(device.bytes)?.get(keyOf(hour));
+      if (batch && batch.hour.bytes + hour.bytes < MAX_BLOCK_BYTES) {
+        // The hour of the first message is needed once more by itself: what grows is the batch's own.
+        if (batch.messages === 1) batch.hour = { ...batch.hour, pieces: [...batch.hour.pieces] };
+        batch.messages++;
+        batch.hour.pieces.push(...hour.pieces);
+        batch.hour.bytes += hour.bytes;
+      } else batch = begin(device, hour);
+      try {
+        await batch.done;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        // The database refuses another message of the batch, or all of it for its size: each row of this message is tried alone.
+        const rows = store.encode(device.bytes, hour);
+        if (batch.messages === 1 && rows.length === 1) throw error;
+        for (const row of rows) await patience.persist(() => store.commit(device.bytes, hour, () => [row]));
+      }
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createHourBatches>} HourBatches */
 
-/** @param {HourWrite} batch @param {HourWrite} write */
-const fits = (batch, write) => weightOf(batch) + weightOf(write) <= MOST_BYTES;
+/** A bucket is a multiple of an hour, in ms: no two partitions of a device have the same sum. @param {Hour} hour */
+const keyOf = ({ bucket, part }) => bucket + part;
 
-/** @param {HourWrite} write */
-const weightOf = ({ bytes, queries }) => bytes + ROW_BYTES * queries.length;
+/** @param {unknown} error */
+const isRefusal = (error) => /** @type {{ code?: string }} */ (error)?.code === 'rejected';

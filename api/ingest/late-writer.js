@@ -3,7 +3,6 @@ import { packSamples } from '../../schema/packed/pack.js';
 import { dayOf, isLate, yearOf } from '../../schema/rules.js';
 
 /** @typedef {import('../store/measurements/writes.js').Hour} Hour */
-/** @typedef {Hour['pieces'][number]} Piece */
 /** @typedef {import('../store/history/writes.js').PackedHour} PackedHour */
 
 /** Sensors of one message whose late samples are written at once. */
@@ -11,8 +10,9 @@ const SENSORS_AT_ONCE = 16;
 
 /**
  * Samples that were committed when their hour was closing, or had closed: the packer may have read the hour without them.
- * So they are written into history as well, as rows of their own, and then the hour is marked, so that no reader takes its
- * statistics for all there is until the packer has come again. All of it before the acknowledgement.
+ * So they are written into history as well, as rows of their own, and the hour is marked, so that no reader takes its
+ * statistics for all there is until the packer has come again. Both are committed before the acknowledgement. Their order does
+ * not matter: the batches have the samples already, and a packer that finds the mark reads them.
  *
  * @param {object} parts
  * @param {import('../store/history/writes.js').HistoryWrites} parts.store
@@ -45,12 +45,12 @@ export function createLateWriter({ store, patience, days, onLate }) {
       const sensors = new Map();
       for (const { bucket, pieces } of hours) {
         if (!isLate(bucket, at)) continue;
-        for (const { series, from, to } of pieces) {
+        for (const { sensor, times, values, from, to } of pieces) {
           onLate(to - from);
-          const samples = packSamples(bucket, series.times, series.values, from, to);
-          const packed = sensors.get(series.sensor);
+          const samples = packSamples(bucket, times, values, from, to);
+          const packed = sensors.get(sensor);
           if (packed) packed.push({ hour: bucket, samples });
-          else sensors.set(series.sensor, [{ hour: bucket, samples }]);
+          else sensors.set(sensor, [{ hour: bucket, samples }]);
         }
       }
       await someAtOnce(SENSORS_AT_ONCE, sensors, ([sensor, packed]) =>

@@ -3,9 +3,11 @@ import { greaterValue } from '../../schema/packed/series.js';
 import { createGroupCommit } from './group-commit.js';
 
 /** @typedef {import('../store/latest.js').LatestUpdate} LatestUpdate */
+/** @typedef {import('../store/latest.js').Newest} Newest */
+/** @typedef {import('./registry/cache.js').Device} Device */
 /** @typedef {import('./registry/cache.js').Sensor} Sensor */
 
-/** The newest sample of a sensor in a message. @typedef {{ sensor: Sensor, ts: number, value: number }} Newest `ts` in epoch ms */
+/** The newest sample of a sensor in a message. @typedef {Newest & { sensor: Sensor }} SensorNewest */
 
 /**
  * Keeps `latest`: only a value that is newer than what is known to be committed is written, in group commits.
@@ -16,48 +18,53 @@ import { createGroupCommit } from './group-commit.js';
  * @param {import('pino').Logger} parts.logger
  */
 export function createLatestWriter({ store, patience, logger }) {
-  /** @param {number} group @param {() => LatestUpdate[]} take */
-  async function commit(group, take) {
+  /** @param {number} group @param {() => LatestUpdate[]} take @param {() => number} entries */
+  async function commit(group, take, entries) {
     try {
-      await patience.persist(() => store.write(group, take));
+      await patience.persist(() => store.write(group, take, entries));
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;
       await oneByOne(group, take());
     }
   }
 
-  /** One value that the database refuses does not hold up the others. @param {number} group @param {LatestUpdate[]} updates */
+  /** A device whose values the database refuses does not hold up the others. @param {number} group @param {LatestUpdate[]} updates */
   async function oneByOne(group, updates) {
     for (const update of updates) {
       try {
-        await patience.persist(() => store.write(group, () => [update]));
+        await patience.persist(() =>
+          store.write(
+            group,
+            () => [update],
+            () => update.newest.size,
+          ),
+        );
       } catch (error) {
         if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;
-        logger.warn({ ts: update.ts, reason: error.message }, 'the database refuses a latest value');
+        logger.warn({ reason: error.message }, 'the database refuses the latest values of a device');
       }
     }
   }
 
-  const groups = createGroupCommit({ commit, merge: newer });
-
-  /** @param {import('./registry/cache.js').Device} device @param {Newest} newest */
-  const add = (device, { sensor, ts, value }) =>
-    groups.add(device.group, sensor, { device: device.bytes, sensor: sensor.bytes, ts, value });
+  const groups = createGroupCommit({ commit, merge, weigh: ({ newest }) => newest.size });
 
   return {
     /**
-     * @param {import('./registry/cache.js').Device} device
-     * @param {Newest[]} newest of each sensor that a message speaks of
-     * @returns {Promise<Sensor[]>} settles when all is committed: those that have a newer value now
+     * @param {Device} device
+     * @param {SensorNewest[]} newest of each sensor in a message
+     * @returns {Promise<Sensor[]>} settles when all is committed: the sensors that have a newer value now
      */
     async write(device, newest) {
       const news = newest.filter(isNews);
-      const [only] = news;
-      if (news.length === 1 && only) await add(device, only);
-      // Updates that leave in one batch wait for one promise, however many sensors a message speaks of.
-      else await Promise.all(new Set(news.map((one) => add(device, one))));
+      if (news.length === 0) return [];
+      const update = {
+        device: device.bytes,
+        newest: new Map(news.map(({ sensor, ts, value }) => [sensor.bytes, { ts, value }])),
+      };
+      await groups.add(device.group, device.bytes, update);
       const changed = [];
       for (const one of news) {
+        // Another message can have committed a newer value meanwhile.
         if (!isNews(one)) continue;
         one.sensor.ts = one.ts;
         one.sensor.value = one.value;
@@ -70,13 +77,22 @@ export function createLatestWriter({ store, patience, logger }) {
 
 /** @typedef {ReturnType<typeof createLatestWriter>} LatestWriter */
 
-/** @param {Newest} newest */
+/** @param {SensorNewest} newest */
 const isNews = ({ sensor, ts, value }) =>
   sensor.ts === null ||
   ts > sensor.ts ||
   (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
 
-/** @param {LatestUpdate} waiting @param {LatestUpdate} arriving */
+/** @param {LatestUpdate} waiting is changed @param {LatestUpdate} arriving of the same device @returns {LatestUpdate} */
+function merge(waiting, arriving) {
+  for (const [sensor, value] of arriving.newest) {
+    const known = waiting.newest.get(sensor);
+    waiting.newest.set(sensor, known ? newer(known, value) : value);
+  }
+  return waiting;
+}
+
+/** @param {Newest} waiting @param {Newest} arriving */
 function newer(waiting, arriving) {
   if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;

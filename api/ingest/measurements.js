@@ -2,6 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { sortMerge } from '../../schema/packed/series.js';
 import { Basket } from './basket.js';
 import { decode } from './formats/index.js';
+import { refusalOf } from './refusals.js';
 
 /** @typedef {import('./registry/cache.js').Device} Device */
 /** @typedef {import('./registry/cache.js').Sensor} Sensor */
@@ -25,11 +26,11 @@ import { decode } from './formats/index.js';
 export function createMeasurements(parts) {
   const { samples, registry, latest, lastSeen, limits, publish, clock, metrics } = parts;
 
-  /** @param {string} ref @param {Sensor} known @param {import('./basket.js').Gathered} gathered @returns {Series} */
-  function layOut(ref, known, gathered) {
+  /** @param {Sensor} known @param {import('./basket.js').Gathered} gathered @returns {Series} */
+  function layOut(known, gathered) {
     const { times, values, conflicts } = sortMerge(gathered.times, gathered.values);
     if (conflicts > 0) metrics.conflicts.inc(conflicts);
-    return { ref, known, sensor: known.bytes, times, values };
+    return { known, sensor: known.bytes, times, values };
   }
 
   /** @param {Device} device @param {Basket} basket @param {string[]} refs of sensors that nobody knows here */
@@ -37,7 +38,7 @@ export function createMeasurements(parts) {
     const { known, refused } = await registry.register(device, refs);
     for (const [ref, code] of refused) basket.refuseSensor(ref, code);
     return [...known].map(([ref, sensor]) =>
-      layOut(ref, sensor, /** @type {import('./basket.js').Gathered} */ (basket.sensors.get(ref))),
+      layOut(sensor, /** @type {import('./basket.js').Gathered} */ (basket.sensors.get(ref))),
     );
   }
 
@@ -55,7 +56,7 @@ export function createMeasurements(parts) {
     let missing = null;
     for (const [ref, gathered] of basket.sensors) {
       const known = registry.sensor(device, ref);
-      if (known) series.push(layOut(ref, known, gathered));
+      if (known) series.push(layOut(known, gathered));
       else if (missing) missing.push(ref);
       else missing = [ref];
     }
@@ -89,7 +90,7 @@ export function createMeasurements(parts) {
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error;
         basket.clear();
-        basket.refuse(-1, error.code);
+        basket.refused.push(refusalOf(error.code, error));
       }
       return basket;
     },
@@ -111,7 +112,7 @@ export function createMeasurements(parts) {
       const identified = identify(device, basket);
       const series = Array.isArray(identified) ? identified : await identified;
       const [, changed] = await Promise.all([
-        samples.write(device, series, (ref, ts) => refuseInstant(basket, ref, ts)),
+        samples.write(device, series),
         latest.write(device, series.map(newestOf)),
         seenAt === null ? undefined : lastSeen.note(device, seenAt),
       ]);
@@ -129,16 +130,6 @@ export function createMeasurements(parts) {
 }
 
 /** @typedef {ReturnType<typeof createMeasurements>} Measurements */
-
-/** @param {Basket} basket @param {string} ref @param {number} ts */
-function refuseInstant(basket, ref, ts) {
-  const gathered = basket.sensors.get(ref);
-  gathered?.times.forEach((time, at) => {
-    if (time !== ts) return;
-    basket.refuse(/** @type {number} */ (gathered.indexes[at]), 'rejected');
-    basket.counts.samples--;
-  });
-}
 
 /** @param {Series} series */
 const newestOf = ({ known, times, values }) => ({

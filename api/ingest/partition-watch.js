@@ -8,31 +8,31 @@ import { PARTITION_WARN } from '../../schema/rules.js';
  * @param {{ logger: import('pino').Logger, onLarge: () => void }} parts
  */
 export function createPartitionWatch({ logger, onLarge }) {
-  /** @type {WeakMap<object, { bucket: number, rows: number, bytes: number, told: boolean }>} by device */
+  /** By device. @type {WeakMap<object, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>} */
   const hours = new WeakMap();
 
   return {
     /**
      * @param {import('./registry/cache.js').Device} device
-     * @param {import('../store/measurements/writes.js').HourWrite} write
+     * @param {{ bucket: number, part: number, bytes: number }} hour what is written of it
+     * @param {number} rows
      */
-    note(device, { bucket, queries, bytes }) {
+    note(device, { bucket, part, bytes }, rows) {
       let hour = hours.get(device);
       if (!hour || bucket > hour.bucket) {
-        hour = { bucket, rows: 0, bytes: 0, told: false };
+        hour = { bucket, parts: new Map(), reported: false };
         hours.set(device, hour);
       }
       if (bucket !== hour.bucket) return;
-      hour.rows += queries.length;
-      hour.bytes += bytes;
-      if (hour.told || (hour.rows <= PARTITION_WARN.rows && hour.bytes <= PARTITION_WARN.bytes)) return;
-      hour.told = true;
+      const partition = hour.parts.get(part) ?? { rows: 0, bytes: 0 };
+      hour.parts.set(part, partition);
+      partition.rows += rows;
+      partition.bytes += bytes;
+      const isLarge = partition.rows > PARTITION_WARN.rows || partition.bytes > PARTITION_WARN.bytes;
+      if (hour.reported || !isLarge) return;
+      hour.reported = true;
       onLarge();
-      const { rows } = hour;
-      logger.warn(
-        { device: device.id, rows, bytes: hour.bytes },
-        'a large partition: let this device batch longer',
-      );
+      logger.warn({ device: device.id, ...partition }, 'a large partition: let this device batch longer');
     },
   };
 }

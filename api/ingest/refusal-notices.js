@@ -1,3 +1,8 @@
+import { refusalText } from '../../common/errors.js';
+import { printable } from '../../common/printable.js';
+
+/** @typedef {import('../../common/errors.js').Refusal} Refusal */
+
 /** Between two lines of the log about refusals, in ms: one device that sends rubbish all day must not fill it. */
 const EVERY_MS = 10_000;
 
@@ -13,6 +18,8 @@ export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
   /** What came since the last line, by reason. @type {Map<string, number>} */
   const more = new Map();
   let lastTopic = '';
+  /** @type {Refusal | undefined} */
+  let lastRefusal;
   let isResting = false;
 
   function rest() {
@@ -27,30 +34,38 @@ export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
     const refused = total(more.values());
     const counts = listed([...more]);
     logger.warn(
-      { topic: lastTopic, refused },
-      `and ${refused} more: ${counts}; the last on ${shown(lastTopic)}`,
+      { topic: lastTopic, refused, ...reasonOf(lastRefusal) },
+      `and ${refused} more: ${counts}; the last on ${shown(lastTopic)}${reasonText(lastRefusal)}`,
     );
     more.clear();
     rest();
   }
 
-  /** @param {string} topic @param {[reason: string, count: number][]} counts @param {string} words */
-  function note(topic, counts, words) {
+  /** @param {string} topic @param {[reason: string, count: number][]} counts @param {string} words @param {Refusal} [refusal] */
+  function note(topic, counts, words, refusal) {
     if (isResting) {
       for (const [reason, count] of counts) more.set(reason, (more.get(reason) ?? 0) + count);
       lastTopic = topic;
+      lastRefusal = refusal;
       return;
     }
     const refused = total(counts.map(([, count]) => count));
-    logger.warn({ topic, refused }, `${words}, on ${shown(topic)}`);
+    logger.warn(
+      { topic, refused, ...reasonOf(refusal) },
+      `${words}, on ${shown(topic)}${reasonText(refusal)}`,
+    );
     rest();
   }
 
   return {
-    /** @param {string} topic @param {Record<string, number>} codes refused measurements by code */
-    refused(topic, codes) {
+    /**
+     * @param {string} topic
+     * @param {Record<string, number>} codes refused measurements by code
+     * @param {Refusal} first of them
+     */
+    refused(topic, codes, first) {
       const counts = Object.entries(codes);
-      note(topic, counts, `refused: ${listed(counts)}`);
+      note(topic, counts, `refused: ${listed(counts)}`, first);
     },
     /** @param {string} topic */
     foreign: (topic) => note(topic, [[FOREIGN, 1]], `dropped: a ${FOREIGN}`),
@@ -58,6 +73,12 @@ export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
 }
 
 /** @typedef {ReturnType<typeof createRefusalNotices>} RefusalNotices */
+
+/** @param {Refusal} [refusal] @returns {Partial<Refusal>} members of a line of the log */
+const reasonOf = (refusal) => (refusal ? { path: refusal.path, rule: refusal.rule } : {});
+
+/** @param {Refusal} [refusal] @returns {string} what a line of the log ends with */
+const reasonText = (refusal) => (refusal ? `: ${printable(refusalText(refusal))}` : '');
 
 /** @param {[reason: string, count: number][]} counts */
 const listed = (counts) => counts.map(([reason, count]) => `${count} ${reason}`).join(', ');

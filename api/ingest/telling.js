@@ -1,4 +1,5 @@
 import { MillraceError } from '../../common/errors.js';
+import { refusalOf } from './refusals.js';
 
 /**
  * What became of measurements for somebody who waits for the answer: what was refused is told, and no dead letter.
@@ -24,7 +25,7 @@ export async function tellWhole(work) {
     return await work();
   } catch (error) {
     if (!(error instanceof MillraceError) || NOT_OF_THE_MESSAGE.has(error.code)) throw error;
-    return { accepted: 0, refused: [{ index: -1, code: error.code }] };
+    return { accepted: 0, refused: [refusalOf(error.code, error)] };
   }
 }
 

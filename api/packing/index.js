@@ -109,10 +109,10 @@ export function createPacking(parts) {
 
 /** @typedef {ReturnType<typeof createPacking>} Packing */
 
-/** @param {import('./sensor-hour.js').SensorHour} of */
+/** @param {import('./sensor-hour.js').DeviceHour} of */
 const textsOf = ({ device, sensor, hour }) => ({
   device: uuidText(device),
-  sensor: uuidText(sensor),
+  ...(sensor && { sensor: uuidText(sensor) }),
   hour: new Date(hour),
 });
 

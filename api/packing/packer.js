@@ -20,8 +20,8 @@ import { createSensorPacker } from './sensor-hour.js';
 export function createPacker({ store, groups, clock, steps, leases, behind, observer }) {
   const { packing, packProgress: progress } = store;
   const sensors = createSensorPacker({ store: packing, steps, observer });
-  const firstPass = createFirstPass({ store: packing, clock, steps, sensors });
-  const secondPass = createSecondPass({ store: packing, clock, steps, sensors });
+  const firstPass = createFirstPass({ store: packing, clock, steps, sensors, observer });
+  const secondPass = createSecondPass({ store: packing, clock, steps, sensors, observer });
 
   /** @param {number} group @returns {Promise<PackProgress>} */
   async function read(group) {

@@ -1,5 +1,6 @@
 import { someAtOnce } from '../../common/some-at-once.js';
 import { DAY_MS, isExact } from '../../schema/rules.js';
+import { readDeviceHour } from './device-hour.js';
 import { walkPages } from './walk.js';
 
 /** Devices that are looked at at once. */
@@ -14,23 +15,42 @@ const DEVICES_AT_ONCE = 8;
  * @param {Pick<import('../trusted-clock.js').TrustedClock, 'now'>} parts.clock
  * @param {import('./steps.js').Steps} parts.steps
  * @param {import('./sensor-hour.js').SensorPacker} parts.sensors
+ * @param {import('./sensor-hour.js').PackingObserver} parts.observer
  */
-export function createSecondPass({ store, clock, steps, sensors }) {
-  /** @param {import('../store/history/keys.js').SensorBytes} key @param {number} day epoch ms */
-  async function settleSensor(key, day) {
-    const rows = await steps.run(() => store.readStatistics(key, day, day + DAY_MS));
-    for (const row of rows) {
-      if (isExact(row)) continue;
-      const readFrom = await clock.now();
-      const batches = await steps.run(() => store.sensorHour(key, row.hour));
-      await sensors.pack({ ...key, hour: row.hour }, batches, readFrom);
+export function createSecondPass({ store, clock, steps, sensors, observer }) {
+  /**
+   * @param {number} group
+   * @param {Buffer} device
+   * @param {number} day epoch ms
+   * @returns {Promise<Map<number, Map<string, Buffer>>>} by hour, in epoch ms: the sensors whose statistics are not exact, by id in hex
+   */
+  async function findInexact(group, device, day) {
+    /** @type {Map<number, Map<string, Buffer>>} */
+    const hours = new Map();
+    for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
+      for (const row of await steps.run(() => store.readStatistics({ device, sensor }, day, day + DAY_MS))) {
+        if (isExact(row)) continue;
+        const inexact = hours.get(row.hour) ?? new Map();
+        hours.set(row.hour, inexact.set(sensor.toString('hex'), sensor));
+      }
     }
+    return hours;
   }
 
-  /** @param {number} group @param {Buffer} device @param {number} day epoch ms */
+  /** An hour of the device is read once for all of its sensors. @param {number} group @param {Buffer} device @param {number} day epoch ms */
   async function settleDevice(group, device, day) {
-    for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
-      await settleSensor({ device, sensor }, day);
+    for (const [hour, inexact] of await findInexact(group, device, day)) {
+      const readFrom = await clock.now();
+      let unreadable = 0;
+      for await (const found of readDeviceHour({ store, steps, observer, device, hour })) {
+        unreadable += found.unreadable;
+        for (const [id, { sensor, ...series }] of found.sensors) {
+          if (inexact.delete(id))
+            await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);
+        }
+      }
+      for (const sensor of inexact.values())
+        await sensors.pack({ device, sensor, hour }, { times: [], values: [] }, readFrom, unreadable);
     }
   }
 

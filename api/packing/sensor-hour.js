@@ -1,19 +1,20 @@
 import { MillraceError } from '../../common/errors.js';
 import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
-import { mergeSeries } from '../../schema/packed/series.js';
+import { mergeSeries, sortMerge } from '../../schema/packed/series.js';
 import { historyRows, isSame } from './history-rows.js';
 
 /** @typedef {import('../../schema/packed/series.js').Series} Series */
 /** @typedef {import('../store/history/unpacked.js').StoredSeries} StoredSeries */
 
 /** @typedef {{ device: Buffer, sensor: Buffer, hour: number }} SensorHour `hour` in epoch ms */
+/** @typedef {{ device: Buffer, sensor?: Buffer, hour: number }} DeviceHour of one of its sensors, or of any */
 
 /**
  * What is told of packing.
  *
  * @typedef {object} PackingObserver
  * @property {(samples: number) => void} onPacked an hour of a sensor
- * @property {(of: SensorHour, rows: number) => void} onUnreadable rows that this process cannot read
+ * @property {(of: DeviceHour, rows: number) => void} onUnreadable rows that this process cannot read
  * @property {(of: SensorHour, error: unknown) => void} onRefused an hour that no repetition packs
  */
 
@@ -36,22 +37,21 @@ export function createSensorPacker({ store, steps, observer }) {
     }
   }
 
-  /** @param {SensorHour} of @param {StoredSeries[]} batches @param {number} readFrom epoch ms */
-  async function packWhole(of, batches, readFrom) {
+  /** @param {SensorHour} of @param {Series} batches @param {number} readFrom epoch ms @param {number} unreadableBatches */
+  async function packWhole(of, batches, readFrom, unreadableBatches) {
     const history = await steps.run(() => store.historyHour(of, of.hour));
     const known = history.filter(isReadable);
-    const stored = [...batches.filter(isReadable), ...known];
-    const unreadable = batches.length + history.length - stored.length;
+    const unreadable = unreadableBatches + history.length - known.length;
+    if (history.length > known.length) observer.onUnreadable(of, history.length - known.length);
     if (unreadable > 0) {
-      observer.onUnreadable(of, unreadable);
       // As if it had come late: so nobody takes the statistics for all there is, and the second pass tries again.
       await steps.run(() => store.writeLate(of, [of.hour], readFrom));
     }
-    const whole = mergeSeries(stored);
+    const whole = mergeSeries([sortMerge(batches.times, batches.values), ...known]);
     if (whole.times.length === 0) return;
     await writeSamples(of, whole, known);
     // With statistics, history would be taken for all there is. Without, the batches are read as well, by who can read them.
-    if (batches.includes(null)) return;
+    if (unreadableBatches > 0) return;
     const statistics = hourStatisticsOf(whole.values);
     await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
     observer.onPacked(whole.times.length);
@@ -63,14 +63,15 @@ export function createSensorPacker({ store, steps, observer }) {
      * batches, and all of it is made up for when somebody has mended the reason. To go on without it would lose it.
      *
      * @param {SensorHour} of
-     * @param {StoredSeries[]} batches read since `readFrom`
+     * @param {Series} batches read since `readFrom`, in any order, instants repeated
      * @param {number} readFrom epoch ms
+     * @param {number} unreadable rows of batches that may have more of it
      * @returns {Promise<void>} settles when all that can be read is committed
      * @throws {MillraceError} `unavailable` when packing ends; `rejected`; and whatever is a defect
      */
-    async pack(of, batches, readFrom) {
+    async pack(of, batches, readFrom, unreadable) {
       try {
-        await packWhole(of, batches, readFrom);
+        await packWhole(of, batches, readFrom, unreadable);
       } catch (error) {
         const ends = error instanceof MillraceError && error.code === 'unavailable';
         if (!ends) observer.onRefused(of, error);

@@ -22,8 +22,10 @@ const LONGEST_REST_MS = 2000;
  * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
  * @param {() => number} parts.overdueMs how long the oldest hour that is not packed could have been
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [parts.rest]
+ * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
  */
-export function createSteps({ patience, isPressed, overdueMs, rest = sleepUnless }) {
+export function createSteps(parts) {
+  const { patience, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = parts;
   const ending = new AbortController();
 
   /** @param {number} workedMs */
@@ -41,9 +43,9 @@ export function createSteps({ patience, isPressed, overdueMs, rest = sleepUnless
      */
     async run(step) {
       if (ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
-      const began = performance.now();
+      const began = monotonic();
       const answer = await patience.persist(step);
-      await giveWay(performance.now() - began);
+      await giveWay(monotonic() - began);
       return answer;
     },
 

@@ -16,24 +16,3 @@ export async function* walkPages(read) {
     after = next;
   } while (after);
 }
-
-/**
- * Rows that come sensor after sensor, those of one sensor together.
- *
- * @template {{ sensor: Buffer }} T
- * @param {AsyncIterable<T>} rows
- * @returns {AsyncGenerator<{ sensor: Buffer, rows: T[] }, void>}
- */
-export async function* bySensor(rows) {
-  /** @type {{ sensor: Buffer, rows: T[] } | null} */
-  let group = null;
-  for await (const row of rows) {
-    if (group?.sensor.equals(row.sensor)) {
-      group.rows.push(row);
-      continue;
-    }
-    if (group) yield group;
-    group = { sensor: row.sensor, rows: [row] };
-  }
-  if (group) yield group;
-}

@@ -43,7 +43,7 @@ export async function readPage({ lookUp, source }, sensor, range, { order, limit
   for await (const hours of chunksOf(lookUp, sensor, range, order)) {
     for (let at = 0; at < hours.length; ) {
       const next = enough(hours, at, limit - page.times.length, atOnce);
-      const read = await readHours(source, sensor, next);
+      const read = await readHours(source, sensor, next, range.from);
       for (const series of read) {
         if (fill(page, series, range, order, limit)) return page;
       }

@@ -20,16 +20,17 @@ const AHEAD = 3;
  * @param {import('./hours.js').Sensor} sensor
  * @param {AsyncIterable<Hour[]>} chunks
  * @param {AbortSignal} [signal] whoever reads has gone
+ * @param {number} [since] epoch ms: samples before it may be left out
  * @returns {AsyncGenerator<import('./samples.js').Series, void>} of each hour, in the order of the hours
  * @throws what `signal` was aborted with
  */
-export async function* readAhead(source, sensor, chunks, signal) {
+export async function* readAhead(source, sensor, chunks, signal, since) {
   /** @type {Array<Promise<import('./samples.js').Series[]>>} */
   const reads = [];
   for await (const hours of chunks) {
     for (const group of groupsOf(hours)) {
       signal?.throwIfAborted();
-      const read = readHours(source, sensor, group);
+      const read = readHours(source, sensor, group, since);
       // Should it fail, that is found out when its turn comes, if ever.
       read.catch(() => {});
       reads.push(read);

@@ -1,4 +1,5 @@
 import { dialectOf } from '../../schema/migrate/cluster.js';
+import { DIALECTS } from '../../schema/migrate/files.js';
 import { checkSchema } from '../../schema/migrate/installation.js';
 import { connect } from './connect.js';
 import { createCredentialStore } from './credentials.js';
@@ -22,6 +23,7 @@ import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
 import { missingRight } from './rights.js';
+import { RememberedReplicasPolicy } from './routing.js';
 import { createScans } from './scans.js';
 import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
@@ -41,7 +43,7 @@ import { createSparkplugStore } from './sparkplug.js';
  * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function connectStore(parts) {
-  const { cql, retention, gate, observe, onStaleIndex, onWrongHabit, clock = Date.now } = parts;
+  const { cql, retention, onWrongHabit } = parts;
   let wasAsked = false;
   const client = await connect(cql, {
     keyspace: cql.keyspace,
@@ -59,7 +61,29 @@ export async function connectStore(parts) {
     await client.shutdown();
     throw missingRight(error, cql.username) ?? translate(error, 'read_schema');
   }
-  const ingest = createSession(client, observe, gate);
+  return createStore({ ...parts, client, dialect, role: cql.username, wasAsked: () => wasAsked });
+}
+
+/**
+ * The tables, by a client that is connected; tests hand in one of a database in memory.
+ *
+ * @param {object} parts
+ * @param {import('cassandra-driver').Client} parts.client
+ * @param {import('../../schema/migrate/files.js').Dialect} parts.dialect of the server
+ * @param {Pick<import('../../common/settings.js').Config['retention'], 'latestGroups'>} parts.retention
+ * @param {string} [parts.role] that the client signs in as
+ * @param {() => boolean} parts.wasAsked whether a node has asked who we are
+ * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds the requests
+ * @param {import('./session.js').Observe} parts.observe
+ * @param {(kind: string) => void} parts.onStaleIndex
+ * @param {() => number} [parts.clock] epoch ms
+ */
+export function createStore(parts) {
+  const { client, dialect, retention, role, wasAsked, gate, observe, onStaleIndex, clock = Date.now } = parts;
+  // The driver does not know on which nodes ScyllaDB keeps a tablet: there each partition's rows leave alone.
+  const replicasOf =
+    dialect === DIALECTS.scylla ? undefined : (/** @type {Buffer} */ key) => replicaSetOf(client, key);
+  const ingest = createSession(client, observe, gate, replicasOf);
   const reading = createSession(client, observe);
   const packed = createHistoryReads(reading);
   return {
@@ -92,11 +116,23 @@ export async function connectStore(parts) {
     letters: createDeadLetterReads(reading),
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),
-    guard: createGuard({ session: reading, role: cql.username, wasAsked: () => wasAsked }),
+    guard: createGuard({ session: reading, role, wasAsked }),
     processes: createProcessStore(reading),
     nodes: () => nodesOf(client),
+    /** Writes of ingest that wait to leave together. */
+    waiting: () => ingest.waiting,
     close: () => client.shutdown(),
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof connectStore>>} Store */
+/** @typedef {ReturnType<typeof createStore>} Store */
+
+/** @param {import('cassandra-driver').Client} client @param {Buffer} key @returns {string | null} */
+function replicaSetOf(client, key) {
+  // The typings leave out the options that a client was made with.
+  const { options } = /** @type {{ options?: import('cassandra-driver').ClientOptions }} */ (
+    /** @type {unknown} */ (client)
+  );
+  const policy = options?.policies?.loadBalancing;
+  return policy instanceof RememberedReplicasPolicy ? policy.replicaSetOf(client.keyspace, key) : null;
+}

@@ -1,19 +1,22 @@
-import { float64, int32, int64, stampOf } from './cells.js';
+import { int32, stampOf } from './cells.js';
 import { routingKey } from './routing.js';
 
-// Cells stamped with the event time: the newest measured value wins, whatever arrives last; of two values for one
-// instant the database keeps the one with the greater bytes, which is our own rule for merging.
-const UPDATE =
-  'UPDATE latest USING TIMESTAMP ? SET ts = ?, value = ? WHERE grp = ? AND device_id = ? AND sensor_id = ?';
+// Each entry of the map is a cell with the event time as its write timestamp: the newest measured value wins, whatever arrives last.
+// Of two values for one instant the database keeps the one with the greater bytes, which is our own rule for merging.
+const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE grp = ? AND device_id = ?';
 
 /**
- * The newest value of a sensor in what is to be written.
+ * The newest value of a sensor.
+ *
+ * @typedef {{ ts: number, value: number }} Newest `ts` in epoch ms
+ */
+
+/**
+ * The newest values of some sensors of a device.
  *
  * @typedef {object} LatestUpdate
  * @property {Buffer} device 16 bytes
- * @property {Buffer} sensor 16 bytes
- * @property {number} ts epoch ms
- * @property {number} value
+ * @property {Map<Buffer, Newest>} newest by sensor id, 16 bytes
  */
 
 /** @param {import('./session.js').Session} session */
@@ -36,18 +39,76 @@ export function createLatest(session) {
     /**
      * @param {number} group the partition that all of these live in
      * @param {() => LatestUpdate[]} take asked for the updates at the moment of sending
+     * @param {() => number} entries in these updates
      * @returns {Promise<unknown>} settles when they are committed
      */
-    write(group, take) {
+    write(group, take, entries) {
       const { cell, routing } = partitionOf(group);
       const rows = () =>
-        take().map(({ device, sensor, ts, value }) => ({
-          query: UPDATE,
-          params: [stampOf(ts), int64(ts), float64(value), cell, device, sensor],
-        }));
-      return session.writeBatch('write_latest', rows, routing);
+        take().flatMap(({ device, newest }) =>
+          byInstant(newest).map(({ ts, entries }) => ({
+            query: UPDATE,
+            params: [stampOf(ts), mapCell(ts, entries), cell, device],
+          })),
+        );
+      const bytes = () => UPDATE_WEIGHT + ENTRY_WEIGHT * entries();
+      return session.writeMerged({ name: 'write_latest', routing, take: rows, bytes, id: take });
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createLatest>} Latest */
+
+/** @typedef {Array<[sensor: Buffer, value: number]>} Entries */
+
+/**
+ * A statement has one write timestamp: sensors whose newest instants differ need one each.
+ *
+ * @param {Map<Buffer, Newest>} newest
+ * @returns {Array<{ ts: number, entries: Entries }>}
+ */
+function byInstant(newest) {
+  /** @type {Map<number, Entries>} */
+  const instants = new Map();
+  for (const [sensor, { ts, value }] of newest) {
+    const entries = instants.get(ts);
+    if (entries) entries.push([sensor, value]);
+    else instants.set(ts, [[sensor, value]]);
+  }
+  return Array.from(instants, ([ts, entries]) => ({ ts, entries }));
+}
+
+/** Bytes that a server counts for a statement and for each entry of its map, with headers and timestamps; rounded up. */
+const UPDATE_WEIGHT = 100;
+const ENTRY_WEIGHT = 80;
+
+const ID_BYTES = 16;
+const CELL_BYTES = 8;
+const LENGTH_BYTES = 4;
+const ENTRY_BYTES = LENGTH_BYTES + ID_BYTES + LENGTH_BYTES + 2 * (LENGTH_BYTES + CELL_BYTES);
+
+/**
+ * The bytes of a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, section 6.11 and 6.23). Written at once, since
+ * the driver's encoder makes eight Buffers an entry.
+ *
+ * @param {number} ts epoch ms
+ * @param {Entries} entries
+ */
+function mapCell(ts, entries) {
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  view.setInt32(0, entries.length);
+  let at = LENGTH_BYTES;
+  for (const [sensor, value] of entries) {
+    view.setInt32(at, ID_BYTES);
+    bytes.set(sensor, at + 4);
+    view.setInt32(at + 20, 2 * (LENGTH_BYTES + CELL_BYTES));
+    view.setInt32(at + 24, CELL_BYTES);
+    view.setInt32(at + 28, Math.floor(ts / 2 ** 32));
+    view.setUint32(at + 32, ts >>> 0);
+    view.setInt32(at + 36, CELL_BYTES);
+    view.setFloat64(at + 40, value);
+    at += ENTRY_BYTES;
+  }
+  return bytes;
+}

@@ -15,6 +15,8 @@ const KEPT_MS = 30_000;
 export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalancingPolicy {
   /** @type {WeakMap<Buffer, Host[]>} */
   #replicas = new WeakMap();
+  /** @type {WeakMap<Host[], string>} */
+  #names = new WeakMap();
   #rememberedAt = 0;
   #nodes;
   /** @type {import('cassandra-driver').Client | undefined} */
@@ -44,6 +46,24 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     this.#nodes.newQueryPlan(keyspace, options, (error, others) =>
       callback(error, replicas.length > 0 ? replicasFirst(replicas, others) : others),
     );
+  }
+
+  /**
+   * @param {string} keyspace
+   * @param {Buffer} key routing key; the very same Buffer each time for one partition
+   * @returns {string | null} names the nodes of our data centre that hold it; null: unknown
+   */
+  replicaSetOf(keyspace, key) {
+    const replicas = this.#replicasOf(keyspace, key);
+    if (replicas.length === 0) return null;
+    const known = this.#names.get(replicas);
+    if (known !== undefined) return known;
+    const name = replicas
+      .map(({ address }) => address)
+      .sort()
+      .join(' ');
+    this.#names.set(replicas, name);
+    return name;
   }
 
   getOptions() {

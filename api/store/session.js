@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
 import { reasonOf } from './reason.js';
+import { WriteMerger } from './write-merger.js';
 
 const { errors } = cassandra;
 
@@ -36,8 +37,9 @@ const OPEN = { enter: () => undefined, leave: () => {} };
  * @param {import('cassandra-driver').Client} client
  * @param {Observe} observe
  * @param {Gate} [gate] holds each single request, from sending to answer: so nobody waits for a place while having one
+ * @param {(routing: Buffer) => string | null} [replicasOf] names the nodes that hold a partition; null: unknown
  */
-export function createSession(client, observe, gate = OPEN) {
+export function createSession(client, observe, gate = OPEN, replicasOf = () => null) {
   /**
    * @template T
    * @param {string} name
@@ -47,6 +49,18 @@ export function createSession(client, observe, gate = OPEN) {
   async function timed(name, request) {
     const room = gate.enter();
     if (room) await room;
+    return answered(name, request);
+  }
+
+  /**
+   * A request that has its place.
+   *
+   * @template T
+   * @param {string} name
+   * @param {() => Promise<T>} request
+   * @returns {Promise<T>}
+   */
+  async function answered(name, request) {
     const began = performance.now();
     /** @type {unknown} */
     let failure;
@@ -60,6 +74,20 @@ export function createSession(client, observe, gate = OPEN) {
       observe(name, (performance.now() - began) / 1000, failure === undefined);
     }
   }
+
+  /** @param {Query[]} queries @param {Buffer} [routingKey] @returns {Promise<unknown>} */
+  function execute(queries, routingKey) {
+    const [only] = queries;
+    if (queries.length === 1 && only) return client.execute(only.query, only.params, { routingKey });
+    return client.batch(queries, { logged: false, routingKey });
+  }
+
+  const merger = new WriteMerger({
+    enter: gate.enter,
+    giveBack: () => gate.leave(performance.now()),
+    send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
+    replicasOf,
+  });
 
   return {
     /**
@@ -80,13 +108,15 @@ export function createSession(client, observe, gate = OPEN) {
      * @param {Buffer} [routingKey] see `routing.js`; without it the driver finds it out
      * @returns {Promise<unknown>}
      */
-    writeBatch: (name, take, routingKey) =>
-      timed(name, () => {
-        const queries = take();
-        const [only] = queries;
-        if (queries.length === 1 && only) return client.execute(only.query, only.params, { routingKey });
-        return client.batch(queries, { logged: false, routingKey });
-      }),
+    writeBatch: (name, take, routingKey) => timed(name, () => execute(take(), routingKey)),
+
+    /** The same, together with what else waits for the same nodes: see write-merger.js. */
+    writeMerged: (/** @type {import('./write-merger.js').Write} */ write) => merger.write(write),
+
+    /** Writes that wait to leave together. */
+    get waiting() {
+      return merger.waiting;
+    },
 
     /** @param {Statement} statement @param {unknown[]} params @returns {Promise<Row | null>} */
     async one({ name, cql }, params) {
@@ -101,8 +131,8 @@ export function createSession(client, observe, gate = OPEN) {
      * @param {string} [pageState] of the page before
      * @returns {Promise<{ rows: Row[], next: string | undefined }>} `next` is undefined at the end
      */
-    async page({ name, cql }, params, pageState) {
-      const page = await timed(name, () => client.execute(cql, params, { pageState }));
+    async page({ name, cql, fetchSize }, params, pageState) {
+      const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
       return { rows: page.rows, next: page.pageState };
     },
 

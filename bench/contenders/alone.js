@@ -77,6 +77,6 @@ function createWork(shape) {
     for (const [ref, { times, values }] of basket.sensors)
       series.push({ sensor: sensorOf(ref), times, values });
     const { bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identities[devices.number]);
-    for (const hour of store.plan(series)) store.encode(bytes, hour);
+    for (const hour of store.plan(series, 1)) store.encode(bytes, hour);
   };
 }

@@ -1,5 +1,4 @@
 import { float64, int64 } from '../../api/store/cells.js';
-import { rememberPartitions } from '../../api/store/measurements/partitions.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
 import { routingKey } from '../../api/store/routing.js';
 import { DAY_MS } from '../../schema/rules.js';
@@ -20,7 +19,7 @@ CREATE TABLE IF NOT EXISTS measurement_row (
 ) WITH CLUSTERING ORDER BY (ts DESC) AND ${window}`;
 
 /**
- * Rows in the partitions of `measurement_batch`: what packing alone gains.
+ * Rows in partitions of a device's hour: what packing alone gains.
  *
  * @param {string} window the options of a time-window-compacted table
  */
@@ -38,9 +37,6 @@ const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, valu
 const INSERT_HOUR =
   'INSERT INTO measurement_hour_row (device_id, bucket, sensor_id, ts, value) VALUES (?, ?, ?, ?, ?)';
 
-/** What a row is reckoned with, in bytes. */
-const ROW_BYTES = 40;
-
 /**
  * One row per sample, done well: prepared, and an unlogged batch for each partition that a message touches, all of them
  * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
@@ -49,12 +45,11 @@ const ROW_BYTES = 40;
  * @returns {import('../../api/store/measurements/writes.js').SampleWrites}
  */
 export function createRowWrites(session) {
-  const partitionOf = rememberPartitions();
   const daysOf = rememberDays();
   return {
     ...createSampleWrites(session),
     encode(device, { bucket, pieces }) {
-      const queries = pieces.flatMap(({ series: { sensor, times, values }, from, to }) => {
+      return pieces.flatMap(({ sensor, times, values, from, to }) => {
         const { day, routing } = daysOf(device, sensor, bucket);
         return eachRow(times, values, from, to, (ts, value) => ({
           query: INSERT,
@@ -62,28 +57,21 @@ export function createRowWrites(session) {
           routing,
         }));
       });
-      return {
-        bucket,
-        routing: partitionOf(device, bucket).routing,
-        queries,
-        bytes: queries.length * ROW_BYTES,
-      };
     },
 
-    async commit(hour, onSend) {
+    async commit(device, { bucket, pieces }, take) {
       const name = 'write_measurements';
       /** @type {Promise<unknown>} */
       let others = Promise.resolve();
       // As with our own rows, the batch takes in what comes until its first request may be sent.
       const takeFirst = () => {
-        onSend?.();
-        const [first, ...rest] = byPartition(/** @type {RoutedQuery[]} */ (hour.queries));
+        const [first, ...rest] = byPartition(/** @type {RoutedQuery[]} */ (take()));
         others = Promise.all(rest.map((rows) => session.writeBatch(name, () => rows, rows[0]?.routing)));
         others.catch(() => {}); // Awaited below, after the first.
         return first ?? [];
       };
-      const [oldest] = /** @type {RoutedQuery[]} */ (hour.queries);
-      await session.writeBatch(name, takeFirst, oldest?.routing);
+      const [oldest] = pieces;
+      await session.writeBatch(name, takeFirst, oldest && daysOf(device, oldest.sensor, bucket).routing);
       await others;
     },
   };
@@ -110,19 +98,34 @@ function byPartition(queries) {
  * @returns {import('../../api/store/measurements/writes.js').SampleWrites}
  */
 export function createHourRowWrites(session) {
-  const partitionOf = rememberPartitions();
+  const hoursOf = rememberHours();
   return {
     ...createSampleWrites(session),
     encode(device, { bucket, pieces }) {
-      const { cell, routing } = partitionOf(device, bucket);
-      const queries = pieces.flatMap(({ series: { sensor, times, values }, from, to }) =>
+      const { cell } = hoursOf(device, bucket);
+      return pieces.flatMap(({ sensor, times, values, from, to }) =>
         eachRow(times, values, from, to, (ts, value) => ({
           query: INSERT_HOUR,
           params: [device, cell, sensor, ts, value],
         })),
       );
-      return { bucket, routing, queries, bytes: queries.length * ROW_BYTES };
     },
+    commit: (device, { bucket }, take) =>
+      session.writeBatch('write_measurements', take, hoursOf(device, bucket).routing),
+  };
+}
+
+/** The partition of each device's newest hour, by the Buffer of its id, which ingest keeps. @returns {(device: Buffer, bucket: number) => { bucket: number, cell: Buffer, routing: Buffer }} */
+function rememberHours() {
+  /** @type {WeakMap<Buffer, { bucket: number, cell: Buffer, routing: Buffer }>} */
+  const hours = new WeakMap();
+  return (device, bucket) => {
+    const known = hours.get(device);
+    if (known?.bucket === bucket) return known;
+    const cell = int64(bucket);
+    const hour = { bucket, cell, routing: routingKey(device, cell) };
+    hours.set(device, hour);
+    return hour;
   };
 }
 

@@ -12,9 +12,6 @@ CREATE TABLE IF NOT EXISTS measurement_tutorial (
 
 const INSERT = 'INSERT INTO measurement_tutorial (sensor_id, ts, value) VALUES (?, ?, ?)';
 
-/** What a row is reckoned with, in bytes. */
-const ROW_BYTES = 40;
-
 /**
  * The way of the tutorials: a partition for each sensor, a row for each sample, and all rows of a message in one logged
  * batch, whatever partitions they are of. Prepared, which the tutorials forget; routed by the first row, as the driver
@@ -28,8 +25,8 @@ const ROW_BYTES = 40;
 export const createTutorialWrites = (session, client, gate) => ({
   ...createSampleWrites(session),
 
-  encode(_device, { bucket, pieces }) {
-    const queries = pieces.flatMap(({ series: { sensor, times, values }, from, to }) =>
+  encode: (_device, { pieces }) =>
+    pieces.flatMap(({ sensor, times, values, from, to }) =>
       Array.from({ length: to - from }, (_, at) => ({
         query: INSERT,
         params: [
@@ -38,18 +35,15 @@ export const createTutorialWrites = (session, client, gate) => ({
           float64(/** @type {number} */ (values[from + at])),
         ],
       })),
-    );
-    const routing = /** @type {Buffer} */ (pieces[0]?.series.sensor);
-    return { bucket, routing, queries, bytes: queries.length * ROW_BYTES };
-  },
+    ),
 
-  async commit({ queries, routing }, onSend) {
+  async commit(_device, { pieces }, take) {
     // A batch of the tutorial is one message's: nothing joins it while it waits.
-    onSend?.();
+    const queries = take();
     await gate.enter();
     const began = performance.now();
     try {
-      await client.batch(queries, { logged: true, routingKey: routing });
+      await client.batch(queries, { logged: true, routingKey: /** @type {Buffer} */ (pieces[0]?.sensor) });
     } finally {
       gate.leave(began);
     }

@@ -42,9 +42,9 @@ const targets = Array.from({ length: DEVICES }, (_, number) => {
 async function insert(target) {
   target.last = Math.max(Date.now(), target.last + 1);
   const series = { sensor: target.sensor, times: [target.last], values: [20 + Math.random()] };
-  for (const hour of store.measurements.plan([series])) {
-    await store.measurements.commit(store.measurements.encode(target.device, hour));
-  }
+  const { measurements } = store;
+  for (const hour of measurements.plan([series], 1))
+    await measurements.commit(target.device, hour, () => measurements.encode(target.device, hour));
 }
 
 /** @param {Target} target */

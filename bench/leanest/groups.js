@@ -1,4 +1,4 @@
-import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../schema/rules.js';
+import { MAX_STATEMENTS_PER_BATCH } from '../../schema/rules.js';
 import { batchFrame } from './frames.js';
 
 /**
@@ -18,9 +18,9 @@ export function createGroups(send) {
     group.busy = true;
     group.entries = [];
     group.done = [];
-    let left = Math.ceil(entries.length / MAX_STATEMENTS_PER_GROUP_COMMIT);
-    for (let at = 0; at < entries.length; at += MAX_STATEMENTS_PER_GROUP_COMMIT) {
-      send(batchFrame(entries.slice(at, at + MAX_STATEMENTS_PER_GROUP_COMMIT)), () => {
+    let left = Math.ceil(entries.length / MAX_STATEMENTS_PER_BATCH);
+    for (let at = 0; at < entries.length; at += MAX_STATEMENTS_PER_BATCH) {
+      send(batchFrame(entries.slice(at, at + MAX_STATEMENTS_PER_BATCH)), () => {
         if (--left > 0) return;
         group.busy = false;
         for (const settle of done) settle();

@@ -12,7 +12,7 @@ export function createStatements() {
   /** @type {Query[]} */
   let taken = [];
   const session = /** @type {import('../../api/store/session.js').Session} */ ({
-    writeBatch: async (_name, take) => {
+    writeMerged: async (/** @type {import('../../api/store/write-merger.js').Write} */ { take }) => {
       taken = take();
     },
   });
@@ -20,12 +20,16 @@ export function createStatements() {
   const latest = createLatest(session);
   return {
     rows(device, series) {
-      const [hour, ...more] = samples.plan(series);
+      const [hour, ...more] = samples.plan(series, 1);
       if (!hour || more.length > 0) throw new Error('the samples of a template are of one hour');
-      return samples.encode(device, hour).queries;
+      return samples.encode(device, hour);
     },
     updates(group, updates) {
-      void latest.write(group, () => updates);
+      void latest.write(
+        group,
+        () => updates,
+        () => 0,
+      );
       return taken;
     },
   };

@@ -1,17 +1,22 @@
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
+import { SERIES_BYTES, TIME_BYTES } from '../../schema/packed/layout.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 import { STEP_MS, sensorName } from '../load/payloads.js';
 import { batchEntry, placeOf, rowsFrame } from './frames.js';
 import { createStatements } from './statements.js';
 
-/** Which parameters of our statements change from message to message. Both kinds of rows begin alike. */
-const ROW = { bucket: 1, ts: 3, digest: 4, lastTs: 5, samples: 11 };
-const UPDATE = { stamp: 0, ts: 1 };
+/** Which parameters of our statements change from message to message. */
+const ROW = { bucket: 1, ts: 3, digest: 4, samples: 5 };
+const UPDATE = { stamp: 0, newest: 1 };
 
-/** In the packed form times stand behind a version byte, see schema/packed/pack.js. */
-const TIMES_AT = 1;
-const TIME_BYTES = 4;
+/** In a block the times follow a version byte and the first sensor's header. The other sensors share them: see schema/packed/block.js. */
+const TIMES_AT = 1 + SERIES_BYTES;
+
+/** In the map of newest values: its count, then 48 bytes a sensor, the time 28 bytes after their beginning. See api/store/latest.js. */
+const ENTRIES_AT = 4;
+const ENTRY_BYTES = 48;
+const ENTRY_TIME_AT = 28;
 
 /**
  * What a device sends, encoded once: frames in which only times and digests are written anew.
@@ -34,10 +39,10 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
   }));
   const statements = createStatements();
   const rows = statements.rows(device, series);
-  const updates = statements.updates(
-    group,
-    series.map(({ sensor, values }) => ({ device, sensor, ts: HOUR_MS, value: Number(values.at(-1)) })),
+  const newest = new Map(
+    series.map(({ sensor, values }) => [sensor, { ts: HOUR_MS, value: Number(values.at(-1)) }]),
   );
+  const updates = statements.updates(group, [{ device, newest }]);
 
   /** @param {import('./statements.js').Query[]} queries */
   const valuesOf = (queries) => queries.map(({ params }) => /** @type {Buffer[]} */ (params));
@@ -49,8 +54,7 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
       bucket: at + placeOf(values, ROW.bucket),
       ts: at + placeOf(values, ROW.ts),
       digest: at + placeOf(values, ROW.digest),
-      lastTs: samples > 1 ? at + placeOf(values, ROW.lastTs) : -1,
-      times: samples > 1 ? at + placeOf(values, ROW.samples) + TIMES_AT : -1,
+      times: at + placeOf(values, ROW.samples) + TIMES_AT,
     };
   });
   const updateId = await prepare(String(updates[0]?.query));
@@ -59,7 +63,7 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
     return {
       bytes: entry.bytes,
       stamp: entry.valuesAt + placeOf(values, UPDATE.stamp),
-      ts: entry.valuesAt + placeOf(values, UPDATE.ts),
+      newest: entry.valuesAt + placeOf(values, UPDATE.newest) + ENTRIES_AT + ENTRY_TIME_AT,
     };
   });
   let digest = 0;
@@ -75,11 +79,9 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
       const bucket = bucketOf(first);
       for (const place of places) {
         writeMs(bytes, place.bucket, bucket);
-        writeMs(bytes, place.ts, first);
+        writeMs(bytes, place.ts, first + (samples - 1) * STEP_MS);
         bytes.writeUInt32BE(number, place.digest);
         bytes.writeUInt32BE(digest++ >>> 0, place.digest + 4);
-        if (samples === 1) continue;
-        writeMs(bytes, place.lastTs, first + (samples - 1) * STEP_MS);
         for (let at = 0; at < samples; at++) {
           bytes.writeUInt32LE(first - bucket + at * STEP_MS, place.times + at * TIME_BYTES);
         }
@@ -93,7 +95,7 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
       return entries.map((entry) => {
         const bytes = Buffer.from(entry.bytes);
         writeMs(bytes, entry.stamp, last * 1000);
-        writeMs(bytes, entry.ts, last);
+        for (let at = 0; at < sensors; at++) writeMs(bytes, entry.newest + at * ENTRY_BYTES, last);
         return bytes;
       });
     },

@@ -72,6 +72,6 @@ export async function register(registry, { name, bytes, group, sensors }, { now,
     registeredAt: now,
     stamp,
   }));
-  const { indexes, latest } = registry.sensorWrites(key, changes, now);
-  for (const write of [...indexes, ...latest]) await registry.commit(write);
+  const { indexes, sensors: rows } = registry.sensorWrites(key, changes, now);
+  for (const write of [...indexes, ...rows]) await registry.commit(write);
 }

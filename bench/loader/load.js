@@ -52,11 +52,17 @@ function* hoursOf(fleet, { from, to }) {
 
 /** @param {import('../../api/store/index.js').Store} store @param {import('./fleet.js').LoadedDevice} device @param {DataSet} set */
 async function writeLatest({ latest }, { name, bytes, group, sensors }, set) {
-  const updates = sensors.map((sensor) => {
-    const { times, values } = samplesOfHour(set, { device: name, sensor: sensor.name }, set.to - HOUR_MS);
-    return { device: bytes, sensor: sensor.bytes, ts: Number(times.at(-1)), value: Number(values.at(-1)) };
-  });
-  await latest.write(group, () => updates);
+  const newest = new Map(
+    sensors.map((sensor) => {
+      const { times, values } = samplesOfHour(set, { device: name, sensor: sensor.name }, set.to - HOUR_MS);
+      return [sensor.bytes, { ts: Number(times.at(-1)), value: Number(values.at(-1)) }];
+    }),
+  );
+  await latest.write(
+    group,
+    () => [{ device: bytes, newest }],
+    () => newest.size,
+  );
 }
 
 /** @param {{ devices: number, sensors: number }} fleet @param {DataSet} set @returns {number} samples in all */

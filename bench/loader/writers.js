@@ -2,6 +2,7 @@ import { createLateDayNotes } from '../../api/ingest/late-days.js';
 import { createLateWriter } from '../../api/ingest/late-writer.js';
 import { historyRows } from '../../api/packing/history-rows.js';
 import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
+import { partsFor } from '../../schema/packed/layout.js';
 
 /** @typedef {import('../../api/store/index.js').Store} Store */
 /** @typedef {import('../../schema/packed/series.js').Series} Series */
@@ -67,8 +68,11 @@ export function createMessageWriter({ measurements, history, lateDays }, { sampl
         times: times.slice(from, from + samples),
         values: values.slice(from, from + samples),
       }));
-      const hours = measurements.plan(message);
-      for (const part of hours) await measurements.commit(measurements.encode(device.bytes, part));
+      const parts = partsFor(sensors.length);
+      const hours = measurements.plan(message, parts);
+      for (const part of hours)
+        await measurements.commit(device.bytes, part, () => measurements.encode(device.bytes, part));
+      if (parts > 1) await measurements.writeParts(device.bytes, hour, parts);
       await late.write(device, hours, arrival(hour));
     }
   };

@@ -1,9 +1,10 @@
 import { connect } from '../../api/store/connect.js';
 import { identifyDevice } from '../../schema/ids.js';
+import { visitBlock } from '../../schema/packed/block.js';
 import { bucketOf, HOUR_MS } from '../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 
-const SELECT = 'SELECT count FROM measurement_batch WHERE device_id = ? AND bucket = ?';
+const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
 
 /** Partitions read at once. */
 const AT_ONCE = 16;
@@ -21,9 +22,11 @@ export async function storedSamples(cql, { devices, from, to }) {
   async function samplesIn(number, bucket) {
     const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];
     let samples = 0;
-    // A row of a single sample has no count.
-    for await (const row of await client.execute(SELECT, params, { fetchSize: 5000 }))
-      samples += row['count'] ?? 1;
+    for await (const row of await client.execute(SELECT, params, { fetchSize: 500 })) {
+      visitBlock(bucket, row['samples'], (_, series) => {
+        samples += series().times.length;
+      });
+    }
     return samples;
   }
   const partitions = partitionsOf({ devices, from, to });

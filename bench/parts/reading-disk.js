@@ -15,7 +15,7 @@ const SIZES = { packedDays: 30, batchDays: 10, rowDays: 2 };
 /** Where each way is loaded into. */
 const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows: 'rows' });
 
-const TABLES = ['history', 'history_stat', 'measurement_batch', 'measurement_row'];
+const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
 
 /**
  * What a sample takes on disk once it is flushed and compacted, as Cassandra itself counts it: packed hours, batches as they
@@ -57,7 +57,7 @@ export const createReadingDiskPart = (sizes) => ({
         samples,
         history: Number(sizesOf['history']) / samples.packed,
         statistics: Number(sizesOf['history_stat']) / samples.packed,
-        batches: Number(sizesOf['measurement_batch']) / samples.batches,
+        batches: Number(sizesOf['message']) / samples.batches,
         rows: Number(sizesOf['measurement_row']) / samples.rows,
       });
     }

@@ -1,7 +1,7 @@
 import { DAY_MS, dayOf } from '../../schema/rules.js';
 
 const SELECT_LATEST =
-  'SELECT device_id, sensor_id, device, name, type, unit, site, ts, value FROM latest WHERE grp = ? LIMIT ?';
+  'SELECT device_id, sensor_id, device, name, type, unit, site FROM sensor WHERE grp = ? LIMIT ?';
 const SELECT_DAY =
   'SELECT ts, value FROM measurement_row WHERE device_id = ? AND sensor_id = ? AND day = ? AND ts >= ? AND ts < ?';
 
@@ -14,7 +14,7 @@ const FETCH_SIZE = 5000;
  * @param {import('cassandra-driver').Client} client
  */
 export const createRowReader = (client) => ({
-  /** @param {number} group @param {number} most @returns {Promise<number>} rows of one partition of `latest` */
+  /** @param {number} group @param {number} most @returns {Promise<number>} rows of one partition of `sensor` */
   latest: async (group, most) => (await client.execute(SELECT_LATEST, [group, most])).rows.length,
 
   /**

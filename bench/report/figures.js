@@ -13,6 +13,7 @@ const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
 /**
  * @typedef {object} Figures
  * @property {string} measured days, with commas between
+ * @property {string | null} commit whose code was measured, or `before COMMIT`; null: nobody noted it
  * @property {{ processors: number, model: string }} machine
  * @property {Record<string, Record<'packed' | 'rows', Cost>>} throughput by load, as `4x10`
  * @property {Record<'decimals' | 'full', DiskFigures>} disk
@@ -25,9 +26,10 @@ const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
  * @param {import('./readme.js').Raw} raw
  * @returns {Partial<Figures>} of the parts that were run
  */
-export function figuresOf({ began, machine, results: { throughput, disk, packing } }) {
+export function figuresOf({ began, commit = null, machine, results: { throughput, disk, packing } }) {
   return {
     measured: began.replaceAll(/T[^,]*/g, ''),
+    commit,
     machine: { processors: machine.processors, model: machine.model.trim() },
     ...(throughput && {
       throughput: Object.fromEntries(throughput.map((load) => [load.shape, costs(load)])),

@@ -10,6 +10,7 @@ import { figure, markdownTable } from './table.js';
  *
  * @typedef {object} Raw
  * @property {string} began ISO 8601; of several runs the days, with commas between
+ * @property {string | null} [commit] whose code was measured, or `before COMMIT`; of several runs with commas between; missing: nobody noted it
  * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
  * @property {import('../targets.js').Results & Record<string, unknown>} results
  */
@@ -59,5 +60,12 @@ export function chart({ results: { throughput } }) {
 }
 
 /** @param {Raw} raw */
-const machineOf = ({ began, machine }) =>
-  `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')} on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
+const machineOf = ({ began, commit, machine }) =>
+  `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')}, ${commitText(commit)}, on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
+
+/** @param {string | null | undefined} commit as in a raw file @returns {string} `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4` */
+export function commitText(commit) {
+  if (!commit) return 'at an unknown commit';
+  const [, before, name] = /** @type {RegExpExecArray} */ (/^(before )?(.*)$/s.exec(commit));
+  return `${before ? 'before' : 'at'} commit ${name?.replaceAll(',', ' and ')}`;
+}

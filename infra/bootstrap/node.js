@@ -1,12 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { MillraceError } from '../../common/errors.js';
 
-const NODE_MAJOR = 20;
+const PACKAGE = new URL('../../package.json', import.meta.url);
 
-/** @throws {MillraceError} `tool_missing` when this Node.js is too old */
-export function checkNode() {
-  if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR) return;
+/**
+ * @param {string} [version] of Node.js; default: of this process
+ * @throws {MillraceError} `tool_missing` when it is older than `engines` of package.json demands
+ */
+export function checkNode(version = process.versions.node) {
+  const oldest = String(JSON.parse(readFileSync(PACKAGE, 'utf8')).engines.node).replace('>=', '');
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor = 0, leastMinor = 0] = oldest.split('.').map(Number);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
   throw new MillraceError(
     'tool_missing',
-    `Millrace needs Node.js ${NODE_MAJOR} or newer; this is ${process.versions.node}. See https://nodejs.org`,
+    `Millrace needs Node.js ${oldest} or newer; this is ${version}. See https://nodejs.org`,
   );
 }

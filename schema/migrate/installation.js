@@ -55,8 +55,21 @@ export async function storedSettings(client) {
   };
 }
 
-/** @param {import('cassandra-driver').Client} client @returns {Promise<number>} 0 before the first migration */
+/**
+ * @param {import('cassandra-driver').Client} client
+ * @returns {Promise<number>} 0 before the first migration
+ * @throws {MillraceError} `schema_differs`: the keyspace was made by other migrations than ours
+ */
 export async function currentVersion(client) {
-  const { rows } = await client.execute('SELECT version FROM schema_version WHERE part = ?', [PART]);
+  const { rows } = await client.execute('SELECT version, name FROM schema_version WHERE part = ?', [PART]);
+  const names = new Map((await readMigrations()).map(({ version, name }) => [version, name]));
+  for (const { version, name } of rows) {
+    const ours = names.get(version);
+    if (ours === undefined || ours === name) continue;
+    throw new MillraceError(
+      'schema_differs',
+      `Step ${version} of this keyspace's schema is ${name}; this program's is ${ours}. Millrace 0.1 made the keyspace, and its rows cannot be read by this version. Use another CQL_KEYSPACE.`,
+    );
+  }
   return Math.max(0, ...rows.map((row) => row['version']));
 }

@@ -8,7 +8,7 @@ import { withSchemaLock } from './lock.js';
 
 /** Tables whose retention `migrate` changes when its setting changes. */
 const RETAINED = {
-  BATCH_DAYS: ['measurement_batch'],
+  BATCH_DAYS: ['message'],
   HISTORY_DAYS: ['history', 'history_stat', 'sparkplug_birth', 'device_event'],
 };
 

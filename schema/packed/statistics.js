@@ -1,5 +1,5 @@
 /**
- * @typedef {object} Statistics of the samples in one row
+ * @typedef {object} Statistics of some samples
  * @property {number} count
  * @property {number} min
  * @property {number} max
@@ -8,8 +8,7 @@
  */
 
 /**
- * The typed columns beside a row's packed samples. They are for tools that cannot read blobs: rows may overlap, so
- * our own reader never adds them up without merging the samples.
+ * Statistics of samples that are merged already: samples of rows that overlap would count twice.
  *
  * @param {import('./series.js').Numbers} values in order of time
  * @param {number} from index of the first sample

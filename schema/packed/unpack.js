@@ -4,7 +4,7 @@ import { unpackHour } from './hour/unpack-hour.js';
 import { ARRAYS_VERSION, unpackArrays } from './pack.js';
 
 /**
- * The samples of a row of `measurement_batch` or `history`, of any version.
+ * The samples of a row of `history`: one sensor, in version 1 or 2.
  *
  * @param {number} bucket epoch ms of the start of the hour
  * @param {Uint8Array} blob

@@ -61,6 +61,9 @@ export function createFleet({ herd, encode, faultsOf, createLoop, ...options }) 
     /** @returns {number} connections that are up */
     connected: () => links.filter(({ connected }) => connected).length,
 
+    /** @returns {boolean} whether one of the connections was up at any time */
+    everConnected: () => links.some(({ everConnected }) => everConnected),
+
     /** Publishes what is measured, waits for its acknowledgement, but not for long, and disconnects. */
     async stop() {
       stopping = true;

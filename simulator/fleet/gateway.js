@@ -50,6 +50,10 @@ export function createGateway({ descriptions, ...options }) {
       return link.connected;
     },
 
+    get everConnected() {
+      return link.everConnected;
+    },
+
     /** @returns {number} devices that are announced, or about to be */
     announced: () => members.reduce((sum, { session }) => sum + (session > 0 ? 1 : 0), 0),
 

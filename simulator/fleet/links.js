@@ -17,7 +17,7 @@ const OWED_BYTES = 256 * 2 ** 20;
 
 /** A device as its batches see it. @typedef {{ publish: (parcel: import('../parcel.js').Parcel) => void }} Sender */
 
-/** A connection as the fleet sees it. @typedef {Pick<import('./gateway.js').Gateway, 'start' | 'connected' | 'stop' | 'announceAll'>} FleetLink */
+/** A connection as the fleet sees it. @typedef {Pick<import('./gateway.js').Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>} FleetLink */
 
 /**
  * The connections of a fleet: one for each device, or fewer that the devices share evenly.

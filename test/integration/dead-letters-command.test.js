@@ -59,13 +59,16 @@ async function letterOf(name) {
   return items.find((letter) => letter.device === name).id;
 }
 
+/** @type {import('../../common/errors.js').Refusal} */
+const NOT_NUMERIC = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
+
 describe('list, summary and show', () => {
   beforeAll(async () => {
     const bad = [
       { sensor_id: 't', ts: NOW, value: 1 },
       { sensor_id: 't\u001b[2J', value: 'x' },
     ];
-    await writeLetter('first', bad, [{ index: 1, code: 'not_numeric' }], NOW - 3 * HOUR);
+    await writeLetter('first', bad, [NOT_NUMERIC], NOW - 3 * HOUR);
     await writeLetter('second', bad, [{ index: 0, code: 'too_old' }], NOW - 2 * HOUR);
     await writeLetter('first', { sensors: 7 }, [{ index: -1, code: 'malformed' }], NOW - HOUR, 'birth');
     await writeLetter('long-ago', bad, [{ index: 0, code: 'too_old' }], NOW - 50 * HOUR);
@@ -135,6 +138,8 @@ describe('list, summary and show', () => {
     expect(code).toBe(0);
     expect(lines).toContain('device    first');
     expect(lines).toContain('topic     iot/v1/first/measurements');
+    const refusedAt = lines.indexOf('refused   1 not_numeric');
+    expect(lines[refusedAt + 1]).toBe('          [1].value: must be a number');
     expect(lines.slice(-2)).toEqual([
       `[0] {"sensor_id":"t","ts":${NOW},"value":1}`,
       '[1] {"sensor_id":"t\\u001b[2J","value":"x"}   <- not_numeric',

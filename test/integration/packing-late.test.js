@@ -25,12 +25,15 @@ test('what comes late is read at once, and is in the statistics a day later, wit
     lateAt,
   });
   expect(await statisticsOf('new', hour)).toMatchObject({ statistics: null, readFrom: null, lateAt });
+  const metrics = await (await fetch(`${packed.system().httpUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^iot_ingest_late_samples_total 15$/m);
 
   const day = dayOf(hour);
-  clock.now = settlingOf(day) - 1;
+  const settling = day + 2 * DAY_MS + HOUR_MS;
+  clock.now = settling - 1;
   await packed.packer().packDue();
   expect(await statisticsOf('tardy', hour)).toMatchObject({ statistics: { count: 20 } });
-  clock.now = settlingOf(day);
+  clock.now = settling;
   const packer = packed.packer();
   await packer.packDue();
   expect(packer.counts).toMatchObject({ hours: 2, samples: 35 });
@@ -64,7 +67,7 @@ test('what comes when its day has been packed twice, or was before packing began
   const noticed = await packed.store().packing.lateDayPage(groupOf(device, GROUPS), bucketOf(clock.now));
   expect(noticed.items.map(({ day }) => day).sort()).toEqual([dayOf(long), dayOf(hour)].sort());
 
-  clock.now = closingOf(bucketOf(clock.now)) - 1;
+  clock.now = bucketOf(clock.now) + 2 * HOUR_MS - 1;
   await packed.packer().packDue();
   expect(await statisticsOf('backfilled', long)).toMatchObject({ statistics: null });
   clock.now++;
@@ -116,9 +119,13 @@ test('what a packer that died has left in history is packed even when the batche
   const { device } = packed.keyOf('expired');
   await packed
     .database()
-    .execute('DELETE FROM measurement_batch WHERE device_id = ? AND bucket = ?', [device, new Date(hour)], {
-      prepare: true,
-    });
+    .execute(
+      'DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = 0',
+      [device, new Date(hour)],
+      {
+        prepare: true,
+      },
+    );
   clock.now = hour + 4 * DAY_MS;
   await packed.packer().packDue();
   expect(await statisticsOf('expired', hour)).toMatchObject({ statistics: { count: 30 } });

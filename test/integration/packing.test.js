@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../common/errors.js';
-import { packSamples } from '../../schema/packed/pack.js';
+import { packBlock } from '../../schema/packed/block.js';
 import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
 
@@ -14,12 +14,12 @@ test('an hour is packed once it has closed, and not before', async () => {
   const samples = samplesOf(hour, 100);
   await send('early', samples.slice(0, 60));
   await send('early', samples.slice(40));
-  clock.now = closingOf(hour) - 1;
+  clock.now = hour + 2 * HOUR_MS - 1;
   await packed.packer().packDue();
   expect(await statisticsOf('early', hour)).toBeNull();
   expect(await packedUntil()).toEqual(allUntil(hour));
 
-  clock.now = closingOf(hour);
+  clock.now = hour + 2 * HOUR_MS;
   const packer = packed.packer();
   await packer.packDue();
   expect(await packedUntil()).toEqual(allUntil(hour + HOUR_MS));
@@ -92,8 +92,8 @@ test('a row that this process cannot read stops no group, and stays in sight of 
     packed
       .database()
       .execute(
-        'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
-        [device, new Date(hour), sensor, new Date(hour), Buffer.from('00'), blob],
+        'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, 0, ?, ?, ?)',
+        [device, new Date(hour), new Date(hour), Buffer.from('00'), blob],
         { prepare: true },
       );
   await writeRow(Buffer.from([255, 1, 2]));
@@ -109,7 +109,7 @@ test('a row that this process cannot read stops no group, and stays in sight of 
   // As a process of a newer version sees it.
   const other = { ts: hour + 500, value: 7 };
   const all = [...samples, other].sort((a, b) => a.ts - b.ts);
-  await writeRow(packSamples(hour, [other.ts], [other.value], 0, 1));
+  await writeRow(packBlock(hour, [{ sensor, times: [other.ts], values: [other.value], from: 0, to: 1 }]));
   expect(await read('broken', hour)).toEqual(all);
   clock.now = settlingOf(dayOf(hour));
   await packed.packer().packDue();

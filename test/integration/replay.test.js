@@ -60,7 +60,7 @@ async function stored(name, sensor = 's') {
 
 /** @returns {Promise<number>} rows of all devices */
 async function countRows() {
-  const { rows } = await database.execute('SELECT count(*) AS n FROM measurement_batch');
+  const { rows } = await database.execute('SELECT count(*) AS n FROM message');
   return Number(rows[0]?.['n']);
 }
 
@@ -145,7 +145,7 @@ test('what is refused again is told by its index in the message', async () => {
   await device.birth('stubborn', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
   const { accepted, refused } = expectProblem(await replay(await onlyLetter('stubborn')), 422, 'refused');
   expect(accepted).toBe(1);
-  expect(refused).toEqual([
+  expect(refused).toMatchObject([
     { index: 2, code: 'not_numeric' },
     { index: 3, code: 'unknown_sensor' },
   ]);
@@ -173,7 +173,7 @@ describe('age counts from now', () => {
     await device.birth('early', { sensors: [{ sensor_id: 's' }] });
     await device.measure('early', [{ sensor_id: 's', ts: NOW + 600_000, value: 1 }]);
     const id = await onlyLetter('early');
-    expect(expectProblem(await replay(id), 422, 'refused').refused).toEqual([
+    expect(expectProblem(await replay(id), 422, 'refused').refused).toMatchObject([
       { index: 0, code: 'in_future' },
     ]);
     ahead = 600_000;
@@ -188,7 +188,9 @@ describe('age counts from now', () => {
     await writeLetter({ device: 'aged', payload, refused: [{ index: 0, code: 'unknown_sensor' }] });
     const id = await onlyLetter('aged');
     ahead = 2 * 3_600_000;
-    expect(expectProblem(await replay(id), 422, 'refused').refused).toEqual([{ index: 0, code: 'too_old' }]);
+    expect(expectProblem(await replay(id), 422, 'refused').refused).toMatchObject([
+      { index: 0, code: 'too_old' },
+    ]);
     ahead = 0;
     expect(told(await replay(id))).toEqual({ status: 200, accepted: 1 });
   });

@@ -86,7 +86,7 @@ export async function storedValues(system, device) {
 
 /** @param {import('./cql-wire.js').WireRequest} request */
 export const writesSamples = ({ statements }) =>
-  statements.some(({ cql }) => cql.startsWith('INSERT INTO measurement_batch'));
+  statements.some(({ cql }) => cql.startsWith('INSERT INTO message'));
 
 /** @param {number} count @returns {number[]} 0, 1, … */
 export const zeroTo = (count) => Array.from({ length: count }, (_, i) => i);

@@ -57,7 +57,7 @@ export async function openHistory(system) {
     /** The batches of these hours expire. @param {ReturnType<typeof sensorOf>} sensor @param {number[]} hours epoch ms */
     async dropBatches({ device }, hours) {
       for (const hour of hours) {
-        await database.execute('DELETE FROM measurement_batch WHERE device_id = ? AND bucket = ?', [
+        await database.execute('DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = 0', [
           uuid(device),
           new Date(hour),
         ]);

@@ -4,7 +4,8 @@ import { createLatestWriter } from '../../api/ingest/latest-writer.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
 import { createRowWrites } from '../../bench/contenders/row-writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { rowBytes } from '../../schema/rules.js';
+import { partsFor } from '../../schema/packed/layout.js';
+import { MESSAGE_ROW_BYTES, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 import { createRandom } from '../../simulator/random.js';
 import { samplesPerMessage } from '../../sizing/traffic.js';
@@ -46,13 +47,16 @@ export async function simulate(fleet, way, hours) {
     const series = read(device, payload);
     counted.messages++;
     counted.payload += payload.length;
-    for (const hour of store.plan(series)) {
-      const write = store.encode(device.bytes, hour);
-      for (const { from, to } of hour.pieces) {
-        counted.samples += to - from;
-        counted.rowBytes += way === 'packed' ? rowBytes(to - from) : (to - from) * rowBytes(1);
+    for (const hour of store.plan(series, partsFor(fleet.sensorsPerDevice))) {
+      const rows = store.encode(device.bytes, hour);
+      for (const { from, to } of hour.pieces) counted.samples += to - from;
+      for (const { params } of rows) {
+        counted.rowBytes +=
+          way === 'packed'
+            ? MESSAGE_ROW_BYTES + /** @type {Buffer} */ (params.at(-1)).length
+            : SAMPLE_ROW_BYTES;
       }
-      await store.commit(write);
+      await store.commit(device.bytes, hour, () => rows);
     }
     await writer.write(/** @type {any} */ (device), series.map(newestOf));
   }
@@ -62,6 +66,10 @@ export async function simulate(fleet, way, hours) {
 /** @param {{ requests: number, rows: number, partitions: Set<unknown> }} sent */
 const countingSession = (sent) =>
   /** @type {any} */ ({
+    /** @param {import('../../api/store/write-merger.js').Write} write */
+    writeMerged({ name, take, routing }) {
+      return this.writeBatch(name, take, routing);
+    },
     /** @param {string} _ @param {() => unknown[]} take @param {Buffer} routing */
     async writeBatch(_, take, routing) {
       // Taking may send others.

@@ -29,9 +29,9 @@ export const ratesTable = () =>
       ['processes that pack', ...each((sensors) => countText(packersFor(sensors)))],
       ['`LATEST_GROUPS`', ...each((sensors) => groupsFor(sensors).toLocaleString('en'))],
       [
-        'rows, bytes of a group of `latest`',
+        'rows, bytes of a group of `sensor`',
         ...each((sensors) => {
-          const { rows, bytes } = partitionsOf(fleet(sensors, 1000)).latest;
+          const { rows, bytes } = partitionsOf(fleet(sensors, 1000)).sensor;
           return `${countText(rows)}, ${bytesText(bytes)}`;
         }),
       ],
@@ -41,11 +41,9 @@ export const ratesTable = () =>
 /** @returns {string} what is kept, in Markdown */
 export function tablesTable() {
   const lines = Object.entries(LOADS).flatMap(([load, intervalMs]) =>
-    /** @type {const} */ (['measurement_batch', 'history']).map((table) =>
-      line(table, `, ${load}`, intervalMs),
-    ),
+    /** @type {const} */ (['message', 'history']).map((table) => line(table, `, ${load}`, intervalMs)),
   );
-  const others = /** @type {const} */ (['history_stat', 'latest', 'device', 'indexes']);
+  const others = /** @type {const} */ (['history_stat', 'sensor', 'latest', 'device', 'indexes']);
   return markdownTable(
     ['rows, bytes', ...Object.keys(FLEETS)],
     [...lines, ...others.map((table) => line(table, '', 1000))],
@@ -66,13 +64,13 @@ export const partitionsTable = () =>
   markdownTable(
     ['a partition', 'rows', 'bytes'],
     Object.entries(LOADS).flatMap(([load, intervalMs]) => {
-      const { measurement_batch, history, history_stat } = partitionsOf(fleet(1e6, intervalMs));
+      const { message, history, history_stat } = partitionsOf(fleet(1e6, intervalMs));
       const row = (
         /** @type {string} */ what,
         /** @type {{ rows: number, bytes: number }} */ { rows, bytes },
       ) => [what, rows.toLocaleString('en'), bytesText(bytes)];
       return [
-        row(`\`measurement_batch\`: an hour of a device, ${load}`, measurement_batch),
+        row(`\`message\`: an hour of a device, ${load}`, message),
         row(`\`history\`: a day of a sensor, ${load}`, history),
         ...(intervalMs === 1000 ? [row('`history_stat`: a year of a sensor', history_stat)] : []),
       ];

@@ -25,9 +25,11 @@ const NEVER_MS = 86_400_000;
  * @param {Partial<import('../../api/periods.js').Periods>} [options.periods] ms
  * @param {import('../../api/http/access/rates.js').Rate} [options.wrongTokens]
  * @param {import('pino').Logger} [options.logger] for who reads what it says
+ * @param {Parameters<typeof startSystem>[0]['openStore']} [options.openStore]
+ * @param {Parameters<typeof startSystem>[0]['openIntake']} [options.openIntake]
  */
 export async function startTestSystem(options = {}) {
-  const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens } = options;
+  const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens, openStore, openIntake } = options;
   const { logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' }) } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
   const config = readSettings(
@@ -56,6 +58,8 @@ export async function startTestSystem(options = {}) {
     // Packing by itself would come between what a test does: who wants it says so.
     periods: { ...PERIODS_MS, pack: NEVER_MS, ...periods },
     wrongTokens,
+    openStore,
+    openIntake,
   });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
 

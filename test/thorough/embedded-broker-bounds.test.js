@@ -9,6 +9,7 @@ import { createMetrics } from '../../api/metrics.js';
 import { readSettings } from '../../common/settings.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { everybodyMayConnect } from '../support/credentials.js';
+import { readSeries } from '../support/metrics.js';
 import { connectBytes, PINGREQ, pubackIds, publishBytes, subscribeBytes } from '../support/mqtt-bytes.js';
 import { until } from '../support/until.js';
 
@@ -167,8 +168,10 @@ test('last wills wait within a bound of their own, since no connection is left t
 });
 
 test('a subscriber that stops reading is passed over, the others get everything; then it is closed', async () => {
-  const { broker, url, settleAll } = await startBroker(64 * MB);
+  const { broker, url, metrics, settleAll } = await startBroker(64 * MB);
   settleAll();
+  const dropped = async () =>
+    Number(readSeries(await metrics.registry.metrics(), 'iot_broker_forwards_dropped_total'));
   const { socket: frozen } = await openDevice(broker, [subscribeBytes(1)], 'frozen');
   // CONNACK and SUBACK
   await until(() => frozen.bytesRead === 4 + 5);
@@ -181,8 +184,12 @@ test('a subscriber that stops reading is passed over, the others get everything;
   const device = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
   afterwards(() => device.endAsync(true));
   const publish = () => device.publishAsync(TOPIC, Buffer.alloc(100_000, 32), { qos: 1 });
+  expect(await dropped()).toBe(0);
   for (let sent = 1; sent <= 400; sent++) await publish();
   await until(() => received === 400);
+  // The watcher got all of them, so these are the frozen one's.
+  const passedOver = await dropped();
+  expect(passedOver).toBeGreaterThan(0);
   expect(broker.check().says).toBe('3 clients');
 
   // When it reads on, what is new comes behind what the operating system had room for; the rest was not kept for it.
@@ -194,6 +201,8 @@ test('a subscriber that stops reading is passed over, the others get everything;
     return isBack || frozen.closed;
   });
   expect(frozen.bytesRead).toBeLessThan(20 * MB);
+  // No message counts as dropped that it got.
+  expect(Math.floor(frozen.bytesRead / 100_000)).toBeLessThanOrEqual(400 - passedOver);
 
   frozen.pause();
   await until(async () => {

@@ -198,9 +198,7 @@ test('while the database is slow the device is held back, not dropped, and what 
   await client.publishAsync('iot/v1/slow/measurements', sample(0), { qos: 1 });
   await client.endAsync();
 
-  wire.hold(({ statements }) =>
-    statements.some(({ cql }) => cql.startsWith('INSERT INTO measurement_batch')),
-  );
+  wire.hold(({ statements }) => statements.some(({ cql }) => cql.startsWith('INSERT INTO message')));
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
   afterwards(() => void socket.destroy());
   let answers = Buffer.alloc(0);

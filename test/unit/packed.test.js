@@ -88,6 +88,7 @@ describe('what does not fit the form is refused', () => {
 
   test.each([
     ['no sample', [], 0, 0],
+    ['no sample of several', [BUCKET, BUCKET + 1], 1, 1],
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],

@@ -6,8 +6,10 @@ import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../schema/rules.js';
 import {
   calendarYearsOf,
   groupsFor,
+  historyRowBytes,
   MOST_GROUPS,
   PACKED_BYTES,
+  packersFor,
   partitionsOf,
   ratesOf,
   tablesOf,
@@ -39,24 +41,23 @@ test.each([
 describe('a thousand sensors at 1 Hz', () => {
   const thousand = fleet(1000, 1000);
 
-  test('send 1,000 samples in 1,000 / 60 rows and 100 / 60 messages a second', () => {
-    const { samples, rows, messages, packedHours } = ratesOf(thousand);
+  test('send 1,000 samples in 100 / 60 messages a second', () => {
+    const { samples, messages, packedHours } = ratesOf(thousand);
     expect(samples).toBe(1000);
-    expect(rows).toBeCloseTo(1000 / 60);
     expect(messages).toBeCloseTo(100 / 60);
-    expect(packedHours).toBeCloseTo(1000 / 3600);
+    expect(packedHours).toBeCloseTo(1000 / 3600, 6);
   });
 
-  test('have a row a minute and sensor in batches, and one an hour in history', () => {
-    const { measurement_batch, history, history_stat, latest, device } = tablesOf(thousand);
-    expect(measurement_batch).toEqual({
-      rows: 1000 * 30 * 24 * 60,
-      bytes: 1000 * 30 * 24 * 60 * (101 + 12 * 60),
+  test('have a row a minute and device in message, and one an hour and sensor in history', () => {
+    const { message, history, history_stat, sensor, latest, device } = tablesOf(thousand);
+    expect(message).toEqual({
+      rows: 100 * 30 * 24 * 60,
+      bytes: 100 * 30 * 24 * 60 * (36 + 1 + 10 * (18 + 8 * 60) + 4 * 60),
       partitions: 100 * 30 * 24,
     });
     expect([history.rows, history.partitions]).toEqual([1000 * 365 * 24, 1000 * 365]);
     expect([history_stat.rows, history_stat.partitions]).toEqual([history.rows, 2 * 1000]);
-    expect([latest.rows, latest.partitions, device.rows]).toEqual([1000, 16, 100]);
+    expect([sensor.rows, latest.rows, latest.partitions, device.rows]).toEqual([1000, 100, 16, 100]);
   });
 });
 
@@ -126,4 +127,29 @@ test('figures are told in two or three digits', () => {
     '2.6 billion',
   ]);
   expect([12, 49_260, 35.4e12].map(bytesText)).toEqual(['12 B', '49 kB', '35 TB']);
+});
+
+test.each([
+  [1000, 3600 * 1.3 + 35],
+  [1000.2, 3599.28 * 2.3 + 35],
+  [60_000, 60 * 2.3 + 35],
+  [60_900, 59.113 * 13 + 35],
+  [3_600_000, 13 + 35],
+  [7_200_000, 13 + 35],
+])('Sizes: a sample every %p ms: an hour of history takes %p bytes', (intervalMs, bytes) => {
+  expect(historyRowBytes(intervalMs)).toBeCloseTo(bytes, 1);
+});
+
+test.each([
+  [10_000, 1, 16],
+  [10_001, 2, 16],
+  [160_000, 16, 16],
+  [160_001, 17, 32],
+  [1_000_000, 100, 128],
+])('Sizes: %i sensors: %i processes pack them, in %i groups', (sensors, packers, groups) => {
+  expect([packersFor(sensors), groupsFor(sensors)]).toEqual([packers, groups]);
+});
+
+test('Sizes: a million sensors: each has a row in the three indexes, and each index as many partitions as groups', () => {
+  expect(tablesOf(fleet(1e6, 1000)).indexes).toEqual({ rows: 3e6, bytes: 3e6 * 47, partitions: 3 * 128 });
 });

@@ -26,3 +26,18 @@ test('the statistics of an hour', () => {
     last: 7,
   });
 });
+
+test('Sum: a thousand of the greatest double and one fewer of its negative: the greatest double, to the last bit', () => {
+  const most = Number.MAX_VALUE;
+  expect(sumOf([...Array(1000).fill(most), ...Array(999).fill(-most)])).toBe(most);
+});
+
+test('Sum: values below the smallest normal double: no digit is lost', () => {
+  expect(sumOf([5e-324])).toBe(5e-324);
+  expect(sumOf([5e-324, 5e-324, 1e-310])).toBe(1e-310 + 1e-323);
+});
+
+test('Sum: a large value is added twice and taken away once: the same value, to the last bit', () => {
+  const values = Array.from({ length: 30 }, (_, i) => 1.2e308 + i * 1.7e306);
+  expect(values.map((value) => sumOf([value, value, -value]))).toEqual(values);
+});

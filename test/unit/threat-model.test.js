@@ -1,5 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { PIECE_BYTES } from '../../api/http/answers.js';
+import { MOST_AT_ONCE } from '../../api/http/places.js';
+import { BOUNDS } from '../../api/http/server.js';
+import { PERIODS_MS } from '../../api/periods.js';
 
 const root = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ file) => readFileSync(new URL(file, root), 'utf8');
@@ -56,4 +60,29 @@ test('every test of abuse holds a line', () => {
   for (const file of readdirSync(new URL('test/thorough/abuse', root))) {
     expect(page).toContain(`test/thorough/abuse/${file}`);
   }
+});
+
+const thousands = (/** @type {number} */ number) => number.toLocaleString('en');
+
+test.each([
+  ['a request', `a request has ${PERIODS_MS.request / 1000} s to arrive`],
+  [
+    'a stalled answer',
+    `nothing is taken for ${{ 120000: 'two' }[PERIODS_MS.stall]} minutes, and as long again for each ${PIECE_BYTES / 2 ** 20} MiB of it that wait`,
+  ],
+  [
+    'connections of HTTP',
+    `${thousands(BOUNDS.pending)} at once, of more the oldest goes of the address with most; ${thousands(BOUNDS.connections)} in all`,
+  ],
+  [
+    'streams, exports and series',
+    `streams (${thousands(MOST_AT_ONCE.streams)}), exports (${MOST_AT_ONCE.exports}) or series (${MOST_AT_ONCE.series})`,
+  ],
+])('Threat model: %s: the number is that of the code', (_, claim) => {
+  expect(page).toContain(claim);
+});
+
+test('Threat model: a revoked credential: the recheck and its reading fit into the time that is named', () => {
+  const [, seconds] = /longer than (\d+) s after the credential was revoked/.exec(page) ?? [];
+  expect(PERIODS_MS.recheck).toBeLessThan(1000 * Number(seconds));
 });

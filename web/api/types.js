@@ -89,7 +89,8 @@
  * @property {Check | null} broker
  * @property {string} packed_until ISO 8601
  *
- * @typedef {{ index: number, code: string }} Refusal `index` counts the message's elements from 0; -1 is the message as a whole
+ * @typedef {{ index: number, code: string, path?: string, rule?: string }} Refusal `index` counts the message's elements from 0; -1 is the message as a whole.
+ *   `path` and `rule` say what is wrong with which field; older dead letters have neither
  *
  * @typedef {object} DeadLetter
  * @property {string} id timeuuid

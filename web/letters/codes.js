@@ -21,7 +21,8 @@ export const CODES = {
   },
   bad_id: {
     title: 'An id is a lower-case UUID or a name of 1 to 128 bytes',
-    advice: 'Give every measurement a sensor_id, and names without control characters.',
+    advice:
+      'Correct the field that the letter names. Every measurement needs a sensor_id; names have no control characters.',
     look: 'hue-3 light',
   },
   bad_timestamp: {

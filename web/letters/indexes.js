@@ -9,6 +9,24 @@ export function indexesByCode(refused) {
   return byCode;
 }
 
+/**
+ * @param {import('../api/types.js').Refusal[]} refused
+ * @param {string} code
+ * @param {number} limit
+ * @returns {string[]} which field breaks which rule, `[2].value: must be a number`; each text once, the first of them
+ */
+export function reasonsOf(refused, code, limit) {
+  /** @type {Set<string>} */
+  const texts = new Set();
+  for (const refusal of refused) {
+    if (texts.size === limit) break;
+    if (refusal.code === code && refusal.rule) {
+      texts.add(refusal.path ? `${refusal.path}: ${refusal.rule}` : refusal.rule);
+    }
+  }
+  return [...texts];
+}
+
 /** @param {number[]} indexes ascending; -1 is the message as a whole @returns {string} `[0]–[5], [7]` */
 export function indexText(indexes) {
   if (indexes.includes(-1)) return 'the whole message';

@@ -1,7 +1,11 @@
 import { html } from 'htm/preact';
 import { Code } from './code-table.js';
 import { codeOf } from './codes.js';
-import { indexesByCode, indexText } from './indexes.js';
+import { escapeLine } from './escape.js';
+import { indexesByCode, indexText, reasonsOf } from './indexes.js';
+
+/** Reasons of one code that are shown; the payload below marks every refused measurement. */
+const MOST_REASONS = 3;
 
 /**
  * Which measurements of a message were refused, and why.
@@ -24,7 +28,10 @@ export const RefusedTable = ({ refused, caption }) => html`
           <tr key=${code}>
             <th scope="row"><${Code} code=${code} /></th>
             <td class="indexes">${indexText(indexes)}</td>
-            <td class="wraps whole">${codeOf(code).title}. <span class="advice">${codeOf(code).advice}</span></td>
+            <td class="wraps whole">
+              ${reasonsOf(refused, code, MOST_REASONS).map((text) => html`<code class="reason">${escapeLine(text)}</code>`)}
+              ${codeOf(code).title}. <span class="advice">${codeOf(code).advice}</span>
+            </td>
           </tr>
         `,
       )}

@@ -43,7 +43,7 @@ export const CHANNELS = {
     address: 'iot/v1/{device}/measurements',
     title: 'A batch of measurements',
     description:
-      'Each sample belongs to a sensor of the device. Retain is stripped. A wrong one does not refuse the others.',
+      'Each sample belongs to a sensor of the device. Retain is stripped. A wrong one does not refuse the others: a dead letter names its path and the rule that it breaks.',
     parameters: { device: DEVICE },
     messages: {
       plain: jsonMessage('application/json', 'PlainMeasurements', 'Plain JSON'),
@@ -57,7 +57,7 @@ export const CHANNELS = {
     address: 'iot/v1/{device}/birth',
     title: 'What a device is, and its sensors',
     description:
-      'Acknowledged when the registry has it. Of several sessions the newest wins, whatever the order of arrival.',
+      'Acknowledged when the registry has it. Of several sessions the newest wins, whatever the order of arrival. A wrong sensor does not refuse the others: a dead letter names its path and the rule that it breaks.',
     parameters: { device: DEVICE },
     messages: { birth: jsonMessage('application/json', 'Birth', 'A birth') },
   },

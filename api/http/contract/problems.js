@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
 import { SCOPES } from '../access/scopes.js';
+import { Refusal } from './schemas.js';
 
 /** @typedef {import('../../../common/errors.js').ErrorCode} Code */
 
@@ -36,7 +37,7 @@ export const statusOf = (code) => /** @type {{ status?: number }} */ (ERRORS[cod
 
 const told = {
   accepted: z.int().min(0),
-  refused: z.array(z.strictObject({ index: z.int().min(-1), code: z.string() })),
+  refused: z.array(Refusal),
 };
 
 /** Members beside those of every problem. @type {Partial<Record<Code, import('zod').ZodRawShape>>} */

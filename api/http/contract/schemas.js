@@ -109,9 +109,23 @@ const Codes = z.record(z.string(), z.int().positive()).meta({
   examples: [{ bad_timestamp: 2 }],
 });
 
-const Refusal = z
-  .strictObject({ index: z.int().min(-1), code: z.string() })
-  .meta({ description: '`index` counts the elements of a message from 0; -1 is the message as a whole.' });
+export const Refusal = z
+  .strictObject({
+    index: z.int().min(-1),
+    code: z.string(),
+    path: z
+      .string()
+      .optional()
+      .meta({ examples: ['[2].value', 'sensors[3].unit', 'metrics[2]'] }),
+    rule: z
+      .string()
+      .optional()
+      .meta({ examples: ['must be a number', 'must not be empty'] }),
+  })
+  .meta({
+    description:
+      '`index` counts the elements of a message from 0; -1 is the message as a whole. `path` is the JSON path of what breaks the rule, empty for the message as a whole; for CBOR and Sparkplug it names the fields as their specifications do. `rule` says for a person what the value must be. Dead letters of older versions have neither.',
+  });
 
 const DeadLetter = z
   .strictObject({

@@ -25,15 +25,16 @@ export const createSnapshot = (entries, until) =>
  * @param {Entry[]} entries
  * @param {Until} until
  * @param {() => number} clock epoch ms
+ * @param {() => number} [elapsed] ms, of the clock of `committedAt`
  */
-export const createDelta = (entries, until, clock) =>
+export const createDelta = (entries, until, clock, elapsed = () => performance.now()) =>
   createFrames('delta', entries, until, (shown) => {
     const now = clock();
     const oldest = shown.reduce(
       (least, { committedAt }) => Math.min(least, committedAt),
       Number.POSITIVE_INFINITY,
     );
-    const age = performance.now() - oldest;
+    const age = elapsed() - oldest;
     return {
       items: itemsOf(shown),
       committed_at: Number.isFinite(age) ? formatTime(now - age) : null,

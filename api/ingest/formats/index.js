@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { PATHS } from '../refusals.js';
 import { parseJson, readPlain } from './json.js';
 import { readSenml } from './senml.js';
 import { parseSenmlCbor } from './senml-cbor.js';
@@ -46,7 +47,10 @@ function readJson(payload, basket) {
   const content = parseJson(payload);
   const elements = limited(elementsOf(content));
   if (Array.isArray(content) && isSenml(elements[0])) readSenml(elements, basket);
-  else readPlain(elements, basket);
+  else {
+    basket.pathOf = Array.isArray(content) ? PATHS.array : PATHS.object;
+    readPlain(elements, basket);
+  }
 }
 
 /** @param {Buffer} payload @param {Basket} basket */
@@ -67,7 +71,7 @@ const elementsOf = (content) => (Array.isArray(content) ? content : [content]);
 /** @param {unknown} content @returns {unknown[]} its records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
 function packOf(content) {
   if (Array.isArray(content)) return content;
-  throw new MillraceError('malformed', 'a SenML pack is an array of records');
+  throw new MillraceError('malformed', 'must be an array of SenML records');
 }
 
 /** @param {unknown[]} elements */

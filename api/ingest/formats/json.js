@@ -1,5 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTime } from '../../../common/times.js';
+import { brokenNameRule } from '../../../schema/ids.js';
 
 /**
  * @param {Buffer} payload
@@ -14,10 +15,13 @@ export function parseJson(payload) {
     throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
   }
   if (content === null || typeof content !== 'object') {
-    throw new MillraceError('malformed', 'an object or an array of them is expected');
+    throw new MillraceError('malformed', 'must be an object or an array of objects');
   }
   return content;
 }
+
+/** What a message of another shape is told: `{"temperature": 21.5}` is a common one. */
+const NO_SENSOR_ID = 'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 
 /**
  * Plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds or ISO 8601, without a
@@ -34,11 +38,16 @@ export function readPlain(elements, basket) {
 function readElement(index, element, basket) {
   if (element === null || typeof element !== 'object') return basket.refuse(index, 'malformed');
   const { sensor_id: sensor, ts, value } = /** @type {Record<string, unknown>} */ (element);
-  if (typeof sensor !== 'string') return basket.refuse(index, 'bad_id');
-  if (typeof value !== 'number') return basket.refuse(index, 'not_numeric');
+  if (typeof sensor !== 'string') {
+    const rule = sensor === undefined ? NO_SENSOR_ID : brokenNameRule(sensor);
+    return basket.refuse(index, 'bad_id', 'sensor', rule);
+  }
+  if (typeof value !== 'number') {
+    return basket.refuse(index, 'not_numeric', 'value', value === undefined ? 'is missing' : undefined);
+  }
   if (ts === undefined) return basket.addRelative(index, sensor, 0, value);
   const time = typeof ts === 'number' ? wholeMs(ts) : typeof ts === 'string' ? parseTime(ts) : null;
-  if (time === null) return basket.refuse(index, 'bad_timestamp');
+  if (time === null) return basket.refuse(index, 'bad_timestamp', 'ts');
   basket.add(index, sensor, time, value);
 }
 

@@ -25,6 +25,8 @@ const LABELS = new Map([
 ]);
 
 const OPTIONS = {
+  // Without it a single integer beyond 2^53 makes the whole pack malformed.
+  allowBigInt: true,
   useMaps: true,
   tags: {
     // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
@@ -64,19 +66,21 @@ export function parseSenmlCbor(payload) {
     if (error instanceof MillraceError) throw error;
     throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
   }
-  if (!Array.isArray(records)) throw new MillraceError('malformed', 'a SenML pack is an array');
+  if (!Array.isArray(records)) throw new MillraceError('malformed', 'must be an array of SenML records');
   return records.map(toLabelled);
 }
 
-/** @param {unknown} record @returns {unknown} */
-function toLabelled(record) {
+/** @param {unknown} record @param {number} index @returns {unknown} */
+function toLabelled(record, index) {
   if (!(record instanceof Map)) return record;
   /** @type {Record<string, unknown>} */
   const fields = {};
   for (const [key, value] of record) {
     const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
     // It would become the prototype; and what ends in "_" must be understood (RFC 8428, section 4.4).
-    if (label === '__proto__') throw new MillraceError('malformed', 'SenML has no label __proto__');
+    if (label === '__proto__') {
+      throw new MillraceError('malformed', 'SenML has no label __proto__', { path: `[${index}]` });
+    }
     // Integers beyond 2^53 come as bigint; a double is what is stored.
     fields[label] = typeof value === 'bigint' ? Number(value) : value;
   }

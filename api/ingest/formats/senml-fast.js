@@ -1,4 +1,5 @@
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { PATHS } from '../refusals.js';
 import { JsonCursor } from './json-cursor.js';
 import { addSample } from './senml.js';
 
@@ -38,6 +39,7 @@ const blankState = () => ({ bn: '', bt: 0, bv: -0, n: '', t: 0, v: 0 });
 export function readCommonSenml(payload, basket) {
   const cursor = new JsonCursor(payload);
   if (!cursor.pass(OPEN_ARRAY)) return false;
+  basket.pathOf = PATHS.senml;
   const state = blankState();
   let index = 0;
   do {

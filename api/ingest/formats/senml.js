@@ -1,4 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
+import { brokenNameRule } from '../../../schema/ids.js';
+import { PATHS } from '../refusals.js';
 
 /** Times below this many seconds count from now (RFC 8428, section 4.5.3). */
 const RELATIVE_BELOW = 2 ** 28;
@@ -17,6 +19,7 @@ const NEWEST_VERSION = 10;
  */
 export function readSenml(records, basket) {
   // Not 0, which would make 0 of a value of -0: another double.
+  basket.pathOf = PATHS.senml;
   const base = { bn: '', bt: 0, bv: -0 };
   for (let index = 0; index < records.length; index++) {
     const record = records[index];
@@ -25,29 +28,35 @@ export function readSenml(records, basket) {
       continue;
     }
     const fields = /** @type {Record<string, unknown>} */ (record);
-    takeBase(fields, base);
+    takeBase(index, fields, base);
     readRecord(index, fields, base, basket);
   }
 }
 
-/** @param {Record<string, unknown>} fields @param {{ bn: string, bt: number, bv: number }} base is changed */
-function takeBase(fields, base) {
+/** @param {number} index @param {Record<string, unknown>} fields @param {{ bn: string, bt: number, bv: number }} base is changed */
+function takeBase(index, fields, base) {
   for (const label in fields) {
     // A label that ends in "_" must be understood, or the whole pack refused (RFC 8428, section 4.4).
     if (label.charCodeAt(label.length - 1) === 95) {
-      throw new MillraceError('malformed', `SenML label ${label} must be understood and is not`);
+      const rule = `has a label that must be understood and is not: ${JSON.stringify(label)}`;
+      throw new MillraceError('malformed', rule, { path: PATHS.senml(index) });
     }
     const value = fields[label];
-    if (label === 'bn') base.bn = typeof value === 'string' ? value : malformed(label);
-    else if (label === 'bt') base.bt = typeof value === 'number' ? value : malformed(label);
-    else if (label === 'bv') base.bv = typeof value === 'number' ? value : malformed(label);
-    else if (label === 'bver' && !(typeof value === 'number' && value <= NEWEST_VERSION)) malformed(label);
+    if (label === 'bn')
+      base.bn = typeof value === 'string' ? value : malformed(index, label, 'must be a text');
+    else if (label === 'bt')
+      base.bt = typeof value === 'number' ? value : malformed(index, label, 'must be a number');
+    else if (label === 'bv')
+      base.bv = typeof value === 'number' ? value : malformed(index, label, 'must be a number');
+    else if (label === 'bver' && !(typeof value === 'number' && value <= NEWEST_VERSION)) {
+      malformed(index, label, `must be a version up to ${NEWEST_VERSION}`);
+    }
   }
 }
 
-/** @param {string} label @returns {never} */
-function malformed(label) {
-  throw new MillraceError('malformed', `SenML base field ${label} has a value that it cannot have`);
+/** @param {number} index @param {string} label @param {string} rule @returns {never} */
+function malformed(index, label, rule) {
+  throw new MillraceError('malformed', rule, { path: PATHS.senml(index, label) });
 }
 
 /**
@@ -59,14 +68,19 @@ function malformed(label) {
 function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, basket) {
   const value = typeof v === 'number' ? bv + v : typeof vb === 'boolean' ? Number(vb) : null;
   if (value === null) {
-    if (v !== undefined || vb !== undefined) basket.refuse(index, 'not_numeric');
+    if (v !== undefined) basket.refuse(index, 'not_numeric', 'value');
+    else if (vb !== undefined) basket.refuse(index, 'not_numeric', 'vb', 'must be true or false');
     else if (vs !== undefined || vd !== undefined || s !== undefined) basket.skip();
     // A record of base fields alone says something of those that follow, and holds nothing itself.
-    else if (n !== undefined || t !== undefined) basket.refuse(index, 'not_numeric');
+    else if (n !== undefined || t !== undefined) basket.refuse(index, 'not_numeric', 'value', 'is missing');
     return;
   }
-  if (n !== undefined && typeof n !== 'string') return basket.refuse(index, 'bad_id');
-  if (t !== undefined && typeof t !== 'number') return basket.refuse(index, 'bad_timestamp');
+  if (n !== undefined && typeof n !== 'string') {
+    return basket.refuse(index, 'bad_id', 'sensor', brokenNameRule(n));
+  }
+  if (t !== undefined && typeof t !== 'number') {
+    return basket.refuse(index, 'bad_timestamp', 'ts', 'must be a number of seconds');
+  }
   addSample(index, n === undefined ? bn : bn + n, t === undefined ? bt : bt + t, value, basket);
 }
 
@@ -79,7 +93,9 @@ function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, basket) {
  */
 export function addSample(index, sensor, seconds, value, basket) {
   // A JSON number such as 1e999 is read as infinite.
-  if (!Number.isFinite(seconds)) return basket.refuse(index, 'bad_timestamp');
+  if (!Number.isFinite(seconds)) {
+    return basket.refuse(index, 'bad_timestamp', 'ts', 'must be a finite number of seconds');
+  }
   const ms = Math.round(seconds * 1000);
   if (seconds < RELATIVE_BELOW) basket.addRelative(index, sensor, ms, value);
   else basket.add(index, sensor, ms, value);

@@ -1,4 +1,5 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { PATHS, ruleOf } from '../refusals.js';
 import { blankSensor } from './blank.js';
 
 /** @typedef {import('./cache.js').Device} Device */
@@ -10,21 +11,23 @@ import { blankSensor } from './blank.js';
 
 /** @typedef {{ sensor: Sensor, isNew: boolean, words: Words }} Planned what is to be written of a sensor */
 
+const LIMIT = 'registration_limit';
+
 /**
  * Those sensors of a birth that the device has, or still has room for.
  *
  * @param {Device} device
- * @param {SensorBirth[]} sensors
+ * @param {Pick<Birth, 'sensors' | 'pathOf'>} birth
  * @returns {{ taken: SensorBirth[], refused: import('../../store/dead-letters/writes.js').Refusals }}
  */
-export function admit(device, sensors) {
+export function admit(device, { sensors, pathOf = PATHS.birth }) {
   let room = MAX_SENSORS_PER_DEVICE - device.sensors.size;
   const fits = sensors.map(({ identity }) => device.sensors.has(identity.id) || room-- > 0);
   return {
     taken: sensors.filter((_, at) => fits[at]),
     refused: sensors
       .filter((_, at) => !fits[at])
-      .map(({ index }) => ({ index, code: /** @type {const} */ ('registration_limit') })),
+      .map(({ index }) => ({ index, code: LIMIT, path: pathOf(index), rule: ruleOf(LIMIT) })),
   };
 }
 

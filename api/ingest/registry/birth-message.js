@@ -1,7 +1,8 @@
 import { MillraceError } from '../../../common/errors.js';
-import { identifySensor, isName } from '../../../schema/ids.js';
+import { brokenNameRule, identifySensor, isName } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { parseJson } from '../formats/json.js';
+import { PATHS } from '../refusals.js';
 import { sessionStart } from './sessions.js';
 
 /**
@@ -10,12 +11,15 @@ import { sessionStart } from './sessions.js';
  * @typedef {{ index: number, identity: import('../../../schema/ids.js').Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
  */
 
+/** @typedef {import('../../../common/errors.js').Refusal} Refusal */
+
 /**
  * @typedef {object} Birth
  * @property {number} session epoch ms
  * @property {string} [name]
  * @property {string} [site]
  * @property {SensorBirth[]} sensors
+ * @property {import('../refusals.js').PathOf} [pathOf] of its sensors; default: as a birth lists them
  * @property {import('../../store/dead-letters/writes.js').Refusals} refused elements of `sensors` that are not usable
  */
 
@@ -28,22 +32,28 @@ import { sessionStart } from './sessions.js';
  */
 export function readBirth(payload, device, receivedAt) {
   const { session, name, site, sensors = [] } = parse(payload);
-  if (!Array.isArray(sensors)) throw new MillraceError('malformed', 'sensors is an array');
-  if (sensors.length > MAX_SENSORS_PER_DEVICE) throw new MillraceError('registration_limit');
+  if (!Array.isArray(sensors)) throw new MillraceError('malformed', 'must be an array', { path: 'sensors' });
+  if (sensors.length > MAX_SENSORS_PER_DEVICE) {
+    const rule = `must not have more than ${MAX_SENSORS_PER_DEVICE} elements`;
+    throw new MillraceError('registration_limit', rule, { path: 'sensors' });
+  }
   /** @type {Birth} */
   const birth = {
     session: sessionStart(session, receivedAt),
-    name: optionalName(name) ?? device.name ?? undefined,
-    site: optionalName(site),
+    name: optionalName('name', name) ?? device.name ?? undefined,
+    site: optionalName('site', site),
     sensors: [],
     refused: [],
   };
   const seen = new Set();
   for (const [index, element] of sensors.entries()) {
     const sensor = readSensor(device.id, index, element);
-    if (typeof sensor === 'string') birth.refused.push({ index, code: sensor });
-    else if (!seen.has(sensor.identity.id)) birth.sensors.push(sensor);
-    if (typeof sensor !== 'string') seen.add(sensor.identity.id);
+    if ('code' in sensor) {
+      birth.refused.push(sensor);
+      continue;
+    }
+    if (!seen.has(sensor.identity.id)) birth.sensors.push(sensor);
+    seen.add(sensor.identity.id);
   }
   return birth;
 }
@@ -51,32 +61,37 @@ export function readBirth(payload, device, receivedAt) {
 /** @param {Buffer} payload @returns {Record<string, unknown>} */
 function parse(payload) {
   const content = parseJson(payload);
-  if (Array.isArray(content)) throw new MillraceError('malformed', 'a birth is one object');
+  if (Array.isArray(content)) throw new MillraceError('malformed', 'must be one object');
   return /** @type {Record<string, unknown>} */ (content);
 }
 
-/** @param {unknown} text @returns {string | undefined} @throws {MillraceError} `bad_id` */
-function optionalName(text) {
+/** @param {string} path @param {unknown} text @returns {string | undefined} @throws {MillraceError} `bad_id` */
+function optionalName(path, text) {
   if (text === undefined || text === null) return undefined;
   if (isName(text)) return text;
-  throw new MillraceError('bad_id', 'names and sites are texts of 1 to 128 bytes without control characters');
+  throw new MillraceError('bad_id', brokenNameRule(text), { path });
 }
 
 /**
  * @param {string} deviceId
  * @param {number} index of the element in `sensors`
  * @param {unknown} element
- * @returns {SensorBirth | 'malformed' | 'bad_id'}
+ * @returns {SensorBirth | Refusal}
  */
 function readSensor(deviceId, index, element) {
-  if (element === null || typeof element !== 'object') return 'malformed';
+  if (element === null || typeof element !== 'object')
+    return refusal(index, 'malformed', undefined, 'must be an object');
   const { sensor_id, name, type, unit, interval_ms } = /** @type {Record<string, unknown>} */ (element);
   const identity = identifySensor(deviceId, sensor_id ?? name);
-  if (!identity) return 'bad_id';
-  const texts = [name, type, unit].filter((text) => text !== undefined && text !== null);
-  if (!texts.every(isName)) return 'bad_id';
+  if (!identity) return refusal(index, 'bad_id', ...brokenId(sensor_id, name));
+  for (const [field, text] of Object.entries({ name, type, unit })) {
+    if (!isSaid(text) || isName(text)) continue;
+    return refusal(index, 'bad_id', field, brokenNameRule(text));
+  }
   const interval = interval_ms ?? undefined;
-  if (interval !== undefined && !isInterval(interval)) return 'malformed';
+  if (interval !== undefined && !isInterval(interval)) {
+    return refusal(index, 'malformed', 'interval_ms', INTERVAL_RULE);
+  }
   return {
     index,
     identity,
@@ -86,6 +101,20 @@ function readSensor(deviceId, index, element) {
     intervalMs: interval,
   };
 }
+
+/** @param {number} index @param {'malformed' | 'bad_id'} code @param {string | undefined} field @param {string} rule @returns {Refusal} */
+const refusal = (index, code, field, rule) => ({ index, code, path: PATHS.birth(index, field), rule });
+
+/** @param {unknown} word */
+const isSaid = (word) => word !== undefined && word !== null;
+
+/** @param {unknown} sensorId @param {unknown} name @returns {[field: string, rule: string]} why the two name no sensor */
+function brokenId(sensorId, name) {
+  if (isSaid(sensorId)) return ['sensor_id', brokenNameRule(sensorId)];
+  return isSaid(name) ? ['name', brokenNameRule(name)] : ['sensor_id', 'is missing'];
+}
+
+const INTERVAL_RULE = `must be a whole number of ms from 1 to ${2 ** 31 - 1}`;
 
 /** @param {unknown} interval ms; it is stored as a 32-bit integer @returns {interval is number} */
 const isInterval = (interval) =>

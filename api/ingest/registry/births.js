@@ -63,7 +63,7 @@ export function createBirths({ registry, store, patience, clock }) {
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const newest = device.session ?? 0;
         const late = birth.session < newest;
-        const { taken, refused } = admit(device, birth.sensors);
+        const { taken, refused } = admit(device, birth);
         const deviceWritten = !late && (await writeDevice(device, birth, found === null));
         // All that a late birth can say is which sensors nobody knew of.
         const planned = late ? planNew(device, taken) : planSensors(device, taken);

@@ -27,9 +27,9 @@ export function createSensorWriter({ store, patience, clock }) {
      * @returns {Promise<void>} settles when all is committed
      */
     async write(device, changes, now) {
-      const { indexes, latest } = store.sensorWrites(device, changes, now);
+      const { indexes, sensors } = store.sensorWrites(device, changes, now);
       await commit(indexes);
-      await commit(latest);
+      await commit(sensors);
       // Behind what it tells of: who counts sees the new sensors when he sees this.
       await patience.persist(() => store.writeSensorsAt(device, clock()));
     },

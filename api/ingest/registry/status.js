@@ -14,7 +14,8 @@ export function readStatus(payload, receivedAt) {
   const text = payload.toString('utf8').trim();
   const { state, session } = text.startsWith('{') ? parse(text) : { state: text, session: undefined };
   if (state !== 'online' && state !== 'offline') {
-    throw new MillraceError('malformed', 'a status is online or offline');
+    const path = text.startsWith('{') ? 'state' : '';
+    throw new MillraceError('malformed', 'must be online or offline', { path });
   }
   return { state, session: sessionStart(session, receivedAt) };
 }

@@ -1,4 +1,5 @@
 import { identifySensor, isName } from '../../../schema/ids.js';
+import { PATHS } from '../refusals.js';
 import { isNumeric, nameOf } from './datatypes.js';
 import { isOfProtocol } from './metrics.js';
 
@@ -14,7 +15,13 @@ import { isOfProtocol } from './metrics.js';
  */
 export function readBirthCertificate(metrics, device, session) {
   /** @type {Birth} */
-  const birth = { session, name: device.name ?? undefined, sensors: [], refused: [] };
+  const birth = {
+    session,
+    name: device.name ?? undefined,
+    sensors: [],
+    pathOf: PATHS.sparkplug,
+    refused: [],
+  };
   const seen = new Set();
   for (const [index, { name, datatype, implied, unit }] of metrics.entries()) {
     const type = datatype || implied;

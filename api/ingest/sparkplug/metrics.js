@@ -1,3 +1,4 @@
+import { PATHS } from '../refusals.js';
 import { isNumeric, toNumber, UINT64 } from './datatypes.js';
 
 /** @typedef {import('./payload/metric.js').Metric} Metric */
@@ -22,6 +23,7 @@ export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
  * @returns {boolean} whether its birth has told of all of its metrics
  */
 export function readMetrics({ metrics, timestamp }, definitions, basket) {
+  basket.pathOf = PATHS.sparkplug;
   let allKnown = true;
   for (const [index, metric] of metrics.entries()) {
     const name = metric.name ?? definitions?.names.get(metric.alias ?? '');
@@ -31,12 +33,20 @@ export function readMetrics({ metrics, timestamp }, definitions, basket) {
     if (metric.value === null || metric.isTransient) basket.skip();
     else if (name !== undefined && isOfProtocol(name)) basket.skip();
     // Without a type a large integer cannot be told from a negative one.
-    else if (name === undefined || !datatype) basket.refuse(index, 'unknown_sensor');
+    else if (name === undefined) basket.refuse(index, 'unknown_sensor', ...namelessRule(metric));
+    else if (!datatype)
+      basket.refuse(index, 'unknown_sensor', 'datatype', 'is told neither here nor by a birth');
     else if (!isNumeric(datatype)) basket.skip();
     else addTo(basket, index, name, metric.timestamp ?? timestamp, toNumber(datatype, metric.value));
   }
   return allKnown;
 }
+
+/** @param {Metric} metric without a name that is known @returns {[field: string, rule: string]} */
+const namelessRule = ({ alias }) =>
+  alias === null
+    ? ['sensor', 'is missing, and there is no alias']
+    : ['alias', 'must be one that a birth defines'];
 
 /**
  * @param {import('../basket.js').Basket} basket

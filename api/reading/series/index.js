@@ -61,7 +61,8 @@ export async function readSeries({ lookUp, source }, sensor, range, { points, ne
   }
 
   const isLong = fromSamples && stored.to - stored.from > LONG_MS;
-  for await (const series of readAhead(isLong ? source.scans : source, sensor, others(), signal)) {
+  const samples = isLong ? source.scans : source;
+  for await (const series of readAhead(samples, sensor, others(), signal, range.from)) {
     bins.addSamples(series);
   }
   return { points: bins.points(), width, source: taken > 0 ? 'statistics' : 'samples' };

@@ -14,12 +14,7 @@ const INSERT = {
   cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused, refused_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 };
 
-/**
- * Why some measurements of a message were not stored.
- *
- * @typedef {Array<{ index: number, code: import('../../../common/errors.js').ErrorCode }>} Refusals `index` counts the
- *   message's elements from 0; -1 stands for the message as a whole
- */
+/** Why some measurements of a message were not stored. @typedef {import('../../../common/errors.js').Refusal[]} Refusals */
 
 /**
  * @typedef {object} DeadLetter

@@ -1,6 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { uuidBytes } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { createNewestReads } from '../newest.js';
 import { sensorRow } from '../registry/rows.js';
 import { keyText, sensorKey } from './sensor-key.js';
 
@@ -10,7 +11,7 @@ const { types } = cassandra;
 const KEYS_PER_READ = 100;
 
 const SELECT =
-  'SELECT device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at, ts, value FROM latest WHERE grp = ?';
+  'SELECT device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at FROM sensor WHERE grp = ?';
 const FIRST_OF_GROUP = { name: 'latest_page', cql: `${SELECT} LIMIT ?` };
 const NEXT_OF_GROUP = {
   name: 'latest_page',
@@ -33,11 +34,20 @@ const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id
  */
 
 /**
- * Reads of the table `latest`.
+ * Sensors and their latest values: a read of `sensor`, then one of `latest` for their devices.
  *
  * @param {import('../session.js').Session} session
  */
 export function createLatestRows(session) {
+  const newest = createNewestReads(session);
+
+  /** @param {number} group @param {import('../session.js').Row[]} rows of `sensor` @returns {Promise<LatestRow[]>} */
+  async function withValues(group, rows) {
+    const devices = new Map(rows.map((row) => [String(row['device_id']), row['device_id'].getBuffer()]));
+    const values = await newest.ofDevices(group, [...devices.values()]);
+    return rows.map((row) => latestRow(row, values.get(String(row['device_id']))));
+  }
+
   return {
     /**
      * @param {import('./walk.js').Place<SensorKey>} place
@@ -48,13 +58,16 @@ export function createLatestRows(session) {
       const rows = key
         ? await session.all(NEXT_OF_GROUP, [group, uuidBytes(key.device), uuidBytes(key.sensor), limit])
         : await session.all(FIRST_OF_GROUP, [group, limit]);
-      return rows.map(latestRow);
+      return withValues(group, rows);
     },
 
     /** @param {import('../registry/rows.js').DeviceKey} device @returns {Promise<LatestRow[]>} all of a device */
     async ofDevice({ group, bytes }) {
-      const rows = await session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE);
-      return rows.map(latestRow);
+      const [rows, values] = await Promise.all([
+        session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE),
+        newest.ofDevice({ group, bytes }),
+      ]);
+      return rows.map((row) => latestRow(row, values));
     },
 
     /**
@@ -64,10 +77,13 @@ export function createLatestRows(session) {
      * @returns {Promise<LatestRow[]>} the rows of the device after the place, in order
      */
     async ofDeviceAfter(device, { group, key }, limit) {
-      const rows = key
-        ? await session.all(NEXT_OF_DEVICE, [group, device, uuidBytes(key.sensor), limit])
-        : await session.all(FIRST_OF_DEVICE, [group, device, limit]);
-      return rows.map(latestRow);
+      const [rows, values] = await Promise.all([
+        key
+          ? session.all(NEXT_OF_DEVICE, [group, device, uuidBytes(key.sensor), limit])
+          : session.all(FIRST_OF_DEVICE, [group, device, limit]),
+        newest.ofDevice({ group, bytes: device }),
+      ]);
+      return rows.map((row) => latestRow(row, values));
     },
 
     /**
@@ -82,9 +98,9 @@ export function createLatestRows(session) {
         const tuples = keys
           .slice(from, from + KEYS_PER_READ)
           .map(({ device, sensor }) => new types.Tuple(uuid(device), uuid(sensor)));
-        for (const row of await session.all(BY_KEYS, [group, tuples])) {
-          found.set(keyText(sensorKey(row)), latestRow(row));
-        }
+        const rows = await session.all(BY_KEYS, [group, tuples]);
+        for (const row of await withValues(group, rows))
+          found.set(keyText({ device: row.deviceId, sensor: row.id }), row);
       }
       return found;
     },
@@ -96,8 +112,8 @@ export function createLatestRows(session) {
 /** @param {string} id */
 const uuid = (id) => new types.Uuid(uuidBytes(id));
 
-/** @param {import('../session.js').Row} row @returns {LatestRow} */
-const latestRow = (row) => ({ ...sensorRow(row), deviceId: sensorKey(row).device });
+/** @param {import('../session.js').Row} row @param {Map<string, import('../latest.js').Newest>} [newest] of its device @returns {LatestRow} */
+const latestRow = (row, newest) => ({ ...sensorRow(row, newest), deviceId: sensorKey(row).device });
 
-/** A value whose sensor was retired in between leaves a row without a registration. @param {LatestRow} row */
+/** Words that were written while the device was being retired leave a row without a registration. @param {LatestRow} row */
 export const isRegistered = (row) => row.registeredAt !== null;

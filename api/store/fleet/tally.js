@@ -8,7 +8,7 @@ const DEVICES = {
 };
 const SENSORS = {
   name: 'tally_sensors',
-  cql: 'SELECT type, site, registered_at FROM latest WHERE grp = ?',
+  cql: 'SELECT type, site, registered_at FROM sensor WHERE grp = ?',
   fetchSize: PAGE,
 };
 

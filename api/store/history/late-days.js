@@ -1,4 +1,4 @@
-import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
 import { int64 } from '../cells.js';
 
 const INSERT = 'INSERT INTO late_day (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
@@ -18,8 +18,8 @@ export function createLateDays(session) {
      * @param {LateDay[]} days
      */
     async write(group, noticed, days) {
-      for (let from = 0; from < days.length; from += MAX_STATEMENTS_PER_GROUP_COMMIT) {
-        const some = days.slice(from, from + MAX_STATEMENTS_PER_GROUP_COMMIT);
+      for (let from = 0; from < days.length; from += MAX_STATEMENTS_PER_BATCH) {
+        const some = days.slice(from, from + MAX_STATEMENTS_PER_BATCH);
         await session.writeBatch('write_late_days', () =>
           some.map(({ device, day }) => ({
             query: INSERT,

@@ -1,6 +1,6 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { int64 } from '../cells.js';
-import { seriesOf } from '../measurements/series.js';
+import { createMessageRows } from '../measurements/rows.js';
 import { dayKey } from './keys.js';
 
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
@@ -12,22 +12,12 @@ import { dayKey } from './keys.js';
  * @typedef {Series | null} StoredSeries sorted
  */
 
-/** @typedef {{ sensor: Buffer, series: StoredSeries }} StoredRow `sensor`: 16 bytes */
-
 /** @template T @typedef {{ items: T[], next: string | undefined }} Page `next`: what to ask for the next page with; undefined at the end */
 
 const DEVICES = { name: 'pack_devices', cql: 'SELECT device_id FROM device WHERE grp = ?' };
 const SENSORS = {
   name: 'pack_sensors',
-  cql: 'SELECT sensor_id FROM latest WHERE grp = ? AND device_id = ?',
-};
-const DEVICE_HOUR = {
-  name: 'pack_device_hour',
-  cql: 'SELECT sensor_id, ts, last, samples FROM measurement_batch WHERE device_id = ? AND bucket = ?',
-};
-const SENSOR_HOUR = {
-  name: 'pack_sensor_hour',
-  cql: 'SELECT ts, last, samples FROM measurement_batch WHERE device_id = ? AND bucket = ? AND sensor_id = ?',
+  cql: 'SELECT sensor_id FROM sensor WHERE grp = ? AND device_id = ?',
 };
 const HISTORY_HOUR = {
   name: 'pack_history',
@@ -40,6 +30,8 @@ const HISTORY_HOUR = {
  * @param {import('../session.js').Session} session
  */
 export function createUnpackedReads(session) {
+  const messages = createMessageRows(session);
+
   return {
     /**
      * Whoever has a row in the group: registered, retired, or never registered at all. All of them may have samples.
@@ -59,30 +51,8 @@ export function createUnpackedReads(session) {
       return rows.map((row) => row['sensor_id'].getBuffer());
     },
 
-    /**
-     * The rows of a device in one hour, as they are stored, sensor after sensor.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {number} hour epoch ms
-     * @param {string} [after]
-     * @returns {Promise<Page<StoredRow>>}
-     */
-    async deviceHourPage(device, hour, after) {
-      const { rows, next } = await session.page(DEVICE_HOUR, [device, int64(hour)], after);
-      return {
-        items: rows.map((row) => ({
-          sensor: row['sensor_id'].getBuffer(),
-          series: readable(() => seriesOf(hour, row)),
-        })),
-        next,
-      };
-    },
-
-    /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<StoredSeries[]>} one a row of its batches */
-    async sensorHour({ device, sensor }, hour) {
-      const rows = await session.all(SENSOR_HOUR, [device, int64(hour), sensor]);
-      return rows.map((row) => readable(() => seriesOf(hour, row)));
-    },
+    /** A page of the blocks of a device in one hour; `after` is the `next` of the page before. */
+    blockPage: messages.page,
 
     /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<StoredSeries[]>} one a row of history */
     async historyHour(key, hour) {

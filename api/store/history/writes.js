@@ -59,7 +59,7 @@ export function createHistoryWrites(session) {
 
     /**
      * @param {SensorBytes} key
-     * @param {number[]} hours epoch ms, all of one UTC year, for which samples came late; these are in history already
+     * @param {number[]} hours epoch ms, all of one UTC year, for which samples came late
      * @param {number} lateAt epoch ms
      */
     writeLate: (key, hours, lateAt) =>

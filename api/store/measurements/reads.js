@@ -1,54 +1,60 @@
 import { uuidText } from '../../../schema/ids.js';
+import { visitBlock } from '../../../schema/packed/block.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
-import { int64 } from '../cells.js';
-import { seriesOf } from './series.js';
+import { allParts, createMessageRows, partsOfSensor, samplesOf } from './rows.js';
 
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
 
-const SELECT_HOUR = {
-  name: 'read_hour',
-  cql: 'SELECT ts, last, samples FROM measurement_batch WHERE device_id = ? AND bucket = ? AND sensor_id = ?',
-};
-
-const SELECT_DEVICE_HOUR = {
-  name: 'read_device_hour',
-  cql: 'SELECT sensor_id, ts, last, samples FROM measurement_batch WHERE device_id = ? AND bucket = ?',
-};
-
 /** @param {import('../session.js').Session} session */
 export function createSampleReads(session) {
+  const rows = createMessageRows(session);
+
   /**
-   * All samples of a sensor in one hour, merged.
-   *
    * @param {Buffer} device 16 bytes
-   * @param {Buffer} sensor 16 bytes
    * @param {number} bucket epoch ms
-   * @returns {Promise<Series>} in order of time
+   * @param {(parts: number[]) => number[]} choose which parts to read besides part 0
+   * @param {number} [since] epoch ms
+   * @returns {Promise<Buffer[]>} blocks
    */
-  async function readHour(device, sensor, bucket) {
-    const rows = await session.all(SELECT_HOUR, [device, int64(bucket), sensor]);
-    return mergeSeries(rows.map((row) => seriesOf(bucket, row)));
+  async function blocksOf(device, bucket, choose, since) {
+    const { blocks, parts } = await rows.read(device, bucket, 0, since);
+    if (parts.length === 0) return blocks;
+    const others = await Promise.all(choose(parts).map((part) => rows.read(device, bucket, part, since)));
+    return [...blocks, ...others.flatMap((other) => other.blocks)];
   }
 
   return {
-    readHour,
+    /**
+     * All samples of a sensor in one hour, merged.
+     *
+     * @param {Buffer} device 16 bytes
+     * @param {Buffer} sensor 16 bytes
+     * @param {number} bucket epoch ms
+     * @param {number} [since] epoch ms: samples before it may be left out
+     * @returns {Promise<Series>} in order of time
+     */
+    async readHour(device, sensor, bucket, since) {
+      const blocks = await blocksOf(device, bucket, (parts) => partsOfSensor(parts, sensor), since);
+      return mergeSeries(samplesOf(bucket, blocks, sensor));
+    },
 
     /**
-     * All rows of a device in one hour, as they are stored: what is in two rows comes twice.
+     * All samples of a device in one hour, as they are stored: what is in two rows comes twice.
      *
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
      * @returns {Promise<Map<string, Series[]>>} by sensor id, one series a row
      */
     async readDeviceHour(device, bucket) {
-      const rows = await session.all(SELECT_DEVICE_HOUR, [device, int64(bucket)]);
       /** @type {Map<string, Series[]>} */
       const sensors = new Map();
-      for (const row of rows) {
-        const id = uuidText(row['sensor_id'].getBuffer());
-        const list = sensors.get(id);
-        if (list) list.push(seriesOf(bucket, row));
-        else sensors.set(id, [seriesOf(bucket, row)]);
+      for (const blob of await blocksOf(device, bucket, allParts)) {
+        visitBlock(bucket, blob, (sensor, series) => {
+          const id = uuidText(sensor);
+          const list = sensors.get(id);
+          if (list) list.push(series());
+          else sensors.set(id, [series()]);
+        });
       }
       return sensors;
     },

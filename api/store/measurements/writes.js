@@ -1,36 +1,34 @@
-import { digestOf, packSamples } from '../../../schema/packed/pack.js';
-import { splitRows } from '../../../schema/packed/split.js';
-import { statisticsOf } from '../../../schema/packed/statistics.js';
-import { float64, int32, int64 } from '../cells.js';
-import { rememberPartitions } from './partitions.js';
+import { newestOf, packBlock, pieceBytes, splitBlocks } from '../../../schema/packed/block.js';
+import { MAX_BLOCK_BYTES } from '../../../schema/packed/layout.js';
+import { digestOf } from '../../../schema/packed/pack.js';
+import { sortMerge } from '../../../schema/packed/series.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { int64 } from '../cells.js';
+import { partOf, rememberPartitions } from './partitions.js';
 
-const INSERT_PACKED =
-  'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, last_ts, count, min, max, sum, last, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
+const ADD_PARTS = {
+  name: 'write_parts',
+  cql: 'UPDATE message SET parts = parts + ? WHERE device_id = ? AND bucket = ? AND part = ?',
+};
 
-// A single sample as the full packed row, twelve columns instead of six, costs 28 % more.
-const INSERT_SINGLE =
-  'INSERT INTO measurement_batch (device_id, bucket, sensor_id, ts, digest, last) VALUES (?, ?, ?, ?, ?, ?)';
+/** @typedef {import('../../../schema/packed/series.js').Numbers} Numbers */
+/** @typedef {import('../../../schema/packed/block.js').Piece} Piece */
 
 /**
  * The samples of one sensor in one message: sorted, one per instant.
  *
- * @typedef {{ sensor: Buffer, times: import('../../../schema/packed/series.js').Numbers, values: import('../../../schema/packed/series.js').Numbers }} SensorSeries
+ * @typedef {{ sensor: Buffer, times: Numbers, values: Numbers }} SensorSeries
  */
 
 /**
- * The samples of one message that fall into one hour of its device: what one request writes.
+ * The samples of one message that fall into one partition.
  *
- * @typedef {{ bucket: number, pieces: Array<{ series: SensorSeries, from: number, to: number }> }} Hour
- */
-
-/**
- * An hour, encoded: however often the request has to be repeated, it is encoded once.
- *
- * @typedef {object} HourWrite
+ * @typedef {object} Hour
  * @property {number} bucket epoch ms
- * @property {Buffer} routing key of its partition
- * @property {import('../session.js').Query[]} queries
- * @property {number} bytes of packed samples
+ * @property {number} part
+ * @property {Piece[]} pieces
+ * @property {number} bytes of a block of them, at most
  */
 
 /** @param {import('../session.js').Session} session */
@@ -39,83 +37,125 @@ export function createSampleWrites(session) {
 
   return {
     /**
-     * Parts a message by the hours that it touches, nearly always one. Nothing is encoded yet: a message of a year's
+     * Divides a message by the partitions that it touches, nearly always one. Nothing is encoded yet: a message of a year's
      * hourly samples is 8,760 requests, which encoded at once would weigh 75 times the message.
      *
      * @param {SensorSeries[]} message
+     * @param {number} parts of the device, see `partsFor` in schema/packed/layout.js
      * @returns {Hour[]}
      */
-    plan(message) {
+    plan(message, parts) {
       /** @type {Hour[]} */
       const hours = [];
-      /** Needed by a message of several hours alone. @type {Map<number, Hour> | null} */
-      let byBucket = null;
-      for (const series of message) {
-        for (const { bucket, from, to } of splitRows(series.times)) {
-          let hour = hours[0]?.bucket === bucket ? hours[0] : byBucket?.get(bucket);
+      /** Needed by a message of several partitions alone. @type {Map<number, Hour> | null} */
+      let byKey = null;
+      for (const { sensor, times, values } of message) {
+        const part = parts === 1 ? 0 : partOf(sensor, parts);
+        for (let from = 0; from < times.length; ) {
+          const bucket = bucketOf(/** @type {number} */ (times[from]));
+          const to = endOfHour(times, bucket + HOUR_MS, from + 1);
+          // A bucket is a multiple of an hour, in ms: no two partitions have the same sum.
+          const key = bucket + part;
+          const [first] = hours;
+          let hour = first && first.bucket + first.part === key ? first : byKey?.get(key);
           if (!hour) {
-            hour = { bucket, pieces: [] };
-            if (hours.push(hour) > 1) byBucket = (byBucket ?? new Map()).set(bucket, hour);
+            hour = { bucket, part, pieces: [], bytes: 0 };
+            if (hours.push(hour) > 1) byKey = (byKey ?? new Map()).set(key, hour);
           }
-          hour.pieces.push({ series, from, to });
+          const piece = { sensor, times, values, from, to };
+          hour.pieces.push(piece);
+          hour.bytes += pieceBytes(piece);
+          from = to;
         }
       }
       return hours;
     },
 
-    /** @param {Buffer} device 16 bytes @param {Hour} hour @returns {HourWrite} */
-    encode(device, { bucket, pieces }) {
-      const partition = partitionOf(device, bucket);
-      let bytes = 0;
-      const queries = pieces.map((piece) => {
-        const { series, from, to } = piece;
-        const samples = packSamples(bucket, series.times, series.values, from, to);
-        bytes += samples.length;
-        return rowOf(partition, piece, samples);
+    /**
+     * @param {Buffer} device 16 bytes
+     * @param {Pick<Hour, 'bucket' | 'part' | 'pieces'>} hour of one message, or of several
+     * @returns {import('../session.js').Query[]} its rows: the same pieces, the same rows
+     */
+    encode(device, { bucket, part, pieces }) {
+      const { key } = partitionOf(device, bucket, part);
+      return splitBlocks(mergePieces(pieces)).map((block) => {
+        const samples = packBlock(bucket, block);
+        return { query: INSERT, params: [...key, int64(newestOf(block)), digestOf(samples), samples] };
       });
-      return { bucket, routing: partition.routing, queries, bytes };
     },
 
     /**
-     * @param {HourWrite} hour
-     * @param {() => void} [onSend] called at the moment of sending; until then rows may be added to `hour.queries`
-     * @returns {Promise<unknown>} settles when it is committed
+     * @param {Buffer} device 16 bytes
+     * @param {Pick<Hour, 'bucket' | 'part' | 'pieces'>} hour
+     * @param {() => import('../session.js').Query[]} take asked for the rows at the moment of sending, so that they can grow until then
+     * @param {() => number} [bytes] of these rows, at most; nothing else leaves with them where it is not given
+     * @returns {Promise<unknown>} settles when they are committed
      */
-    commit: (hour, onSend) =>
-      session.writeBatch(
-        'write_measurements',
-        () => {
-          onSend?.();
-          return hour.queries;
-        },
-        hour.routing,
-      ),
+    commit: (device, { bucket, part }, take, bytes = () => MAX_BLOCK_BYTES) =>
+      session.writeMerged({
+        name: 'write_measurements',
+        routing: partitionOf(device, bucket, part).routing,
+        take,
+        bytes,
+        id: take,
+      }),
+
+    /**
+     * Tells the readers of an hour over how many parts it is spread.
+     *
+     * @param {Buffer} device 16 bytes
+     * @param {number} bucket epoch ms
+     * @param {number} parts more than 1
+     */
+    writeParts: (device, bucket, parts) =>
+      session.write(ADD_PARTS, [[parts], ...partitionOf(device, bucket, 0).key]),
   };
 }
 
 /** @typedef {ReturnType<typeof createSampleWrites>} SampleWrites */
 
 /**
- * @param {import('./partitions.js').Partition} partition
- * @param {Hour['pieces'][number]} piece
- * @param {Buffer} samples packed
- * @returns {import('../session.js').Query}
+ * @param {Numbers} times epoch ms, strictly ascending
+ * @param {number} end epoch ms
+ * @param {number} low index to begin at
  */
-function rowOf({ device, cell }, { series: { sensor, times, values }, from, to }, samples) {
-  const ts = int64(/** @type {number} */ (times[from]));
-  const digest = digestOf(samples);
-  if (to - from === 1) {
-    const value = float64(/** @type {number} */ (values[from]));
-    return { query: INSERT_SINGLE, params: [device, cell, sensor, ts, digest, value] };
+function endOfHour(times, end, low) {
+  // Nearly always the whole message is of one hour.
+  if (/** @type {number} */ (times[times.length - 1]) < end) return times.length;
+  let index = low;
+  while (/** @type {number} */ (times[index]) < end) index++;
+  return index;
+}
+
+/**
+ * Pieces of messages that wait together: those of one sensor become one, so that 60 messages of a sample each weigh as much
+ * as one message of 60.
+ *
+ * @param {Piece[]} pieces
+ * @returns {Piece[]} one for each sensor
+ */
+function mergePieces(pieces) {
+  /** By the very Buffer of the sensor's id, which ingest keeps. @type {Map<Buffer, Piece[]>} */
+  const sensors = new Map();
+  for (const piece of pieces) {
+    const list = sensors.get(piece.sensor);
+    if (list) list.push(piece);
+    else sensors.set(piece.sensor, [piece]);
   }
-  const { count, min, max, sum, last } = statisticsOf(values, from, to);
-  const lastTs = int64(/** @type {number} */ (times[to - 1]));
-  return {
-    query: INSERT_PACKED,
-    // biome-ignore format: one line a line of the statement
-    params: [
-      device, cell, sensor, ts, digest, lastTs,
-      int32(count), float64(min), float64(max), float64(sum), float64(last), samples,
-    ],
-  };
+  if (sensors.size === pieces.length) return pieces;
+  return [...sensors].map(([sensor, [first, ...others]]) => {
+    if (others.length === 0) return /** @type {Piece} */ (first);
+    /** @type {number[]} */
+    const allTimes = [];
+    /** @type {number[]} */
+    const allValues = [];
+    for (const { times, values, from, to } of [/** @type {Piece} */ (first), ...others]) {
+      for (let i = from; i < to; i++) {
+        allTimes.push(/** @type {number} */ (times[i]));
+        allValues.push(/** @type {number} */ (values[i]));
+      }
+    }
+    const { times, values } = sortMerge(allTimes, allValues);
+    return { sensor, times, values, from: 0, to: times.length };
+  });
 }

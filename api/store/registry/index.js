@@ -1,5 +1,6 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { int64 } from '../cells.js';
+import { createNewestReads } from '../newest.js';
 import { deviceRow, sensorRow } from './rows.js';
 import { sensorWrites } from './sensor-writes.js';
 
@@ -19,7 +20,7 @@ const SELECT_RETIRED_AT = {
 };
 const SELECT_SENSORS = {
   name: 'read_sensors',
-  cql: 'SELECT sensor_id, device, name, type, unit, site, interval_ms, registered_at, ts, value FROM latest WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT sensor_id, device, name, type, unit, site, interval_ms, registered_at FROM sensor WHERE grp = ? AND device_id = ?',
 };
 const COUNT_DEVICES = {
   name: 'count_devices',
@@ -45,6 +46,8 @@ const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE
 
 /** @param {import('../session.js').Session} session */
 export function createRegistryStore(session) {
+  const newest = createNewestReads(session);
+
   return {
     /** @param {DeviceKey} key @returns {Promise<DeviceRow | null>} null: nobody has registered it */
     async device({ group, bytes }) {
@@ -60,8 +63,11 @@ export function createRegistryStore(session) {
 
     /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} at most as many as a device may have */
     async sensors({ group, bytes }) {
-      const rows = await session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE);
-      return rows.map(sensorRow);
+      const [rows, values] = await Promise.all([
+        session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE),
+        newest.ofDevice({ group, bytes }),
+      ]);
+      return rows.map((row) => sensorRow(row, values));
     },
 
     /** @param {number} groups @returns {Promise<number>} devices registered, counted partition by partition */
@@ -75,7 +81,7 @@ export function createRegistryStore(session) {
     },
 
     /**
-     * Goes before `writeDevice`, for the reason for which the indexes of sensors go before `latest`.
+     * Goes before `writeDevice`, for the reason for which the indexes of sensors go before `sensor`.
      *
      * @param {DeviceKey} key
      * @param {string} site

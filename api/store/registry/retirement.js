@@ -1,5 +1,7 @@
-import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
-import { int64 } from '../cells.js';
+import { uuidBytes } from '../../../schema/ids.js';
+import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
+import { int64, stampOf } from '../cells.js';
+import { createNewestReads } from '../newest.js';
 
 /** @typedef {import('./rows.js').DeviceKey} DeviceKey */
 /** @typedef {import('../session.js').Row} Row */
@@ -17,7 +19,7 @@ const SELECT_DEVICE = {
 };
 const SELECT_SENSORS = {
   name: 'read_retiring_sensors',
-  cql: 'SELECT sensor_id, name, type, site, WRITETIME(device) AS device_stamp, WRITETIME(name) AS name_stamp, WRITETIME(type) AS type_stamp, WRITETIME(unit) AS unit_stamp, WRITETIME(site) AS site_stamp, WRITETIME(interval_ms) AS interval_ms_stamp, WRITETIME(registered_at) AS registered_at_stamp, WRITETIME(value) AS value_stamp FROM latest WHERE grp = ? AND device_id = ?',
+  cql: 'SELECT sensor_id, name, type, site, WRITETIME(device) AS device_stamp, WRITETIME(name) AS name_stamp, WRITETIME(type) AS type_stamp, WRITETIME(unit) AS unit_stamp, WRITETIME(site) AS site_stamp, WRITETIME(interval_ms) AS interval_ms_stamp, WRITETIME(registered_at) AS registered_at_stamp FROM sensor WHERE grp = ? AND device_id = ?',
 };
 const WRITE_RETIRED_AT = {
   name: 'retire_device',
@@ -32,9 +34,8 @@ const UNINDEX_DEVICE = {
   cql: 'DELETE FROM device_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ?',
 };
 const REMOVE_SENSOR =
-  'DELETE FROM latest USING TIMESTAMP ? WHERE grp = ? AND device_id = ? AND sensor_id = ?';
-const REMOVE_VALUE =
-  'DELETE ts, value FROM latest USING TIMESTAMP ? WHERE grp = ? AND device_id = ? AND sensor_id = ?';
+  'DELETE FROM sensor USING TIMESTAMP ? WHERE grp = ? AND device_id = ? AND sensor_id = ?';
+const REMOVE_VALUE = 'DELETE newest[?] FROM latest USING TIMESTAMP ? WHERE grp = ? AND device_id = ?';
 const UNINDEX_SENSOR = {
   type: 'DELETE FROM sensor_by_type USING TIMESTAMP ? WHERE type = ? AND grp = ? AND device_id = ? AND sensor_id = ?',
   site: 'DELETE FROM sensor_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ? AND sensor_id = ?',
@@ -53,6 +54,8 @@ const UNINDEX_SENSOR = {
  * @param {import('../session.js').Session} session
  */
 export function createRetirementStore(session) {
+  const newest = createNewestReads(session);
+
   /** @param {string} name @param {Query[][]} partitions rows of one partition each */
   async function commit(name, partitions) {
     const batches = partitions.flatMap(cut);
@@ -73,14 +76,23 @@ export function createRetirementStore(session) {
       const device = await session.one(SELECT_DEVICE, [group, bytes]);
       if (!device?.['registered_at']) return false;
       const sensors = await session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE);
-      const stamp = newest(device, DEVICE_WORDS);
-      const highest = sensors.reduce((most, row) => Math.max(most, newest(row, SENSOR_WORDS)), stamp);
+      const stamp = newestStamp(device, DEVICE_WORDS);
+      const highest = sensors.reduce((most, row) => Math.max(most, newestStamp(row, SENSOR_WORDS)), stamp);
       const retiredAt = Math.max(now, Math.ceil(highest / 1000));
       await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
       for (const column of /** @type {const} */ (['type', 'site', 'name'])) {
         await commit(`unindex_${column}`, indexPartitions(key, sensors, column));
       }
-      await commit('retire_sensors', [sensors.flatMap((row) => sensorRemovals(key, row))]);
+      await commit('retire_sensors', [
+        sensors.map((row) => ({
+          query: REMOVE_SENSOR,
+          params: [int64(newestStamp(row, SENSOR_WORDS)), group, bytes, row['sensor_id']],
+        })),
+        Array.from(await newest.ofDevice(key), ([sensor, { ts }]) => ({
+          query: REMOVE_VALUE,
+          params: [uuidBytes(sensor), stampOf(ts), group, bytes],
+        })),
+      ]);
       if (device['site'] !== null) {
         await session.write(UNINDEX_DEVICE, [device['site_stamp'], device['site'], group, bytes]);
       }
@@ -93,7 +105,8 @@ export function createRetirementStore(session) {
 /** @typedef {ReturnType<typeof createRetirementStore>} RetirementStore */
 
 /** @param {Row} row @param {string[]} columns @returns {number} epoch µs of the newest of them */
-const newest = (row, columns) => Math.max(0, ...columns.map((column) => Number(row[`${column}_stamp`] ?? 0)));
+const newestStamp = (row, columns) =>
+  Math.max(0, ...columns.map((column) => Number(row[`${column}_stamp`] ?? 0)));
 
 /**
  * @param {DeviceKey} key
@@ -118,25 +131,11 @@ function indexPartitions({ group, bytes }, sensors, column) {
   return [...partitions.values()];
 }
 
-/**
- * The row goes with the stamp of its words; a value may have been measured later than these were said.
- *
- * @param {DeviceKey} key
- * @param {Row} row
- * @returns {Query[]}
- */
-function sensorRemovals({ group, bytes }, row) {
-  const place = [group, bytes, row['sensor_id']];
-  const removals = [{ query: REMOVE_SENSOR, params: [int64(newest(row, SENSOR_WORDS)), ...place] }];
-  if (row['value_stamp']) removals.push({ query: REMOVE_VALUE, params: [row['value_stamp'], ...place] });
-  return removals;
-}
-
 /** @param {Query[]} queries of one partition @returns {Query[][]} */
 function cut(queries) {
   const parts = [];
-  for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_GROUP_COMMIT) {
-    parts.push(queries.slice(from, from + MAX_STATEMENTS_PER_GROUP_COMMIT));
+  for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {
+    parts.push(queries.slice(from, from + MAX_STATEMENTS_PER_BATCH));
   }
   return parts;
 }

@@ -27,7 +27,7 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {string | null} unit
  * @property {string | null} site
  * @property {number | null} intervalMs
- * @property {number | null} registeredAt epoch ms; null for a row that only a late update has made
+ * @property {number | null} registeredAt epoch ms; null for a row that was written while its device was being retired
  * @property {number | null} ts epoch ms
  * @property {number | null} value
  */
@@ -44,16 +44,24 @@ export const deviceRow = (row) => ({
   retiredAt: row['retired_at']?.getTime() ?? null,
 });
 
-/** @param {import('../session.js').Row} row @returns {SensorRow} */
-export const sensorRow = (row) => ({
-  id: uuidText(row['sensor_id'].getBuffer()),
-  deviceName: row['device'],
-  name: row['name'],
-  type: row['type'],
-  unit: row['unit'],
-  site: row['site'],
-  intervalMs: row['interval_ms'],
-  registeredAt: row['registered_at']?.getTime() ?? null,
-  ts: row['ts']?.getTime() ?? null,
-  value: row['value'],
-});
+/**
+ * @param {import('../session.js').Row} row of `sensor`
+ * @param {Map<string, import('../latest.js').Newest>} [newest] of its device, by sensor id
+ * @returns {SensorRow}
+ */
+export function sensorRow(row, newest) {
+  const id = uuidText(row['sensor_id'].getBuffer());
+  const { ts = null, value = null } = newest?.get(id) ?? {};
+  return {
+    id,
+    deviceName: row['device'],
+    name: row['name'],
+    type: row['type'],
+    unit: row['unit'],
+    site: row['site'],
+    intervalMs: row['interval_ms'],
+    registeredAt: row['registered_at']?.getTime() ?? null,
+    ts,
+    value,
+  };
+}

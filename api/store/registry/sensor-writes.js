@@ -1,4 +1,4 @@
-import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
 
 /** @typedef {import('./rows.js').DeviceKey} DeviceKey */
@@ -6,7 +6,7 @@ import { int32, int64 } from '../cells.js';
 /** @typedef {{ name: string, queries: Array<{ query: string, params: unknown[] }> }} PartitionWrite one request: rows of one partition of one table */
 
 const WRITE_SENSOR =
-  'INSERT INTO latest (grp, device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
+  'INSERT INTO sensor (grp, device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
 /**
  * The index tables: which column of a sensor each holds, and what of it makes the partition beside the group.
@@ -50,28 +50,28 @@ const INDEXES = [
  */
 
 /**
- * What registering sensors writes. The indexes have to be committed before `latest`: when the process ends between the
+ * What registering sensors writes. The indexes have to be committed before `sensor`: when the process ends between the
  * two, the birth comes again and finds its sensors still different; the other way round it would find nothing to do,
  * and the index would stay incomplete.
  *
  * @param {DeviceKey} key
  * @param {SensorChange[]} changes
  * @param {number} now epoch ms
- * @returns {{ indexes: PartitionWrite[], latest: PartitionWrite[] }}
+ * @returns {{ indexes: PartitionWrite[], sensors: PartitionWrite[] }}
  */
 export function sensorWrites(key, changes, now) {
   const rows = changes.map((change) => ({ query: WRITE_SENSOR, params: sensorParams(key, change) }));
   return {
     indexes: indexWrites(key, changes, now).flatMap(cut),
-    latest: cut({ name: 'write_sensors', queries: rows }),
+    sensors: cut({ name: 'write_sensors', queries: rows }),
   };
 }
 
 /** @param {PartitionWrite} write of any number of rows @returns {PartitionWrite[]} */
 function cut({ name, queries }) {
   const writes = [];
-  for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_GROUP_COMMIT) {
-    writes.push({ name, queries: queries.slice(from, from + MAX_STATEMENTS_PER_GROUP_COMMIT) });
+  for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {
+    writes.push({ name, queries: queries.slice(from, from + MAX_STATEMENTS_PER_BATCH) });
   }
   return writes;
 }

@@ -45,6 +45,19 @@ export function createDeliveryRecord(path) {
   };
 }
 
+/** Adds a message to a ledger that a broker acknowledged and then forgot: nobody else received it. @param {string} path of the ledger */
+export function noteLostMessage(path) {
+  const ledger = createLedger({
+    path,
+    onFailed: (error) => {
+      throw error;
+    },
+  });
+  const samples = [{ ts: Date.now(), value: 1 }];
+  ledger.acknowledged(Number(ledger.sent(noteOf('collar-0001', [{ name: 'lost', samples }]))));
+  ledger.close();
+}
+
 /** MQTT 5, section 3.3: topic, packet id, properties, payload. @param {Buffer} body of a PUBLISH of QoS 1 */
 function readPublish(body) {
   const topicEnd = 2 + body.readUInt16BE(0);

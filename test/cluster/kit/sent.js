@@ -1,6 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import mqtt from 'mqtt';
+import { int32 } from '../../../api/store/cells.js';
 import { connect } from '../../../api/store/connect.js';
+import { routingKey } from '../../../api/store/routing.js';
 import { SENT_REQUESTS } from '../../../api/store/sent-request.js';
 import { readSettings } from '../../../common/settings.js';
 import { startTestSystem } from '../../support/system.js';
@@ -36,9 +38,15 @@ export async function sentByPartition({ contactPoints }, { devices, afterwards }
   const hear = ({ application, query, coordinator, options }) => {
     const key = options.getRoutingKey();
     if (application !== 'millrace' || !key) return;
-    const replicas = database.getReplicas(cql.keyspace, key).map((host) => host.address);
-    const text = Array.isArray(query) ? query[0].query : query;
-    sent.push({ cql: text, coordinator: coordinator.address, replicas });
+    /** @param {string} text @param {Buffer} routing */
+    const note = (text, routing) => {
+      const replicas = database.getReplicas(cql.keyspace, routing).map((host) => host.address);
+      sent.push({ cql: text, coordinator: coordinator.address, replicas });
+    };
+    if (!Array.isArray(query)) return note(query, key);
+    // A batch can have rows of several partitions: each of them has to be at home there.
+    for (const { query: text, params, meta } of query)
+      note(text, routingKey(...meta.partitionKeys.map((/** @type {number} */ at) => bytesOf(params[at]))));
   };
   subscribe(SENT_REQUESTS, hear);
   afterwards(() => unsubscribe(SENT_REQUESTS, hear));
@@ -59,3 +67,6 @@ function publish(client, device) {
   const samples = [0, 1, 2].map((at) => ({ sensor_id: 's', ts: now - at, value: at }));
   return client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(samples), { qos: 1 });
 }
+
+/** A value of a partition key, as CQL has it: ingest hands in bytes, other parts of the process the group as a number. @param {unknown} value @returns {Buffer} */
+const bytesOf = (value) => (Buffer.isBuffer(value) ? value : int32(Number(value)));

@@ -175,8 +175,13 @@ test('a letter says what was refused; by default those of the last day are shown
     topic: 'iot/v1/Öfen & Co/measurements',
     codes: { not_numeric: 1, bad_id: 1 },
     refused: [
-      { index: 0, code: 'not_numeric' },
-      { index: 2, code: 'bad_id' },
+      { index: 0, code: 'not_numeric', path: '[0].value', rule: 'must be a number' },
+      {
+        index: 2,
+        code: 'bad_id',
+        path: '[2].sensor_id',
+        rule: expect.stringMatching(/^is missing; .* looks like/),
+      },
     ],
     content_type: null,
     size: Buffer.byteLength(payload),

@@ -32,7 +32,7 @@ const sensors = (/** @type {string} */ word) => [
   { sensor_id: 'b', name: `${word} b`, type: word, unit: 'C', interval_ms: 1000 },
 ];
 
-const TABLES = ['device_by_site', 'latest', 'sensor_by_type', 'sensor_by_site', 'sensor_by_name'];
+const TABLES = ['device_by_site', 'sensor', 'latest', 'sensor_by_type', 'sensor_by_site', 'sensor_by_name'];
 
 /** Rows of every table that finds it. @param {string} id @returns {Promise<Record<string, number>>} */
 async function rowsOf(id) {
@@ -76,7 +76,7 @@ test('a retired device is gone from pages and indexes, and its samples stay to e
   for (const path of ['', '/events', '/sensors/a', '/sensors/a/measurements']) {
     expectProblem(await send(system.httpUrl, `/api/v1/devices/gone${path}`), 404, 'not_found');
   }
-  const { rows } = await database.execute('SELECT device_id FROM measurement_batch');
+  const { rows } = await database.execute('SELECT device_id FROM message');
   expect(rows.map((row) => String(row['device_id']))).toContain(id);
   expectProblem(await retire('gone'), 404, 'not_found');
 });

@@ -70,8 +70,8 @@ async function fill(store) {
       registeredAt: now,
       stamp,
     }));
-    const { indexes, latest } = store.sensorWrites(key, changes, now);
-    for (const write of [...indexes, ...latest]) await store.commit(write);
+    const { indexes, sensors: rows } = store.sensorWrites(key, changes, now);
+    for (const write of [...indexes, ...rows]) await store.commit(write);
   }
 }
 

@@ -89,9 +89,9 @@ test('of measurements that are bad in part the good are stored, the others told,
   expect(expectProblem(answer, 422, 'refused')).toMatchObject({
     accepted: 2,
     refused: [
-      { index: 1, code: 'not_numeric' },
-      { index: 2, code: 'bad_id' },
-      { index: 3, code: 'too_old' },
+      { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' },
+      { index: 2, code: 'bad_id', path: '[2].sensor_id' },
+      { index: 3, code: 'too_old', path: '[3].ts' },
     ],
   });
   expect(await latest('partly', 't')).toBe(4);
@@ -102,7 +102,7 @@ test('all of ten thousand refused measurements are told', async () => {
   const answer = await post('all-bad', `[${'{},'.repeat(9999)}{}]`);
   const { accepted, refused } = expectProblem(answer, 422, 'refused');
   expect(accepted).toBe(0);
-  expect(refused).toEqual(Array.from({ length: 10_000 }, (_, index) => ({ index, code: 'bad_id' })));
+  expect(refused).toMatchObject(Array.from({ length: 10_000 }, (_, index) => ({ index, code: 'bad_id' })));
 });
 
 describe('what is wrong as a whole', () => {

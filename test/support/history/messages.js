@@ -1,11 +1,11 @@
-import { HOUR_MS } from '../../../schema/rules.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 
 /** Hours that are measured, some of them before packing begins. */
-const HOURS_BEFORE = 2;
-const HOURS = 10;
+const HOURS_BEFORE = 1;
+export const HOURS = 6;
 
 /** Instants of an hour that are measured: few, so that messages overlap. */
-const INSTANTS = 12;
+const INSTANTS = 30;
 
 const MINUTE_MS = 60_000;
 
@@ -29,8 +29,7 @@ export function makeMessage(random, world) {
   const hour = world.start + (whole(HOURS) - HOURS_BEFORE) * HOUR_MS;
   const chosen = random.shuffled(device.sensors).slice(0, 1 + whole(device.sensors.length));
   const series = chosen.map(({ key, bytes }) => ({ key, bytes, samples: samplesOf(random, hour) }));
-  const rows = series.map(({ key, bytes, samples }) => ({
-    ref: key,
+  const rows = series.map(({ bytes, samples }) => ({
     known: /** @type {any} */ ({}),
     sensor: bytes,
     times: samples.map(({ ts }) => ts),
@@ -43,7 +42,7 @@ export function makeMessage(random, world) {
 function samplesOf(random, hour) {
   const step = HOUR_MS / INSTANTS;
   const first = Math.floor(random.between(0, INSTANTS));
-  const count = 1 + Math.floor(random.between(0, 5));
+  const count = 1 + Math.floor(random.between(0, 3));
   // The last of them may be of the next hour.
   return Array.from({ length: count }, (_, at) => {
     const ts = hour + (first + at) * step;
@@ -53,12 +52,19 @@ function samplesOf(random, hour) {
   });
 }
 
-/** On time, at the edge of the closing, hours and days late. @param {import('../../../simulator/random.js').Random} random @param {number} hour epoch ms */
+/**
+ * On time, around the moment of closing as clocks a minute off see it, within minutes of it, hours and days late.
+ *
+ * @param {import('../../../simulator/random.js').Random} random
+ * @param {number} hour epoch ms
+ */
 function arrivalOf(random, hour) {
   const end = hour + HOUR_MS;
+  const closing = end + HOUR_MS;
   const luck = random.uniform();
-  if (luck < 0.2) return random.between(hour, end);
-  if (luck < 0.35) return end + random.between(0, 2 * HOUR_MS);
-  if (luck < 0.8) return end + HOUR_MS + random.between(-12 * MINUTE_MS, 12 * MINUTE_MS);
-  return end + random.between(0, 80 * HOUR_MS);
+  if (luck < 0.15) return random.between(hour, end);
+  if (luck < 0.2) return end + random.between(0, 2 * HOUR_MS);
+  if (luck < 0.55) return closing + random.between(-MINUTE_MS, MINUTE_MS);
+  if (luck < 0.92) return closing + random.between(-10 * MINUTE_MS, 20 * MINUTE_MS);
+  return end + random.between(0, 4 * DAY_MS);
 }

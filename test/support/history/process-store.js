@@ -1,8 +1,15 @@
+/** What a process needs of the store, by what it does. @type {Record<'ingest' | 'pack' | 'read', Array<keyof import('../../../api/store/index.js').Store>>} */
+const PARTS = {
+  ingest: ['measurements', 'history', 'lateDays', 'registry'],
+  pack: ['packing', 'packProgress'],
+  read: ['packProgress', 'packed', 'samples', 'scans'],
+};
+
 /** Functions that only compute. */
 const SYNCHRONOUS = new Set(['plan', 'encode', 'sensorWrites']);
 
 /** Functions that write: after one of these a process may die. */
-const WRITES = /^(commit|write)/;
+const WRITES = /\.(commit|write)/;
 
 /**
  * The store as one process sees it: each request takes its time before it is sent and before its answer is there, and
@@ -10,43 +17,48 @@ const WRITES = /^(commit|write)/;
  *
  * @param {import('../../../api/store/index.js').Store} store
  * @param {object} options
+ * @param {keyof typeof PARTS} options.role
  * @param {import('./virtual-time.js').VirtualTime} options.time
- * @param {() => number} options.delay ms before a request is sent, and before its answer is there
+ * @param {(name: string, phase: 'request' | 'answer') => number} options.delay ms before a request is sent, and before its
+ *   answer is there, by part and function
  * @param {number} [options.diesAfter] writes
  */
-export function storeOfProcess(store, { time, delay, diesAfter = Number.POSITIVE_INFINITY }) {
+export function storeOfProcess(store, { role, time, delay, diesAfter = Number.POSITIVE_INFINITY }) {
   let writes = 0;
   const isDead = () => writes >= diesAfter;
   const silence = () => new Promise(() => {});
+
+  /** What takes no time is no event: most requests are answered within the moment in which they are sent. */
+  async function pass(/** @type {string} */ name, /** @type {'request' | 'answer'} */ phase) {
+    const ms = delay(name, phase);
+    if (ms > 0) await time.sleep(ms);
+  }
 
   /** @param {string} name @param {(...args: any[]) => any} request */
   const slow =
     (name, request) =>
     /** @param {any[]} args */
     async (...args) => {
-      await time.sleep(delay());
+      await pass(name, 'request');
       if (isDead()) return silence();
       const answer = await time.real(async () => request(...args));
       if (WRITES.test(name)) writes++;
       if (isDead()) return silence();
-      await time.sleep(delay());
+      await pass(name, 'answer');
       return answer;
     };
 
-  /** @param {Record<string, any>} part @returns {Record<string, any>} */
-  const slowPart = (part) =>
+  /** @param {string} path @param {Record<string, any>} part @returns {Record<string, any>} */
+  const slowPart = (path, part) =>
     Object.fromEntries(
       Object.entries(part).map(([name, member]) => {
-        if (member !== null && typeof member === 'object') return [name, slowPart(member)];
+        if (member !== null && typeof member === 'object') return [name, slowPart(`${path}.${name}`, member)];
         const passes = typeof member !== 'function' || SYNCHRONOUS.has(name);
-        return [name, passes ? member : slow(name, member.bind(part))];
+        return [name, passes ? member : slow(`${path}.${name}`, member.bind(part))];
       }),
     );
 
-  const parts = Object.entries(store).map(([name, part]) => [
-    name,
-    typeof part === 'function' ? part : slowPart(part),
-  ]);
+  const parts = PARTS[role].map((name) => [name, slowPart(name, store[name])]);
   return {
     store: /** @type {import('../../../api/store/index.js').Store} */ (Object.fromEntries(parts)),
     get isDead() {

@@ -1,5 +1,4 @@
 import { createReading } from '../../../api/reading/index.js';
-import { groupOf } from '../../../schema/ids.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { faultsOf, seriesFaultsOf } from './samples.js';
 
@@ -8,43 +7,85 @@ import { faultsOf, seriesFaultsOf } from './samples.js';
 /** @typedef {{ acknowledged: import('./samples.js').Known, sent: import('./samples.js').Known }} KnownBoth */
 
 /** @param {World} world @returns {import('../../../api/reading/chunks.js').Range} all that is ever measured */
-const wholeRange = ({ start }) => ({ from: start - 6 * HOUR_MS, to: start + 24 * HOUR_MS });
+const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * HOUR_MS });
 
 /**
- * Reads each sensor in every way there is, and holds what comes against what is known.
+ * Reads a sensor in one of the ways that there are.
  *
+ * @callback Way
+ * @param {import('../../../api/reading/index.js').Reading} reading
+ * @param {import('../../../api/reading/hours.js').Sensor} sensor
+ * @param {import('../../../api/reading/chunks.js').Range} range
+ * @param {import('../../../simulator/random.js').Random} random
+ * @param {() => { acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known `acknowledged`: before it began
+ * @returns {Promise<string[]>} what is wrong
+ */
+
+/** @type {Way} */
+async function pages(reading, sensor, range, random, known) {
+  const order = random.uniform() < 0.5 ? 'asc' : 'desc';
+  const limit = random.uniform() < 0.5 ? 5 : 1000;
+  const got = await readPages(reading, sensor, range, { order, limit });
+  return faultsOf(order === 'asc' ? got : got.reverse(), known()).map(by(`${order} pages`));
+}
+
+/** @type {Way} */
+async function whole(reading, sensor, range, _random, known) {
+  return faultsOf(await readWhole(reading, sensor, range), known()).map(by('export'));
+}
+
+/** @type {Way} */
+async function series(reading, sensor, range, random, known) {
+  const points = /** @type {number} */ (random.shuffled([3, 6, 100])[0]);
+  const shape = await reading.series(sensor, range, { points, newest: range.to });
+  return seriesFaultsOf(shape, known()).map(by(`${points} points from ${shape.source}`));
+}
+
+/** Series first and oftener: of statistics that miss something they alone know. @type {Way[]} */
+const WAYS = [series, series, pages, whole];
+
+/**
  * @param {object} parts
  * @param {Store} parts.store
  * @param {import('../../../simulator/random.js').Random} parts.random
  * @param {World} parts.world
  * @param {KnownBoth} parts.known
- * @returns {Promise<string[]>} what is wrong
  */
-export async function readAll({ store, random, world, known: { acknowledged, sent } }) {
+export function createReaders({ store, random, world, known: { acknowledged, sent } }) {
   const range = wholeRange(world);
-  /** @type {string[]} */
-  const faults = [];
-  for (const { bytes: device, sensors } of world.devices) {
-    for (const { key, bytes } of sensors) {
-      const sensor = { device, sensor: bytes, group: groupOf(device, 1) };
-      const knownNow = () => ({ acknowledged: before, sent: sent.of(key) });
-      const before = acknowledged.copy(key);
-      const order = random.uniform() < 0.5 ? 'asc' : 'desc';
-      const limit = random.uniform() < 0.5 ? 5 : 1000;
-      const got = await readPages(createReading(store), sensor, range, { order, limit });
-      faults.push(...faultsOf(order === 'asc' ? got : got.reverse(), knownNow()).map(of(`${order} pages`)));
-      const whole = await readWhole(createReading(store), sensor, range);
-      faults.push(...faultsOf(whole, knownNow()).map(of('export')));
-      const points = /** @type {number} */ (random.shuffled([5, 20, 200])[0]);
-      const shape = await createReading(store).series(sensor, range, { points, newest: range.to });
-      faults.push(...seriesFaultsOf(shape, knownNow()).map(of(`${points} points from ${shape.source}`)));
-    }
+
+  /** @param {import('./world.js').WorldDevice} device @param {import('./world.js').WorldSensor} sensor @param {Way} way */
+  async function readBy(device, { key, bytes }, way) {
+    const before = acknowledged.copy(key);
+    const sensor = { device: device.bytes, sensor: bytes, group: device.group };
+    const knownNow = () => ({ acknowledged: before, sent: sent.of(key) });
+    return way(createReading(store), sensor, range, random, knownNow);
   }
-  return faults;
+
+  return {
+    /** Reads one sensor in one way. @returns {Promise<string[]>} what is wrong */
+    async readOne() {
+      const [device] = random.shuffled(world.devices);
+      const [sensor] = random.shuffled(device?.sensors ?? []);
+      const [way] = random.shuffled(WAYS);
+      return device && sensor && way ? readBy(device, sensor, way) : [];
+    },
+
+    /** Reads every sensor in every way. @returns {Promise<string[]>} what is wrong */
+    async readAll() {
+      const faults = [];
+      for (const device of world.devices) {
+        for (const sensor of device.sensors) {
+          for (const way of new Set(WAYS)) faults.push(...(await readBy(device, sensor, way)));
+        }
+      }
+      return faults;
+    },
+  };
 }
 
 /** @param {string} way of reading @returns {(fault: string) => string} */
-const of = (way) => (fault) => `${way}: ${fault}`;
+const by = (way) => (fault) => `${way}: ${fault}`;
 
 /**
  * @param {import('../../../api/reading/index.js').Reading} reading
@@ -74,39 +115,4 @@ async function readWhole(reading, sensor, range) {
     for (let at = 0; at < times.length; at++) got.push({ ts: Number(times[at]), value: Number(values[at]) });
   }
   return got;
-}
-
-/**
- * A store by which a reader sees older statistics than packed_until: the wrong order.
- *
- * @param {Store} store
- * @param {World} world
- * @returns {Store}
- */
-export function withStatisticsFirst(store, world) {
-  /** @type {Map<string, import('../../../api/store/history/reads.js').HourRow[]>} */
-  const older = new Map();
-  const { from, to } = wholeRange(world);
-  return {
-    ...store,
-    packProgress: {
-      ...store.packProgress,
-      async read(group) {
-        for (const { bytes: device, sensors } of world.devices) {
-          for (const { bytes: sensor } of sensors) {
-            older.set(
-              sensor.toString('hex'),
-              await store.packed.readStatistics({ device, sensor }, from, to),
-            );
-          }
-        }
-        return store.packProgress.read(group);
-      },
-    },
-    packed: {
-      ...store.packed,
-      readStatistics: async ({ sensor }, begin, end) =>
-        (older.get(sensor.toString('hex')) ?? []).filter(({ hour }) => hour >= begin && hour < end),
-    },
-  };
 }

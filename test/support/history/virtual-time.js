@@ -8,8 +8,9 @@ const QUIET_TURNS = 4;
  * runs until it sleeps again, whatever the requests to the real database take by the clock on the wall.
  *
  * @param {number} start epoch ms
+ * @param {(now: number) => void} [onTime] told of each moment, in epoch ms
  */
-export function createVirtualTime(start) {
+export function createVirtualTime(start, onTime = () => {}) {
   let now = start;
   /** Sleepers, to be woken in order of time, then of arrival. @type {Array<{ at: number, wake: () => void }>} */
   const sleepers = [];
@@ -71,11 +72,13 @@ export function createVirtualTime(start) {
       for (let next = sleepers[0]; next && next.at <= until; next = sleepers[0]) {
         sleepers.shift();
         now = next.at;
+        onTime(now);
         steps++;
         next.wake();
         await untilQuiet();
       }
       now = Math.max(now, until);
+      onTime(now);
     },
   };
 }

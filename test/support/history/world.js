@@ -1,30 +1,72 @@
 import { randomUUID } from 'node:crypto';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS, dayOf, HOUR_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
+import { createMemoryStore, readMemoryTables } from '../memory-store/index.js';
 
-/** A registered sensor. @typedef {{ key: string, bytes: Buffer }} WorldSensor `key`: of `createKnown` */
-/** @typedef {{ id: string, bytes: Buffer, group: number, sensors: WorldSensor[] }} WorldDevice */
+/** A sensor. @typedef {{ key: string, bytes: Buffer }} WorldSensor `key`: of `createKnown` */
+/** @typedef {{ name: string, id: string, bytes: Buffer, group: number, sensors: WorldSensor[] }} WorldDevice */
 
 /**
- * Where a simulation takes place: a keyspace with one group of devices, whose first migration was long enough ago.
+ * Where a simulation takes place: a database with one group of devices, whose first migration was long enough ago.
  *
  * @typedef {object} World
+ * @property {import('../../../api/store/index.js').Store} store
  * @property {number} start epoch ms of the first hour that is packed
  * @property {number} installedAt epoch ms of the first migration: no message came before
- * @property {WorldDevice[]} devices
+ * @property {WorldDevice[]} devices whom nobody has registered yet
+ * @property {(now: number) => void} setClock tells the database the time, in epoch ms
+ * @property {(now: number) => Promise<void>} expire takes away batches whose time is over
  */
+
+/** Batches expire so long after their commit, in days: after the second pass over their hour. */
+export const BATCH_DAYS = 4;
+
+/** Late in the evening, so that the hours lie on both sides of midnight. @param {number} day epoch ms */
+const eveningOf = (day) => day + 21 * HOUR_MS;
+
+/** A day of the simulations in memory: the same seed does the same on every day. */
+const MEMORY_DAY = Date.UTC(2026, 4, 5);
+
+/** @returns {Promise<() => Promise<World>>} makes worlds in memory, where batches expire by the simulation's own clock */
+export async function prepareMemoryWorlds() {
+  const retention = { latestGroups: 1, batchDays: BATCH_DAYS };
+  const tables = await readMemoryTables(retention);
+  return () => createMemoryWorld(tables, retention);
+}
+
+/** @param {Map<string, import('../memory-store/tables.js').Table>} tables @param {{ latestGroups: number, batchDays: number }} retention @returns {Promise<World>} */
+async function createMemoryWorld(tables, retention) {
+  const start = eveningOf(MEMORY_DAY);
+  const clock = { now: start };
+  const installedAt = start + PACKED_BEFORE_START_MS;
+  const { store } = await createMemoryStore({
+    clock: () => clock.now,
+    installedAt,
+    retention,
+    tables,
+  });
+  return {
+    store,
+    start,
+    installedAt,
+    devices: createDevices(''),
+    setClock: (now) => {
+      clock.now = now;
+    },
+    expire: async () => {},
+  };
+}
 
 /**
  * @param {object} parts
  * @param {import('../../../api/store/index.js').Store} parts.store
  * @param {import('cassandra-driver').Client} parts.database
- * @returns {Promise<World>} with devices that nobody has heard of, in a keyspace where nothing is packed
+ * @returns {Promise<World>} on the real database, in a keyspace where nothing is packed
  */
-export async function createWorld({ store, database }) {
-  // Late in the evening, so that the hours lie on both sides of midnight.
-  const start = dayOf(Date.now()) - 12 * DAY_MS + 21 * HOUR_MS;
+export async function createStoredWorld({ store, database }) {
+  const start = eveningOf(dayOf(Date.now()) - 12 * DAY_MS);
   const installedAt = start + PACKED_BEFORE_START_MS;
-  for (const table of ['device', 'latest', 'pack_progress']) {
+  for (const table of ['device', 'sensor', 'latest', 'pack_progress', 'late_day']) {
     await database.execute(`TRUNCATE ${table}`, [], { prepare: false });
   }
   await database.execute(
@@ -32,23 +74,73 @@ export async function createWorld({ store, database }) {
     [new Date(installedAt)],
     { prepare: true },
   );
-  const devices = [];
-  for (let n = 0; n < 2; n++) devices.push(await register(store, randomUUID()));
-  return { start, installedAt, devices };
+  const devices = createDevices(randomUUID());
+  return {
+    store,
+    start,
+    installedAt,
+    devices,
+    setClock: () => {},
+    expire: expiryOf(database, { start, devices }),
+  };
 }
 
-/** @param {import('../../../api/store/index.js').Store} store @param {string} name @returns {Promise<WorldDevice>} */
-async function register(store, name) {
-  const { id, bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(name));
-  const device = { id, bytes, group: groupOf(bytes, 1) };
-  const registeredAt = Date.now();
-  await store.registry.writeDevice(device, { name, registeredAt }, 1);
-  const sensors = ['a', 'b'].map((sensor) => {
-    const identity = /** @type {import('../../../schema/ids.js').Identity} */ (identifySensor(id, sensor));
-    return { key: `${id}/${identity.id}`, bytes: identity.bytes };
+/**
+ * Lets batches expire, by deleting what was written until some days ago: the database's own clock cannot be held.
+ *
+ * @param {import('cassandra-driver').Client} database
+ * @param {Pick<World, 'start' | 'devices'>} world
+ * @returns {World['expire']}
+ */
+function expiryOf(database, { start, devices }) {
+  /** What the clock on the wall showed when the held one showed `at`. @type {Array<{ at: number, wall: number }>} */
+  const marks = [];
+  return async (now) => {
+    marks.push({ at: now, wall: Date.now() });
+    const mark = marks.findLast(({ at }) => at <= now - BATCH_DAYS * DAY_MS);
+    if (!mark) return;
+    for (const { id } of devices) {
+      for (let hour = start - 3 * HOUR_MS; hour < start + 12 * HOUR_MS; hour += HOUR_MS) {
+        await database.execute(
+          'DELETE FROM message USING TIMESTAMP ? WHERE device_id = ? AND bucket = ? AND part = 0',
+          [mark.wall * 1000, id, new Date(hour)],
+          { prepare: true },
+        );
+      }
+    }
+  };
+}
+
+/** @param {string} suffix of their names @returns {WorldDevice[]} */
+function createDevices(suffix) {
+  return [['a', 'b'], ['a']].map((sensors, n) => {
+    const name = `device-${n}${suffix}`;
+    const { id, bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(name));
+    return {
+      name,
+      id,
+      bytes,
+      group: groupOf(bytes, 1),
+      sensors: sensors.map((sensor) => {
+        const identity = /** @type {import('../../../schema/ids.js').Identity} */ (
+          identifySensor(id, sensor)
+        );
+        return { key: `${id}/${identity.id}`, bytes: identity.bytes };
+      }),
+    };
   });
-  const changes = sensors.map((sensor) => ({ bytes: sensor.bytes, registeredAt, stamp: 1 }));
-  const { indexes, latest } = store.registry.sensorWrites(device, changes, registeredAt);
-  for (const write of [...indexes, ...latest]) await store.registry.commit(write);
-  return { ...device, sensors };
+}
+
+/**
+ * Registers a device and its sensors, as ingest does before it stores their first message.
+ *
+ * @param {import('../../../api/store/index.js').Store} store
+ * @param {WorldDevice} device
+ * @param {number} registeredAt epoch ms
+ */
+export async function register(store, device, registeredAt) {
+  const changes = device.sensors.map(({ bytes }) => ({ bytes, registeredAt, stamp: 1 }));
+  await store.registry.writeDevice(device, { name: device.name, registeredAt }, 1);
+  const { indexes, sensors } = store.registry.sensorWrites(device, changes, registeredAt);
+  for (const write of [...indexes, ...sensors]) await store.registry.commit(write);
 }

@@ -1,13 +1,27 @@
 import { expect, test } from '@jest/globals';
-import { useSimulations } from '../../support/history/faults.js';
+import { firstFaults, useMemorySimulations, useStoredSimulations } from '../../support/history/faults.js';
+import { MISTAKES } from '../../support/history/mistakes.js';
 
 const RUNS = 5;
 
-const faultsOf = useSimulations();
+/** Simulations in memory of which the unit tests take a few. */
+const MEMORY_RUNS = 300;
+
+const faultsOf = useStoredSimulations();
+const memoryFaultsOf = useMemorySimulations();
 
 test.each(Array.from({ length: RUNS }, (_, run) => run))(
-  'what was acknowledged is read, and nothing else, whoever is late, packs twice, dies or reads meanwhile (%p)',
+  'History: real database, simulation %p: whatever was acknowledged is read, and nothing else',
   async (run) => {
     expect(await faultsOf(run)).toEqual([]);
   },
 );
+
+test('History: real database, late rows are missing: a simulation shows it', async () => {
+  const mistake = MISTAKES['ingest writes no late rows'] ?? {};
+  expect(await firstFaults(faultsOf, mistake, RUNS)).not.toEqual([]);
+});
+
+test(`History: ${MEMORY_RUNS} simulations in memory: whatever was acknowledged is read, and nothing else`, async () => {
+  for (let run = 0; run < MEMORY_RUNS; run++) expect(await memoryFaultsOf(run)).toEqual([]);
+}, 600_000);

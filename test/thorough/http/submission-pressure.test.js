@@ -57,7 +57,7 @@ async function promise(system, bytes) {
 }
 
 const isSamples = (/** @type {import('../../support/cql-wire.js').WireRequest} */ { statements }) =>
-  statements.some(({ cql: text }) => text.startsWith('INSERT INTO measurement_batch'));
+  statements.some(({ cql: text }) => text.startsWith('INSERT INTO message'));
 
 const unsettled = (/** @type {import('../../support/system.js').TestSystem} */ system) =>
   readMetric(system, 'iot_ingest_unsettled_bytes');

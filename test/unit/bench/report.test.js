@@ -1,8 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { currentCommit } from '../../../bench/measure/commit.js';
 import { barChart } from '../../../bench/report/chart.js';
 import { figuresOf } from '../../../bench/report/figures.js';
-import { insertBetweenMarks, summary } from '../../../bench/report/readme.js';
+import { commitText, insertBetweenMarks, summary } from '../../../bench/report/readme.js';
 import { stealOf } from '../../../bench/report/steal.js';
 import { figure, markdownTable, textTable } from '../../../bench/report/table.js';
 import { targetsTable } from '../../../bench/targets.js';
@@ -121,11 +125,68 @@ describe('the README', () => {
     const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
     const text = summary({
       began: '2026-11-21T16:00:00.000Z',
+      commit: '1a2b3c4d5e6f',
       machine,
       results: { throughput: [comparison('1x60')] },
     });
-    expect(text).toContain('2026-11-21 on 2 cores (A processor, 24 GiB, linux 6, Node v20)');
+    expect(text).toContain(
+      '2026-11-21, at commit 1a2b3c4d5e6f, on 2 cores (A processor, 24 GiB, linux 6, Node v20)',
+    );
     expect(text).toContain('| 4.00 | yes |');
+  });
+});
+
+test.each([
+  ['1a2b3c4d5e6f', 'at commit 1a2b3c4d5e6f'],
+  ['1a2b3c4d5e6f-dirty', 'at commit 1a2b3c4d5e6f-dirty'],
+  ['1a2b3c4d5e6f,6f5e4d3c2b1a', 'at commit 1a2b3c4d5e6f and 6f5e4d3c2b1a'],
+  ['before c6ad32f', 'before commit c6ad32f'],
+  [null, 'at an unknown commit'],
+  [undefined, 'at an unknown commit'],
+])('Bench report: commit %p of the raw file: %s', (commit, text) => {
+  expect(commitText(commit)).toBe(text);
+});
+
+test.each(['README.md', 'docs/benchmarks.md'])(
+  'Bench report: %s: names the commit of the figures',
+  (file) => {
+    const read = (/** @type {string} */ path) =>
+      readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+    const { measured, commit } = JSON.parse(read('bench/figures.json'));
+    expect(commit).toMatch(/^(before )?[0-9a-f]{7,}/);
+    expect(read(file)).toContain(
+      `Measured on ${measured.replaceAll(',', ' and ')}, ${commitText(commit)}, on `,
+    );
+  },
+);
+
+describe('Bench: the commit that is measured', () => {
+  /** @type {string} */
+  let directory;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'millrace-commit-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@localhost', ...args], {
+      cwd: directory,
+      encoding: 'utf8',
+    }).trim();
+
+  test('a clone: its commit, and whether a tracked file was changed; no clone: null', async () => {
+    expect(await currentCommit(directory)).toBeNull();
+    git('init', '--quiet');
+    writeFileSync(join(directory, 'a'), '1');
+    git('add', 'a');
+    git('commit', '--quiet', '--message', 'x');
+    git('tag', '--annotate', '--message', 'x', 'v1.0.0');
+    const commit = git('rev-parse', '--short=12', 'HEAD');
+    expect(await currentCommit(directory)).toBe(commit);
+    writeFileSync(join(directory, 'b'), '2');
+    expect(await currentCommit(directory)).toBe(commit);
+    writeFileSync(join(directory, 'a'), '2');
+    expect(await currentCommit(directory)).toBe(`${commit}-dirty`);
   });
 });
 
@@ -163,8 +224,9 @@ describe('the figures that sizes are reckoned from', () => {
         results: { throughput: [comparison('4x10')], packing: { beside: phase, alone: phase } },
       })
     );
-    const { measured, throughput, packing, disk } = figuresOf(raw);
-    expect(measured).toBe('2026-11-21');
+    const { measured, commit, throughput, packing, disk } = figuresOf(raw);
+    expect([measured, commit]).toEqual(['2026-11-21', null]);
+    expect(figuresOf({ ...raw, commit: '1a2b3c4d5e6f' }).commit).toBe('1a2b3c4d5e6f');
     expect(throughput?.['4x10']?.packed).toMatchObject({ rate: 4000, ingest: 1, database: 1 });
     expect(packing).toEqual({ beside: 75, alone: 75 });
     expect(disk).toBeUndefined();

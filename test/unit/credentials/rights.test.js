@@ -127,6 +127,11 @@ describe('a device may not follow', () => {
     [device('+/+'), 'spBv1.0/+/NCMD/+'],
     [device('plant/+'), 'spBv1.0/plant/DCMD/+/#'],
     [device('gateway', '+'), 'iot/v1/+/measurements'],
+    [PUMP, 'spBv1.0/STATE/host/#'],
+    [PUMP, 'spBv1.0/STATE/host/x'],
+    [EDGE, 'other/spBv1.0/plant/NCMD/edge'],
+    [EDGE, 'spBv1.0/plant/DCMD/edge/x/y'],
+    [device('undefined/undefined'), '#'],
   ])('%#: %p', (account, filter) => {
     expect(mayFollow(account, filter)).toBe(false);
   });

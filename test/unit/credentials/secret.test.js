@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { hashSecret, isSecret, makeSecret } from '../../../api/credentials/secret.js';
 
+const KNOWN = await hashSecret('secret');
+
 test('a secret has 32 random bytes, and stands in a command line and a URL as it is', () => {
   const secrets = Array.from({ length: 100 }, makeSecret);
   expect(new Set(secrets).size).toBe(100);
@@ -34,6 +36,11 @@ test.each([
   '$7$101$$',
   '$7$0$AAAAAAAAAAAAAAAA$AAAA',
   `$7$101$$${'A'.repeat(85)}`,
-])('nothing is right for %p', async (hash) => {
+  // Of the secret 'secret' but for the kind; and hashes of the right length that no count of iterations leads to.
+  `$6${KNOWN.slice(2)}`,
+  KNOWN.replace('$101$', '$0$'),
+  KNOWN.replace('$101$', '$-101$'),
+  KNOWN.replace('$101$', '$x$'),
+])('nothing is right for hash %#', async (hash) => {
   for (const secret of ['', 'secret', Buffer.alloc(64)]) expect(await isSecret(secret, hash)).toBe(false);
 });

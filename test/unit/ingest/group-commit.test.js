@@ -1,7 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createGroupCommit } from '../../../api/ingest/group-commit.js';
-import { MAX_STATEMENTS_PER_GROUP_COMMIT } from '../../../schema/rules.js';
 
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
 /** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit one that is under way */
@@ -115,20 +114,46 @@ test('whatever comes in whatever order: committed once merged, one write a group
   );
 });
 
-test('a batch is closed when it is sent, and full at 256 statements; the rest leaves behind it', async () => {
+test('a batch: closed when it is sent, full at 2,000 entries; the rest leaves behind it', async () => {
   const { groups, inFlight, seen } = createBench();
   const add = (/** @type {number} */ key) => groups.add(0, key, { key, value: 1 });
   const first = [add(-2), add(-1)];
   await settle();
   inFlight[0]?.send();
-  const count = 2 * MAX_STATEMENTS_PER_GROUP_COMMIT + 9;
+  const count = 2 * 2000 + 9;
   const all = Promise.all([...first, ...Array.from({ length: count }, (_, key) => add(key))]);
   for (let next = inFlight[0]; next; next = inFlight[0]) {
     next.end();
     await settle();
   }
   await all;
-  expect(seen.map(({ updates }) => updates.length)).toEqual([2, 256, 256, 9]);
+  expect(seen.map(({ updates }) => updates.length)).toEqual([2, 2000, 2000, 9]);
+});
+
+test('a batch of heavy updates: full when their entries are 2,000, and one update alone can have more', async () => {
+  /** @type {string[][]} */
+  const sent = [];
+  /** @type {Array<() => void>} */
+  const ends = [];
+  const groups = createGroupCommit({
+    commit: (_, take) => {
+      sent.push(take().map(({ name }) => name));
+      return new Promise((resolve) => ends.push(() => resolve(undefined)));
+    },
+    merge: (/** @type {{ name: string, entries: number }} */ a) => a,
+    weigh: ({ entries }) => entries,
+  });
+  const add = (/** @type {string} */ name, /** @type {number} */ entries) =>
+    groups.add(0, name, { name, entries });
+  const all = [add('first', 1)];
+  await settle();
+  all.push(add('a', 1500), add('b', 500), add('c', 1), add('d', 5000), add('e', 1));
+  while (ends.length > 0) {
+    ends.shift()?.();
+    await settle();
+  }
+  await Promise.all(all);
+  expect(sent).toEqual([['first'], ['a', 'b'], ['c'], ['d'], ['e']]);
 });
 
 test('what is added in one turn leaves in one batch, though nobody waits, and is told of once that is committed', async () => {

@@ -1,105 +1,153 @@
 import { expect, test } from '@jest/globals';
 import { createHourBatches } from '../../../api/ingest/hour-batches.js';
+import { createSampleWrites } from '../../../api/store/measurements/writes.js';
+import { MillraceError } from '../../../common/errors.js';
+import { visitBlock } from '../../../schema/packed/block.js';
+import { HOUR_MS } from '../../../schema/rules.js';
 
-/** @typedef {import('../../../api/store/measurements/writes.js').HourWrite} HourWrite */
+/** @typedef {import('../../../api/store/session.js').Query} Query */
 
-const A = Buffer.from('device a');
-const B = Buffer.from('device b');
+const SENSOR = Buffer.alloc(16, 1);
+const A = /** @type {any} */ ({ bytes: Buffer.alloc(16, 10) });
+const B = /** @type {any} */ ({ bytes: Buffer.alloc(16, 11) });
 
-/** One row of an hour. @param {number} bucket @param {string} name @returns {HourWrite} */
-const rowOf = (bucket, name) => ({
-  bucket,
-  routing: Buffer.alloc(0),
-  queries: [{ query: name, params: [] }],
-  bytes: 13,
-});
+/** @param {Query} row @returns {number[]} the values of its samples */
+function valuesOf({ params }) {
+  const bucket = Number(/** @type {Buffer} */ (params[1]).readBigInt64BE());
+  /** @type {number[]} */
+  const values = [];
+  visitBlock(bucket, /** @type {Buffer} */ (params.at(-1)), (_, series) => values.push(...series().values));
+  return values;
+}
 
-/** A store of which one request after the other may be sent. */
-function createStore() {
+/** The store's own code, and requests that leave when a test says so. */
+function open() {
   /** @type {Array<{ send: () => void, end: (error?: Error) => void }>} */
   const waiting = [];
-  /** @type {string[][]} rows of each request that was sent */
+  /** @type {number[][][]} values in each row of each request that was sent */
   const sent = [];
-  /** @param {HourWrite} hour @param {(() => void)} [onSend] */
-  function commit({ queries }, onSend) {
-    // The array is asked for before it is waited for: what joins later must be in it.
-    return new Promise((resolve, reject) => {
-      waiting.push({
-        send() {
-          onSend?.();
-          sent.push(queries.map(({ query }) => query));
-        },
-        end: (error) => (error ? reject(error) : resolve(undefined)),
-      });
-    });
-  }
-  return { commit, waiting, sent };
-}
-
-function open() {
-  const store = createStore();
-  const patience = { persist: (/** @type {() => Promise<any>} */ request) => request() };
+  const session = {
+    writeMerged: (/** @type {import('../../../api/store/write-merger.js').Write} */ { take }) =>
+      new Promise((resolve, reject) => {
+        waiting.push({
+          send: () => sent.push(take().map(valuesOf)),
+          end: (error) => (error ? reject(error) : resolve(undefined)),
+        });
+      }),
+  };
+  const store = createSampleWrites(/** @type {any} */ (session));
+  const patience = /** @type {any} */ ({ persist: (/** @type {() => Promise<any>} */ request) => request() });
+  /** @type {number[]} rows of each request */
+  const noticed = [];
   const batches = createHourBatches({
-    store: /** @type {any} */ (store),
-    patience: /** @type {any} */ (patience),
+    store,
+    patience,
+    onSend: (_device, _hour, queries) => noticed.push(queries.length),
   });
-  return { batches, ...store };
+  /** A message of one sample. @param {any} device @param {number} hour @param {number} value it is its time, too, in ms */
+  const add = (device, hour, value) =>
+    batches.add(
+      device,
+      /** @type {any} */ (
+        store.plan([{ sensor: SENSOR, times: [hour * HOUR_MS + value], values: [value] }], 1)[0]
+      ),
+    );
+  return { batches, store, add, waiting, sent, noticed };
 }
 
-test('rows of one device and hour that wait share a batch, until it is sent', async () => {
-  const { batches, waiting, sent } = open();
-  const done = ['1', '2', '3'].map((name) => batches.add(A, rowOf(0, name)));
+test('messages of one device and hour wait: they leave as one row, until it is sent', async () => {
+  const { add, waiting, sent, noticed } = open();
+  const done = [3, 1, 2].map((value) => add(A, 0, value));
   waiting[0]?.send();
-  done.push(batches.add(A, rowOf(0, '4')));
+  done.push(add(A, 0, 4));
   expect(waiting).toHaveLength(2);
   waiting[1]?.send();
-  expect(sent).toEqual([['1', '2', '3'], ['4']]);
+  expect(sent).toEqual([[[1, 2, 3]], [[4]]]);
+  expect(noticed).toEqual([1, 1]);
   for (const { end } of waiting) end();
   await Promise.all(done);
 });
 
-test('hours that alternate, and devices, have a batch each', async () => {
-  const { batches, waiting, sent } = open();
-  const done = [0, 1, 0, 1, 0].map((hour, i) => batches.add(A, rowOf(hour, `${hour}:${i}`)));
-  done.push(batches.add(B, rowOf(0, 'b')));
+test('hours that alternate, and devices: a request each', async () => {
+  const { add, waiting, sent } = open();
+  const done = [0, 1, 0, 1, 0].map((hour, i) => add(A, hour, i));
+  done.push(add(B, 0, 9));
   expect(waiting).toHaveLength(3);
   for (const { send, end } of waiting) {
     send();
     end();
   }
-  expect(sent).toEqual([['0:0', '0:2', '0:4'], ['1:1', '1:3'], ['b']]);
+  expect(sent).toEqual([[[0, 2, 4]], [[1, 3]], [[9]]]);
   await Promise.all(done);
 });
 
-test('where a shared batch is refused, each knows its own rows still, and the next begins anew', async () => {
-  const { batches, waiting } = open();
-  const writes = ['1', '2'].map((name) => rowOf(0, name));
-  const done = writes.map((write) => batches.add(A, write));
+test('a request that is repeated: sends the very same row', () => {
+  const { add, waiting, sent, noticed } = open();
+  void add(A, 0, 1);
+  void add(A, 0, 2);
   waiting[0]?.send();
-  waiting[0]?.end(new Error('refused'));
-  expect((await Promise.allSettled(done)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(writes.map(({ queries, bytes }) => [queries.map(({ query }) => query), bytes])).toEqual([
-    [['1'], 13],
-    [['2'], 13],
-  ]);
-  void batches.add(A, rowOf(0, '3'));
-  expect(waiting).toHaveLength(2);
+  void add(A, 0, 3);
+  waiting[0]?.send();
+  expect(sent).toEqual([[[1, 2]], [[1, 2]]]);
+  expect(noticed).toEqual([1]);
 });
 
-test('one that is never sent holds up no later one', async () => {
-  const { batches, waiting } = open();
-  const lost = batches.add(A, rowOf(0, '1'));
+test('a shared row is refused: each message is tried alone, and the bad one fails alone', async () => {
+  const { add, waiting, sent } = open();
+  const done = [1, 2].map((value) => add(A, 0, value));
+  const outcomes = Promise.allSettled(done);
+  waiting[0]?.send();
+  waiting[0]?.end(new MillraceError('rejected', 'too large'));
+  while (waiting.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  for (const { send } of waiting.slice(1)) send();
+  waiting[1]?.end(new MillraceError('rejected', 'too large'));
+  waiting[2]?.end();
+  expect(sent).toEqual([[[1, 2]], [[1]], [[2]]]);
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+});
+
+test('a message of several rows is refused: each row is tried alone', async () => {
+  const { batches, store, waiting, sent } = open();
+  const times = Array.from({ length: 5000 }, (_, at) => at);
+  const hour = /** @type {any} */ (store.plan([{ sensor: SENSOR, times, values: times }], 1)[0]);
+  const done = batches.add(A, hour);
+  waiting[0]?.send();
+  waiting[0]?.end(new MillraceError('rejected', 'too large'));
+  for (let at = 1; at <= 2; at++) {
+    while (waiting.length <= at) await new Promise((resolve) => setImmediate(resolve));
+    waiting[at]?.send();
+    waiting[at]?.end();
+  }
+  await done;
+  expect(sent[0]).toHaveLength(2);
+  expect(sent.slice(1)).toEqual(sent[0]?.map((row) => [row]));
+});
+
+test('a row of one message is refused: it fails at once', async () => {
+  const { add, waiting } = open();
+  const alone = add(A, 0, 1);
+  waiting[0]?.send();
+  waiting[0]?.end(new MillraceError('rejected', 'too large'));
+  await expect(alone).rejects.toThrow('too large');
+  expect(waiting).toHaveLength(1);
+});
+
+test('a request that is never sent: holds up no later one', async () => {
+  const { add, waiting } = open();
+  const lost = add(A, 0, 1);
   waiting[0]?.end(new Error('this process ends'));
   await expect(lost).rejects.toThrow('this process ends');
-  void batches.add(A, rowOf(0, '2'));
+  void add(A, 0, 2);
   expect(waiting).toHaveLength(2);
 });
 
-test('a batch that is full is followed by another', () => {
-  const { batches, waiting } = open();
-  const large = { ...rowOf(0, 'large'), bytes: 60_000 };
-  void batches.add(A, large);
-  void batches.add(A, { ...large });
-  void batches.add(A, rowOf(0, 'small'));
-  expect(waiting).toHaveLength(2);
+test('a block that is full: followed by another', () => {
+  const { batches, store, add, waiting, sent } = open();
+  const times = Array.from({ length: 2000 }, (_, at) => at);
+  const large = () => /** @type {any} */ (store.plan([{ sensor: SENSOR, times, values: times }], 1)[0]);
+  void batches.add(A, large());
+  void batches.add(A, large());
+  void add(A, 0, 5000);
+  for (const { send } of waiting) send();
+  expect(sent.map((rows) => rows.map(({ length }) => length))).toEqual([[2000], [2001]]);
 });

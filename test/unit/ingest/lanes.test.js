@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals';
-import { createLanes } from '../../../api/ingest/lanes.js';
+import { describe, expect, test } from '@jest/globals';
+import { createLanes, isAwaited, laneOf } from '../../../api/ingest/lanes.js';
+import { parseTopic } from '../../../api/ingest/topics.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -58,4 +59,25 @@ test('births of one device come one after the other; one that fails holds up nob
   expect(behind.begun).toBe(true);
   behind.end();
   await last;
+});
+
+describe('Lanes: which lane a message takes, and whether what follows waits for it', () => {
+  const id = '3388eef7-0000-5000-8000-000000000000';
+  const identity = { id, bytes: Buffer.alloc(16), name: null };
+  const edge = 'plant/edge-1';
+
+  test.each([
+    ['iot/v1/pump/birth', id, true],
+    ['iot/v1/pump/measurements', id, false],
+    ['iot/v1/pump/status', id, false],
+    ['spBv1.0/plant/NBIRTH/edge-1', edge, true],
+    ['spBv1.0/plant/DBIRTH/edge-1/press', edge, true],
+    ['spBv1.0/plant/NDEATH/edge-1', edge, true],
+    ['spBv1.0/plant/DDEATH/edge-1/press', edge, true],
+    ['spBv1.0/plant/NDATA/edge-1', edge, false],
+    ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
+  ])('%s: lane %s, awaited: %s', (topic, lane, awaited) => {
+    const parsed = /** @type {import('../../../api/ingest/topics.js').Topic} */ (parseTopic(topic));
+    expect([laneOf(parsed, identity), isAwaited(parsed)]).toEqual([lane, awaited]);
+  });
 });

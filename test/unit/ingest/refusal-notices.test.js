@@ -6,6 +6,11 @@ import { until } from '../../support/until.js';
 
 const EVERY_MS = 100;
 
+/** @type {import('../../../common/errors.js').Refusal} */
+const FIRST = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
+/** @type {import('../../../common/errors.js').Refusal} */
+const WHOLE = { index: -1, code: 'malformed', path: '', rule: 'quotes "\u001b[2J"' };
+
 /** Notices, and what they have written. */
 function noticesWithLog() {
   /** @type {{ msg: string, refused: number, topic: string }[]} */
@@ -21,16 +26,19 @@ function noticesWithLog() {
 
 test('the first refusal is told at once, and those that follow are summed up by reason', async () => {
   const { lines, notices } = noticesWithLog();
-  notices.refused('iot/v1/a/measurements', { not_numeric: 1, bad_id: 2 });
-  notices.refused('iot/v1/a/measurements', { not_numeric: 2 });
-  notices.refused('iot/v1/b/measurements', { not_numeric: 1, too_old: 1 });
+  notices.refused('iot/v1/a/measurements', { not_numeric: 1, bad_id: 2 }, FIRST);
+  notices.refused('iot/v1/a/measurements', { not_numeric: 2 }, FIRST);
+  notices.refused('iot/v1/b/measurements', { not_numeric: 1, too_old: 1 }, FIRST);
   expect(lines.map(({ msg }) => msg)).toEqual([
-    'refused: 1 not_numeric, 2 bad_id, on "iot/v1/a/measurements"',
+    'refused: 1 not_numeric, 2 bad_id, on "iot/v1/a/measurements": [1].value: must be a number',
   ]);
+  expect(lines[0]).toMatchObject({ path: '[1].value', rule: 'must be a number' });
   await until(() => lines.length === 2, { what: 'the sum' });
   expect(lines[1]).toMatchObject({
-    msg: 'and 4 more: 3 not_numeric, 1 too_old; the last on "iot/v1/b/measurements"',
+    msg: 'and 4 more: 3 not_numeric, 1 too_old; the last on "iot/v1/b/measurements": [1].value: must be a number',
     refused: 4,
+    path: '[1].value',
+    rule: 'must be a number',
   });
 });
 
@@ -39,11 +47,11 @@ test('what is dropped counts with it, and each sum begins anew', async () => {
   notices.foreign('elsewhere');
   notices.foreign('else\nwhere');
   await until(() => lines.length === 2, { what: 'the first sum' });
-  notices.refused('iot/v1/a/measurements', { malformed: 1 });
+  notices.refused('iot/v1/a/measurements', { malformed: 1 }, WHOLE);
   await until(() => lines.length === 3, { what: 'the second sum' });
   expect(lines.map(({ msg }) => msg)).toEqual([
     'dropped: a topic outside the contract, on "elsewhere"',
     'and 1 more: 1 topic outside the contract; the last on "else\\nwhere"',
-    'and 1 more: 1 malformed; the last on "iot/v1/a/measurements"',
+    'and 1 more: 1 malformed; the last on "iot/v1/a/measurements": quotes "?[2J"',
   ]);
 });

@@ -79,7 +79,9 @@ test.each([
 });
 
 test('a record that is no map is refused alone', () => {
-  expect(read('8201a3006161021806061a4eaea188').refused).toEqual([{ index: 0, code: 'malformed' }]);
+  expect(read('8201a3006161021806061a4eaea188').refused).toMatchObject([
+    { index: 0, code: 'malformed', path: '[0]' },
+  ]);
 });
 
 test('arrays in arrays beyond every stack are malformed', () => {

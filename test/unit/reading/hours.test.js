@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { createLookUp } from '../../../api/reading/hours.js';
-import { HOUR_MS, LATE_MARGIN_MS } from '../../../schema/rules.js';
+import { HOUR_MS } from '../../../schema/rules.js';
 
 const SENSOR = { group: 3, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
 const NEW_YEAR = Date.UTC(2026, 0);
 const READ_FROM = NEW_YEAR + 2 * HOUR_MS;
+const FIVE_MINUTES_MS = 5 * 60_000;
 
 /** @param {number} at hours after the new year @param {Partial<import('../../../api/store/history/reads.js').HourRow>} [row] */
 const rowOf = (at, row = {}) => ({
@@ -44,8 +45,8 @@ test('how far packing is comes before the statistics, of which each year is aske
 
 test.each([
   ['nothing late', null, true],
-  ['late a millisecond more than the margin before the reading', READ_FROM - LATE_MARGIN_MS - 1, true],
-  ['late the margin before the reading', READ_FROM - LATE_MARGIN_MS, false],
+  ['late a millisecond more than the margin before the reading', READ_FROM - FIVE_MINUTES_MS - 1, true],
+  ['late the margin before the reading', READ_FROM - FIVE_MINUTES_MS, false],
   ['late after the reading', READ_FROM + 1, false],
 ])('statistics with %s', async (_, lateAt, isExact) => {
   const row = rowOf(1, { lateAt });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { REFUSAL_CODES } from '../../../api/http/contract/problems.js';
 import { ERRORS } from '../../../common/errors.js';
 import { byCount, CODES, codeOf } from '../../../web/letters/codes.js';
-import { indexesByCode, indexText } from '../../../web/letters/indexes.js';
+import { indexesByCode, indexText, reasonsOf } from '../../../web/letters/indexes.js';
 
 test('every refusal is explained in the words of the documents, with what to do', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());
@@ -36,4 +36,19 @@ test('which measurements of a message were refused is told by code, runs in shor
     ['too_old', '[4]'],
   ]);
   expect(indexText([-1])).toBe('the whole message');
+});
+
+test('Reasons: of one code: each text once, the first ones only, none of older letters', () => {
+  const refused = [
+    { index: -1, code: 'bad_id', path: '', rule: 'must be one object' },
+    { index: 1, code: 'too_old', path: '[1].ts', rule: 'is 1970' },
+    ...[2, 2, 3, 4].map((index) => ({ index, code: 'bad_id', path: `[${index}].n`, rule: 'must be a text' })),
+    { index: 5, code: 'malformed' },
+  ];
+  expect(reasonsOf(refused, 'bad_id', 3)).toEqual([
+    'must be one object',
+    '[2].n: must be a text',
+    '[3].n: must be a text',
+  ]);
+  expect(reasonsOf(refused, 'malformed', 3)).toEqual([]);
 });

@@ -56,7 +56,7 @@ export const postMeasurements = {
   scope: 'ingest',
   summary: 'Stores measurements of a device',
   description: `Takes what MQTT takes, and answers after the commit. What is refused is told here and makes no dead letter: \`refused\`
-lists it by its place in the message, and the others are stored. A message refused as a whole is a problem of that code.
+lists it by its place in the message, with the path and the rule that failed, and the others are stored. A message refused as a whole is a problem of that code.
 After \`busy\`, wait for as long as \`Retry-After\` says.`,
   query: SUBMISSION,
   body: {

@@ -50,3 +50,37 @@ test('a permit comes back from a request that fails, also from one that fails be
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
   expect(permits.inUse).toBe(0);
 });
+
+test('requests that wait go on when the window has grown, several at once', async () => {
+  const bound = { size: 1 };
+  const permits = createPermits(bound);
+  /** @type {Array<() => void>} */
+  const ends = [];
+  const all = Array.from({ length: 4 }, () =>
+    withPermit(permits, () => new Promise((resolve) => ends.push(() => resolve(undefined)))),
+  );
+  expect({ inUse: permits.inUse, waiting: permits.waiting }).toEqual({ inUse: 1, waiting: 3 });
+  bound.size = 3;
+  ends[0]?.();
+  await all[0];
+  expect({ inUse: permits.inUse, waiting: permits.waiting }).toEqual({ inUse: 3, waiting: 0 });
+  // Whoever was let go sends in the turns that follow.
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const end of ends) end();
+  await Promise.all(all);
+  expect(permits.inUse).toBe(0);
+});
+
+test('Permits: the bound has grown and requests still wait: a new request waits behind them', async () => {
+  const bound = { size: 1 };
+  const permits = createPermits(bound);
+  permits.enter();
+  /** @type {string[]} */
+  const entered = [];
+  const first = permits.enter()?.then(() => entered.push('first'));
+  bound.size = 2;
+  const second = permits.enter()?.then(() => entered.push('second'));
+  permits.leave(0);
+  await Promise.all([first, second]);
+  expect(entered).toEqual(['first', 'second']);
+});

@@ -79,7 +79,14 @@ describe('data', () => {
     expect(read(first, birth)).toEqual({
       found: [],
       allKnown: false,
-      refused: [{ index: 0, code: 'unknown_sensor' }],
+      refused: [
+        {
+          index: 0,
+          code: 'unknown_sensor',
+          path: 'metrics[0].alias',
+          rule: 'must be one that a birth defines',
+        },
+      ],
       skipped: 0,
     });
   });
@@ -139,8 +146,13 @@ test('nulls, transient values, texts, bytes, data sets, templates and files are 
     ],
     allKnown: false,
     refused: [
-      { index: 8, code: 'not_finite' },
-      { index: 11, code: 'unknown_sensor' },
+      { index: 8, code: 'not_finite', path: 'metrics[8].value', rule: 'must be a finite number' },
+      {
+        index: 11,
+        code: 'unknown_sensor',
+        path: 'metrics[11].datatype',
+        rule: 'is told neither here nor by a birth',
+      },
     ],
     skipped: 7,
   });

@@ -1,0 +1,64 @@
+import { ERRORS, MillraceError } from '../../common/errors.js';
+import { MAX_SENSORS_PER_DEVICE } from '../../schema/rules.js';
+
+/** @typedef {import('../../common/errors.js').ErrorCode} ErrorCode */
+/** @typedef {import('../../common/errors.js').Refusal} Refusal */
+
+/**
+ * Makes the JSON path of an element, or of one of its fields. `sensor`, `ts` and `value` stand for whatever the format
+ * calls these three; any other field is called by its own name.
+ *
+ * @typedef {(index: number, field?: string) => string} PathOf
+ */
+
+/** @param {(index: number) => string} element @param {Record<string, string>} names @returns {PathOf} */
+const paths = (element, names) => (index, field) => {
+  const begin = element(index);
+  if (field === undefined) return begin;
+  const name = names[field] ?? field;
+  return begin === '' ? name : `${begin}.${name}`;
+};
+
+const inArray = (/** @type {number} */ index) => `[${index}]`;
+const PLAIN = { sensor: 'sensor_id' };
+
+/** The paths of each format. They are made for refusals alone: a path for each measurement would cost the hot path. */
+export const PATHS = {
+  array: paths(inArray, PLAIN),
+  object: paths(() => '', PLAIN),
+  senml: paths(inArray, { sensor: 'n', ts: 't', value: 'v' }),
+  sparkplug: paths((index) => `metrics[${index}]`, { sensor: 'name', ts: 'timestamp' }),
+  birth: paths((index) => `sensors[${index}]`, {}),
+};
+
+/** The rule behind a code for one element, where whoever refuses names no closer one. @type {Partial<Record<ErrorCode, string>>} */
+const RULES = {
+  malformed: 'must be an object',
+  bad_timestamp: 'must be whole epoch milliseconds or ISO 8601',
+  not_finite: 'must be a finite number',
+  not_numeric: 'must be a number',
+  unknown_device: 'its device must be registered',
+  unknown_sensor: 'must name a registered sensor',
+  registration_limit: `its device must not have more than ${MAX_SENSORS_PER_DEVICE} sensors`,
+  rejected: 'the database refuses this content',
+};
+
+/** @param {ErrorCode} code @returns {string} */
+export const ruleOf = (code) => RULES[code] ?? ERRORS[code].title;
+
+/** A message of an error may quote what was sent; a dead letter keeps no more of it, in characters. */
+const MOST_RULE_LENGTH = 200;
+
+/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} of a message as a whole */
+export const wholeRefusal = (code, rule = ruleOf(code), path = '') => ({ index: -1, code, path, rule });
+
+/**
+ * @param {ErrorCode} code with which an error refuses the message as a whole
+ * @param {unknown} error
+ * @returns {Refusal}
+ */
+export function refusalOf(code, error) {
+  // What the database says names its statements and hosts, and what a defect says is for the log.
+  if (!(error instanceof MillraceError) || code === 'rejected') return wholeRefusal(code);
+  return wholeRefusal(code, error.message.slice(0, MOST_RULE_LENGTH), error.path);
+}

@@ -1,0 +1,90 @@
+import { visitBlock } from '../../../schema/packed/block.js';
+import { int32, int64 } from '../cells.js';
+import { partOf } from './partitions.js';
+
+/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+
+const SELECT = {
+  name: 'read_hour',
+  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ?',
+  // A message of 50 sensors is a row of 1 kB. Blocks of 32 KiB come from devices whose messages wait, few to an hour.
+  fetchSize: 500,
+};
+const SELECT_SINCE = {
+  ...SELECT,
+  name: 'read_hour_since',
+  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts >= ?',
+};
+const SELECT_PARTS = {
+  name: 'read_parts',
+  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? LIMIT 1',
+};
+
+/**
+ * The rows of an hour of a device, partition by partition.
+ *
+ * @param {import('../session.js').Session} session
+ */
+export function createMessageRows(session) {
+  return {
+    /**
+     * @param {Buffer} device 16 bytes
+     * @param {number} bucket epoch ms
+     * @param {number} part
+     * @param {number} [since] epoch ms: rows without a sample from then on may be left out
+     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: of part 0, every number of parts that the hour is spread over
+     */
+    async read(device, bucket, part, since = bucket) {
+      const key = [device, int64(bucket), int32(part)];
+      const rows =
+        since > bucket
+          ? await session.all(SELECT_SINCE, [...key, int64(since)])
+          : await session.all(SELECT, key);
+      // The static column comes with a row. Where no row is new enough, ask for it alone.
+      const [first] =
+        rows.length > 0 || part > 0 || since <= bucket ? rows : await session.all(SELECT_PARTS, key);
+      return { blocks: blocksOf(rows), parts: first?.['parts'] ?? [] };
+    },
+
+    /**
+     * @param {Buffer} device 16 bytes
+     * @param {number} bucket epoch ms
+     * @param {number} part
+     * @param {string} [after]
+     * @returns {Promise<{ blocks: Buffer[], parts: number[], next: string | undefined }>} a page
+     */
+    async page(device, bucket, part, after) {
+      const { rows, next } = await session.page(SELECT, [device, int64(bucket), int32(part)], after);
+      return { blocks: blocksOf(rows), parts: rows[0]?.['parts'] ?? [], next };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createMessageRows>} MessageRows */
+
+/** A partition that has the static column alone is one row without samples. @param {import('../session.js').Row[]} rows @returns {Buffer[]} */
+const blocksOf = (rows) => rows.map((row) => row['samples']).filter((blob) => blob !== null);
+
+/** @param {number[]} parts the numbers of parts that an hour is spread over @param {Uint8Array} sensor 16 bytes @returns {number[]} where its samples may be, besides part 0 */
+export const partsOfSensor = (parts, sensor) => [...new Set(parts.map((count) => partOf(sensor, count)))];
+
+/** @param {number[]} parts the numbers of parts that an hour is spread over @returns {number[]} all of these parts, besides part 0 */
+export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);
+
+/**
+ * @param {number} bucket epoch ms
+ * @param {Buffer[]} blocks
+ * @param {Buffer} sensor 16 bytes
+ * @returns {Series[]} its samples, each series sorted
+ * @throws {RangeError} when one is no block of samples of one hour
+ */
+export function samplesOf(bucket, blocks, sensor) {
+  /** @type {Series[]} */
+  const found = [];
+  for (const blob of blocks) {
+    visitBlock(bucket, blob, (id, series) => {
+      if (sensor.equals(id)) found.push(series());
+    });
+  }
+  return found;
+}

@@ -1,0 +1,195 @@
+import { MillraceError } from '../../common/errors.js';
+
+/** Partitions in one batch: Cassandra warns of more (`unlogged_batch_across_partitions_warn_threshold`). */
+const MAX_PARTITIONS = 10;
+
+/**
+ * Bytes in one batch of several partitions. Cassandra warns of more than 5 KiB and refuses more than 50 KiB; ScyllaDB warns of more
+ * than 128 KiB. Neither looks at a batch of one partition of one table.
+ */
+const MAX_BYTES = 5 * 1024;
+
+/** @typedef {import('./session.js').Query} Query */
+
+/**
+ * Rows of one partition that are to be written.
+ *
+ * @typedef {object} Write
+ * @property {string} name under which its latency is reported
+ * @property {Buffer} routing key of its partition
+ * @property {() => Query[]} take asked for the rows at the moment of sending, so that they can grow until then; asked again for the same rows where the request is repeated
+ * @property {() => number} bytes of these rows, more or less
+ * @property {object} id the same object each time that this write is repeated
+ */
+
+/**
+ * @typedef {object} Waiting
+ * @property {Write} write
+ * @property {string | null} replicas
+ * @property {() => void} resolve
+ * @property {(error: unknown) => void} reject
+ */
+
+/** @typedef {{ waiting: Waiting, queries: Query[] }} Member of a batch */
+
+/**
+ * Writes that wait for a place in the window leave together with others of the same replicas, whatever device and table: one
+ * request instead of up to ten. Measured: a row alone costs 16 µs of CPU in the client and 37 µs in the database, ten together 7 and
+ * 24 each. Nothing waits for company: an idle system sends each message at once, its row and its part of `latest` as one request
+ * where both have the same replicas.
+ *
+ *     waiting          [a: nodes 1 2 3] [b: nodes 2 3 4] [c: nodes 1 2 3] [d: nodes 1 2 3]
+ *     a place is free  [a c d] leaves, b is the first now
+ *
+ * A batch that fails is repeated as its writes: who asked for a write asks again, and it is sent alone.
+ */
+export class WriteMerger {
+  #enter;
+  #giveBack;
+  #send;
+  #replicasOf;
+  /** In order of arrival. @type {Set<Waiting>} */
+  #waiting = new Set();
+  /** By replicas, in order of arrival. @type {Map<string, Set<Waiting>>} */
+  #byReplicas = new Map();
+  /** Ids of writes that failed together with others. @type {WeakSet<object>} */
+  #alone = new WeakSet();
+  #isPumping = false;
+
+  /**
+   * @param {object} parts
+   * @param {() => Promise<void> | undefined} parts.enter settles when a request can be sent; undefined: at once
+   * @param {() => void} parts.giveBack gives back a place that nothing was sent with
+   * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request that has its place, and gives the place back
+   * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null: unknown, so the write leaves alone
+   */
+  constructor({ enter, giveBack, send, replicasOf }) {
+    this.#enter = enter;
+    this.#giveBack = giveBack;
+    this.#send = send;
+    this.#replicasOf = replicasOf;
+  }
+
+  /** Writes that wait for a place. */
+  get waiting() {
+    return this.#waiting.size;
+  }
+
+  /**
+   * @param {Write} write
+   * @returns {Promise<void>} settles when it is committed
+   * @throws {MillraceError} `unavailable` or `rejected`
+   */
+  write(write) {
+    return new Promise((resolve, reject) => {
+      const replicas = this.#alone.has(write.id) ? null : this.#replicasOf(write.routing);
+      const waiting = { write, replicas, resolve: () => resolve(undefined), reject };
+      this.#waiting.add(waiting);
+      if (replicas !== null) {
+        const others = this.#byReplicas.get(replicas);
+        if (others) others.add(waiting);
+        else this.#byReplicas.set(replicas, new Set([waiting]));
+      }
+      if (this.#isPumping) return;
+      this.#isPumping = true;
+      // What is written in the same turn, such as the other row of a message, leaves with it.
+      queueMicrotask(() => this.#pump());
+    });
+  }
+
+  /** Sends as long as something waits and there are places. */
+  #pump() {
+    while (this.#waiting.size > 0) {
+      const place = this.#enter();
+      if (place) {
+        place.then(
+          () => {
+            this.#sendNext();
+            this.#pump();
+          },
+          (error) => {
+            for (const waiting of this.#waiting) {
+              this.#remove(waiting);
+              waiting.reject(error);
+            }
+            this.#isPumping = false;
+          },
+        );
+        return;
+      }
+      this.#sendNext();
+    }
+    this.#isPumping = false;
+  }
+
+  #sendNext() {
+    const [first] = this.#waiting;
+    const batch = first ? this.#gather(first) : [];
+    const [leader] = batch;
+    if (!leader) {
+      this.#giveBack();
+      return;
+    }
+    const { name, routing } = leader.waiting.write;
+    const queries = batch.length === 1 ? leader.queries : batch.flatMap((member) => member.queries);
+    this.#send(name, queries, routing).then(
+      () => {
+        for (const { waiting } of batch) waiting.resolve();
+      },
+      (error) => this.#fail(batch, error),
+    );
+  }
+
+  /**
+   * @param {Waiting} first
+   * @returns {Member[]} it, and others of the same replicas as far as they fit; none where its rows cannot be made
+   */
+  #gather(first) {
+    /** @type {Member[]} */
+    const batch = [];
+    let bytes = first.write.bytes();
+    this.#take(first, batch);
+    if (first.replicas === null) return batch;
+    for (const waiting of this.#byReplicas.get(first.replicas) ?? []) {
+      if (batch.length >= MAX_PARTITIONS) break;
+      const more = waiting.write.bytes();
+      if (bytes + more > MAX_BYTES) continue;
+      bytes += more;
+      this.#take(waiting, batch);
+    }
+    return batch;
+  }
+
+  /** @param {Waiting} waiting @param {Member[]} batch */
+  #take(waiting, batch) {
+    this.#remove(waiting);
+    try {
+      batch.push({ waiting, queries: waiting.write.take() });
+    } catch (error) {
+      // A defect in making these rows must not stop the others.
+      waiting.reject(error);
+    }
+  }
+
+  /** @param {Waiting} waiting */
+  #remove(waiting) {
+    this.#waiting.delete(waiting);
+    const { replicas } = waiting;
+    if (replicas === null) return;
+    const others = this.#byReplicas.get(replicas);
+    others?.delete(waiting);
+    if (others?.size === 0) this.#byReplicas.delete(replicas);
+  }
+
+  /** @param {Member[]} batch @param {unknown} error */
+  #fail(batch, error) {
+    const together = batch.length > 1;
+    for (const { waiting } of batch) {
+      if (together) this.#alone.add(waiting.write.id);
+      // What the database refuses may be another write of the batch.
+      if (together && error instanceof MillraceError && error.code === 'rejected')
+        this.write(waiting.write).then(waiting.resolve, waiting.reject);
+      else waiting.reject(error);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * `npm run test:flaky -- FILE --times 20`: repeats one test file while other work keeps the processors busy. Prints each result, and
+ * keeps the output of runs that failed under `.data/flaky`. Exit code 1 when any run failed.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../../common/command.js';
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+import { createStatusLine } from '../../common/status-line.js';
+import { startLoad } from './load.js';
+
+const LOGS = '.data/flaky';
+
+/** More than this shows nothing new. */
+const MAX_LOAD = 4 * availableParallelism();
+
+/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+const FLAGS = {
+  times: { type: 'integer', help: 'how often the file runs', min: 1, fallback: 20 },
+  load: { type: 'integer', help: `busy threads beside it, at most ${MAX_LOAD}`, min: 0, fallback: 2 },
+};
+
+/** Folders under `test` whose suite has a name of its own; `npm test` runs the others. */
+const SUITES = ['unit', 'infra', 'browser', 'contract', 'thorough', 'cluster'];
+
+await runCommand(async () => {
+  process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
+  const [file = '', ...argv] = process.argv.slice(2);
+  const { times, load } = parseFlags(
+    'npm run test:flaky -- FILE',
+    FLAGS,
+    file.startsWith('--') ? [file] : argv,
+  );
+  if (!file.endsWith('.test.js') || !existsSync(file))
+    throw new MillraceError(
+      'usage',
+      `"${file}" is no test file. Name one: npm run test:flaky -- test/unit/x.test.js`,
+    );
+  const line = createStatusLine(process.stderr);
+  const stopLoad = startLoad(Math.min(load, MAX_LOAD));
+  let failed = 0;
+  try {
+    for (let run = 1; run <= times; run++) {
+      line.update(`${file}: run ${run} of ${times}, ${failed} failed`);
+      const began = performance.now();
+      const { code, output, stoppedBy } = await runOnce(file);
+      if (stoppedBy) throw new MillraceError('usage', `Stopped by ${stoppedBy} in run ${run}.`);
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      if (code !== 0) failed++;
+      const log = code === 0 ? '' : `, output in ${await keep(file, run, output)}`;
+      line.print(`run ${run} of ${times}: ${code === 0 ? 'passed' : 'FAILED'} in ${seconds} s${log}`);
+    }
+  } finally {
+    line.clear();
+    await stopLoad();
+  }
+  line.print(`${file}: ${times - failed} of ${times} runs passed.`);
+  process.exitCode = failed > 0 ? 1 : 0;
+});
+
+/** @param {string} file @returns {Promise<{ code: number, output: string, stoppedBy: string }>} */
+function runOnce(file) {
+  const suite = SUITES.filter((name) => file.split('/').at(1) === name).map((name) => `--${name}`);
+  const child = spawn(process.execPath, ['test/run.js', ...suite, '--ci', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  // A terminal's Ctrl-C reaches the tests without us; other signals reach only us.
+  let stoppedBy = '';
+  const passOn = (/** @type {NodeJS.Signals} */ signal) => {
+    stoppedBy = signal;
+    child.kill(signal);
+  };
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.once(signal, passOn);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.off(signal, passOn);
+      resolve({ code: code ?? 1, output, stoppedBy });
+    });
+  });
+}
+
+/** @param {string} file @param {number} run @param {string} output @returns {Promise<string>} where it is */
+async function keep(file, run, output) {
+  await mkdir(LOGS, { recursive: true });
+  const path = `${LOGS}/${basename(file, '.test.js')}-${run}.log`;
+  await writeFile(path, output);
+  return path;
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import mqtt from 'mqtt';
+import { createIntake } from '../../api/ingest/intake.js';
+import { connectStore } from '../../api/store/index.js';
+import { GROUPS, testAcknowledgements } from '../support/acknowledgement-order.js';
+import { HeldWrites } from '../support/held-writes.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { startMqttWire } from '../support/mqtt-wire.js';
+import { startTestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+
+const MARK = 'test/mark';
+
+const writes = new HeldWrites();
+/** @type {Array<() => Promise<unknown>>} */
+const cleanUps = [];
+/** @type {import('../support/mqtt-wire.js').MqttWire} between our subscriber and the broker */
+let wire;
+/** @type {import('../support/system.js').TestSystem} */
+let system;
+/** @type {ReturnType<typeof createIntake>} */
+let intake;
+/** @type {mqtt.MqttClient} */
+let client;
+let marks = 0;
+
+beforeAll(async () => {
+  const broker = await startMosquitto();
+  cleanUps.push(() => broker.remove());
+  wire = await startMqttWire(broker.url);
+  cleanUps.push(() => wire.stop());
+  system = await startTestSystem({
+    settings: { LATEST_GROUPS: String(GROUPS), MQTT_URL: wire.url },
+    openStore: async (options) => writes.watch(await connectStore(options)),
+    openIntake: (parts) => {
+      intake = createIntake(parts);
+      return intake;
+    },
+  });
+  cleanUps.push(() => system.stop());
+  client = await mqtt.connectAsync(broker.url);
+  cleanUps.push(() => client.endAsync(true));
+  client.on('message', () => marks++);
+  await client.subscribeAsync(MARK);
+});
+afterAll(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** @param {string} device @param {object[]} elements @returns {Promise<unknown>} settles when the broker has it */
+const publish = (device, elements) =>
+  client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(elements), { qos: 1 });
+
+/** @type {import('../support/acknowledgement-order.js').Door} */
+const subscriber = {
+  send(device, elements) {
+    // Nothing else is published meanwhile, and acknowledgements leave in order of arrival.
+    const index = wire.last().delivered.length;
+    const isAcknowledged = () => wire.last().acknowledged.length > index;
+    const published = publish(device, elements);
+    const acknowledged = async () => {
+      await published;
+      await until(isAcknowledged, { what: 'the acknowledgement to the broker' });
+    };
+    return { isAcknowledged, acknowledged: acknowledged() };
+  },
+
+  // Its acknowledgement would wait for the one before it, so we look for what it stores.
+  async sendAnother(device) {
+    await publish(device, [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
+    await until(async () => (await system.fetch(`/devices/${device}/sensors/s`)).status === 200);
+    await writes.quiet();
+  },
+
+  // A message of our subscriber to the broker, on the connection that also carries its acknowledgements.
+  async flush() {
+    const before = marks;
+    intake.send(MARK, Buffer.from('mark'));
+    await until(() => marks > before, { what: 'the mark' });
+  },
+};
+
+testAcknowledgements('external broker', { writes, door: subscriber });

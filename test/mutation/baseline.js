@@ -1,0 +1,89 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { MillraceError } from '../../common/errors.js';
+import { someAtOnce } from '../../common/some-at-once.js';
+import { covers, withCoverage } from './coverage.js';
+import { FAR_TESTS } from './modules.js';
+import { runTests } from './runner/child.js';
+import { hash } from './test-files.js';
+
+/** Without a mistake, a test file may go this long without finishing a test. */
+const LIMIT_MS = 120_000;
+
+/** @typedef {{ key: string, ms: number, coverage: import('./coverage.js').Coverage }} TestFile */
+
+/**
+ * Runs every unit test file without a mistake, to see how long it takes and what it executes. What is known from an earlier run is kept
+ * where neither the test nor anything that it imports has changed.
+ *
+ * @param {object} options
+ * @param {string} options.cache file for what is known
+ * @param {string[]} options.sources the files whose mutants will be tried
+ * @param {import('./test-files.js').ImportGraph} options.graph
+ * @param {import('./pool.js').Pool} options.pool
+ * @param {(text: string) => void} options.onStatus
+ * @param {AbortSignal} [options.signal]
+ * @returns {Promise<Map<string, TestFile>>}
+ * @throws {MillraceError} `usage` when a test fails without any mistake
+ */
+export async function measureTests({ cache, sources, graph, pool, onStatus, signal }) {
+  const files = new Set(sources);
+  /** @type {Record<string, TestFile>} */
+  const known = JSON.parse(await readFile(cache, 'utf8').catch(() => '{}'));
+  /** @type {Map<string, TestFile>} */
+  const tests = new Map();
+  /** @type {string[]} */
+  const failed = [];
+  let done = 0;
+  const relevant = graph.unitTests.filter((test) =>
+    [...graph.reachedBy(test).keys()].some((file) => files.has(file)),
+  );
+  await someAtOnce(pool.size, relevant, async (test) => {
+    onStatus(`Measuring the tests: ${++done} of ${relevant.length}`);
+    const closure = [...graph.reachedBy(test).keys()].sort();
+    const key = hash([...(await Promise.all(closure.map((file) => readFile(file, 'utf8')))), ...files]);
+    const before = known[test];
+    if (before?.key === key) return tests.set(test, before);
+    const { result, coverage } = await pool.use(({ directory }) =>
+      withCoverage({ directory, files }, (env) =>
+        runTests([test], { directory, limitMs: () => LIMIT_MS, env, signal }),
+      ),
+    );
+    if (result.end !== 'passed') return failed.push(`${test}: ${result.title}: ${result.error}`);
+    return tests.set(test, { key, ms: result.took[test] ?? 0, coverage });
+  });
+  if (failed.length > 0)
+    throw new MillraceError('usage', `These tests fail without any mistake:\n${failed.join('\n')}`);
+  await mkdir(dirname(cache), { recursive: true });
+  await writeFile(cache, JSON.stringify(Object.fromEntries(tests)));
+  return tests;
+}
+
+/**
+ * The test files that execute a mutant: those first that noticed most mistakes in its file, then the nearest, then the quickest.
+ *
+ * @param {import('./mutants.js').Mutant} mutant
+ * @param {object} known
+ * @param {Map<string, TestFile>} known.tests
+ * @param {import('./test-files.js').ImportGraph} known.graph
+ * @param {Map<string, number>} known.kills by test file, of mutants of the same file
+ * @returns {string[]}
+ */
+export function testsFor({ file, start, end }, { tests, graph, kills }) {
+  const rank = (/** @type {string} */ test) => [
+    -(kills.get(test) ?? 0),
+    graph.reachedBy(test).get(file) ?? Number.MAX_SAFE_INTEGER,
+    tests.get(test)?.ms ?? 0,
+  ];
+  return [...tests]
+    .filter(
+      ([test, { coverage }]) =>
+        !isFar(test, file) && (covers(coverage[file], start) || covers(coverage[file], end - 1)),
+    )
+    .map(([test]) => ({ test, order: rank(test) }))
+    .sort((a, b) => a.order.map((value, i) => value - Number(b.order[i])).find((order) => order !== 0) ?? 0)
+    .map(({ test }) => test);
+}
+
+/** @param {string} test @param {string} file */
+const isFar = (test, file) => Object.hasOwn(FAR_TESTS, test) && !FAR_TESTS[test]?.includes(file);

@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+import { measureTests } from './baseline.js';
+import { findUnnoticed } from './ci.js';
+import { matchEquivalents } from './equivalents.js';
+import { FINDINGS } from './findings.js';
+import { tryIntegrationTests } from './integration.js';
+import { MODULES } from './modules.js';
+import { MUST_DIE } from './must-die.js';
+import { mutantsOf } from './mutants.js';
+import { Pool } from './pool.js';
+import { killedShare, mutationPage } from './report.js';
+import { Results } from './results.js';
+import { sampleOf } from './sample.js';
+import { filesIn, readImportGraph } from './test-files.js';
+import { tryUnitTests } from './unit.js';
+
+const DATA = '.data/mutation';
+const PAGE = 'docs/mutation.md';
+
+/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+const FLAGS = {
+  only: { type: 'text', help: 'a file or folder: only its mutants' },
+  sample: { type: 'integer', help: 'how many mutants, drawn at random', min: 1 },
+  seed: { type: 'integer', help: 'of the sample', fallback: 1 },
+  integration: { type: 'switch', help: 'survivors also run the integration tests of their module' },
+  ci: { type: 'switch', help: 'the known mistakes of must-die.js alone' },
+  findings: { type: 'switch', help: 'the mistakes of findings.js alone' },
+  workers: {
+    type: 'integer',
+    help: 'mutants at a time',
+    min: 1,
+    fallback: Math.min(4, availableParallelism()),
+  },
+};
+
+/** @typedef {import('./report.js').Entry} Entry */
+
+/**
+ * @param {string[]} argv
+ * @param {import('../../common/status-line.js').StatusLine} line
+ */
+export async function mutationCommand(argv, line) {
+  const flags = parseFlags('npm run test:mutation --', FLAGS, argv);
+  const stop = new AbortController();
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.once(signal, () =>
+      stop.abort(new MillraceError('usage', `Stopped by ${signal}. The next run goes on here.`)),
+    );
+  const pool = await Pool.create(flags.workers);
+  try {
+    const run = flags.ci || flags.findings ? tryKnown : tryAll;
+    await run({ flags, pool, line, signal: stop.signal });
+  } finally {
+    line.clear();
+    await pool.remove();
+  }
+}
+
+/**
+ * @typedef {object} Run
+ * @property {{ [K in keyof typeof FLAGS]: any }} flags
+ * @property {Pool} pool
+ * @property {import('../../common/status-line.js').StatusLine} line
+ * @property {AbortSignal} signal
+ */
+
+/** @param {Run} run */
+async function tryKnown({ flags, pool, line, signal }) {
+  const known = flags.ci ? MUST_DIE : FINDINGS;
+  const graph = readImportGraph();
+  const problems = await findUnnoticed(known, { pool, graph, onStatus: line.update, signal });
+  for (const problem of problems) line.print(problem);
+  line.print(`Mutation: ${known.length} known mistakes, ${problems.length} problems.`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+/** @param {Run} run */
+async function tryAll({ flags, pool, line, signal }) {
+  const entries = entriesOf();
+  const { reasonOf, stale } = matchEquivalents(entries.map(({ mutant }) => mutant));
+  for (const entry of entries) {
+    entry.reason = reasonOf(entry.mutant);
+    if (entry.reason) entry.result = 'equivalent';
+  }
+  const wanted = entries.filter(
+    ({ mutant, result }) => result !== 'equivalent' && isWithin(mutant.file, flags.only),
+  );
+  if (wanted.length === 0) throw new MillraceError('usage', `There are no mutants of ${flags.only}.`);
+  const chosen = flags.sample ? sampleOf(wanted, flags.sample, flags.seed) : wanted;
+
+  const graph = readImportGraph();
+  const results = new Results(`${DATA}/results.jsonl`);
+  const sources = [...new Set(entries.map(({ mutant }) => mutant.file))];
+  const onStatus = line.update;
+  const tests = await measureTests({ cache: `${DATA}/tests.json`, sources, graph, pool, onStatus, signal });
+  const byMutant = new Map(chosen.map((entry) => [entry.mutant, entry]));
+  const show = progress(chosen.length, line);
+  const shared = { graph, results, signal };
+  await tryUnitTests([...byMutant.keys()], {
+    ...shared,
+    tests,
+    pool,
+    onVerdict(mutant, { killed, reached }) {
+      const entry = /** @type {Entry} */ (byMutant.get(mutant));
+      entry.result = killed ? 'unit' : reached ? 'survived' : 'unreached';
+      show(entry);
+    },
+  });
+  await tryIntegrationTests(chosen.filter(isSurvivor), { ...shared, line, run: flags.integration });
+
+  printSurvivors(chosen.filter(isSurvivor), line);
+  for (const { file, before } of stale)
+    line.print(`equivalents.js: no mutant of ${file} is \`${before}\` any more.`);
+  line.print(`Mutation: ${chosen.length} mutants, ${killedShare(chosen)} killed.`);
+  if (!flags.sample) writePage(entries, flags.integration, results);
+  process.exitCode = stale.length > 0 ? 1 : 0;
+}
+
+/** @returns {Entry[]} every mutant of every module */
+function entriesOf() {
+  return MODULES.flatMap(({ name, sources }) =>
+    sources
+      .flatMap(filesIn)
+      .flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
+      .map((mutant) => /** @type {Entry} */ ({ module: name, mutant, result: 'untried' })),
+  );
+}
+
+/** @param {string} file @param {string | undefined} only */
+const isWithin = (file, only) => !only || file === only || file.startsWith(`${only.replace(/\/$/, '')}/`);
+
+/** @param {Entry} entry */
+const isSurvivor = ({ result }) => result === 'survived' || result === 'unreached';
+
+/** @param {number} count @param {import('../../common/status-line.js').StatusLine} line @returns {(entry: Entry) => void} */
+function progress(count, line) {
+  const began = performance.now();
+  const seen = { tried: 0, survived: 0 };
+  return (entry) => {
+    seen.tried++;
+    if (isSurvivor(entry)) seen.survived++;
+    const minutes = ((performance.now() - began) / seen.tried) * (count - seen.tried) * (1 / 60_000);
+    const { file, line: at } = entry.mutant;
+    line.update(
+      `Mutation: ${seen.tried} of ${count}, ${seen.survived} survived, ${minutes.toFixed(0)} min left: ${file}:${at}`,
+    );
+  };
+}
+
+/** @param {Entry[]} entries @param {import('../../common/status-line.js').StatusLine} line */
+function printSurvivors(entries, line) {
+  for (const { mutant, module, result } of entries) {
+    const { file, line: at, before, after } = mutant;
+    line.print(
+      `${module}: ${file}:${at}${result === 'unreached' ? ' (no unit test)' : ''}: ${before} -> ${after}`,
+    );
+  }
+}
+
+/**
+ * The whole page, also after a run over a part: of other files what earlier runs found.
+ *
+ * @param {Entry[]} entries
+ * @param {boolean} withIntegration
+ * @param {Results} results
+ */
+function writePage(entries, withIntegration, results) {
+  for (const entry of entries) {
+    if (entry.result !== 'untried') continue;
+    const source = readFileSync(entry.mutant.file, 'utf8');
+    const unit = results.get(Results.keyOf(source, entry.mutant, 'unit'));
+    const later = results.get(Results.keyOf(source, entry.mutant, 'integration'));
+    if (unit)
+      entry.result = unit.killed
+        ? 'unit'
+        : later?.killed
+          ? 'integration'
+          : unit.reached
+            ? 'survived'
+            : 'unreached';
+  }
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const command = `npm run test:mutation${withIntegration ? ' -- --integration' : ''}`;
+  writeFileSync(
+    PAGE,
+    mutationPage(entries, { date: new Date().toISOString().slice(0, 10), commit, command }),
+  );
+}

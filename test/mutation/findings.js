@@ -1,0 +1,66 @@
+/**
+ * Mistakes that no unit test noticed on 2026-11-22, by the number of the finding. `npm run test:mutation -- --findings` tries them on
+ * all unit tests that import the file. One that dies belongs in must-die.js, with the test that noticed it.
+ *
+ * @type {import('./ci.js').Known[]}
+ */
+export const FINDINGS = [
+  ['S1', 'schema/rules.js', 'LATE_MARGIN_MS = 5 * 60_000', 'LATE_MARGIN_MS = 0'],
+  [
+    'S2',
+    'api/ingest/sample-writer.js',
+    `await writeHours(device, hours, parts);
+      // Read after the commit: a packer whose reading began before may have missed it.
+      const time = clock.now();`,
+    `const time = clock.now();
+      await writeHours(device, hours, parts);`,
+  ],
+  [
+    'S3',
+    'api/packing/first-pass.js',
+    'await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);',
+    'await sensors.pack({ device, sensor, hour }, series, await clock.now(), found.unreadable);',
+  ],
+  ['S4', 'api/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
+  ['S5', 'api/ingest/latest-writer.js', 'await groups.add(device.group', 'void groups.add(device.group'],
+  ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(one)) continue;', ''],
+  [
+    'S7',
+    'api/ingest/late-writer.js',
+    'await days.note(device, late, at);',
+    'void days.note(device, late, at);',
+  ],
+  ['S7', 'api/ingest/late-days.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
+  ['S9', 'api/ingest/pressure/permits.js', 'bound.note?.(began, isFailure(error));', ''],
+  ['S9', 'api/ingest/pressure/permits.js', "error.code === 'unavailable'", "error.code !== 'unavailable'"],
+  ['S9', 'api/ingest/pressure/median.js', '.sort()', ''],
+  ['S9', 'api/ingest/pressure/window.js', 'unloaded.shift()', 'unloaded.pop()'],
+  ['S10', 'api/credentials/turnstile.js', 'inside++', 'inside--'],
+  ['S11', 'api/http/access/cookie.js', "path: '/', secure }", "path: '/', secure: false }"],
+  [
+    'S11',
+    'api/http/access/index.js',
+    'demandOwnPage(req, ANYBODY);\n      res.clearCookie',
+    'res.clearCookie',
+  ],
+  ['S12', 'api/ingest/sparkplug/topic.js', "type === 'NBIRTH' || type === 'DBIRTH'", 'false'],
+  ['S12', 'api/ingest/sparkplug/topic.js', "type === 'NDEATH' || type === 'DDEATH'", 'false'],
+  ['S12', 'api/ingest/sparkplug/definition-book.js', 'before?.text === text && ', 'false && '],
+  ['S12', 'api/ingest/sparkplug/definition-book.js', '!known || known.bornAt <= bornAt', 'true'],
+  ['S13', 'api/credentials/keeper.js', 'devices.length > MOST_DEVICES', 'devices.length > MOST_DEVICES + 1'],
+  ['S13', 'api/credentials/changes.js', 'if (became && wasGood) await onChange(became.deviceId);', ''],
+  ['S14', 'api/ingest/formats/index.js', 'if (Array.isArray(content) && isSenml(elements[0]))', 'if (false)'],
+  ['S14', 'api/ingest/formats/index.js', 'SENML_LABELS.some(', 'SENML_LABELS.every('],
+  ['S14', 'api/ingest/formats/senml.js', 'Math.round(seconds * 1000)', 'Math.floor(seconds * 1000)'],
+  ['S15', 'api/ingest/measurements.js', 'seenAt === null ? undefined : lastSeen', 'lastSeen'],
+  ['S15', 'api/ingest/late-writer.js', 'onLate(to - from);', ''],
+  [
+    'S16',
+    'simulator/faults/device-faults.js',
+    'Math.ceil(shuffled.length / 2)',
+    'Math.floor(shuffled.length / 2)',
+  ],
+  ['S18', 'compare/bitmap.js', 'grown.set(bytes);', ''],
+  ['S18', 'compare/sensor.js', 'strange.length > 0 || beaten', 'strange.length > 0'],
+  ['S18', 'compare/device.js', 'if (samples.some(({ time }) => time > ts)) return false;', ''],
+].map(([finding, file = '', before = '', after = '']) => ({ finding, file, before, after }));

@@ -1,0 +1,121 @@
+/**
+ * The modules that carry the promise, and the test files that are asked about a mistake in them that no unit test noticed. This is
+ * the only place that knows their folders.
+ *
+ * @typedef {object} Module
+ * @property {string} name
+ * @property {string[]} sources files, or folders with all that is in them
+ * @property {string[]} integration test files, nearest first
+ */
+
+const integration = (/** @type {string[]} */ ...names) =>
+  names.map((name) => `test/integration/${name}.test.js`);
+const thorough = (/** @type {string[]} */ ...names) => names.map((name) => `test/thorough/${name}.test.js`);
+const ingest = (/** @type {string[]} */ ...names) => names.map((name) => `api/ingest/${name}.js`);
+
+/** @type {Module[]} */
+export const MODULES = [
+  {
+    name: 'packed form',
+    sources: ['schema/packed'],
+    integration: [...integration('packing', 'http/series'), ...thorough('history/whole')],
+  },
+  {
+    name: 'rules',
+    sources: ['schema/rules.js'],
+    integration: [...integration('packing', 'packing-late', 'http/series'), ...thorough('history/whole')],
+  },
+  { name: 'sizes', sources: ['schema/sizes.js'], integration: integration('refused-by-size') },
+  {
+    name: 'message to acknowledgement',
+    sources: ingest(
+      'accept',
+      'acknowledgements',
+      'basket',
+      'measurements',
+      'sample-writer',
+      'latest-writer',
+      'late-writer',
+      'late-days',
+      'hour-batches',
+      'group-commit',
+      'dead-letter-box',
+      'lanes',
+      'budget',
+      'submission',
+    ),
+    integration: [
+      ...integration('merging', 'poison', 'refused-by-size', 'packing-late', 'presence', 'replay'),
+      ...integration('http/submission', 'hostile-payloads', 'unknown-devices'),
+      ...thorough('puback'),
+    ],
+  },
+  {
+    name: 'packing',
+    sources: ['api/packing'],
+    integration: [
+      ...integration('packing', 'packing-late', 'packing-processes'),
+      ...thorough('history/whole'),
+    ],
+  },
+  {
+    name: 'reading',
+    sources: ['api/reading'],
+    integration: integration('http/series', 'http/paging-measurements', 'http/paging-history', 'http/export'),
+  },
+  {
+    name: 'backpressure',
+    sources: ['api/ingest/pressure'],
+    integration: [...integration('merging'), ...thorough('window')],
+  },
+  {
+    name: 'formats',
+    sources: ['api/ingest/formats'],
+    integration: integration('hostile-payloads', 'merging', 'http/submission'),
+  },
+  {
+    name: 'Sparkplug',
+    sources: ['api/ingest/sparkplug'],
+    integration: integration('sparkplug', 'sparkplug-restart', 'sparkplug-external', 'births-order'),
+  },
+  {
+    name: 'cursor',
+    sources: ['api/http/cursor.js'],
+    integration: integration('http/cursors', 'http/paging-latest', 'http/paging-devices'),
+  },
+  {
+    name: 'HTTP access',
+    sources: ['api/http/access'],
+    integration: integration('http/access', 'http/access-sessions', 'http/access-limits', 'tls'),
+  },
+  {
+    name: 'credentials',
+    sources: ['api/credentials'],
+    integration: integration(
+      'device-rights',
+      'credentials-at-once',
+      'http/credentials',
+      'credentials-command',
+      'credentials-mosquitto',
+    ),
+  },
+  { name: 'compare', sources: ['compare'], integration: integration('compare') },
+  {
+    name: 'faults of the simulator',
+    sources: ['simulator/faults'],
+    integration: integration('simulator-fleet', 'simulator-replay'),
+  },
+];
+
+/**
+ * Unit tests that take seconds and are about something else, with the sources about which they are asked all the same.
+ *
+ * @type {Record<string, string[]>}
+ */
+export const FAR_TESTS = {
+  'test/unit/sizing/simulation.test.js': ['schema/rules.js', 'schema/sizes.js'],
+  'test/unit/sizing/properties.test.js': ['schema/rules.js', 'schema/sizes.js'],
+  'test/unit/bench/history-size.test.js': [],
+  'test/unit/bench/loader.test.js': [],
+  'test/unit/bench/report.test.js': [],
+};

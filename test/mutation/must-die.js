@@ -1,0 +1,281 @@
+/**
+ * Mistakes that CI makes, each with the test that must notice it. `before` stands exactly once in the file. When the code changes, name
+ * the new code here, with a mistake of the same kind; check it with `npm run test:mutation -- --ci`.
+ *
+ * @type {import('./ci.js').Known[]}
+ */
+export const MUST_DIE = [
+  // The packed form.
+  {
+    file: 'schema/packed/hour/bytes.js',
+    before: 'bytes.push((lo & 0x7f) | 0x80);',
+    after: 'bytes.unshift((lo & 0x7f) | 0x80);',
+    test: 'test/unit/packed-hour.test.js',
+  },
+  {
+    file: 'schema/packed/pack.js',
+    before: 'view.setUint32(at, /** @type {number} */ (times[i]) - bucket, true);',
+    after: '',
+    test: 'test/unit/packed.test.js',
+  },
+  {
+    file: 'schema/packed/block.js',
+    before: 'view.setUint16(at, shared[index] ? 0 : to - from, true);',
+    after: 'view.setUint16(at, to - from, true);',
+    test: 'test/unit/packed-block.test.js',
+  },
+  {
+    file: 'schema/packed/statistics.js',
+    before: 'if (value > max) max = value;',
+    after: '',
+    test: 'test/unit/packed.test.js',
+  },
+  {
+    file: 'schema/packed/sum.js',
+    before: 'return sum + lost;',
+    after: 'return sum;',
+    test: 'test/unit/sum.test.js',
+  },
+  // Rules and sizes.
+  {
+    file: 'schema/rules.js',
+    before: 'MAX_SAMPLES_PER_HISTORY_ROW = 65_536',
+    after: 'MAX_SAMPLES_PER_HISTORY_ROW = 131_072',
+    test: 'test/unit/packing.test.js',
+  },
+  {
+    file: 'schema/sizes.js',
+    before: 'const batchHours = devices * batchDays * DAY_HOURS;',
+    after: 'const batchHours = devices * DAY_HOURS;',
+    test: 'test/unit/sizes.test.js',
+  },
+  // From the message to its acknowledgement.
+  {
+    file: 'api/ingest/acknowledgements.js',
+    before: 'while (owed[0]?.settled) owed.shift()?.acknowledge();',
+    after: 'owed.shift()?.acknowledge();',
+    test: 'test/unit/acknowledgements.test.js',
+  },
+  {
+    file: 'api/ingest/basket.js',
+    before: 'if (ts < this.#rules.oldest) return',
+    after: 'if (ts <= this.#rules.oldest) return',
+    test: 'test/unit/ingest/basket.test.js',
+  },
+  {
+    file: 'api/ingest/budget.js',
+    before: 'used -= payloadBytes + MESSAGE_OVERHEAD;',
+    after: 'used -= payloadBytes;',
+    test: 'test/unit/ingest/budget.test.js',
+  },
+  {
+    file: 'api/ingest/hour-batches.js',
+    before: 'batch.hour.pieces.push(...hour.pieces);',
+    after: '',
+    test: 'test/unit/ingest/hour-batches.test.js',
+  },
+  {
+    file: 'api/ingest/group-commit.js',
+    before: 'batch.closed = true;',
+    after: '',
+    test: 'test/unit/ingest/group-commit.test.js',
+  },
+  {
+    file: 'api/ingest/group-commit.js',
+    before: 'await commit(group, take, () => batch.entries);',
+    after: 'void commit(group, take, () => batch.entries);',
+    test: 'test/unit/ingest/group-commit.test.js',
+  },
+  {
+    file: 'api/ingest/lanes.js',
+    before: 'const done = before ? before.then(work, work) : work();',
+    after: 'const done = work();',
+    test: 'test/unit/ingest/lanes.test.js',
+  },
+  // Packing and reading.
+  {
+    file: 'api/packing/history-rows.js',
+    before: 'time === b.times[at] && Object.is(a.values[at], b.values[at])',
+    after: 'time === b.times[at]',
+    test: 'test/unit/packing.test.js',
+  },
+  {
+    file: 'api/packing/device-hour.js',
+    before: 'into.unreadable++;',
+    after: '',
+    test: 'test/unit/history/sensor-hour.test.js',
+  },
+  {
+    file: 'api/packing/behind.js',
+    before: 'Math.min(...packedUntil.values())',
+    after: 'Math.max(...packedUntil.values())',
+    test: 'test/unit/packing.test.js',
+  },
+  {
+    file: 'api/reading/hours.js',
+    before: 'exact: isExact(row) ? row.statistics : null,',
+    after: 'exact: row.statistics,',
+    test: 'test/unit/reading/hours.test.js',
+  },
+  {
+    file: 'api/reading/series/bins.js',
+    before: 'points.push({ ts: (first + bin) * width, min, max',
+    after: 'points.push({ ts: (first + bin + 1) * width, min, max',
+    test: 'test/unit/reading/bins.test.js',
+  },
+  // Backpressure.
+  {
+    file: 'api/ingest/pressure/window.js',
+    before: 'size = Math.max(least, size * AFTER_FAILURES);',
+    after: '',
+    test: 'test/unit/ingest/pressure/window.test.js',
+  },
+  {
+    file: 'api/ingest/pressure/window.js',
+    before: 'if (probe && !failed) return noteProbed(probe, began, at);',
+    after: '',
+    test: 'test/unit/ingest/pressure/window.test.js',
+  },
+  // Formats and Sparkplug.
+  {
+    file: 'api/ingest/formats/senml.js',
+    before: 'takeBase(index, fields, base);',
+    after: '',
+    test: 'test/unit/ingest/senml.test.js',
+  },
+  {
+    file: 'api/ingest/formats/json-cursor.js',
+    before: 'if (decimals === 0) return Number.NaN;',
+    after: '',
+    test: 'test/unit/ingest/senml-fast.test.js',
+  },
+  {
+    file: 'api/ingest/sparkplug/datatypes.js',
+    before: "(typeof value === 'object' ? value.low : Number(value))",
+    after: 'Number(value)',
+    test: 'test/unit/ingest/sparkplug/payload.test.js',
+  },
+  {
+    file: 'api/ingest/sparkplug/sequence.js',
+    before: 'const inOrder = next === null || seq === next;',
+    after: 'const inOrder = true;',
+    test: 'test/unit/ingest/sparkplug/sequence.test.js',
+  },
+  // Credentials.
+  {
+    file: 'api/credentials/rights.js',
+    before: '!WILDCARD.test(device) && (speaksFor',
+    after: '(speaksFor',
+    test: 'test/unit/credentials/rights.test.js',
+  },
+  {
+    file: 'api/credentials/guesses.js',
+    before: 'if (one) one.wrong++;',
+    after: '',
+    test: 'test/unit/credentials/accounts.test.js',
+  },
+  // Faults of the simulator.
+  {
+    file: 'simulator/faults/rates.js',
+    before: '!(rate >= 0 && rate <= 1)',
+    after: '!(rate >= 0)',
+    test: 'test/unit/simulator/flags.test.js',
+  },
+  {
+    file: 'simulator/faults/device-faults.js',
+    before: 'shuffled.slice(0, kept)',
+    after: 'shuffled',
+    test: 'test/unit/simulator/faults.test.js',
+  },
+  {
+    file: 'api/credentials/rights.js',
+    before: "if (filter.startsWith('$')) return false;",
+    after: '',
+    test: 'test/unit/credentials/rights.test.js',
+  },
+  // Mistakes that no unit test noticed on 2026-11-22, by the number of the finding: see findings.js.
+  {
+    // S1
+    file: 'schema/rules.js',
+    before: 'LATE_MARGIN_MS = 5 * 60_000',
+    after: 'LATE_MARGIN_MS = 0',
+    test: 'test/unit/rules.test.js',
+  },
+  {
+    // S3
+    file: 'api/packing/first-pass.js',
+    before: 'await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);',
+    after: 'await sensors.pack({ device, sensor, hour }, series, await clock.now(), found.unreadable);',
+    test: 'test/unit/history/packer.test.js',
+  },
+  {
+    // S4
+    file: 'api/packing/packer.js',
+    before: 'return packedUntil >= day + DAY_MS && now',
+    after: 'return now',
+    test: 'test/unit/history/packer.test.js',
+  },
+  {
+    // S7
+    file: 'api/ingest/late-writer.js',
+    before: 'await days.note(device, late, at);',
+    after: 'void days.note(device, late, at);',
+    test: 'test/unit/history/late-rows.test.js',
+  },
+  {
+    // S9
+    file: 'api/ingest/pressure/median.js',
+    before: '.sort()',
+    after: '',
+    test: 'test/unit/ingest/pressure/median.test.js',
+  },
+  {
+    // S10
+    file: 'api/credentials/turnstile.js',
+    before: 'inside++',
+    after: 'inside--',
+    test: 'test/unit/credentials/turnstile.test.js',
+  },
+  {
+    // S11
+    file: 'api/http/access/cookie.js',
+    before: "path: '/', secure }",
+    after: "path: '/', secure: false }",
+    test: 'test/unit/http/access/cookies.test.js',
+  },
+  {
+    // S12
+    file: 'api/ingest/sparkplug/definition-book.js',
+    before: 'before?.text === text && ',
+    after: 'false && ',
+    test: 'test/unit/ingest/sparkplug/definition-book.test.js',
+  },
+  {
+    // S13
+    file: 'api/credentials/changes.js',
+    before: 'if (became && wasGood) await onChange(became.deviceId);',
+    after: '',
+    test: 'test/unit/credentials/changes.test.js',
+  },
+  {
+    // S16
+    file: 'simulator/faults/device-faults.js',
+    before: 'Math.ceil(shuffled.length / 2)',
+    after: 'Math.floor(shuffled.length / 2)',
+    test: 'test/unit/simulator/faults-exact.test.js',
+  },
+  {
+    // S18
+    file: 'compare/bitmap.js',
+    before: 'grown.set(bytes);',
+    after: '',
+    test: 'test/unit/compare/bitmap.test.js',
+  },
+  {
+    // S18
+    file: 'compare/sensor.js',
+    before: 'strange.length > 0 || beaten',
+    after: 'strange.length > 0',
+    test: 'test/unit/compare/compare.test.js',
+  },
+];

@@ -1,0 +1,120 @@
+/** @typedef {import('./mutants.js').Mutant} Mutant */
+
+/**
+ * What became of one mutant.
+ *
+ * @typedef {object} Entry
+ * @property {string} module
+ * @property {Mutant} mutant
+ * @property {'unit' | 'integration' | 'survived' | 'unreached' | 'equivalent' | 'untried'} result `unit` and `integration`: which tests
+ *   noticed it; `unreached`: no unit test executes it, and nothing else noticed it
+ * @property {string} [reason] why an equivalent cannot be noticed
+ */
+
+const COLUMNS = /** @type {const} */ ([
+  'unit',
+  'integration',
+  'survived',
+  'unreached',
+  'equivalent',
+  'untried',
+]);
+
+/**
+ * `docs/mutation.md`.
+ *
+ * @param {Entry[]} entries
+ * @param {{ date: string, commit: string, command: string }} run
+ * @returns {string}
+ */
+export function mutationPage(entries, { date, commit, command }) {
+  const modules = [...new Set(entries.map(({ module }) => module))];
+  const rows = modules.map((name) =>
+    rowOf(
+      name,
+      entries.filter((entry) => entry.module === name),
+    ),
+  );
+  const head = [
+    'module',
+    'mutants',
+    'killed by unit tests',
+    'killed by integration tests',
+    'survived',
+    'no unit test executes it',
+    'equivalent',
+    'not tried',
+    'killed',
+  ];
+  return `# Mutation tests
+
+A mutant is the program with one deliberate mistake. A test kills a mutant when it fails because of the mistake. A mutant that survives
+shows what the tests do not check. \`npm run test:mutation\` writes this page.
+
+Measured on ${date}, commit ${commit}. Repeat it with \`${command}\`.
+
+- Each mutant runs the unit tests that execute it. With \`--integration\`, survivors also run the integration tests of their module.
+- An equivalent mutant does the same as the program. No test can kill it; the reason is below.
+- The last column is the share of killed mutants among those that were tried, without equivalents.
+- The modules, their tests and the list of equivalents are in \`test/mutation/\`.
+
+${table(head, [...rows, rowOf('**all**', entries)])}
+${section('Equivalent mutants', entries, 'equivalent')}${section('Survivors', entries, 'survived')}${unreachedTable(entries)}`;
+}
+
+/** @param {string} name @param {Entry[]} entries @returns {(string | number)[]} */
+function rowOf(name, entries) {
+  const count = (/** @type {string} */ wanted) => entries.filter(({ result }) => result === wanted).length;
+  return [name, entries.length, ...COLUMNS.map(count), killedShare(entries)];
+}
+
+/** @param {Entry[]} entries @returns {string} in percent */
+export function killedShare(entries) {
+  const asked = entries.filter(({ result }) => result !== 'equivalent' && result !== 'untried');
+  const killed = asked.filter(({ result }) => result === 'unit' || result === 'integration');
+  return asked.length === 0 ? '-' : `${((100 * killed.length) / asked.length).toFixed(1)} %`;
+}
+
+/** @param {string[]} head @param {(string | number)[][]} rows */
+function table(head, rows) {
+  const line = (/** @type {(string | number)[]} */ cells) => `| ${cells.join(' | ')} |`;
+  return `${[line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')}\n`;
+}
+
+/** @param {string} title @param {Entry[]} entries @param {Entry['result']} wanted */
+function section(title, entries, wanted) {
+  const files = grouped(entries);
+  const parts = [...files].flatMap(([file, all]) => {
+    const found = all.filter(({ result }) => result === wanted);
+    return found.length === 0 ? [] : [`\n### ${file}\n\n${found.map(item).join('\n')}\n`];
+  });
+  return parts.length === 0 ? '' : `\n## ${title}\n${parts.join('')}`;
+}
+
+/** Their number alone: what is missing is a test of the file. @param {Entry[]} entries */
+function unreachedTable(entries) {
+  const rows = [...grouped(entries.filter(({ result }) => result === 'unreached'))];
+  if (rows.length === 0) return '';
+  const counts = rows.map(([file, found]) => [file, found.length]);
+  return `\n## Survivors that no unit test executes\n\n${table(['file', 'mutants'], counts)}`;
+}
+
+/** Lines move, so the page names none. @param {Entry} entry */
+function item({ mutant, reason }) {
+  return `- ${code(mutant.before)} → ${code(mutant.after)}${reason ? `: ${reason}` : ''}`;
+}
+
+/** @param {string} text */
+function code(text) {
+  const fence = text.includes('`') ? '``' : '`';
+  const space = fence.length > 1 ? ' ' : '';
+  return `${fence}${space}${text}${space}${fence}`;
+}
+
+/** @param {Entry[]} entries */
+function grouped(entries) {
+  /** @type {Map<string, Entry[]>} */
+  const files = new Map();
+  for (const entry of entries) files.set(entry.mutant.file, [...(files.get(entry.mutant.file) ?? []), entry]);
+  return files;
+}

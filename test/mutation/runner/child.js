@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { TEMPORARY } from '../workspace.js';
+
+const script = fileURLToPath(new URL('run.js', import.meta.url));
+
+/**
+ * How a run of test files ended. `time`: a test took too long, or waited for what never came.
+ *
+ * @typedef {object} Outcome
+ * @property {'passed' | 'failed' | 'time'} end
+ * @property {string} file the last test file that began
+ * @property {string} title of the test that failed
+ * @property {string} error
+ * @property {Record<string, number>} took ms of each file that passed
+ */
+
+/**
+ * Runs test files in a process of their own, and ends that process and its children.
+ *
+ * @param {string[]} files relative to `directory`
+ * @param {{ directory: string, limitMs: (file: string) => number, env?: Record<string, string>, signal?: AbortSignal }} options
+ *   `limitMs`: how long a file may go without finishing a test
+ * @returns {Promise<Outcome>}
+ */
+export function runTests(files, { directory, limitMs, env = {}, signal }) {
+  const child = spawn(process.execPath, ['--max-old-space-size=1024', script, ...files], {
+    cwd: directory,
+    env: { ...process.env, NODE_OPTIONS: '', TMPDIR: join(directory, TEMPORARY), ...env },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    detached: true,
+  });
+  /** @type {Outcome} */
+  const outcome = { end: 'time', file: files[0] ?? '', title: '', error: 'The process ended.', took: {} };
+  let began = performance.now();
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const end = () => killGroup(child.pid);
+  const watch = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      outcome.error = 'The time limit was reached.';
+      end();
+    }, limitMs(outcome.file));
+  };
+  watch();
+  signal?.addEventListener('abort', end, { once: true });
+
+  child.on('message', (/** @type {import('./run.js').RunnerMessage} */ message) => {
+    watch();
+    const isNext = message.kind === 'file' || message.kind === 'done';
+    if (isNext && began) outcome.took[outcome.file] = performance.now() - began;
+    if (message.kind === 'file') {
+      outcome.file = message.file;
+      began = performance.now();
+    } else if (message.kind === 'done') outcome.end = 'passed';
+    else if (message.kind === 'failed')
+      Object.assign(outcome, { end: 'failed', title: message.title, error: message.error ?? '' });
+  });
+
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      // Tests that were cut off may have left processes.
+      killGroup(child.pid);
+      if (signal?.aborted) reject(signal.reason);
+      else resolve(outcome);
+    });
+  });
+}
+
+/** Ends a process that was started as `detached`, and all that it started. @param {number | undefined} group */
+export function killGroup(group) {
+  try {
+    if (group) process.kill(-group, 'SIGKILL');
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Runs unit test files in this process, one after the other, and stops at the first failure:
+ * `node run.js FILE...`, with an IPC channel to the parent. The exit code is 1 after a failure.
+ *
+ * @typedef {{ kind: 'passed' | 'failed', file: string, title: string, ms: number, error?: string } | { kind: 'file', file: string } | { kind: 'done' }} RunnerMessage
+ */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { addEventHandler, getState, resetState, run, setState } from 'jest-circus';
+import { restoreGlobals } from './globals.js';
+
+let file = '';
+let began = 0;
+
+/** @param {RunnerMessage} message */
+const send = (message) => void (process.send ? process.send(message) : console.log(message));
+
+/** Settles when the parent has the message. Fake timers would keep that from ever happening. @param {RunnerMessage} message */
+function sendLast(message) {
+  restoreGlobals();
+  return new Promise((done) => (process.send ? process.send(message, done) : done(console.log(message))));
+}
+
+/** @param {string} title @param {unknown} error */
+async function fail(title, error) {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  await sendLast({ kind: 'failed', file, title, ms: performance.now() - began, error: text.slice(0, 2000) });
+  process.exit(1);
+}
+
+/** @param {import('jest-circus').Event} event */
+async function onEvent(event) {
+  if (event.name === 'test_start') began = performance.now();
+  if (event.name !== 'test_done') return;
+  const [error] = event.test.errors.flat();
+  if (error) await fail(event.test.name, error);
+  send({ kind: 'passed', file, title: event.test.name, ms: performance.now() - began });
+}
+
+addEventHandler(/** @type {any} */ (onEvent));
+// The channel tells that the parent was killed. It must not keep a process alive in which a test waits for something that never comes.
+process.once('disconnect', () => process.exit(1));
+process.channel?.unref();
+for (file of process.argv.slice(2)) {
+  resetState();
+  // The parent bounds the time of a test.
+  setState({ ...getState(), testTimeout: 600_000 });
+  began = performance.now();
+  send({ kind: 'file', file });
+  await import(pathToFileURL(resolve(file)).href).catch((error) => fail('(import)', error));
+  const { testResults, unhandledErrors } = await run();
+  const [error] = [...unhandledErrors, ...testResults.flatMap(({ errors }) => errors)];
+  if (error) await fail('(outside a test)', error);
+  restoreGlobals();
+}
+await sendLast({ kind: 'done' });
+// Whatever a test left open must not hold up the next mutant.
+process.exit(0);

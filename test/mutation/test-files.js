@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { importsOf } from '../support/imports.js';
+
+/** Folders that test files and what they import are in. */
+const FOLDERS = [
+  'api',
+  'bench',
+  'common',
+  'compare',
+  'infra',
+  'schema',
+  'simulator',
+  'sizing',
+  'test',
+  'web',
+];
+
+/**
+ * Who imports whom, by files relative to the checkout.
+ *
+ * @typedef {object} ImportGraph
+ * @property {string[]} unitTests
+ * @property {(test: string) => Map<string, number>} reachedBy every file that a test imports, by how many imports away it is
+ * @property {(file: string) => string} hashOf of a test file and of what it imports from `test`
+ */
+
+/** @returns {ImportGraph} */
+export function readImportGraph() {
+  /** @type {Map<string, string[]>} */
+  const imports = new Map();
+  for (const { file, specifier } of importsOf(FOLDERS.filter((folder) => existsSync(folder)))) {
+    if (!specifier.startsWith('.')) continue;
+    imports.set(file, [...(imports.get(file) ?? []), normalize(join(file, '..', specifier))]);
+  }
+  const reachedBy = memoize((test) => distancesFrom(test, imports));
+  return {
+    unitTests: filesIn('test/unit').filter((file) => file.endsWith('.test.js')),
+    reachedBy,
+    hashOf: memoize((test) => {
+      const own = [...reachedBy(test).keys()].filter((file) => file.startsWith('test/'));
+      return hash(own.sort().map((file) => readFileSync(file, 'utf8')));
+    }),
+  };
+}
+
+/** @param {string} from @param {Map<string, string[]>} imports @returns {Map<string, number>} */
+function distancesFrom(from, imports) {
+  const distances = new Map([[from, 0]]);
+  for (const [file, distance] of distances) {
+    for (const next of imports.get(file) ?? []) {
+      if (!distances.has(next) && existsSync(next)) distances.set(next, distance + 1);
+    }
+  }
+  return distances;
+}
+
+/** @param {string} path a file, or a folder @returns {string[]} its JavaScript files */
+export function filesIn(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((file) => file.endsWith('.js'))
+    .sort();
+}
+
+/** @param {string[]} texts @returns {string} */
+export function hash(texts) {
+  const sum = createHash('sha256');
+  for (const text of texts) sum.update(`${text.length}:${text}`);
+  return sum.digest('hex').slice(0, 24);
+}
+
+/** @template T @param {(key: string) => T} make @returns {(key: string) => T} */
+export function memoize(make) {
+  /** @type {Map<string, T>} */
+  const made = new Map();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
+  };
+}

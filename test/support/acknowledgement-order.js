@@ -1,0 +1,134 @@
+import { expect, test } from '@jest/globals';
+import { groupOf, identifyDevice } from '../../schema/ids.js';
+
+/** `LATEST_GROUPS` of the system under test. */
+export const GROUPS = 4;
+
+/** @typedef {import('./held-writes.js').Hold} Hold */
+
+/** Sensors of a device whose hours are spread over parts. */
+const WIDE = 70;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * A way by which a message reaches ingest.
+ *
+ * @typedef {object} Door
+ * @property {(device: string, elements: object[]) => { isAcknowledged: () => boolean, acknowledged: Promise<unknown> }} send one message
+ * @property {(device: string) => Promise<void>} sendAnother sends a message of another device, and settles when all of it is committed
+ * @property {() => Promise<void>} flush settles when all acknowledgements have arrived that were given until now
+ */
+
+/**
+ * The writes of one message, each of which the acknowledgement has to wait for.
+ *
+ * @typedef {{ title: string, sensors?: number } & Hold} HeldCase
+ */
+
+/** @type {HeldCase[]} */
+export const WRITES_OF_A_MESSAGE = [
+  { title: 'the registration of the device', write: 'registry.writeDevice' },
+  { title: 'the registration of its sensors', write: 'registry.commit' },
+  { title: 'the batch of one hour', write: 'measurements.commit' },
+  { title: 'the batch of another hour', write: 'measurements.commit', nth: 2 },
+  { title: 'latest', write: 'latest.write' },
+  { title: 'latest of a single sensor', write: 'latest.write', sensors: 1 },
+  { title: 'the parts of a wide hour', write: 'measurements.writeParts', sensors: WIDE },
+  { title: 'the second part of a wide hour', write: 'measurements.commit', nth: 2, sensors: WIDE },
+  { title: 'last_seen', write: 'registry.writeLastSeen' },
+  { title: 'the late samples of one sensor', write: 'history.writeSamples' },
+  { title: 'the late samples of another sensor', write: 'history.writeSamples', nth: 2 },
+  { title: 'the mark of the late hour', write: 'history.writeLate' },
+  { title: 'the note of the late day', write: 'lateDays.write' },
+  { title: 'the dead letter', write: 'deadLetters.write' },
+];
+
+/**
+ * One message that needs every write of the list above: new sensors of a new device, samples of now, late samples of two
+ * sensors, and an element that is refused.
+ *
+ * @param {number} now epoch ms
+ * @param {number} [sensors] 1 or more, default 2
+ * @returns {object[]}
+ */
+function messageOfAllWrites(now, sensors = 2) {
+  const names = Array.from({ length: sensors }, (_, index) => `s${index}`);
+  const late = now - 10 * DAY_MS;
+  return [
+    ...names.map((name, index) => ({ sensor_id: name, ts: now, value: index })),
+    ...names.slice(0, 2).map((name, index) => ({ sensor_id: name, ts: late, value: index })),
+    { sensor_id: 'refused', ts: now, value: 'text' },
+  ];
+}
+
+/**
+ * Holds each write of a message in turn, once as it is and once with an ingest that does not wait for it. The second kind
+ * shows that the check notices the mistake.
+ *
+ * @param {string} name of the door
+ * @param {object} parts
+ * @param {import('./held-writes.js').HeldWrites} parts.writes
+ * @param {Door} parts.door
+ * @param {HeldCase[]} [parts.cases]
+ */
+export function testAcknowledgements(name, { writes, door, cases = WRITES_OF_A_MESSAGE }) {
+  /** @param {HeldCase} held @param {boolean} answersEarly */
+  const isEarly = ({ title, sensors, write, nth }, answersEarly) => {
+    const device = `${name}-${title}-${answersEarly}`.replaceAll(' ', '-');
+    const elements = messageOfAllWrites(Date.now(), sensors);
+    return isAcknowledgedEarly({ writes, door, hold: { write, nth, answersEarly }, device, elements });
+  };
+
+  test.each(cases)(`${name}: $title waits for the database: no acknowledgement`, async (held) => {
+    expect(await isEarly(held, false)).toBe(false);
+  });
+
+  test.each(cases)(`${name}: broken variant without waiting for $title: noticed`, async (held) => {
+    expect(await isEarly(held, true)).toBe(true);
+  });
+}
+
+/**
+ * Holds one write of a message, and lets everything else be committed: the other writes of the message, and a later
+ * message of another device.
+ *
+ * @param {object} parts
+ * @param {import('./held-writes.js').HeldWrites} parts.writes
+ * @param {Door} parts.door
+ * @param {Hold} parts.hold
+ * @param {string} parts.device not yet registered
+ * @param {object[]} parts.elements
+ * @returns {Promise<boolean>} whether the message was acknowledged before the write was committed
+ */
+async function isAcknowledgedEarly({ writes, door, hold, device, elements }) {
+  const held = writes.hold(hold);
+  const message = door.send(device, elements);
+  try {
+    await held.reached();
+    await writes.quiet();
+    await door.sendAnother(neighborOf(device));
+    await door.flush();
+    return message.isAcknowledged();
+  } finally {
+    await held.release();
+    await message.acknowledged;
+  }
+}
+
+/**
+ * @param {string} device
+ * @returns {string} a device of another group of `latest`, so that its newest values never wait for those of the first
+ */
+export function neighborOf(device) {
+  for (let index = 0; ; index++) {
+    const name = `${device}-${index}`;
+    if (groupIndex(name) !== groupIndex(device)) return name;
+  }
+}
+
+/** @param {string} device */
+function groupIndex(device) {
+  const { bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device));
+  return groupOf(bytes, GROUPS);
+}

@@ -1,0 +1,162 @@
+import { HOUR_MS } from '../../../schema/rules.js';
+
+/** @typedef {import('../../../api/store/index.js').Store} Store */
+/** @typedef {import('./simulation.js').Mistake} Mistake */
+
+/** The margin before the closing from which on a message is late, as docs/data-model.md gives it, in ms. */
+const MARGIN_MS = 5 * 60_000;
+
+/** @param {(...args: any[]) => Promise<unknown>} write @returns {(...args: any[]) => Promise<void>} returns before it is committed */
+const notAwaited =
+  (write) =>
+  async (...args) => {
+    void write(...args);
+  };
+
+/**
+ * Mistakes against the rules of docs/data-model.md, each of which must show in the simulations.
+ *
+ * @type {Record<string, Mistake>}
+ */
+export const MISTAKES = {
+  'ingest reads the clock before the commit': {
+    slow: ['measurements.commit request'],
+    ingestClock(clock) {
+      const began = clock.now();
+      return { now: () => began };
+    },
+  },
+
+  // Late from the closing on, and exact where the mark is older than the reading: as if the margin were 0 in both rules.
+  'the margin before the closing is 0': {
+    slow: [],
+    ingestClock: (clock) => ({ now: () => clock.now() - MARGIN_MS }),
+  },
+
+  'ingest writes no late rows': { late: () => ({ write: async () => {} }) },
+
+  'ingest does not await late rows': {
+    slow: ['history.writeSamples'],
+    late: (late) => ({ write: notAwaited(late.write) }),
+  },
+
+  'ingest does not mark late hours': {
+    ingestStore: (store) => ({ ...store, history: { ...store.history, writeLate: async () => {} } }),
+  },
+
+  'the packer notes its clock after it has read': {
+    slow: ['packing.blockPage answer', 'history.writeSamples request'],
+    packerStore(store, clock) {
+      /** @type {Map<string, number>} */
+      const readAt = new Map();
+      /** @param {Buffer} device @param {number} hour */
+      const id = (device, hour) => `${device.toString('hex')} ${hour}`;
+      return {
+        ...store,
+        packing: {
+          ...store.packing,
+          async blockPage(device, hour, part, after) {
+            const page = await store.packing.blockPage(device, hour, part, after);
+            readAt.set(id(device, hour), clock.now());
+            return page;
+          },
+          writeStatistics: (key, hour, statistics, readFrom) =>
+            store.packing.writeStatistics(
+              key,
+              hour,
+              statistics,
+              readAt.get(id(key.device, hour)) ?? readFrom,
+            ),
+        },
+      };
+    },
+  },
+
+  'the packer moves packed_until before statistics are committed': {
+    slow: ['packing.writeStatistics'],
+    packerStore: (store) => ({
+      ...store,
+      packing: { ...store.packing, writeStatistics: notAwaited(store.packing.writeStatistics) },
+    }),
+  },
+
+  'the packer writes statistics before their samples': {
+    slow: ['packing.writeSamples'],
+    packerStore: (store) => ({
+      ...store,
+      packing: { ...store.packing, writeSamples: notAwaited(store.packing.writeSamples) },
+    }),
+  },
+
+  'a reader takes statistics before packed_until': {
+    slow: ['packed.readStatistics', 'packProgress.read'],
+    readerStore: withStatisticsFirst,
+  },
+
+  'clocks differ by 15 minutes and nobody checks': {
+    slow: [],
+    skewMs: 15 * 60_000,
+  },
+};
+
+/** Orders that the rules do not need: with these, nothing may be wrong. @type {Record<string, Mistake>} */
+export const HARMLESS = {
+  'late hours are marked before their samples are written': {
+    ingestStore(store) {
+      /** @type {Array<() => Promise<unknown>>} */
+      let held = [];
+      return {
+        ...store,
+        history: {
+          ...store.history,
+          async writeSamples(key, hours) {
+            held.push(() => store.history.writeSamples(key, hours));
+          },
+          async writeLate(key, hours, lateAt) {
+            await store.history.writeLate(key, hours, lateAt);
+            const writes = held;
+            held = [];
+            for (const write of writes) await write();
+          },
+        },
+      };
+    },
+  },
+};
+
+/**
+ * A store by which a reader sees older statistics than packed_until: the wrong order.
+ *
+ * @param {Store} store
+ * @param {import('./world.js').World} world
+ * @returns {Store}
+ */
+function withStatisticsFirst(store, world) {
+  /** @type {Map<string, import('../../../api/store/history/reads.js').HourRow[]>} */
+  const older = new Map();
+  return {
+    ...store,
+    packProgress: {
+      ...store.packProgress,
+      async read(group) {
+        for (const { bytes: device, sensors } of world.devices) {
+          for (const { bytes: sensor } of sensors) {
+            const key = { device, sensor };
+            const rows = await store.packed.readStatistics(
+              key,
+              world.start - 6 * HOUR_MS,
+              world.start + 24 * HOUR_MS,
+            );
+            older.set(sensor.toString('hex'), rows);
+          }
+        }
+        return store.packProgress.read(group);
+      },
+    },
+    packed: {
+      ...store.packed,
+      readStatistics: async ({ sensor }, begin, end) =>
+        (older.get(sensor.toString('hex')) ?? []).filter(({ hour }) => hour >= begin && hour < end),
+    },
+  };
+}

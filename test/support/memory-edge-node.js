@@ -1,0 +1,135 @@
+import pino from 'pino';
+import { createMeasurements } from '../../api/ingest/measurements.js';
+import { createBirths } from '../../api/ingest/registry/births.js';
+import { createRegistry } from '../../api/ingest/registry/index.js';
+import { createSparkplug } from '../../api/ingest/sparkplug/index.js';
+import { parseTopic } from '../../api/ingest/topics.js';
+import { createMetrics } from '../../api/metrics.js';
+import { createPatience } from '../../api/patience.js';
+import { identifyDevice } from '../../schema/ids.js';
+import { createMemoryStore } from './memory-store/index.js';
+
+/** @typedef {import('../../schema/ids.js').Identity} Identity */
+/** @typedef {import('../../api/ingest/basket.js').Basket} Basket */
+
+const GROUPS = 4;
+const HISTORY_DAYS = 365;
+
+/** Repeats what fails for a reason that passes. */
+export const newPatience = () => createPatience({ logger: pino({ level: 'silent' }), onRetry: () => {} });
+
+/** @param {Pick<Basket, 'sensors'>} basket @returns {[sensor: string, value: number][]} */
+export const valuesOf = ({ sensors }) =>
+  [...sensors].flatMap(([sensor, { values }]) =>
+    values.map((value) => /** @type {[string, number]} */ ([sensor, value])),
+  );
+
+/**
+ * The reader of Sparkplug messages and the registry, on a database in memory, and one edge node with its device `press`.
+ *
+ * @param {() => number} clock epoch ms
+ */
+export async function createMemoryEdgeNode(clock) {
+  /** @type {string[]} tables of the writes that wait */
+  const waiting = [];
+  /** @type {{ table: string, opened: Promise<void> } | null} */
+  let gate = null;
+  const memory = await createMemoryStore({
+    clock,
+    async around({ table, kind }, run) {
+      if (gate && table === gate.table && kind !== 'select') {
+        waiting.push(table);
+        await gate.opened;
+      }
+      return run();
+    },
+  });
+  const { store } = memory;
+  const patience = newPatience();
+  const limits = { autoRegister: true, autoRegisterMax: 100 };
+  const registry = createRegistry({ store: store.registry, groups: GROUPS, limits, patience, clock });
+  const births = createBirths({ registry, store: store.registry, patience, clock });
+  const measurements = createMeasurements(
+    // It only makes baskets here.
+    /** @type {any} */ ({ limits: { historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true } }),
+  );
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  /** @type {string[]} topics of the commands that asked the node for a birth */
+  const commands = [];
+
+  const start = () =>
+    createSparkplug({
+      store: store.sparkplug,
+      registry,
+      measurements,
+      patience,
+      send: (topic) => void commands.push(topic),
+      historyDays: HISTORY_DAYS,
+      clock,
+      metrics,
+    });
+  let sparkplug = start();
+
+  /** @param {string} type */
+  function placeOf(type) {
+    const topic = `spBv1.0/plant/${type}/edge-1${type.startsWith('D') ? '/press' : ''}`;
+    const parsed = parseTopic(topic);
+    if (!parsed?.sparkplug) throw new Error(`${topic} is no topic of an edge node`);
+    const identity = /** @type {Identity} */ (identifyDevice(parsed.device));
+    return { topic, sparkplug: parsed.sparkplug, identity };
+  }
+
+  return {
+    ...memory,
+    commands,
+    registry,
+
+    waiting,
+
+    /** Writes to a table wait until they are let through. @param {string} table @returns {() => void} lets them through */
+    hold(table) {
+      let open = () => {};
+      const opened = new Promise((/** @type {(value: void) => void} */ resolve) => {
+        open = resolve;
+      });
+      gate = { table, opened };
+      return open;
+    },
+
+    /** @returns {Promise<number>} requests for a birth by the metric */
+    async requests() {
+      const text = await metrics.registry.metrics();
+      return Number(/^iot_sparkplug_rebirth_requests_total (\d+)$/m.exec(text)?.[1]);
+    },
+
+    /** A first message makes the device known, without a birth. @param {string} name */
+    register: (name) => registry.device(/** @type {Identity} */ (identifyDevice(name))),
+
+    /** Another process takes over: it knows what the database knows. */
+    restart: () => {
+      sparkplug = start();
+    },
+
+    /**
+     * @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type
+     * @param {Buffer} payload
+     * @param {{ again?: boolean }} [options] `again`: the broker sends it once more
+     * @returns what it comes to, after its birth is registered; `ended` by name
+     */
+    async say(type, payload, { again = false } = {}) {
+      const { topic, sparkplug: place, identity } = placeOf(type);
+      const message = { topic, payload, retained: false, receivedAt: clock(), again };
+      const { birth, ended, basket } = await sparkplug.read(message, place, identity);
+      if (birth) await births.register(identity, birth);
+      return { birth, ended: ended.map(({ name }) => name), basket };
+    },
+
+    /** @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type @param {Buffer} payload */
+    readAgain(type, payload) {
+      const { sparkplug: place, identity } = placeOf(type);
+      return sparkplug.readAgain({ payload, receivedAt: clock(), now: clock() }, place, identity);
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof createMemoryEdgeNode>>} MemoryEdgeNode */

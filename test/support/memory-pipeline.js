@@ -1,0 +1,127 @@
+import pino from 'pino';
+import { connectPipeline } from '../../api/pipeline.js';
+import { createReading } from '../../api/reading/index.js';
+import { readSettings } from '../../common/settings.js';
+import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
+import { createMemoryStore } from './memory-store/index.js';
+import { readSeries } from './metrics.js';
+
+const DAY_MS = 86_400_000;
+
+/** More than any test writes of one sensor. */
+const MOST_SAMPLES = 1000;
+
+const MOST_LETTERS = 100;
+
+/**
+ * The pipeline of a process, from a message to its acknowledgement, on a database in memory.
+ *
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.settings] as in the environment
+ * @param {() => number} [options.clock] epoch ms
+ * @param {() => Promise<number>} [options.clockDifference] of `clock` to the database's, in ms (default: none)
+ * @param {NonNullable<Parameters<typeof createMemoryStore>[0]>['around']} [options.around] sees each request, and may delay or fail it
+ * @param {import('./held-writes.js').HeldWrites} [options.writes] may hold a write
+ */
+export async function startMemoryPipeline(options = {}) {
+  const { settings, clock = Date.now, clockDifference = async () => 0, around, writes } = options;
+  const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
+  /** @type {Array<{ sensor: string, value: number }>} */
+  const published = [];
+  const pipeline = await connectPipeline({
+    config,
+    version: 'test',
+    logger: pino({ level: 'silent' }),
+    clock,
+    clockDifference,
+    publish: (_device, changed) => {
+      for (const { name, value } of changed) published.push({ sensor: String(name), value: Number(value) });
+    },
+    async openStore({ gate }) {
+      const memory = await createMemoryStore({ clock, gate, around });
+      // A database in memory has no nodes, of which the metrics tell.
+      const store = { ...memory.store, nodes: () => [] };
+      return writes ? writes.watch(store) : store;
+    },
+  });
+  await pipeline.ingest.start();
+
+  /** @param {string} topic @param {string | Buffer} payload @param {Partial<import('../../api/ingest/accept.js').Message>} [rest] */
+  const accept = (topic, payload, rest) =>
+    pipeline.ingest.accept({
+      topic,
+      payload: Buffer.from(payload),
+      retained: false,
+      receivedAt: clock(),
+      ...rest,
+    });
+
+  const reading = createReading(pipeline.store);
+
+  /** @param {string} device */
+  function keyOf(device) {
+    const { id, bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device));
+    return { id, bytes, group: groupOf(bytes, config.retention.latestGroups) };
+  }
+
+  return {
+    ...pipeline,
+    accept,
+
+    /** @param {string} device @param {object[]} elements @param {Partial<import('../../api/ingest/accept.js').Message>} [rest] */
+    measure: (device, elements, rest) =>
+      accept(`iot/v1/${device}/measurements`, JSON.stringify(elements), rest),
+
+    /** @param {string} device @param {object[]} elements as the body of an HTTP request */
+    submit(device, elements) {
+      const payload = Buffer.from(JSON.stringify(elements));
+      return pipeline.ingest.submit({
+        device: /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device)),
+        contentType: 'application/json',
+        bytes: payload.length,
+        read: async () => payload,
+        signal: new AbortController().signal,
+      });
+    },
+
+    /** Newest values as live readers got them, in order. */
+    published,
+
+    /** @param {string} device @param {string} sensor @param {number} from epoch ms @returns {Promise<Array<[ts: number, value: number]>>} in order of time */
+    async samples(device, sensor, from) {
+      const { id, bytes, group } = keyOf(device);
+      const identity = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(id, sensor));
+      const key = { device: bytes, sensor: identity.bytes, group };
+      const range = { from, to: clock() + DAY_MS };
+      const { times, values } = await reading.page(key, range, { order: 'asc', limit: MOST_SAMPLES });
+      return times.map((ts, index) => [ts, Number(values[index])]);
+    },
+
+    /** @param {string} device @returns {Promise<Record<string, [ts: number | null, value: number | null]>>} by the sensor's name */
+    async latest(device) {
+      const rows = await pipeline.store.devices.sensors(keyOf(device));
+      return Object.fromEntries(rows.map(({ name, ts, value }) => [String(name), [ts, value]]));
+    },
+
+    /** @param {string} device @returns {Promise<number | null | undefined>} epoch ms; undefined: not registered */
+    lastSeen: async (device) => (await pipeline.store.devices.device(keyOf(device)))?.lastSeen,
+
+    /** @returns {Promise<Array<Record<string, number>>>} refused elements by code, of each dead letter, the oldest first */
+    async deadLetters() {
+      const range = { from: clock() - DAY_MS, to: clock() + DAY_MS };
+      const { letters } = await pipeline.store.letters.page(range, { before: null, limit: MOST_LETTERS });
+      return letters.map(({ codes }) => codes).reverse();
+    },
+
+    /** @param {string} series name and labels as Prometheus writes them @returns {Promise<number | undefined>} */
+    metric: async (series) => readSeries(await pipeline.metrics.registry.metrics(), series),
+
+    /** What cannot be committed now stays unacknowledged. */
+    async stop() {
+      pipeline.ingest.giveUp();
+      await pipeline.store.close();
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startMemoryPipeline>>} MemoryPipeline */

@@ -1,0 +1,55 @@
+import { createStore } from '../../../api/store/index.js';
+import { DIALECTS } from '../../../schema/migrate/files.js';
+import { PART } from '../../../schema/migrate/installation.js';
+import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../../../schema/rules.js';
+import { createDatabase } from './database.js';
+import { readTables } from './tables.js';
+
+const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
+
+/**
+ * The whole of `api/store` on a database in memory: its statements run as they stand, on tables as the migrations make
+ * them, so that tests of what is above the store take milliseconds. `test/support/store-contract.js` checks it against the
+ * real database.
+ *
+ * @param {object} [options]
+ * @param {() => number} [options.clock] epoch ms, by which writes are stamped and expire
+ * @param {number} [options.installedAt] epoch ms of the first migration; default: now
+ * @param {Partial<typeof RETENTION>} [options.retention]
+ * @param {Map<string, import('./tables.js').Table>} [options.tables] of `readMemoryTables`, for who makes many stores
+ * @param {Parameters<typeof createDatabase>[0]['around']} [options.around] sees each request, and may delay or fail it
+ * @param {import('../../../api/store/session.js').Gate} [options.gate]
+ * @returns {Promise<MemoryStore>}
+ */
+export async function createMemoryStore(options = {}) {
+  const { clock = Date.now, installedAt = clock(), around, gate } = options;
+  const retention = { ...RETENTION, ...options.retention };
+  const tables = options.tables ?? (await readMemoryTables(options.retention));
+  const database = createDatabase({ tables, clock, around });
+  await database.execute('INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, ?)', [
+    PART,
+    1,
+    'installation',
+    new Date(installedAt),
+  ]);
+  const client = /** @type {import('cassandra-driver').Client} */ (/** @type {unknown} */ (database));
+  const store = createStore({
+    client,
+    dialect: DIALECTS.cassandra,
+    retention,
+    wasAsked: () => false,
+    gate,
+    observe: () => {},
+    onStaleIndex: () => {},
+    clock,
+  });
+  return { store, database: client };
+}
+
+/** `database`: what executes CQL, for tests that look behind the store. @typedef {{ store: import('../../../api/store/index.js').Store, database: import('cassandra-driver').Client }} MemoryStore */
+
+/** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, import('./tables.js').Table>>} the tables of the newest schema */
+export function readMemoryTables(retention = {}) {
+  const { batchDays, historyDays } = { ...RETENTION, ...retention };
+  return readTables({ BATCH_DAYS: batchDays, HISTORY_DAYS: historyDays, DEAD_LETTER_DAYS, LATE_DAY_DAYS });
+}

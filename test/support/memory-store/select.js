@@ -1,0 +1,144 @@
+import cassandra from 'cassandra-driver';
+import { invalid } from './access.js';
+import { isThere } from './partition.js';
+import { encode } from './values.js';
+
+const { types } = cassandra;
+
+/** Rows of a page where nobody asks for another number: as many as `api/store/client.js` says. */
+const FETCH_SIZE = 100;
+
+/** @typedef {import('./cql.js').Statement} Statement */
+/** @typedef {import('./cql.js').Term} Term */
+/** @typedef {import('./tables.js').Table} Table */
+/** @typedef {import('./partition.js').Row} Row */
+/** @typedef {Record<string, any>} Answer */
+
+/**
+ * Reads, page by page.
+ *
+ * @param {import('./access.js').Access} access
+ * @param {() => number} clock epoch ms
+ */
+export function createSelect(access, clock) {
+  const { nowS, tableOf, typeOf, boundValue, keyCell, numberOf, keyOf, equalOf, cellOf, shownCell } = access;
+
+  /** @param {Statement} statement @param {any[]} params @param {{ fetchSize?: number, pageState?: string }} options @returns {{ rows: Answer[], next?: string }} */
+  function select(statement, params, { fetchSize = FETCH_SIZE, pageState }) {
+    if (statement.table === 'system.local')
+      return { rows: [{ now: types.TimeUuid.fromDate(new Date(clock())) }] };
+    const table = tableOf(statement.table);
+    const { partition, cells, clustering } = keyOf(table, equalOf(statement), params);
+    const after = pageState ? JSON.parse(pageState) : null;
+    const last = after?.key.map((/** @type {string} */ cell) => Buffer.from(cell, 'hex'));
+    let left = after?.left ?? numberOf(statement.limit, params) ?? Number.POSITIVE_INFINITY;
+    const isWanted = filterOf(table, statement, params);
+    const { selectors } = statement;
+    const isCount = selectors?.[0]?.kind === 'count';
+    /** @type {Row[]} */
+    const found = [];
+    let next;
+    for (const row of partition.startingWith(clustering)) {
+      if (last && !partition.isAfter(row.key, last)) continue;
+      if (!isThere(row, nowS()) || !isWanted(row)) continue;
+      if (left === 0) break;
+      if (found.length === fetchSize && !isCount) {
+        const key = /** @type {Row} */ (found.at(-1)).key.map((cell) => cell.toString('hex'));
+        next = JSON.stringify({ key, left: Number.isFinite(left) ? left : null });
+        break;
+      }
+      left--;
+      found.push(row);
+    }
+    // Without a row, what all rows would share is a row of its own, unless the rows are chosen by their key.
+    if (
+      found.length === 0 &&
+      !last &&
+      table.statics.size > 0 &&
+      isWhole(table, statement) &&
+      isThere(partition.statics, nowS())
+    )
+      found.push(partition.statics);
+    if (selectors && isCount) return { rows: [countOf(table, cells, found, selectors[0])] };
+    const shown =
+      selectors ?? [...table.columns.keys()].map((column) => ({ kind: 'column', column, name: column }));
+    const rows = found.map((row) =>
+      Object.fromEntries(
+        shown.map(({ kind, column, name }) => [
+          name,
+          kind === 'writetime' ? stampOf(row, column) : shownCell(table, cells, row, column),
+        ]),
+      ),
+    );
+    return { rows, next };
+  }
+
+  /** @param {Row} row @param {string} column */
+  function stampOf(row, column) {
+    const cell = cellOf(row, column);
+    return cell ? types.Long.fromNumber(cell.stamp) : null;
+  }
+
+  /** @param {Table} table @param {Buffer[]} cells @param {Row[]} rows @param {any} selector */
+  const countOf = (table, cells, rows, { column, name }) => ({
+    [name]: types.Long.fromNumber(rows.filter((row) => shownCell(table, cells, row, column) !== null).length),
+  });
+
+  /** @param {Table} table @param {Statement} statement @param {any[]} params @returns {(row: Row) => boolean} by all of its relations to clustering columns */
+  function filterOf(table, { where }, params) {
+    const checks = where
+      .filter(({ columns: [column = ''] }) => !table.partition.includes(column))
+      .map(({ columns, operator, terms }) => {
+        const places = columns.map((column) => {
+          const at = table.clustering.findIndex((one) => one.column === column);
+          if (at < 0) throw invalid(`Cannot execute this query: ${column} is no part of the key`);
+          return at;
+        });
+        const typesOf = columns.map((column) => typeOf(table, column));
+        if (operator === 'IN') {
+          const [at = 0] = places;
+          const wanted = boundValue(/** @type {Term} */ (terms[0]), params).map((/** @type {any} */ value) =>
+            encode(/** @type {any} */ (typesOf[0]), value),
+          );
+          return (/** @type {Row} */ row) =>
+            wanted.some((/** @type {Buffer} */ cell) => cell.equals(/** @type {Buffer} */ (row.key[at])));
+        }
+        const cells = terms.map((term, n) =>
+          keyCell(table, /** @type {string} */ (columns[n]), term, params),
+        );
+        return (/** @type {Row} */ row) => {
+          let order = 0;
+          for (let n = 0; n < cells.length && order === 0; n++) {
+            const type = /** @type {any} */ (typesOf[n]);
+            order = type.compare(row.key[/** @type {number} */ (places[n])], cells[n]);
+          }
+          return holds(operator, order);
+        };
+      });
+    return (row) => checks.every((check) => check(row));
+  }
+
+  return select;
+}
+
+/** @param {string} operator @param {number} order of the row's value to the other one */
+function holds(operator, order) {
+  switch (operator) {
+    case '=':
+      return order === 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+    default:
+      throw new RangeError(`the database in memory has no operator ${operator}`);
+  }
+}
+
+/** @param {Table} table @param {Statement} statement @returns {boolean} whether it asks for a whole partition */
+const isWhole = ({ partition }, { where }) =>
+  where.every(({ columns }) => columns.every((column) => partition.includes(column)));

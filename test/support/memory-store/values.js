@@ -1,0 +1,191 @@
+import cassandra from 'cassandra-driver';
+import { uuidBytes } from '../../../schema/ids.js';
+
+const { types } = cassandra;
+
+/** A value as its CQL bytes; null: there is none. @typedef {Buffer | null} Value */
+
+/**
+ * How values of one CQL type are stored, read and ordered.
+ *
+ * @typedef {object} ValueType
+ * @property {(value: any) => Buffer} encode takes what the driver takes, except bytes, which stay as they are
+ * @property {(bytes: Buffer) => unknown} decode returns what the driver returns
+ * @property {(a: Buffer, b: Buffer) => number} compare
+ * @property {Collection} [collection] a cell for each element
+ */
+
+/** An element of a collection: what it is found by, and what is written. @typedef {[key: Buffer, value: Buffer]} Element */
+
+/**
+ * A set or map that is not frozen.
+ *
+ * @typedef {object} Collection
+ * @property {ValueType} key of its elements
+ * @property {(value: any) => Element[]} elements takes what the driver takes, and the bytes of a map
+ * @property {(elements: Element[]) => unknown} decode returns what the driver returns; at least one element
+ */
+
+/** @param {number} size bytes @returns {ValueType['compare']} of whole numbers with a sign */
+const signed = (size) => (a, b) =>
+  size === 8
+    ? a.readInt32BE(0) - b.readInt32BE(0) || a.readUInt32BE(4) - b.readUInt32BE(4)
+    : a.readIntBE(0, size) - b.readIntBE(0, size);
+
+/** @param {number | string | bigint | import('cassandra-driver').types.Long} number @returns {Buffer} */
+function encodeLong(number) {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(BigInt(String(number)));
+  return bytes;
+}
+
+/** @param {Buffer} bytes */
+const decodeLong = (bytes) => types.Long.fromBits(bytes.readInt32BE(4), bytes.readInt32BE(0));
+
+/** @param {1 | 4} size bytes @returns {ValueType} */
+const wholeNumber = (size) => ({
+  encode: (number) => {
+    const bytes = Buffer.alloc(size);
+    bytes.writeIntBE(number, 0, size);
+    return bytes;
+  },
+  decode: (bytes) => bytes.readIntBE(0, size),
+  compare: signed(size),
+});
+
+/** @param {unknown} id */
+const encodeUuid = (id) => (typeof id === 'string' ? uuidBytes(id) : /** @type {any} */ (id).getBuffer());
+
+/** @param {Buffer} bytes @returns {bigint} the time in a version 1 UUID */
+const timeOf = (bytes) =>
+  (BigInt(bytes.readUInt16BE(6) & 0x0fff) << 48n) |
+  (BigInt(bytes.readUInt16BE(4)) << 32n) |
+  BigInt(bytes.readUInt32BE(0));
+
+/** @param {Buffer} bytes */
+const versionOf = (bytes) => /** @type {number} */ (bytes[6]) >> 4;
+
+/** @type {ValueType} a collection, which nothing here is ordered by */
+const collection = {
+  encode: (value) =>
+    Buffer.from(
+      JSON.stringify(
+        Array.isArray(value) ? [...value].sort() : Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+    ),
+  decode: (bytes) => JSON.parse(bytes.toString()),
+  compare: Buffer.compare,
+};
+
+/** @type {Record<string, ValueType>} */
+const TYPES = {
+  bigint: { encode: encodeLong, decode: decodeLong, compare: signed(8) },
+  blob: { encode: (bytes) => bytes, decode: (bytes) => bytes, compare: Buffer.compare },
+  double: {
+    encode: (number) => {
+      const bytes = Buffer.alloc(8);
+      bytes.writeDoubleBE(number);
+      return bytes;
+    },
+    decode: (bytes) => bytes.readDoubleBE(),
+    compare: (a, b) => a.readDoubleBE() - b.readDoubleBE(),
+  },
+  int: wholeNumber(4),
+  text: {
+    encode: (text) => Buffer.from(String(text)),
+    decode: (bytes) => bytes.toString(),
+    compare: Buffer.compare,
+  },
+  timestamp: {
+    encode: (time) => encodeLong(Number(time)),
+    decode: (bytes) => new Date(decodeLong(bytes).toNumber()),
+    compare: signed(8),
+  },
+  timeuuid: {
+    encode: encodeUuid,
+    decode: (bytes) => new types.TimeUuid(bytes),
+    compare: (a, b) => Number(timeOf(a) - timeOf(b)) || Buffer.compare(a, b),
+  },
+  tinyint: wholeNumber(1),
+  uuid: {
+    encode: encodeUuid,
+    decode: (bytes) => new types.Uuid(bytes),
+    compare: (a, b) => versionOf(a) - versionOf(b) || Buffer.compare(a, b),
+  },
+  'set<text>': collection,
+  'map<text,int>': {
+    ...collection,
+    decode: (bytes) => Object.fromEntries(JSON.parse(bytes.toString())),
+  },
+};
+
+/** @param {string} name as it stands in a migration @returns {ValueType} */
+export function valueType(name) {
+  const compact = name.replaceAll(/\s/g, '');
+  const [, elements] = /^set<(\w+)>$/.exec(compact) ?? [];
+  if (elements) return { ...collection, collection: setOf(valueType(elements)) };
+  const [, key, pair] = /^map<(\w+),frozen<tuple<(.*)>>>$/.exec(compact) ?? [];
+  if (key && pair)
+    return { ...collection, collection: mapOf(valueType(key), pair.split(',').map(valueType)) };
+  const plain = compact.replace(/^frozen<(.*)>$/, '$1');
+  const type = TYPES[plain];
+  if (!type) throw new RangeError(`the database in memory has no type ${name}`);
+  return type;
+}
+
+/** @param {ValueType} type @param {unknown} value neither null nor undefined @returns {Buffer} */
+export const encode = (type, value) => (Buffer.isBuffer(value) ? value : type.encode(value));
+
+/** @param {ValueType} key @returns {Collection} */
+const setOf = (key) => ({
+  key,
+  elements: (values) => values.map((/** @type {unknown} */ value) => [encode(key, value), Buffer.alloc(0)]),
+  decode: (elements) => elements.map(([bytes]) => key.decode(bytes)),
+});
+
+/** @param {ValueType} key @param {ValueType[]} types of the tuple that is its value @returns {Collection} */
+const mapOf = (key, types) => ({
+  key,
+  elements: (value) =>
+    Buffer.isBuffer(value)
+      ? elementsOf(value)
+      : Object.entries(value).map(([name, pair]) => [encode(key, name), encodeTuple(types, pair)]),
+  decode: (elements) =>
+    Object.fromEntries(elements.map(([name, pair]) => [String(key.decode(name)), decodeTuple(types, pair)])),
+});
+
+/** @param {Buffer} bytes of a map, as native_protocol_v4.spec has them @returns {Element[]} */
+function elementsOf(bytes) {
+  /** @type {Element[]} */
+  const elements = [];
+  let at = 4;
+  const next = () => {
+    const length = bytes.readInt32BE(at);
+    at += 4 + length;
+    return bytes.subarray(at - length, at);
+  };
+  for (let left = bytes.readInt32BE(0); left > 0; left--) elements.push([next(), next()]);
+  return elements;
+}
+
+/** @param {ValueType[]} parts @param {any} tuple of the driver @returns {Buffer} */
+const encodeTuple = (parts, tuple) =>
+  Buffer.concat(
+    parts.flatMap((type, at) => {
+      const cell = encode(type, tuple.get(at));
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(cell.length);
+      return [length, cell];
+    }),
+  );
+
+/** @param {ValueType[]} parts @param {Buffer} bytes */
+function decodeTuple(parts, bytes) {
+  let at = 0;
+  const values = parts.map((type) => {
+    const length = bytes.readInt32BE(at);
+    at += 4 + length;
+    return type.decode(bytes.subarray(at - length, at));
+  });
+  return new types.Tuple(...values);
+}

@@ -1,0 +1,115 @@
+import { invalid } from './access.js';
+import { isThere, resolve } from './partition.js';
+import { encode } from './values.js';
+
+/** @typedef {import('./cql.js').Statement} Statement */
+/** @typedef {import('./tables.js').Table} Table */
+/** @typedef {import('./partition.js').Row} Row */
+
+/**
+ * Writes, plain ones and those that depend on what is there.
+ *
+ * @param {import('./access.js').Access} access
+ * @param {() => number} nextStamp epoch µs
+ */
+export function createWrites(access, nextStamp) {
+  const {
+    nowS,
+    tableOf,
+    typeOf,
+    boundValue,
+    numberOf,
+    keyOf,
+    equalOf,
+    isKey,
+    cellOf,
+    shownCell,
+    elementName,
+  } = access;
+
+  /**
+   * @param {Table} table
+   * @param {Row} row
+   * @param {Statement} statement
+   * @param {any[]} params
+   * @param {number} stamp
+   */
+  function writeCells(table, row, { kind, values, ttl }, params, stamp) {
+    const seconds = numberOf(ttl, params) ?? table.ttlSeconds;
+    const expiresAt = seconds > 0 ? nowS() + seconds : Number.POSITIVE_INFINITY;
+    if (kind === 'insert') row.marker = resolve(row.marker, { stamp, expiresAt, value: Buffer.alloc(0) });
+    for (const { column, term, adds } of values) {
+      const type = typeOf(table, column);
+      if (isKey(table, column)) continue;
+      const value = boundValue(term, params);
+      if (value === undefined) continue;
+      if (adds && type.collection) {
+        for (const [key, element] of type.collection.elements(value)) {
+          const name = elementName(column, key);
+          row.cells.set(name, resolve(row.cells.get(name), { stamp, expiresAt, value: element }));
+        }
+        continue;
+      }
+      const cell = { stamp, expiresAt, value: value === null ? null : encode(type, value) };
+      row.cells.set(column, resolve(row.cells.get(column), cell));
+    }
+  }
+
+  /** @param {Statement} statement @param {any[]} params @param {number} stamp */
+  function write(statement, params, stamp) {
+    const table = tableOf(statement.table);
+    const equal = statement.kind === 'insert' ? statement.values : equalOf(statement);
+    const { partition, clustering } = keyOf(table, equal, params);
+    const at = numberOf(statement.stamp, params) ?? stamp;
+    if (statement.kind === 'delete' && statement.columns.length === 0)
+      return partition.delete(clustering, at);
+    const isStatic =
+      statement.values.every(({ column }) => table.statics.has(column)) && statement.kind === 'update';
+    if (clustering.length < table.clustering.length && !isStatic)
+      throw invalid('Some clustering keys are missing');
+    const row = isStatic ? partition.statics : partition.row(clustering);
+    if (statement.kind !== 'delete') return writeCells(table, row, statement, params, at);
+    for (const { column, element } of statement.columns) {
+      const { collection } = typeOf(table, column);
+      const key = element && collection && encode(collection.key, boundValue(element, params));
+      const name = key ? elementName(column, key) : column;
+      const cell = { stamp: at, expiresAt: Number.POSITIVE_INFINITY, value: null };
+      row.cells.set(name, resolve(row.cells.get(name), cell));
+    }
+  }
+
+  /** @param {Statement} statement @param {any[]} params @returns {Record<string, any>} of a lightweight transaction */
+  function transact(statement, params) {
+    const table = tableOf(statement.table);
+    const { partition, cells, clustering } = keyOf(
+      table,
+      statement.kind === 'insert' ? statement.values : equalOf(statement),
+      params,
+    );
+    const row = [...partition.startingWith(clustering)].find((one) => isThere(one, nowS()));
+    const { conditions, exists } = statement;
+    const isMet = conditions
+      ? conditions.every(({ column, term }) => {
+          const wanted = boundValue(term, params);
+          const found = row && cellOf(row, column);
+          if (wanted === null || wanted === undefined) return !found;
+          return (
+            found !== undefined &&
+            encode(typeOf(table, column), wanted).equals(/** @type {Buffer} */ (found.value))
+          );
+        })
+      : exists === (row !== undefined);
+    if (isMet) {
+      write(statement, params, nextStamp());
+      return { '[applied]': true };
+    }
+    if (!row) return { '[applied]': false };
+    const shown = conditions ? conditions.map(({ column }) => column) : [...table.columns.keys()];
+    return {
+      '[applied]': false,
+      ...Object.fromEntries(shown.map((column) => [column, shownCell(table, cells, row, column)])),
+    };
+  }
+
+  return { write, transact };
+}

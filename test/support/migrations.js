@@ -1,0 +1,88 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { connect } from '../../api/store/connect.js';
+import { readSettings } from '../../common/settings.js';
+import { startCommand } from './api-process.js';
+import { useCleanUps } from './clean-ups.js';
+import { sharedContactPoint, uniqueName } from './engine.js';
+import { dropKeyspace } from './keyspace.js';
+
+/** @typedef {Record<string, string>} Settings */
+
+/** @param {Settings} settings */
+export const configOf = (settings) => readSettings(settings, { envFile: '' });
+
+/**
+ * For tests of what migrates and of what starts: keyspaces that are not there yet, the processes themselves, and a look at what is
+ * in the database. What a test started is ended, and its keyspaces are dropped, after it.
+ */
+export function useMigrations() {
+  const afterwards = useCleanUps();
+  /** @type {import('cassandra-driver').Client} */
+  let admin;
+  beforeAll(async () => {
+    const { cql } = configOf({ CQL_CONTACT_POINTS: sharedContactPoint() });
+    admin = await connect(cql, { applicationName: 'test' });
+  });
+  afterAll(() => admin?.shutdown());
+
+  /** @param {string} cql @param {unknown[]} [parameters] */
+  const execute = (cql, parameters = []) => admin.execute(cql, parameters, { prepare: false });
+
+  return {
+    afterwards,
+    execute,
+    admin: () => admin,
+
+    /** Settings with a keyspace of their own. @param {Settings} [more] */
+    fresh(more) {
+      const settings = {
+        CQL_CONTACT_POINTS: sharedContactPoint(),
+        CQL_KEYSPACE: uniqueName('t'),
+        HTTP_PORT: '0',
+        MQTT_PORT: '0',
+        LOG_LEVEL: 'warn',
+      };
+      const { cql } = configOf(settings);
+      afterwards(() => dropKeyspace(cql));
+      return { ...settings, ...more };
+    },
+
+    /** @param {'api/index.js' | 'api/migrate.js'} script @param {Settings} settings */
+    run(script, settings) {
+      const command = startCommand(script, settings);
+      afterwards(() => command.kill());
+      return command.ended;
+    },
+
+    /** @param {string} keyspace @returns {Promise<Record<string, TableOptions>>} by table */
+    async tablesOf(keyspace) {
+      const { rows } = await execute(
+        'SELECT table_name, default_time_to_live AS ttl, gc_grace_seconds AS grace, compaction FROM system_schema.tables WHERE keyspace_name = ?',
+        [keyspace],
+      );
+      return Object.fromEntries(rows.map((row) => [row['table_name'], optionsOf(row)]));
+    },
+
+    /** @param {string} keyspace @returns {Promise<number[]>} */
+    async versionsOf(keyspace) {
+      const { rows } = await execute(`SELECT version FROM ${keyspace}.schema_version`);
+      return rows.map(({ version }) => version);
+    },
+  };
+}
+
+/**
+ * @typedef {object} TableOptions
+ * @property {number} ttl s
+ * @property {number} grace s
+ * @property {string} strategy of compaction
+ * @property {string} window of it
+ */
+
+/** @param {import('cassandra-driver').types.Row} row @returns {TableOptions} */
+const optionsOf = ({ ttl, grace, compaction }) => ({
+  ttl,
+  grace,
+  strategy: compaction.class.split('.').at(-1),
+  window: `${compaction.compaction_window_size} ${compaction.compaction_window_unit}`,
+});

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { uuidBytes, uuidText } from '../../../schema/ids.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+
+/** @typedef {import('./cells.js').ContractSubject} ContractSubject */
+
+const HOUR = Date.UTC(2026, 4, 1, 5);
+
+const newId = () => uuidBytes(randomUUID());
+
+/** A group that no other test uses. */
+const newGroup = () => 1000 + Math.floor(Math.random() * 1e9);
+
+/** @template T @param {(after: string | undefined) => Promise<{ items: T[], next: string | undefined }>} read */
+async function allOf(read) {
+  const items = [];
+  let after;
+  do {
+    const page = await read(after);
+    items.push(...page.items);
+    after = page.next;
+  } while (after && items.length < 1000);
+  return items;
+}
+
+/** What packing is organized by: progress, leases, days that came late, devices and their sensors. @param {() => ContractSubject} subject */
+export function describePacking(subject) {
+  /** @type {import('../../../api/store/index.js').Store} */
+  let store;
+  beforeAll(() => {
+    store = subject().store;
+  });
+
+  describe('progress of packing', () => {
+    test('Store: nothing is packed yet: progress begins hours before the first migration, days for the second pass', async () => {
+      const { packedUntil, settledUntil, noticedUntil } = await store.packProgress.read(newGroup());
+      expect(packedUntil % HOUR_MS).toBe(0);
+      expect(noticedUntil).toBe(packedUntil);
+      expect(settledUntil).toBe(packedUntil - 2 * DAY_MS);
+    });
+
+    test('Store: progress is written: it never goes back, and the three kinds are independent', async () => {
+      const group = newGroup();
+      const before = await store.packProgress.read(group);
+      const until = before.packedUntil + 5 * HOUR_MS;
+      await store.packProgress.writePacked(group, until);
+      await store.packProgress.writePacked(group, until - HOUR_MS);
+      expect(await store.packProgress.read(group)).toEqual({ ...before, packedUntil: until });
+      await store.packProgress.writeSettled(group, until + DAY_MS);
+      await store.packProgress.writeNoticed(group, until + HOUR_MS);
+      expect(await store.packProgress.read(group)).toEqual({
+        packedUntil: until,
+        settledUntil: until + DAY_MS,
+        noticedUntil: until + HOUR_MS,
+      });
+    });
+  });
+
+  describe('leases', () => {
+    test('Store: group has a lease: its owner alone takes, renews and releases it', async () => {
+      const { packLeases } = store;
+      const group = newGroup();
+      expect(await packLeases.renew(group, 'one')).toBe(false);
+      expect(await packLeases.take(group, 'one')).toBe(true);
+      expect(await packLeases.take(group, 'two')).toBe(false);
+      expect(await packLeases.take(group, 'one')).toBe(true);
+      expect(await packLeases.renew(group, 'two')).toBe(false);
+      expect(await packLeases.renew(group, 'one')).toBe(true);
+      await packLeases.release(group, 'two');
+      expect(await packLeases.take(group, 'two')).toBe(false);
+      await packLeases.release(group, 'one');
+      expect(await packLeases.take(group, 'two')).toBe(true);
+    });
+
+    test('Store: lease has expired: another owner takes it, and the first cannot renew it', async () => {
+      const { packLeases } = store;
+      const group = newGroup();
+      await subject().database.execute(
+        'INSERT INTO pack_lease (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL 1',
+        [group, 'one'],
+        { prepare: true },
+      );
+      await subject().afterTwoSeconds(async () => await packLeases.take(group, 'two'));
+      expect(await packLeases.take(group, 'two')).toBe(true);
+      expect(await packLeases.renew(group, 'one')).toBe(false);
+    });
+  });
+
+  describe('late days', () => {
+    test('Store: days are noticed: each is found once under its hour, whatever their number', async () => {
+      const group = newGroup();
+      const device = newId();
+      const days = Array.from({ length: 300 }, (_, at) => ({ device, day: at * DAY_MS }));
+      for (let times = 0; times < 2; times++) await store.lateDays.write(group, HOUR, days);
+      const found = await allOf((after) => store.packing.lateDayPage(group, HOUR, after));
+      expect(found).toEqual(days);
+      expect((await store.packing.lateDayPage(group, HOUR + HOUR_MS)).items).toEqual([]);
+    });
+  });
+
+  describe('devices and sensors', () => {
+    test('Store: devices and sensors are registered: a packer finds all of a group, page by page', async () => {
+      const group = newGroup();
+      const devices = Array.from({ length: 150 }, newId);
+      for (const bytes of devices)
+        await store.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, 1);
+      const found = await allOf((after) => store.packing.devicePage(group, after));
+      expect(found.map(uuidText)).toEqual(devices.map(uuidText).sort());
+
+      const [bytes] = /** @type {[Buffer]} */ (devices);
+      const sensors = [newId(), newId()];
+      const changes = sensors.map((sensor) => ({
+        bytes: sensor,
+        name: 'temperature',
+        registeredAt: 5,
+        stamp: 1,
+      }));
+      const { indexes, sensors: rows } = store.registry.sensorWrites({ group, bytes }, changes, 5);
+      for (const write of [...indexes, ...rows]) await store.registry.commit(write);
+      const ids = await store.packing.sensorIds(group, bytes);
+      expect(ids.map(uuidText).sort()).toEqual(sensors.map(uuidText).sort());
+      expect(await store.devices.device({ group, bytes })).toMatchObject({
+        name: 'x',
+        registeredAt: 5,
+        retiredAt: null,
+      });
+      expect(await store.devices.device({ group: group + 1, bytes })).toBeNull();
+    });
+
+    test('Store: message is refused: its dead letter is found by its id, as it was written', async () => {
+      const receivedAt = HOUR + 5;
+      const topic = `iot/x/${randomUUID()}/measurements`;
+      const payload = Buffer.from('{"value":"x"}');
+      const refused = [{ index: 0, code: /** @type {const} */ ('not_numeric') }];
+      const content = { contentType: 'application/json', payload, refused };
+      await store.deadLetters.write({ receivedAt, device: 'x', topic, codes: { not_numeric: 1 }, content });
+      const rows = [];
+      for (let shard = 0; shard < 16; shard++) {
+        const { rows: some } = await subject().database.execute(
+          'SELECT topic, payload, codes FROM dead_letter WHERE hour = ? AND shard = ?',
+          [new Date(HOUR), shard],
+          { prepare: true },
+        );
+        rows.push(...some.filter((row) => row['topic'] === topic));
+      }
+      expect(rows).toHaveLength(1);
+      expect(rows[0]).toMatchObject({ payload, codes: { not_numeric: 1 } });
+    });
+  });
+}

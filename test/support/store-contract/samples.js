@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { uuidBytes } from '../../../schema/ids.js';
+import { packSamples } from '../../../schema/packed/pack.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+
+/** @typedef {import('./cells.js').ContractSubject} ContractSubject */
+/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+/** @typedef {import('../../../schema/packed/series.js').Numbers} Numbers */
+
+const DAY = Date.UTC(2026, 4, 1);
+const HOUR = DAY + 5 * HOUR_MS;
+
+const newId = () => uuidBytes(randomUUID());
+
+/** Rows in the order of their samples: a series a row. @param {Array<{ times: Numbers, values: Numbers } | null>} rows */
+const sorted = (rows) =>
+  rows
+    .map((row) => row && { times: [...row.times], values: [...row.values] })
+    .sort(
+      (a, b) =>
+        Number(a?.times[0]) - Number(b?.times[0]) || Number(a?.times.length) - Number(b?.times.length),
+    );
+
+/** Writing and reading samples, by `measurements`, `samples`, `latest`, `history` and `packed`. @param {() => ContractSubject} subject */
+export function describeSamples(subject) {
+  /** @type {import('../../../api/store/index.js').Store} */
+  let store;
+  beforeAll(() => {
+    store = subject().store;
+  });
+
+  /** @param {Buffer} device @param {Buffer} sensor @param {number[]} times @param {number[]} values */
+  async function commit(device, sensor, times, values) {
+    const { measurements } = store;
+    for (const hour of measurements.plan([{ sensor, times, values }], 1))
+      await measurements.commit(device, hour, () => measurements.encode(device, hour));
+  }
+
+  /** @param {Buffer} device @returns {Promise<Buffer[]>} blocks of an hour, as a packer reads them, and how many pages they were */
+  async function blocksOf(device) {
+    const blocks = [];
+    /** @type {string | undefined} */
+    let after;
+    do {
+      const page = await store.packing.blockPage(device, HOUR, 0, after);
+      blocks.push(...page.blocks);
+      after = page.next;
+    } while (after);
+    return blocks;
+  }
+
+  describe('measurements', () => {
+    test('Store: message touches two hours: each hour has its samples', async () => {
+      const [device, sensor] = [newId(), newId()];
+      await commit(device, sensor, [HOUR - 1, HOUR, HOUR + 5], [1, 2, 3]);
+      expect(sorted([await store.samples.readHour(device, sensor, HOUR - HOUR_MS)])).toEqual([
+        { times: [HOUR - 1], values: [1] },
+      ]);
+      expect(sorted([await store.samples.readHour(device, sensor, HOUR)])).toEqual([
+        { times: [HOUR, HOUR + 5], values: [2, 3] },
+      ]);
+      expect((await store.samples.readHour(device, sensor, HOUR + HOUR_MS)).times).toHaveLength(0);
+    });
+
+    test('Store: the same message is committed twice: its rows are there once', async () => {
+      const [device, sensor] = [newId(), newId()];
+      for (let times = 0; times < 2; times++) await commit(device, sensor, [HOUR, HOUR + 5], [1, 2]);
+      expect(await blocksOf(device)).toHaveLength(1);
+    });
+
+    test('Store: messages begin at the same instant: both rows stay, and the greater value is read', async () => {
+      const [device, sensor] = [newId(), newId()];
+      await commit(device, sensor, [HOUR, HOUR + 5], [1, 2]);
+      await commit(device, sensor, [HOUR], [4]);
+      await commit(device, sensor, [HOUR], [3]);
+      expect(await blocksOf(device)).toHaveLength(3);
+      expect(sorted([await store.samples.readHour(device, sensor, HOUR)])).toEqual([
+        { times: [HOUR, HOUR + 5], values: [4, 2] },
+      ]);
+    });
+
+    test('Store: hour has more rows than a page: a packer reads each once, the newest first', async () => {
+      const [device, sensor] = [newId(), newId()];
+      const count = 520;
+      for (let n = 0; n < count; n++) await commit(device, sensor, [HOUR + n], [n]);
+      const first = await store.packing.blockPage(device, HOUR, 0);
+      expect(first.blocks.length).toBeLessThan(count);
+      expect(first.next).toBeDefined();
+      const values = (await blocksOf(device)).map((blob) => blob.readDoubleLE(blob.length - 8));
+      expect(values).toEqual(Array.from({ length: count }, (_, n) => count - 1 - n));
+    });
+
+    test('Store: row cannot be read: a reader is told, rather than samples left out', async () => {
+      const [device, sensor] = [newId(), newId()];
+      await commit(device, sensor, [HOUR], [1]);
+      await subject().database.execute(
+        'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+        [device, new Date(HOUR), 0, new Date(HOUR), Buffer.from('00'), Buffer.from([255, 1])],
+        { prepare: true },
+      );
+      expect(await blocksOf(device)).toHaveLength(2);
+      await expect(store.samples.readHour(device, sensor, HOUR)).rejects.toThrow(RangeError);
+    });
+
+    test('Store: samples since an instant: rows whose newest sample is older are left out', async () => {
+      const [device, sensor] = [newId(), newId()];
+      await commit(device, sensor, [HOUR + 1, HOUR + 50], [1, 50]);
+      await commit(device, sensor, [HOUR + 2, HOUR + 20], [2, 20]);
+      await commit(device, sensor, [HOUR + 30], [30]);
+      const read = async (/** @type {number} */ since) => [
+        ...(await store.samples.readHour(device, sensor, HOUR, since)).values,
+      ];
+      expect(await read(HOUR)).toEqual([1, 2, 20, 30, 50]);
+      expect(await read(HOUR + 20)).toEqual([1, 2, 20, 30, 50]);
+      expect(await read(HOUR + 21)).toEqual([1, 30, 50]);
+      expect(await read(HOUR + 51)).toEqual([]);
+    });
+
+    test('Store: hour is spread over parts: each number of parts is kept, its sensors are found in all of them', async () => {
+      const [device, sensor] = [newId(), newId()];
+      const { measurements } = store;
+      for (const [at, parts] of [1, 4, 2, 4].entries()) {
+        const series = { sensor, times: [HOUR + at], values: [at] };
+        for (const hour of measurements.plan([series], parts))
+          await measurements.commit(device, hour, () => measurements.encode(device, hour));
+        if (parts > 1) await measurements.writeParts(device, HOUR, parts);
+      }
+      const { parts } = await store.packing.blockPage(device, HOUR, 0);
+      expect([...parts].sort()).toEqual([2, 4]);
+      expect([...(await store.samples.readHour(device, sensor, HOUR)).values]).toEqual([0, 1, 2, 3]);
+      // No row of part 0 is new enough, and still its parts are known.
+      expect([...(await store.samples.readHour(device, sensor, HOUR, HOUR + 1)).values]).toEqual([1, 2, 3]);
+    });
+  });
+
+  describe('latest', () => {
+    test('Store: values arrive in any order: the newest measured one stays, for one instant the greater bytes', async () => {
+      const device = newId();
+      const [a, b] = [newId(), newId()];
+      const group = 3;
+      for (const [sensor, ts, value] of /** @type {Array<[Buffer, number, number]>} */ ([
+        [a, 20, 1],
+        [a, 10, 5],
+        [b, 10, 2],
+        [b, 10, -1],
+        [b, 10, 1],
+      ])) {
+        const newest = new Map([[sensor, { ts, value }]]);
+        await store.latest.write(
+          group,
+          () => [{ device, newest }],
+          () => 1,
+        );
+      }
+      const registeredAt = 1;
+      const changes = [a, b].map((bytes) => ({ bytes, registeredAt, stamp: 1 }));
+      const { sensors } = store.registry.sensorWrites({ group, bytes: device }, changes, registeredAt);
+      for (const write of sensors) await store.registry.commit(write);
+      const rows = await store.devices.sensors({ group, bytes: device });
+      const found = new Map(rows.map(({ id, ts, value }) => [uuidBytes(id).toString('hex'), [ts, value]]));
+      expect(found).toEqual(
+        new Map([
+          [a.toString('hex'), [20, 1]],
+          [b.toString('hex'), [10, -1]],
+        ]),
+      );
+    });
+  });
+
+  describe('history', () => {
+    const statistics = { count: 3, min: -1, max: 2, sum: 1.5, first: 2, last: -1 };
+
+    test('Store: samples of several hours of a day are written: each row is read under its hour', async () => {
+      const key = { device: newId(), sensor: newId() };
+      const rows = [HOUR, HOUR, DAY + 23 * HOUR_MS].map((hour, at) => ({
+        hour,
+        samples: packSamples(hour, [hour + at, hour + at + 5], [at, at + 1], 0, 2),
+      }));
+      for (let times = 0; times < 2; times++) await store.history.writeSamples(key, rows);
+      const read = await store.packed.readSamples(key, DAY, DAY + DAY_MS);
+      expect([...read].map(([hour, series]) => [hour, series.length])).toEqual([
+        [HOUR, 2],
+        [DAY + 23 * HOUR_MS, 1],
+      ]);
+      expect(sorted(await store.packed.readHour(key, HOUR))).toEqual([
+        { times: [HOUR, HOUR + 5], values: [0, 1] },
+        { times: [HOUR + 1, HOUR + 6], values: [1, 2] },
+      ]);
+      expect(await store.packing.historyHour(key, HOUR)).toHaveLength(2);
+      expect(await store.packed.readSamples(key, DAY, HOUR)).toEqual(new Map());
+    });
+
+    test('Store: statistics are written twice: the newer reading stays, whatever comes last', async () => {
+      const key = { device: newId(), sensor: newId() };
+      await store.history.writeStatistics(key, HOUR, { ...statistics, count: 9 }, HOUR + 7000);
+      await store.history.writeStatistics(key, HOUR, statistics, HOUR + 5000);
+      expect(await store.packed.readStatistics(key, DAY, DAY + DAY_MS)).toEqual([
+        { hour: HOUR, statistics: { ...statistics, count: 9 }, readFrom: HOUR + 7000, lateAt: null },
+      ]);
+    });
+
+    test('Store: hour is marked late: the newest mark stays, and the statistics with it', async () => {
+      const key = { device: newId(), sensor: newId() };
+      const other = HOUR + HOUR_MS;
+      await store.history.writeLate(key, [HOUR, other], HOUR + 9000);
+      await store.history.writeLate(key, [HOUR], HOUR + 8000);
+      await store.history.writeStatistics(key, HOUR, statistics, HOUR + 5000);
+      expect(await store.packed.readStatistics(key, HOUR, other + HOUR_MS)).toEqual([
+        { hour: HOUR, statistics, readFrom: HOUR + 5000, lateAt: HOUR + 9000 },
+        { hour: other, statistics: null, readFrom: null, lateAt: HOUR + 9000 },
+      ]);
+      expect(await store.packed.readStatistics(key, HOUR, other)).toHaveLength(1);
+      const nextYear = Date.UTC(2027, 0);
+      expect(await store.packed.readStatistics(key, nextYear, nextYear + DAY_MS)).toEqual([]);
+    });
+  });
+}

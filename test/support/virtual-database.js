@@ -1,0 +1,98 @@
+import { createPermits } from '../../api/ingest/pressure/permits.js';
+import { createWindow } from '../../api/ingest/pressure/window.js';
+
+/** How often the size of the window is recorded, in ms of virtual time. */
+const RECORD_EVERY_MS = 10;
+
+/**
+ * A database under load, in virtual time: it works on some requests at once, in order of arrival, and the others wait
+ * in it. Each request reaches it through the permits and the window of ingest, so that a test sees what both do together.
+ * A minute of load takes less than a second.
+ *
+ * @param {object} options
+ * @param {number} options.servers requests that it works on at once
+ * @param {number | (() => number)} options.serviceMs what each of them takes there
+ * @param {number} [options.most] requests in flight, `INGEST_MAX_IN_FLIGHT`
+ */
+export function createVirtualDatabase({ servers, serviceMs, most = 1024 }) {
+  let now = 0;
+  let service = serviceMs;
+  /** @type {() => unknown} */
+  let failureOf = () => undefined;
+  let arrived = 0;
+  let nextRecord = 0;
+  const window = createWindow({ most, now: () => now });
+  const permits = createPermits(window);
+  /** @type {Array<{ sentAt: number, endsAt: number }>} requests that it works on, the first to end last */
+  const served = [];
+  /** @type {number[]} when each request was sent that waits in the database, the oldest first */
+  const queued = [];
+
+  /** @param {number} sentAt in ms */
+  function serve(sentAt) {
+    const endsAt = now + (typeof service === 'number' ? service : service());
+    let place = served.length;
+    while (place > 0 && Number(served[place - 1]?.endsAt) <= endsAt) place--;
+    served.splice(place, 0, { sentAt, endsAt });
+  }
+
+  function send() {
+    if (served.length < servers) serve(now);
+    else queued.push(now);
+  }
+
+  function request() {
+    arrived++;
+    const permit = permits.enter();
+    if (permit) void permit.then(send);
+    else send();
+  }
+
+  function answerNext() {
+    const { sentAt } = /** @type {{ sentAt: number }} */ (served.pop());
+    const oldest = queued.shift();
+    if (oldest !== undefined) serve(oldest);
+    permits.leave(sentAt, failureOf());
+  }
+
+  return {
+    window,
+    permits,
+
+    /** @param {number | (() => number)} ms what each request takes from now on */
+    slow(ms) {
+      service = ms;
+    },
+
+    /** @param {() => unknown} error with which the next request fails; undefined: it succeeds */
+    fail(error) {
+      failureOf = error;
+    },
+
+    /**
+     * @param {number} seconds of virtual time
+     * @param {number} [offered] requests per ms; without it there are always more than the window lets through
+     * @returns {Promise<number[]>} the sizes of the window, one for each 10 ms
+     */
+    async run(seconds, offered) {
+      /** @type {number[]} */
+      const sizes = [];
+      const end = now + seconds * 1000;
+      const firstArrival = now;
+      arrived = 0;
+      for (;;) {
+        if (offered === undefined) while (permits.inUse + permits.waiting <= most) request();
+        // Requests that have just got their permits are sent in the microtasks before this one goes on.
+        await null;
+        const arrival = offered === undefined ? Number.POSITIVE_INFINITY : firstArrival + arrived / offered;
+        const answer = served.at(-1)?.endsAt ?? Number.POSITIVE_INFINITY;
+        const next = Math.min(arrival, answer, end);
+        for (; nextRecord < next; nextRecord += RECORD_EVERY_MS) sizes.push(window.size);
+        now = next;
+        if (now >= end) return sizes;
+        if (answer === next) answerNext();
+        else request();
+      }
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import { describe, expect, test } from '@jest/globals';
+import { createKeeper } from '../../../api/credentials/keeper.js';
+import { isSecret } from '../../../api/credentials/secret.js';
+import { identifyDevice } from '../../../schema/ids.js';
+import { createMemoryCredentials } from '../../support/memory-credentials.js';
+
+const NOW = 1_795_000_000_000;
+const identify = (/** @type {string} */ name) =>
+  /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(name));
+const idOf = (/** @type {string} */ name) => identify(name).id;
+
+function start() {
+  const store = createMemoryCredentials();
+  /** @type {string[]} */
+  const told = [];
+  const keeper = createKeeper({
+    store,
+    clock: () => NOW,
+    installation: 'herd',
+    onChange: async (device) => void told.push(device),
+  });
+  return { keeper, told, find: (/** @type {string} */ name) => store.find(identify(name).bytes) };
+}
+
+/** @param {number} count */
+const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`);
+
+describe('Issue a credential', () => {
+  test('a new account: its secret is told once and only its hash is kept', async () => {
+    const { keeper, find, told } = start();
+    const { secret, credential } = await keeper.issue({ account: 'pump', devices: ['a', 'b', 'a'] });
+    expect(credential).toMatchObject({ deviceId: idOf('pump'), account: 'pump', devices: ['a', 'b'] });
+    expect(credential).toMatchObject({ issuedAt: NOW, changedAt: NOW });
+    const row = await find('pump');
+    expect(row).toMatchObject(credential);
+    expect(await isSecret(secret, String(row?.hash))).toBe(true);
+    expect(JSON.stringify(row)).not.toContain(secret);
+    expect(told).toEqual([]);
+  });
+
+  test('1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
+    const { keeper, find } = start();
+    await keeper.issue({ account: 'gateway', devices: names(1000) });
+    expect((await find('gateway'))?.devices).toHaveLength(1000);
+    await expect(keeper.issue({ account: 'larger', devices: names(1001) })).rejects.toMatchObject({
+      code: 'bad_id',
+      message: expect.stringContaining('1000'),
+    });
+    expect(await find('larger')).toBeNull();
+  });
+
+  test.each([
+    ['no name', { account: '' }, 'bad_id'],
+    ['a name of 129 bytes', { account: 'x'.repeat(129) }, 'bad_id'],
+    ['a device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
+    ['the name of the installation', { account: 'herd' }, 'credential_exists'],
+  ])('%s: refused', async (_, wanted, code) => {
+    const { keeper, find } = start();
+    await expect(keeper.issue(wanted)).rejects.toMatchObject({ code });
+    expect(await find('pump')).toBeNull();
+  });
+
+  test('the account has one, by its name or its id: refused, and its secret stays', async () => {
+    const { keeper, find } = start();
+    const { secret } = await keeper.issue({ account: 'pump' });
+    for (const account of ['pump', idOf('pump')]) {
+      await expect(keeper.issue({ account })).rejects.toMatchObject({ code: 'credential_exists' });
+    }
+    expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(true);
+  });
+
+  test('the account was revoked: it gets a new one, with its new list', async () => {
+    const { keeper, find } = start();
+    await keeper.issue({ account: 'pump', devices: ['a'] });
+    await keeper.revoke('pump');
+    await keeper.issue({ account: 'pump', devices: ['b'] });
+    expect((await find('pump'))?.devices).toEqual(['b']);
+  });
+});
+
+describe('Rotate and revoke a credential', () => {
+  test('rotate: another secret, the same list, connections are closed at once', async () => {
+    const { keeper, find, told } = start();
+    const first = await keeper.issue({ account: 'pump', devices: ['a'] });
+    const second = await keeper.rotate(idOf('pump'));
+    const hash = String((await find('pump'))?.hash);
+    expect([await isSecret(first.secret, hash), await isSecret(second.secret, hash)]).toEqual([false, true]);
+    expect(second.credential).toMatchObject({ account: 'pump', devices: ['a'], issuedAt: NOW });
+    expect(told).toEqual([idOf('pump')]);
+  });
+
+  test('revoke: no secret is right any more, connections are closed at once', async () => {
+    const { keeper, find, told } = start();
+    const { secret } = await keeper.issue({ account: 'pump' });
+    await keeper.revoke('pump');
+    expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(false);
+    expect(told).toEqual([idOf('pump')]);
+  });
+
+  test('no credential, or one that was revoked: not found, and nothing is written', async () => {
+    const { keeper, find, told } = start();
+    await keeper.issue({ account: 'revoked' });
+    await keeper.revoke('revoked');
+    told.length = 0;
+    for (const account of ['revoked', 'never']) {
+      await expect(keeper.rotate(account)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(keeper.revoke(account)).rejects.toMatchObject({ code: 'not_found' });
+    }
+    expect((await find('revoked'))?.hash).toBe('');
+    expect(await find('never')).toBeNull();
+    expect(told).toEqual([]);
+  });
+
+  test('no id: refused', async () => {
+    const { keeper } = start();
+    await expect(keeper.rotate('')).rejects.toMatchObject({ code: 'bad_id' });
+    await expect(keeper.revoke('')).rejects.toMatchObject({ code: 'bad_id' });
+  });
+});
+
+describe('Forget a device', () => {
+  test('its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
+    const { keeper, find, told } = start();
+    await keeper.issue({ account: 'sheep' });
+    await keeper.issue({ account: 'by name', devices: ['goat', 'sheep'] });
+    await keeper.issue({ account: 'by id', devices: [idOf('sheep')] });
+    await keeper.issue({ account: 'other', devices: ['goat'] });
+    const rotated = await find('by name');
+    expect(await keeper.forget(identify('sheep'))).toBe(true);
+    expect((await find('sheep'))?.hash).toBe('');
+    expect(await find('by name')).toMatchObject({ devices: ['goat'], hash: rotated?.hash });
+    expect((await find('by id'))?.devices).toEqual([]);
+    expect((await find('other'))?.devices).toEqual(['goat']);
+    expect(told.sort()).toEqual([idOf('sheep'), idOf('by name'), idOf('by id')].sort());
+  });
+
+  test.each([
+    ['its own account alone', true, { account: 'sheep' }],
+    ['a gateway alone', true, { account: 'gateway', devices: ['sheep'] }],
+    ['nobody', false, { account: 'gateway', devices: ['goat'] }],
+  ])('%s could speak for it: %p', async (_, expected, wanted) => {
+    const { keeper } = start();
+    await keeper.issue(wanted);
+    expect(await keeper.forget(identify('sheep'))).toBe(expected);
+    expect(await keeper.forget(identify('sheep'))).toBe(false);
+  });
+});
+
+test('Forget a device: a gateway is revoked after it was listed: it is left alone', async () => {
+  const store = createMemoryCredentials();
+  const other = createKeeper({ store, clock: () => NOW });
+  const keeper = createKeeper({
+    clock: () => NOW,
+    store: {
+      ...store,
+      async page(page) {
+        const listed = await store.page(page);
+        for (const { account } of listed.rows) await other.revoke(account);
+        return listed;
+      },
+    },
+  });
+  await other.issue({ account: 'gateway', devices: ['sheep'] });
+  expect(await keeper.forget(identify('sheep'))).toBe(false);
+  expect(await store.find(identify('gateway').bytes)).toMatchObject({ hash: '', devices: ['sheep'] });
+});
+
+test('Issue and rotate: the driver repeats a request that was applied: the secret that is told is right', async () => {
+  const store = createMemoryCredentials();
+  /** @type {typeof store.replace} */
+  const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);
+  const keeper = createKeeper({ store: { ...store, replace }, clock: () => NOW });
+  for (const issued of [await keeper.issue({ account: 'pump' }), await keeper.rotate('pump')]) {
+    expect(issued.credential.account).toBe('pump');
+  }
+  const { secret } = await keeper.rotate('pump');
+  expect(await isSecret(secret, String((await store.find(identify('pump').bytes))?.hash))).toBe(true);
+});
+
+test('List credentials: all that are good, across pages', async () => {
+  const store = createMemoryCredentials();
+  const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
+  const keeper = createKeeper({ store: small, clock: () => NOW });
+  for (const account of names(7)) await keeper.issue({ account });
+  await keeper.revoke('device 3');
+  const listed = [];
+  for await (const { account } of keeper.all()) listed.push(account);
+  expect(listed.sort()).toEqual(names(7).filter((name) => name !== 'device 3'));
+});

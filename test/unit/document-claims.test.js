@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PROBLEM_CODES, PROBLEMS } from '../../api/http/contract/problems.js';
+import { ERRORS } from '../../common/errors.js';
+import { SETTINGS } from '../../common/settings-table.js';
+import { checkNode } from '../../infra/bootstrap/node.js';
+import { groupsFor } from '../../schema/sizes.js';
+import { startHttpApp, TOKENS } from '../support/http-app.js';
+
+const root = new URL('../../', import.meta.url);
+const read = (/** @type {string} */ file) =>
+  readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
+
+describe('LATEST_GROUPS: the documents say how many sensors its default suits', () => {
+  const groups = Number(SETTINGS['LATEST_GROUPS']?.fallback);
+  const sensors = 160_000;
+
+  test('the code: as many sensors need the default, one more needs more', () => {
+    expect([groupsFor(sensors), groupsFor(sensors + 1)]).toEqual([groups, 2 * groups]);
+  });
+
+  test.each([
+    ['docs/data-model.md', `\`LATEST_GROUPS\` partitions (default ${groups}, good for 160,000 sensors)`],
+    ['README.md', 'the defaults suit up to 160,000 sensors'],
+    ['.env.example', `LATEST_GROUPS=${groups}`],
+    [
+      'docs/sizing.md',
+      'LATEST_GROUPS at its default; then set it before the first migration: it never changes afterwards | 160 thousand |',
+    ],
+  ])('%s', (file, claim) => {
+    expect(read(file)).toContain(claim);
+  });
+});
+
+describe('Node.js: the oldest version that is supported', () => {
+  const engines = JSON.parse(read('package.json')).engines.node;
+  const oldest = engines.replace('>=', '');
+
+  test('package.json names a major and a minor version', () => {
+    expect(engines).toMatch(/^>=\d+\.\d+$/);
+  });
+
+  test.each([
+    ['README.md', `You need Node.js ${oldest} or newer`],
+    ['infra/compose/README.md', `(Node.js ${oldest} or newer`],
+    ['CONTRIBUTING.md', `Node.js ${oldest}`],
+  ])('%s names the same', (file, claim) => {
+    expect(read(file)).toContain(claim);
+  });
+
+  test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])('%s: taken', (version) => {
+    expect(() => checkNode(version)).not.toThrow();
+  });
+
+  test.each(['20.11.1', '20.0.0', '20.2.0', '19.99.0', '18.20.8', '2.12.0'])('%s: refused', (version) => {
+    expect(() => checkNode(version)).toThrow(
+      expect.objectContaining({
+        code: 'tool_missing',
+        message: `Millrace needs Node.js ${oldest} or newer; this is ${version}. See https://nodejs.org`,
+      }),
+    );
+  });
+
+  test('the version that runs this: taken', () => {
+    expect(() => checkNode()).not.toThrow();
+  });
+});
+
+describe('docs/errors.md: the members of a problem', () => {
+  const section =
+    readFileSync(new URL('docs/errors.md', root), 'utf8').split('Every problem has these members:')[1] ?? '';
+  const [common = '', special = ''] = section.split('Some codes have more members:');
+  const members = [...common.matchAll(/^- `(\w+)`: /gm)].map(([, member]) => String(member));
+  const more = [...special.matchAll(/^- `(\w+)`, `(\w+)`: /gm)].map(([, code, member]) => [code, member]);
+
+  /** @type {import('../support/http-app.js').HttpApp} */
+  let app;
+  beforeAll(async () => {
+    app = await startHttpApp({ settings: TOKENS });
+  });
+  afterAll(() => app?.stop());
+
+  test('every problem: those that the page lists, and no others', async () => {
+    for (const path of ['/nothing', '/api/v1/caller']) {
+      const problem = JSON.parse((await app.send(path)).text);
+      expect(Object.keys(problem).sort()).toEqual([...members].sort());
+      expect(problem.type).toBe('about:blank');
+    }
+  });
+
+  test.each([
+    ['bad_parameter', '/api/v1/session?unknown=1', {}],
+    ['forbidden', '/api/v1/caller', { authorization: `Bearer ${TOKENS.ingestTokens[0]}` }],
+  ])('%s: those of its lines as well', async (code, path, headers) => {
+    const problem = JSON.parse((await app.send(path, { headers })).text);
+    expect(problem.code).toBe(code);
+    const own = more.flatMap(([of, member]) => (of === code ? member : []));
+    expect(Object.keys(problem).sort()).toEqual([...members, ...own].sort());
+  });
+
+  test('the page and the contract: the same members', () => {
+    for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
+      const { shape } = /** @type {import('zod').ZodObject} */ (PROBLEMS[code]);
+      const own = more.flatMap(([of, member]) => (of === code ? member : []));
+      expect([code, Object.keys(shape).sort()]).toEqual([code, [...members, ...own].sort()]);
+    }
+  });
+});
+
+describe('Continuous integration: GitHub Actions and .ci/run', () => {
+  const suites = [...read('.ci/run').matchAll(/ suite (test\S*)/g)].map(([, suite]) => suite);
+  const workflow = read('.github/workflows/checks.yml');
+
+  test('the same suites', () => {
+    const [, listed = ''] = /suite: \[([^\]]*)\]/.exec(workflow) ?? [];
+    expect(suites.length).toBeGreaterThan(5);
+    expect(listed.replaceAll('"', '').split(', ').sort()).toEqual(suites.sort());
+  });
+
+  test('both fail where a test was skipped', () => {
+    expect(read('.ci/run')).toContain('node .ci/summary.js');
+    expect(workflow).toMatch(/-- --ci --json --outputFile="([^"]+)".*node \.ci\/summary\.js "\1"/);
+  });
+});

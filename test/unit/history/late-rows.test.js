@@ -1,0 +1,193 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { createLateDayNotes } from '../../../api/ingest/late-days.js';
+import { MillraceError } from '../../../common/errors.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
+
+const MINUTE_MS = 60_000;
+const CLOSING = HOUR + 2 * HOUR_MS;
+const DAY = Date.UTC(2026, 4, 5);
+/** A day after the last hour of that day has closed. */
+const SETTLING = Date.UTC(2026, 4, 7, 1);
+
+/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+});
+
+/** @param {number} at epoch ms */
+const noticedAt = async (at) => {
+  const { group } = path.keyOf('device');
+  const noticed = at - (at % HOUR_MS);
+  return (await path.store.packing.lateDayPage(group, noticed)).items.map(({ day }) => day);
+};
+
+/** A write that a test lets go. @param {(...args: any[]) => Promise<unknown>} write */
+function heldBack(write) {
+  /** @type {() => void} */
+  let go = () => {};
+  const until = new Promise((resolve) => {
+    go = () => resolve(undefined);
+  });
+  return {
+    write: async (/** @type {any[]} */ ...args) => {
+      await until;
+      return write(...args);
+    },
+    go: () => go(),
+  };
+}
+
+/** Everything that can go on has gone on. */
+async function settle() {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('Late rows: a message is committed five minutes before the closing: it is late, and a millisecond earlier it is not', async () => {
+  path.clock.now = CLOSING - 5 * MINUTE_MS - 1;
+  await path.send('timely', samplesOf(HOUR, 3));
+  expect(await path.historyOf('timely', HOUR)).toEqual([]);
+  expect(await path.statisticsOf('timely', HOUR)).toBeNull();
+  expect(path.late.samples).toBe(0);
+  path.clock.now = CLOSING - 5 * MINUTE_MS;
+  await path.send('device', samplesOf(HOUR, 3));
+  expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ readFrom: null, lateAt: path.clock.now });
+  expect(path.late.samples).toBe(3);
+});
+
+test('Late rows: the commit takes until the hour is closing: the message is late, by the clock after the commit', async () => {
+  const { measurements } = path.store;
+  path.clock.now = HOUR + HOUR_MS;
+  const slow = {
+    ...measurements,
+    async commit(/** @type {Parameters<typeof measurements.commit>} */ ...args) {
+      await measurements.commit(...args);
+      path.clock.now = CLOSING + MINUTE_MS;
+    },
+  };
+  await path.send('device', samplesOf(HOUR, 3), { parts: { measurements: slow } });
+  expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: CLOSING + MINUTE_MS });
+});
+
+test.each(
+  /** @type {const} */ ([
+    ['history', 'writeSamples'],
+    ['history', 'writeLate'],
+    ['lateDays', 'write'],
+  ]),
+)('Late rows: %s.%s is not committed yet: the message is not acknowledged', async (part, name) => {
+  path.clock.now = SETTLING;
+  const real = /** @type {any} */ (path.store[part]);
+  const held = heldBack(real[name]);
+  const parts = { [part]: { ...real, [name]: held.write } };
+  let acknowledged = false;
+  const sent = path.send('device', samplesOf(HOUR, 3), { parts }).then(() => {
+    acknowledged = true;
+  });
+  await settle();
+  expect(acknowledged).toBe(false);
+  held.go();
+  await sent;
+  expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: SETTLING });
+  expect(await noticedAt(SETTLING)).toEqual([DAY]);
+});
+
+test('Late rows: a message has hours of several days and years: each late one is read back, a timely one is left to the packer', async () => {
+  path.clock.now = CLOSING;
+  const hours = [
+    Date.UTC(2025, 11, 31, 22),
+    Date.UTC(2025, 11, 31, 23),
+    Date.UTC(2026, 0, 1),
+    HOUR,
+    HOUR + HOUR_MS,
+  ];
+  await path.send(
+    'device',
+    hours.map((ts) => ({ ts, value: 1 })),
+  );
+  for (const hour of hours.slice(0, 4)) {
+    expect(await path.historyOf('device', hour)).toEqual([{ ts: hour, value: 1 }]);
+    expect(await path.statisticsOf('device', hour)).toMatchObject({ lateAt: CLOSING });
+  }
+  expect(await path.statisticsOf('device', HOUR + HOUR_MS)).toBeNull();
+  for (const hour of hours) expect(await path.read('device', hour)).toEqual([{ ts: hour, value: 1 }]);
+  expect(path.late.samples).toBe(4);
+});
+
+test('Late day: samples arrive five minutes before their day is packed again: it is noted, and a millisecond earlier it is not', async () => {
+  path.clock.now = SETTLING - 5 * MINUTE_MS - 1;
+  await path.send('device', samplesOf(HOUR, 3));
+  expect(await noticedAt(path.clock.now)).toEqual([]);
+  path.clock.now++;
+  await path.send('device', samplesOf(HOUR, 3));
+  expect(await noticedAt(path.clock.now)).toEqual([DAY]);
+});
+
+test('Late day: samples arrive when their day was packed twice: the day is packed once more within two hours', async () => {
+  await path.send('device', samplesOf(HOUR, 10));
+  path.clock.now = SETTLING + 10 * MINUTE_MS;
+  await path.packer().packDue();
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 10, source: 'statistics' });
+  await path.send('device', samplesOf(HOUR, 10, 10));
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'samples' });
+  path.clock.now = SETTLING + 2 * HOUR_MS;
+  await path.packer().packDue();
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
+});
+
+test('Late day: the same day is noted again: it is written once an hour, for each device', async () => {
+  const { lateDays } = path.store;
+  let writes = 0;
+  const store = {
+    ...lateDays,
+    /** @type {typeof lateDays.write} */
+    write(...args) {
+      writes++;
+      return lateDays.write(...args);
+    },
+  };
+  const notes = createLateDayNotes({
+    store,
+    patience: /** @type {any} */ ({ persist: (/** @type {any} */ run) => run() }),
+  });
+  const devices = [path.keyOf('device'), path.keyOf('other')].map(({ device, group }) => ({
+    bytes: device,
+    group,
+  }));
+  const [device, other] = /** @type {[typeof devices[0], typeof devices[0]]} */ (devices);
+  await notes.note(device, [HOUR, HOUR + HOUR_MS], SETTLING);
+  await notes.note(device, [HOUR], SETTLING + 1);
+  expect(writes).toBe(1);
+  await notes.note(device, [HOUR, HOUR - DAY_MS], SETTLING + 2);
+  await notes.note(other, [HOUR], SETTLING + 3);
+  expect(writes).toBe(3);
+  await notes.note(device, [HOUR], SETTLING + HOUR_MS);
+  expect(writes).toBe(4);
+  expect(await noticedAt(SETTLING + HOUR_MS)).toEqual([DAY]);
+});
+
+test('Late day: a note is refused: the next message writes it again', async () => {
+  const { lateDays } = path.store;
+  path.clock.now = SETTLING;
+  let refusals = 1;
+  const store = {
+    ...lateDays,
+    /** @type {typeof lateDays.write} */
+    async write(...args) {
+      if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
+      await lateDays.write(...args);
+    },
+  };
+  const notes = createLateDayNotes({
+    store,
+    patience: /** @type {any} */ ({ persist: (/** @type {any} */ run) => run() }),
+  });
+  const { device: bytes, group } = path.keyOf('device');
+  await expect(notes.note({ bytes, group }, [HOUR], SETTLING)).rejects.toThrow('as a test has it');
+  await notes.note({ bytes, group }, [HOUR], SETTLING);
+  expect(await noticedAt(SETTLING)).toEqual([DAY]);
+});

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import pino from 'pino';
+import { createLeases } from '../../../api/packing/leases.js';
+import { createMemoryStore } from '../../support/memory-store/index.js';
+
+const clock = { now: Date.UTC(2026, 4, 5) };
+
+/** @type {import('../../../api/store/index.js').Store['packLeases']} */
+let store;
+beforeEach(async () => {
+  store = (await createMemoryStore({ clock: () => clock.now })).store.packLeases;
+  jest.useFakeTimers({ now: clock.now });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** @param {string} owner @param {Partial<typeof store>} [parts] */
+const leasesOf = (owner, parts) =>
+  createLeases({ store: { ...store, ...parts }, owner, logger: pino({ level: 'silent' }) });
+
+/** Work that goes on until the test ends it. */
+function endless() {
+  /** @type {() => void} */
+  let end = () => {};
+  const work = () =>
+    /** @type {Promise<void>} */ (
+      new Promise((resolve) => {
+        end = () => resolve(undefined);
+      })
+    );
+  return { work, end: () => end() };
+}
+
+/** @param {number} seconds */
+async function pass(seconds) {
+  for (let passed = 0; passed < seconds; passed++) {
+    clock.now += 1000;
+    await jest.advanceTimersByTimeAsync(1000);
+  }
+}
+
+test('Lease: another process holds the group: nothing is done, until it is given back', async () => {
+  const { work, end } = endless();
+  const held = leasesOf('one').hold(0, work);
+  await pass(1);
+  const other = jest.fn(async () => {});
+  expect(await leasesOf('two').hold(0, other)).toBe(false);
+  expect(other).not.toHaveBeenCalled();
+  expect(await leasesOf('two').hold(1, other)).toBe(true);
+  end();
+  expect(await held).toBe(true);
+  expect(await leasesOf('two').hold(0, other)).toBe(true);
+  expect(other).toHaveBeenCalledTimes(2);
+});
+
+test('Lease: work takes longer than a lease lasts: it is renewed, and ends with the work', async () => {
+  const { work, end } = endless();
+  const renew = jest.fn(store.renew);
+  const held = leasesOf('one', { renew }).hold(0, work);
+  await pass(200);
+  expect(await leasesOf('two').hold(0, async () => {})).toBe(false);
+  end();
+  await held;
+  renew.mockClear();
+  await pass(60);
+  expect(renew).not.toHaveBeenCalled();
+});
+
+test('Lease: its process cannot renew it: after a minute another takes the group, and keeps it', async () => {
+  const { work, end } = endless();
+  const renew = async () => {
+    throw new Error('away');
+  };
+  const held = leasesOf('one', { renew }).hold(0, work);
+  await pass(58);
+  expect(await store.take(0, 'two')).toBe(false);
+  await pass(3);
+  expect(await store.take(0, 'two')).toBe(true);
+  end();
+  expect(await held).toBe(true);
+  expect(await store.take(0, 'three')).toBe(false);
+});
+
+test('Lease: the work fails: the lease is given back, and the failure is reported', async () => {
+  const failing = leasesOf('one').hold(0, () => Promise.reject(new Error('broken')));
+  await expect(failing).rejects.toThrow('broken');
+  expect(await store.take(0, 'two')).toBe(true);
+});
+
+test('Lease: it cannot be given back: the work is done nevertheless', async () => {
+  const release = async () => {
+    throw new Error('away');
+  };
+  expect(await leasesOf('one', { release }).hold(0, async () => {})).toBe(true);
+});

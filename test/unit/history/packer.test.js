@@ -1,0 +1,195 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { MillraceError } from '../../../common/errors.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
+
+const MINUTE_MS = 60_000;
+const CLOSING = HOUR + 2 * HOUR_MS;
+/** A day after the last hour of the UTC day has closed. */
+const SETTLING = Date.UTC(2026, 4, 7, 1);
+
+/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+});
+
+/** @param {number} group */
+const progressOf = (group) => path.store.packProgress.read(group);
+
+test('Packer: an hour after its end an hour closes: it is packed then, and not a millisecond before', async () => {
+  const samples = samplesOf(HOUR, 20);
+  await path.send('device', samples);
+  path.clock.now = CLOSING - 1;
+  await path.packer().packDue();
+  expect(await path.statisticsOf('device', HOUR)).toBeNull();
+  path.clock.now = CLOSING;
+  const packer = path.packer();
+  await packer.packDue();
+  expect(packer.counts).toEqual({ hours: 1, samples: 20, groupHours: GROUPS, unreadable: 0, refused: 0 });
+  expect(await path.statisticsOf('device', HOUR)).toEqual({
+    hour: HOUR,
+    statistics: { count: 20, min: -3.5, max: 15.5, sum: 120, first: -3.5, last: 15.5 },
+    readFrom: CLOSING,
+    lateAt: null,
+  });
+  expect(await path.historyOf('device', HOUR)).toEqual(samples);
+});
+
+test('Packer: samples arrive while an hour is read: its statistics date from before the reading, and are not exact', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  const { packing, packProgress } = path.store;
+  const slow = {
+    ...packing,
+    /** @type {typeof packing.blockPage} */
+    async blockPage(device, hour, part, after) {
+      const page = await packing.blockPage(device, hour, part, after);
+      if (page.blocks.length === 0) return page;
+      path.clock.now += MINUTE_MS;
+      await path.send('device', samplesOf(HOUR, 5, 20));
+      path.clock.now += 20 * MINUTE_MS;
+      return page;
+    },
+    // As if they had not been there yet.
+    historyHour: async () => [],
+  };
+  await path.packer({ store: { packing: slow, packProgress } }).packDue();
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({
+    statistics: { count: 20 },
+    readFrom: CLOSING,
+    lateAt: CLOSING + MINUTE_MS,
+  });
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'samples' });
+});
+
+test('Packer: samples arrive while a day is read for the second time: its statistics date from before the reading', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  await path.packer().packDue();
+  path.clock.now = CLOSING + MINUTE_MS;
+  await path.send('device', samplesOf(HOUR, 5, 20));
+  path.clock.now = SETTLING;
+  const { packing, packProgress } = path.store;
+  const slow = {
+    ...packing,
+    /** @type {typeof packing.blockPage} */
+    async blockPage(device, hour, part, after) {
+      const page = await packing.blockPage(device, hour, part, after);
+      if (hour === HOUR) path.clock.now += 20 * MINUTE_MS;
+      return page;
+    },
+  };
+  await path.packer({ store: { packing: slow, packProgress } }).packDue();
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({
+    statistics: { count: 25 },
+    readFrom: SETTLING,
+  });
+});
+
+test('Packer: what came late is packed a day later, and not a millisecond before', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  await path.packer().packDue();
+  path.clock.now = CLOSING + MINUTE_MS;
+  await path.send('device', samplesOf(HOUR, 5, 20));
+  path.clock.now = SETTLING - 1;
+  await path.packer().packDue();
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ statistics: { count: 20 } });
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'samples' });
+  path.clock.now = SETTLING;
+  const packer = path.packer();
+  await packer.packDue();
+  expect(packer.counts).toMatchObject({ hours: 1, samples: 25 });
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'statistics' });
+});
+
+test('Packer: the process sleeps for days after an hour: the second pass waits until the first is over', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  const awake = CLOSING + 3 * HOUR_MS;
+  const { packing, packProgress } = path.store;
+  /** How often the packer reads its clock before it falls asleep: once more after the last hour, to see that none is due. */
+  let readings = Number.POSITIVE_INFINITY;
+  const clock = () => {
+    path.clock.now = readings-- > 0 ? awake : awake + 3 * DAY_MS;
+    return path.clock.now;
+  };
+  /** @type {Array<{ packedUntil: number, until: number }>} */
+  const settled = [];
+  const watched = {
+    ...packProgress,
+    /** @type {typeof packProgress.writeSettled} */
+    async writeSettled(group, until) {
+      settled.push({ packedUntil: (await progressOf(group)).packedUntil, until });
+      return packProgress.writeSettled(group, until);
+    },
+    /** @type {typeof packProgress.writePacked} */
+    async writePacked(group, until) {
+      await packProgress.writePacked(group, until);
+      if (until === HOUR + 4 * HOUR_MS) readings = 1;
+    },
+  };
+  await path.packer({ store: { packing, packProgress: watched }, groups: 1, clock }).packDue();
+  expect(settled.length).toBeGreaterThan(0);
+  expect(settled.filter(({ packedUntil, until }) => until > packedUntil)).toEqual([]);
+});
+
+test('Packer: one group fails: the others are packed, and the failure is reported', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) await path.send(name, samplesOf(HOUR, 3));
+  expect(new Set(names.map((name) => path.keyOf(name).group)).size).toBe(GROUPS);
+  path.clock.now = CLOSING;
+  const { packing, packProgress } = path.store;
+  const failing = {
+    ...packing,
+    /** @type {typeof packing.writeStatistics} */
+    writeStatistics: (key, ...rest) =>
+      path.keyOf('a').device.equals(key.device)
+        ? Promise.reject(new MillraceError('rejected', 'as a test has it'))
+        : packing.writeStatistics(key, ...rest),
+  };
+  const packer = path.packer({ store: { packing: failing, packProgress } });
+  await expect(packer.packDue()).rejects.toMatchObject({ code: 'rejected' });
+  expect(packer.counts.refused).toBe(1);
+  const { group } = path.keyOf('a');
+  expect((await progressOf(group)).packedUntil).toBe(HOUR);
+  expect((await progressOf(1 - group)).packedUntil).toBe(HOUR + HOUR_MS);
+});
+
+test('Packer: statistics cannot be written: packed_until stays, and the samples are read from both places', async () => {
+  const samples = samplesOf(HOUR, 20);
+  await path.send('device', samples);
+  path.clock.now = CLOSING;
+  const { packing, packProgress } = path.store;
+  const dying = { ...packing, writeStatistics: () => Promise.reject(new Error('killed')) };
+  await expect(path.packer({ store: { packing: dying, packProgress } }).packDue()).rejects.toThrow('killed');
+  expect((await progressOf(path.keyOf('device').group)).packedUntil).toBe(HOUR);
+  expect(await path.historyOf('device', HOUR)).toEqual(samples);
+  expect(await path.read('device', HOUR)).toEqual(samples);
+  await path.packer().packDue();
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
+});
+
+test('Packer: a packer died and the batches have expired: the samples that it left in history get statistics', async () => {
+  const samples = samplesOf(HOUR, 20);
+  await path.send('device', samples);
+  path.clock.now = CLOSING;
+  const { packing, packProgress } = path.store;
+  const dying = { ...packing, writeStatistics: () => Promise.reject(new Error('killed')) };
+  await expect(path.packer({ store: { packing: dying, packProgress } }).packDue()).rejects.toThrow('killed');
+  path.clock.now = HOUR + 9 * DAY_MS;
+  await path.packer().packDue();
+  expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
+  expect(await path.read('device', HOUR)).toEqual(samples);
+});
+
+test('Packer: a device registers after an hour was packed: the next hour lists it', async () => {
+  path.clock.now = CLOSING;
+  const packer = path.packer();
+  await packer.packDue();
+  const next = HOUR + HOUR_MS;
+  await path.send('new', samplesOf(next, 4));
+  path.clock.now = CLOSING + HOUR_MS;
+  await packer.packDue();
+  expect(await path.countOf('new', next)).toEqual({ count: 4, source: 'statistics' });
+});

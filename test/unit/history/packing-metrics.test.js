@@ -1,0 +1,67 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createMetrics } from '../../../api/metrics.js';
+import { createPacking } from '../../../api/packing/index.js';
+import { readSettings } from '../../../common/settings.js';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
+
+/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+});
+
+/** A process's packing, and what its metrics page has. */
+function createProcess() {
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const clock = () => path.clock.now;
+  const packing = createPacking({
+    config: readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' }),
+    store: path.store,
+    clock,
+    trustedClock: /** @type {any} */ ({ now: clock }),
+    isPressed: () => false,
+    pauseMs: 1000,
+    logger: pino({ level: 'silent' }),
+    metrics,
+  });
+  return {
+    packing,
+    /** @param {string} name */
+    async metric(name) {
+      const text = await metrics.registry.metrics();
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    },
+  };
+}
+
+test('Metrics of packing: two sensors are packed: their hours and samples are counted, and how far packing is', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  await path.send('device', samplesOf(HOUR, 5), { sensor: 't' });
+  path.clock.now = HOUR + 2 * HOUR_MS;
+  const { packing, metric } = createProcess();
+  await packing.packDue();
+  expect(await metric('iot_pack_hours_total')).toBe(2);
+  expect(await metric('iot_pack_samples_total')).toBe(25);
+  expect(await metric('iot_pack_unreadable_rows_total')).toBe(0);
+  expect(await metric('iot_pack_seconds_count')).toBe(GROUPS);
+  expect(await metric('iot_pack_behind_seconds')).toBe(3600);
+  expect(await metric('iot_pack_behind_most_seconds')).toBe(2 * 86_400);
+});
+
+test('Metrics of packing: rows cannot be read: each is counted', async () => {
+  const { device } = path.keyOf('device');
+  await path.send('device', samplesOf(HOUR, 20));
+  for (const at of [1, 2, 3]) {
+    await path.database.execute(
+      'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+      [device, new Date(HOUR), 0, new Date(HOUR + at), Buffer.from('00'), Buffer.from([255, 1])],
+    );
+  }
+  path.clock.now = HOUR + 2 * HOUR_MS;
+  const { packing, metric } = createProcess();
+  await packing.packDue();
+  expect(await metric('iot_pack_unreadable_rows_total')).toBe(3);
+  expect(await metric('iot_pack_hours_total')).toBe(0);
+});

@@ -1,0 +1,111 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { packBlock } from '../../../schema/packed/block.js';
+import { HOUR_MS, isExact } from '../../../schema/rules.js';
+import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
+
+const CLOSING = HOUR + 2 * HOUR_MS;
+const SETTLING = Date.UTC(2026, 4, 7, 1);
+
+/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+});
+
+/** @param {Partial<import('../../../api/store/index.js').Store['packing']>} parts in place of the store's own */
+const storeWith = (parts) => ({
+  packing: { ...path.store.packing, ...parts },
+  packProgress: path.store.packProgress,
+});
+
+/** @param {Buffer} samples */
+async function writeRow(samples) {
+  const { device } = path.keyOf('device');
+  await path.database.execute(
+    'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+    [device, new Date(HOUR), 0, new Date(HOUR), Buffer.from('00'), samples],
+  );
+}
+
+test('Packing an hour: samples cannot be written: there are no statistics of them', async () => {
+  await path.send('device', samplesOf(HOUR, 5));
+  path.clock.now = CLOSING;
+  const store = storeWith({ writeSamples: () => Promise.reject(new Error('killed')) });
+  await expect(path.packer({ store }).packDue()).rejects.toThrow('killed');
+  expect(await path.statisticsOf('device', HOUR)).toBeNull();
+});
+
+test('Packing an hour: statistics are written: all their samples are in history by then', async () => {
+  await path.send('device', samplesOf(HOUR, 5));
+  path.clock.now = CLOSING;
+  /** @type {unknown[]} */
+  const seen = [];
+  const { writeStatistics } = path.store.packing;
+  const store = storeWith({
+    async writeStatistics(...args) {
+      seen.push(await path.historyOf('device', HOUR));
+      await writeStatistics(...args);
+    },
+  });
+  await path.packer({ store }).packDue();
+  expect(seen).toEqual([samplesOf(HOUR, 5)]);
+});
+
+test('Packing an hour: it is packed again and nothing is new: its samples are not written again, and its statistics are of the newer reading', async () => {
+  await path.send('device', samplesOf(HOUR, 5));
+  path.clock.now = CLOSING;
+  let writes = 0;
+  const { packing, packProgress } = path.store;
+  const counted = storeWith({
+    writeSamples(...args) {
+      writes++;
+      return packing.writeSamples(...args);
+    },
+  });
+  const stopped = { ...packProgress, writePacked: () => Promise.reject(new Error('killed')) };
+  await expect(path.packer({ store: { ...counted, packProgress: stopped } }).packDue()).rejects.toThrow(
+    'killed',
+  );
+  path.clock.now += 1000;
+  await path.packer({ store: counted }).packDue();
+  expect(writes).toBe(1);
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({
+    statistics: { count: 5 },
+    readFrom: CLOSING + 1000,
+  });
+});
+
+test('Packing an hour: a row cannot be read: the others are kept, no statistics claim to be all, and the next day tries again', async () => {
+  await path.send('device', samplesOf(HOUR, 5));
+  await writeRow(Buffer.from([255, 1, 2]));
+  path.clock.now = CLOSING;
+  const packer = path.packer();
+  await packer.packDue();
+  expect(packer.counts).toMatchObject({ hours: 0, unreadable: 1, groupHours: 2 });
+  expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 5));
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ statistics: null, lateAt: CLOSING });
+
+  // As a process of a newer version sees it.
+  const other = { ts: HOUR + 7000, value: 7 };
+  const { sensor } = path.keyOf('device');
+  await writeRow(packBlock(HOUR, [{ sensor, times: [other.ts], values: [other.value], from: 0, to: 1 }]));
+  expect(await path.read('device', HOUR)).toEqual([...samplesOf(HOUR, 5), other]);
+  path.clock.now = SETTLING;
+  await path.packer().packDue();
+  const row = await path.statisticsOf('device', HOUR);
+  expect(row).toMatchObject({ statistics: { count: 6 }, readFrom: SETTLING });
+  expect(row && isExact(row)).toBe(true);
+});
+
+test('Packing an hour: samples overlap, two have the same instant: each instant counts once, with the greater value', async () => {
+  await path.send('device', samplesOf(HOUR, 5));
+  await path.send('device', [
+    { ts: HOUR + 4000, value: 9 },
+    { ts: HOUR + 5000, value: 1 },
+  ]);
+  path.clock.now = CLOSING;
+  await path.packer().packDue();
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({
+    statistics: { count: 6, max: 9, first: -3.5, last: 1 },
+  });
+});

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+
+const NOW = 1_795_000_000_000;
+const ADMIN = TOKENS.apiToken;
+const [READER = ''] = TOKENS.readTokens;
+const [SENDER = ''] = TOKENS.ingestTokens;
+
+let now = NOW;
+/** @type {import('../../../support/http-app.js').HttpApp} Needs tokens. */
+let guarded;
+/** @type {import('../../../support/http-app.js').HttpApp} Needs none. */
+let open;
+beforeAll(async () => {
+  guarded = await startHttpApp({ settings: TOKENS, clock: () => now });
+  open = await startHttpApp();
+});
+afterAll(async () => {
+  await guarded?.stop();
+  await open?.stop();
+});
+
+const bearer = (/** @type {string} */ token) => ({ authorization: `Bearer ${token}` });
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
+
+/** @param {string} token @param {Record<string, string>} [headers] */
+const signIn = (token, headers = {}) =>
+  guarded.send('/api/v1/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ token }),
+  });
+
+/** @param {string} token @returns {Promise<{ cookie: string }>} */
+async function sessionOf(token) {
+  const { headers } = await signIn(token);
+  return { cookie: String(headers['set-cookie']?.[0]?.split(';', 1)[0]) };
+}
+
+/** @param {Record<string, string>} headers @param {string} [method] */
+const ask = (headers, method = 'GET') => guarded.send('/api/v1/caller', { method, headers });
+
+describe('Scopes: each token: its own routes and no others', () => {
+  test.each([
+    ['read', READER, { GET: 200, POST: 403, DELETE: 403 }],
+    ['ingest', SENDER, { GET: 403, POST: 200, DELETE: 403 }],
+    ['admin', ADMIN, { GET: 200, POST: 200, DELETE: 200 }],
+  ])('%s', async (_, token, statuses) => {
+    for (const [method, status] of Object.entries(statuses)) {
+      expect([method, (await ask(bearer(token), method)).status]).toEqual([method, status]);
+    }
+  });
+
+  test('a scope is missing: the answer names it', async () => {
+    const answer = await ask(bearer(READER), 'DELETE');
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'forbidden', scope: 'admin' });
+    expect(answer.headers['www-authenticate']).toBe(
+      'Bearer realm="Millrace", error="insufficient_scope", scope="admin"',
+    );
+  });
+
+  test('no token: 401, and what to show', async () => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const { status, headers } = await ask({}, method);
+      expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Millrace"']);
+    }
+  });
+
+  test('a wrong token: 401, and that it is wrong', async () => {
+    const { status, headers } = await ask(bearer('wrong'));
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toBe('Bearer realm="Millrace", error="invalid_token"');
+  });
+
+  test('no token is set: everybody may do everything, and a wrong token does no harm', async () => {
+    for (const headers of [{}, bearer('wrong')]) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        expect((await open.send('/api/v1/caller', { method, headers })).status).toBe(200);
+      }
+    }
+  });
+});
+
+describe('Session', () => {
+  test('signed in: the scopes of the token, until the session ends', async () => {
+    const session = await sessionOf(READER);
+    expect(JSON.parse((await ask(session)).text)).toEqual({
+      by: 'session',
+      scopes: ['read'],
+      endsAt: NOW + 3_600_000,
+    });
+    expect((await ask({ ...session, ...OWN_PAGE }, 'DELETE')).status).toBe(403);
+    now += 3_600_000;
+    expect((await ask(session)).status).toBe(401);
+    now = NOW;
+  });
+
+  test('a good session and a wrong token: the session counts', async () => {
+    const session = await sessionOf(READER);
+    expect((await ask({ ...session, ...bearer('wrong') })).status).toBe(200);
+  });
+
+  test('good cookie behind three that are not: found; behind four: not looked at', async () => {
+    const { cookie } = await sessionOf(READER);
+    const other = `millrace_session=${NOW + 1}.${'A'.repeat(43)}; `;
+    expect((await ask({ cookie: other.repeat(3) + cookie })).status).toBe(200);
+    expect((await ask({ cookie: other.repeat(4) + cookie })).status).toBe(401);
+  });
+
+  test('a token without the scope read: no session', async () => {
+    const answer = await signIn(SENDER);
+    expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
+    expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
+  });
+
+  test('no token is set: signing in is not needed, and sets no cookie', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ token: 'any' });
+    const answer = await open.send('/api/v1/session', { method: 'POST', headers, body });
+    expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
+    expect(JSON.parse(answer.text)).toMatchObject({ required: false, scopes: ['read', 'ingest', 'admin'] });
+  });
+});
+
+/** Headers of a request by where it comes from. @type {Array<[from: string, headers: Record<string, string>, origin: 'own' | 'foreign' | 'untold']>} */
+const ORIGINS = [
+  ['a page of ours', { 'sec-fetch-site': 'same-origin' }, 'own'],
+  ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'foreign'],
+  ['another origin of this site', { 'sec-fetch-site': 'same-site' }, 'foreign'],
+  ['the address bar', { 'sec-fetch-site': 'none' }, 'foreign'],
+  [
+    'another site whose Origin looks like ours',
+    { 'sec-fetch-site': 'cross-site', origin: 'http://ours' },
+    'foreign',
+  ],
+  ['an old browser, our page', { origin: 'http://ours' }, 'own'],
+  ['an old browser, another page', { origin: 'http://evil.example' }, 'foreign'],
+  ['an old browser, another port', { origin: 'http://ours:81' }, 'foreign'],
+  ['an old browser, a page that hides itself', { origin: 'null' }, 'foreign'],
+  ['no browser', {}, 'untold'],
+];
+
+describe('Own page', () => {
+  test.each(ORIGINS)('a session changes something from %s', async (_, headers, origin) => {
+    const remote = await startHttpApp({ settings: { ...TOKENS, host: '0.0.0.0' }, clock: () => now });
+    try {
+      const session = await sessionOf(ADMIN);
+      const sent = { ...session, ...headers, host: 'ours' };
+      const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
+      expect(status).toBe(origin === 'own' ? 200 : 403);
+      // Nothing changes by reading, and no other page can read the answer.
+      expect((await remote.send('/api/v1/caller', { headers: sent })).status).toBe(200);
+    } finally {
+      await remote.stop();
+    }
+  });
+
+  test.each(ORIGINS)(
+    'where no token is set, a request changes something from %s',
+    async (_, headers, origin) => {
+      const remote = await startHttpApp({ settings: { host: '0.0.0.0' } });
+      try {
+        const sent = { ...headers, host: 'ours' };
+        const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
+        expect(status).toBe(origin === 'foreign' ? 403 : 200);
+      } finally {
+        await remote.stop();
+      }
+    },
+  );
+
+  test('a token changes something from anywhere: no browser sends it by itself', async () => {
+    for (const [, headers] of ORIGINS) {
+      expect((await ask({ ...headers, ...bearer(ADMIN) }, 'DELETE')).status).toBe(200);
+    }
+  });
+
+  test('Sign-in: from a page of another site: refused, without a cookie', async () => {
+    const answer = await signIn(READER, { 'sec-fetch-site': 'cross-site' });
+    expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
+  });
+
+  test('Sign-out: from a page of another site: refused, and the cookie stays', async () => {
+    const session = await sessionOf(READER);
+    for (const app of [guarded, open]) {
+      const headers = { ...session, 'sec-fetch-site': 'cross-site' };
+      const answer = await app.send('/api/v1/session', { method: 'DELETE', headers });
+      expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
+      const own = await app.send('/api/v1/session', {
+        method: 'DELETE',
+        headers: { ...session, ...OWN_PAGE },
+      });
+      expect(own.status).toBe(204);
+    }
+  });
+});

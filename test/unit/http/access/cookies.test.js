@@ -1,0 +1,75 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { cookieOptions, cookiesOf } from '../../../../api/http/access/cookie.js';
+import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+
+const [READER = ''] = TOKENS.readTokens;
+const FILES = /** @type {any} */ ({ cert: 'certificate.pem', key: 'key.pem' });
+
+/** @type {import('../../../support/http-app.js').HttpApp | undefined} */
+let app;
+afterEach(async () => {
+  await app?.stop();
+  app = undefined;
+});
+
+/** Signs in and out. @param {Parameters<typeof startHttpApp>[0]} [options] @returns {Promise<string[]>} both Set-Cookie headers */
+async function cookiesSet(options) {
+  app = await startHttpApp(options);
+  const cookies = [];
+  for (const [method, body] of /** @type {const} */ ([
+    ['POST', JSON.stringify({ token: READER })],
+    ['DELETE', undefined],
+  ])) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await app.send('/api/v1/session', { method, headers, body });
+    expect([200, 204]).toContain(answer.status);
+    cookies.push(...(answer.headers['set-cookie'] ?? []));
+  }
+  return cookies;
+}
+
+describe('Session cookie: Secure', () => {
+  test.each([
+    ['TLS on loopback', true, { tls: FILES, host: '127.0.0.1' }],
+    ['TLS beyond loopback', true, { tls: FILES, host: '0.0.0.0' }],
+    ['a proxy with TLS in front', true, { tls: null, host: '0.0.0.0' }],
+    ['loopback without TLS', false, { tls: null, host: '127.0.0.1' }],
+    ['localhost without TLS', false, { tls: null, host: 'localhost' }],
+  ])('%s: %p', async (_, isSecure, settings) => {
+    const cookies = await cookiesSet({ settings: { ...TOKENS, ...settings } });
+    expect(cookies).toHaveLength(2);
+    for (const cookie of cookies) expect(/; Secure(;|$)/.test(cookie)).toBe(isSecure);
+  });
+});
+
+test('Session cookie: no script reads it, no other site has it sent, and it ends with the session', async () => {
+  const now = Date.parse('2026-11-22T12:00:00.000Z');
+  const [begun, ended] = await cookiesSet({ settings: TOKENS, clock: () => now });
+  expect(begun).toMatch(
+    /^millrace_session=\d+\.[\w-]{43}; Path=\/; Expires=Sun, 22 Nov 2026 13:00:00 GMT; HttpOnly; SameSite=Strict$/,
+  );
+  expect(ended).toBe(
+    'millrace_session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Strict',
+  );
+  expect(cookieOptions(true)).toEqual({ httpOnly: true, sameSite: 'strict', path: '/', secure: true });
+});
+
+describe('Cookie header', () => {
+  test.each([
+    [undefined, []],
+    ['', []],
+    ['millrace_session=a', ['a']],
+    ['other=1; millrace_session=a; more=2', ['a']],
+    ['other=1;millrace_session=a', ['a']],
+    ['millrace_session=a; millrace_session=b', ['a', 'b']],
+    ['millrace_session', ['']],
+    ['millrace_sessions=a; xmillrace_session=b; Millrace_Session=c', []],
+    ['a=millrace_session=b', []],
+    [
+      'millrace_session=1; millrace_session=2; millrace_session=3; millrace_session=4; millrace_session=5',
+      ['1', '2', '3', '4'],
+    ],
+  ])('%j: %j', (cookie, values) => {
+    expect(cookiesOf(/** @type {any} */ ({ headers: { cookie } }))).toEqual(values);
+  });
+});

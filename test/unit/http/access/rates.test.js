@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { startHttpApp, TOKENS } from '../../../support/http-app.js';
+import { until } from '../../../support/until.js';
+
+const [READER = ''] = TOKENS.readTokens;
+
+/** @type {import('../../../support/http-app.js').HttpApp | undefined} */
+let running;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+/** @param {Parameters<typeof startHttpApp>[0]} options */
+async function start(options) {
+  running = await startHttpApp(options);
+  const app = running;
+  return {
+    app,
+
+    /** @param {string} token @param {string} [address] as a proxy reports it */
+    show: (token, address = '192.0.2.1') =>
+      app.send('/api/v1/caller', {
+        headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address },
+      }),
+
+    /** @param {string} token @param {string} [address] */
+    signIn: (token, address = '192.0.2.1') =>
+      app.send('/api/v1/session', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+        body: JSON.stringify({ token }),
+      }),
+  };
+}
+
+const BEHIND_PROXY = { ...TOKENS, trustProxy: 1 };
+
+/** @param {Array<Promise<{ status: number }>>} answers */
+const statusesOf = async (answers) => (await Promise.all(answers)).map(({ status }) => status);
+
+describe('Wrong tokens', () => {
+  test('ten from an address: the eleventh must wait, right ones and other addresses are served', async () => {
+    const { show } = await start({ settings: BEHIND_PROXY });
+    for (let count = 0; count < 10; count++) expect((await show(`guess ${count}`)).status).toBe(401);
+    const { status, headers, text } = await show('guess 10');
+    expect([status, JSON.parse(text).code]).toEqual([429, 'rate_limited']);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect((await show(READER)).status).toBe(200);
+    expect((await show('guess', '192.0.2.2')).status).toBe(401);
+  });
+
+  test('at requests and at sign-ins: counted apart', async () => {
+    const { show, signIn } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 60_000 } });
+    expect(await statusesOf([show('guess')])).toEqual([401]);
+    expect(await statusesOf([show('guess'), signIn('guess')])).toEqual([429, 401]);
+    expect(await statusesOf([signIn('guess'), signIn(READER)])).toEqual([429, 200]);
+  });
+
+  test('right tokens, requests without one and sessions: not counted', async () => {
+    const { app, show, signIn } = await start({
+      settings: BEHIND_PROXY,
+      attempts: { most: 1, windowMs: 60_000 },
+    });
+    const { headers } = await signIn(READER);
+    const cookie = String(headers['set-cookie']?.[0]?.split(';', 1)[0]);
+    const from = { 'x-forwarded-for': '192.0.2.1' };
+    for (let count = 0; count < 3; count++) {
+      expect((await show(READER)).status).toBe(200);
+      expect((await app.send('/api/v1/caller', { headers: from })).status).toBe(401);
+      const both = { ...from, cookie, authorization: 'Bearer guess' };
+      expect((await app.send('/api/v1/caller', { headers: both })).status).toBe(200);
+    }
+    expect((await show('guess')).status).toBe(401);
+  });
+
+  test('the time is over: counted anew', async () => {
+    const { show } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 300 } });
+    await show('guess');
+    await until(async () => (await show('guess')).status === 429);
+    await until(async () => (await show('guess')).status === 401);
+  });
+
+  test('the log: one line an address, and one when it must wait', async () => {
+    /** @type {any[]} */
+    const lines = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
+    const { show } = await start({ settings: BEHIND_PROXY, attempts: { most: 2, windowMs: 60_000 }, logger });
+    for (let count = 0; count < 5; count++) await show('guess');
+    await show('guess', '192.0.2.2');
+    expect(lines.map(({ address, msg }) => [address, msg])).toEqual([
+      ['192.0.2.1', 'a wrong token'],
+      ['192.0.2.1', 'too many wrong tokens; told to wait'],
+      ['192.0.2.2', 'a wrong token'],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('guess');
+  });
+});
+
+describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten seconds: 429', () => {
+  /** @param {import('../../../support/http-app.js').HttpApp} app @param {string} path @param {Record<string, string>} [headers] @returns {Promise<boolean>} */
+  async function isLimited(app, path, headers) {
+    const statuses = [];
+    for (let count = 0; count < 21; count++) statuses.push((await app.send(path, { headers })).status);
+    return statuses.includes(429);
+  }
+
+  test('the tenth is served, the eleventh is not, another address is', async () => {
+    const { app } = await start({ settings: { trustProxy: 1, requestsPerSecond: 1 } });
+    const from = (/** @type {string} */ address) => ({ headers: { 'x-forwarded-for': address } });
+    for (let count = 0; count < 10; count++) {
+      expect((await app.send('/api/v1/caller', from('192.0.2.1'))).status).toBe(200);
+    }
+    expect((await app.send('/api/v1/caller', from('192.0.2.1'))).status).toBe(429);
+    expect((await app.send('/api/v1/caller', from('203.0.113.1, 192.0.2.1'))).status).toBe(429);
+    expect((await app.send('/api/v1/caller', from('192.0.2.2'))).status).toBe(200);
+  });
+
+  test.each([
+    ['/healthz', false],
+    ['/readyz', false],
+    ['/metrics', false],
+    ['/assets/main.js', false],
+    ['/vendor/preact.js', false],
+    ['/api/v1/caller', true],
+    ['/', true],
+    ['/openapi.json', true],
+    ['/nothing', true],
+    ['/assets', true],
+    ['/assets/', true],
+    ['/healthz/more', true],
+    ['/api/v1/healthz', true],
+    ['/api/v1/caller?x=/healthz', true],
+  ])('%s: limited: %p', async (path, expected) => {
+    const { app } = await start({ settings: { trustProxy: 1, requestsPerSecond: 1 } });
+    expect(await isLimited(app, path, { 'x-forwarded-for': '192.0.2.1' })).toBe(expected);
+  });
+
+  const LOCAL = {};
+  const ELSEWHERE = { 'x-forwarded-for': '192.0.2.1' };
+  const TOKEN = { authorization: `Bearer ${READER}` };
+  test.each([
+    ['this machine, no tokens, no proxy', false, {}, LOCAL],
+    ['this machine, tokens', true, TOKENS, { ...LOCAL, ...TOKEN }],
+    ['this machine, a proxy is trusted and says nothing', true, { trustProxy: 1 }, LOCAL],
+    ['a proxy of this machine that is not trusted', true, {}, ELSEWHERE],
+    ['an address that a trusted proxy reports', true, { trustProxy: 1 }, ELSEWHERE],
+  ])('%s: limited: %p', async (_, expected, settings, /** @type {Record<string, string>} */ headers) => {
+    const { app } = await start({ settings: { requestsPerSecond: 1, ...settings } });
+    expect(await isLimited(app, '/api/v1/caller', headers)).toBe(expected);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { createSessions } from '../../../../api/http/access/sessions.js';
+
+const NOW = 1_795_000_000_000;
+const SESSION_MS = 3_600_000;
+const ENDS_AT = NOW + SESSION_MS;
+
+/** @typedef {import('../../../../api/http/access/tokens.js').Known} Known */
+
+/** @type {Known} */
+const READER = { token: 'reader', scopes: ['read'] };
+/** @type {Known} */
+const ADMIN = { token: 'admin', scopes: ['read', 'ingest', 'admin'] };
+
+/** @param {{ secret?: string, known?: Known[], now?: number }} [other] */
+const sessionsOf = ({ secret = 'a secret', known = [READER, ADMIN], now = NOW } = {}) =>
+  createSessions({ secret, known, sessionMs: SESSION_MS, clock: () => now });
+
+const { value: VALUE } = sessionsOf().begin(READER);
+const [, SIGNATURE = ''] = VALUE.split('.');
+
+test('Session: begun by a token: it has its scopes and its end, and shows nothing of the token', () => {
+  for (const known of [READER, ADMIN]) {
+    const { value, ...session } = sessionsOf().begin(known);
+    expect(session).toEqual({ scopes: known.scopes, endsAt: ENDS_AT });
+    expect(value).toMatch(new RegExp(`^${ENDS_AT}\\.[\\w-]{43}$`));
+    expect(sessionsOf().open(value)).toEqual(session);
+  }
+});
+
+test('Session: another process, more tokens: the session stays that of its token', () => {
+  /** @type {Known} */
+  const other = { token: 'other', scopes: ['ingest'] };
+  for (const known of [
+    [READER, other],
+    [other, ADMIN, READER],
+  ]) {
+    expect(sessionsOf({ known }).open(VALUE)).toEqual({ scopes: ['read'], endsAt: ENDS_AT });
+  }
+});
+
+describe('Session: not ours any more: nobody', () => {
+  test.each([
+    ['its token is no longer set', { known: [ADMIN] }],
+    ['no token is set', { known: [] }],
+    ['its token is another one', { known: [{ ...READER, token: 'reader-2' }, ADMIN] }],
+    ['the secret is another one', { secret: 'another secret' }],
+    ['it has just ended', { now: ENDS_AT }],
+    ['it ended long ago', { now: ENDS_AT + 1e9 }],
+  ])('%s', (_, other) => {
+    expect(sessionsOf(other).open(VALUE)).toBeNull();
+  });
+
+  test('a millisecond before its end it is good', () => {
+    expect(sessionsOf({ now: ENDS_AT - 1 }).open(VALUE)).not.toBeNull();
+  });
+});
+
+describe('Session: changed: nobody', () => {
+  test.each([
+    ['a later end', `${ENDS_AT + 1}.${SIGNATURE}`],
+    ['an end of the same number', `0${ENDS_AT}.${SIGNATURE}`],
+    ['an end in another notation', `${ENDS_AT / 1e12}e12.${SIGNATURE}`],
+    ['a negative end', `-${ENDS_AT}.${SIGNATURE}`],
+    ['no end', `.${SIGNATURE}`],
+    ['no signature', `${ENDS_AT}.`],
+    ['no dot', `${ENDS_AT}${SIGNATURE}`],
+    ['a shorter signature', VALUE.slice(0, -1)],
+    ['a longer signature', `${VALUE}A`],
+    [
+      'a signature of another end',
+      `${ENDS_AT}.${
+        sessionsOf({ now: NOW + 1 })
+          .begin(READER)
+          .value.split('.')[1]
+      }`,
+    ],
+    ['something before it', `x${VALUE}`],
+    ['a line behind it', `${VALUE}\n`],
+    ['a signature of zeros', `${ENDS_AT}.${'A'.repeat(43)}`],
+    ['nothing', ''],
+  ])('%s', (_, value) => {
+    expect(value).not.toBe(VALUE);
+    expect(sessionsOf().open(value)).toBeNull();
+  });
+
+  test('each bit of the signature', () => {
+    const bytes = Buffer.from(SIGNATURE, 'base64url');
+    for (let bit = 0; bit < 256; bit++) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(sessionsOf().open(`${ENDS_AT}.${changed.toString('base64url')}`)).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { createTokens, shownToken } from '../../../../api/http/access/tokens.js';
+
+/** @param {Partial<Parameters<typeof createTokens>[0]>} settings */
+const tokensOf = (settings) =>
+  createTokens({ apiToken: undefined, readTokens: [], ingestTokens: [], ...settings });
+
+describe('Tokens', () => {
+  test('none set: nobody needs one, and none is known', () => {
+    const tokens = tokensOf({});
+    expect(tokens.areSet).toBe(false);
+    for (const given of ['', 'undefined', 'any']) expect(tokens.find(given)).toBeNull();
+  });
+
+  test.each([
+    ['API_TOKEN', { apiToken: 'a' }, { a: ['read', 'ingest', 'admin'] }],
+    ['READ_TOKENS', { readTokens: ['r', 's'] }, { r: ['read'], s: ['read'] }],
+    ['INGEST_TOKENS', { ingestTokens: ['i', 'j'] }, { i: ['ingest'], j: ['ingest'] }],
+    ['one token in two settings', { readTokens: ['x'], ingestTokens: ['x'] }, { x: ['read', 'ingest'] }],
+    [
+      'one token in all settings',
+      { apiToken: 'x', readTokens: ['x'], ingestTokens: ['x'] },
+      { x: ['read', 'ingest', 'admin'] },
+    ],
+  ])('%s: each has the scopes of its settings and no others', (_, settings, scopes) => {
+    const tokens = tokensOf(settings);
+    expect(tokens.areSet).toBe(true);
+    for (const [token, expected] of Object.entries(scopes)) {
+      expect(tokens.find(token)).toEqual({ token, scopes: expected });
+    }
+  });
+
+  test.each(['', 'toke', 'token ', ' token', 'Token', 'token\0', 'tokentoken', 'xtoken', '__proto__'])(
+    'spelled %j: not known',
+    (given) => {
+      expect(tokensOf({ readTokens: ['other', 'token'] }).find(given)).toBeNull();
+    },
+  );
+});
+
+describe('Authorization header', () => {
+  const basic = (/** @type {string} */ text) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+  test.each([
+    [undefined, null],
+    ['', null],
+    ['Bearer token', 'token'],
+    ['bearer token', 'token'],
+    ['BEARER   token', 'token'],
+    ['Bearer a token of words', 'a token of words'],
+    ['Bearer ', ''],
+    ['Bearer', ''],
+    ['Bearertoken', ''],
+    [basic(':token'), 'token'],
+    [basic('anybody:token'), 'token'],
+    [basic('anybody:a:b'), 'a:b'],
+    [basic('anybody:tökén'), 'tökén'],
+    [basic(':token').replace('Basic', 'bAsIc'), 'token'],
+    ['Basic', ''],
+    ['Digest token', ''],
+    ['token', ''],
+  ])('%j: shows %j', (header, token) => {
+    expect(shownToken(header)).toBe(token);
+  });
+});

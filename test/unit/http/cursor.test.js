@@ -1,0 +1,149 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { createCursors } from '../../../api/http/cursor.js';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.parse('2026-11-22T00:00:00.000Z');
+const SCOPE = JSON.stringify(['measurements', 'device-1', 'sensor-1', 'desc', 0, null]);
+const PLACE = { ts: 1_763_769_600_000, key: '0f0e' };
+
+/** @param {{ secret?: string, now?: number }} [other] */
+const cursorsOf = ({ secret = 'a secret', now = NOW } = {}) => createCursors({ secret, clock: () => now });
+
+const CURSORS = cursorsOf();
+const CURSOR = CURSORS.seal(SCOPE, PLACE);
+
+/** @param {string} cursor @param {{ scope?: string, cursors?: ReturnType<typeof cursorsOf> }} [request] @returns {Error & { code?: string }} */
+function refusalOf(cursor, { scope = SCOPE, cursors = CURSORS } = {}) {
+  try {
+    cursors.open(scope, cursor);
+  } catch (error) {
+    return /** @type {Error} */ (error);
+  }
+  throw new Error('the cursor was opened');
+}
+
+/** As anybody can make one who knows the form, and as only we can who know the key. @param {string} body @param {{ secret?: string, scope?: string }} [by] */
+function forge(body, { secret = 'a secret', scope = SCOPE } = {}) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'millrace cursor', 32));
+  const mac = createHmac('sha256', key).update(`${scope}\0${body}`).digest().subarray(0, 16);
+  return Buffer.concat([mac, Buffer.from(body)]).toString('base64url');
+}
+
+test('Cursor: the same listing: the place comes back as it was', () => {
+  expect(CURSORS.open(SCOPE, CURSOR)).toEqual(PLACE);
+  for (const place of [null, 0, '', 'ünïcode \u0000', [1, [2]], { group: 3, key: 'a/b' }]) {
+    expect(CURSORS.open(SCOPE, CURSORS.seal(SCOPE, place))).toEqual(place);
+  }
+});
+
+test('Cursor: another process with the same secret: it is opened', () => {
+  expect(cursorsOf().open(SCOPE, CURSOR)).toEqual(PLACE);
+});
+
+test('Cursor: the form is public: only the key makes one', () => {
+  const body = JSON.stringify([NOW + DAY_MS, PLACE]);
+  expect(forge(body)).toBe(CURSOR);
+  for (const cursor of [forge(body, { secret: 'a guess' }), forge(body, { secret: '' })]) {
+    expect(refusalOf(cursor)).toMatchObject({ code: 'bad_cursor' });
+  }
+});
+
+test('Cursor: another secret: refused', () => {
+  expect(refusalOf(CURSOR, { cursors: cursorsOf({ secret: 'another secret' }) }).code).toBe('bad_cursor');
+});
+
+describe('Cursor: another listing: refused', () => {
+  test.each([
+    ['another route', ['latest', 'device-1', 'sensor-1', 'desc', 0, null]],
+    ['another device', ['measurements', 'device-2', 'sensor-1', 'desc', 0, null]],
+    ['another sensor', ['measurements', 'device-1', 'sensor-2', 'desc', 0, null]],
+    ['another order', ['measurements', 'device-1', 'sensor-1', 'asc', 0, null]],
+    ['another range', ['measurements', 'device-1', 'sensor-1', 'desc', 1, null]],
+    ['nothing', []],
+  ])('%s', (_, scope) => {
+    expect(refusalOf(CURSOR, { scope: JSON.stringify(scope) }).message).toMatch(
+      /^The cursor is of another request, or was changed: begin again without a cursor/,
+    );
+  });
+
+  test('a scope and a body that meet at another character', () => {
+    const body = JSON.stringify([NOW + DAY_MS, PLACE]);
+    const mac = Buffer.from(CURSOR, 'base64url').subarray(0, 16);
+    const moved = Buffer.concat([mac, Buffer.from(body.slice(1))]).toString('base64url');
+    expect(refusalOf(moved, { scope: `${SCOPE}${body[0]}` }).code).toBe('bad_cursor');
+  });
+});
+
+describe('Cursor: changed: refused', () => {
+  test('each bit of it', () => {
+    const bytes = Buffer.from(CURSOR, 'base64url');
+    for (let bit = 0; bit < 8 * bytes.length; bit++) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(refusalOf(changed.toString('base64url')).code).toBe('bad_cursor');
+    }
+  });
+
+  test('truncated to any length', () => {
+    for (let length = 0; length < CURSOR.length; length++) {
+      expect(refusalOf(CURSOR.slice(0, length)).code).toBe('bad_cursor');
+    }
+  });
+
+  test('without a body, though the signature is right', () => {
+    expect(refusalOf(forge('')).code).toBe('bad_cursor');
+  });
+
+  test.each([
+    ['padded', `${CURSOR}=`],
+    ['with characters that base64url skips', `${CURSOR.slice(0, 8)}\n${CURSOR.slice(8)}`],
+    ['as base64', Buffer.from(CURSOR, 'base64url').toString('base64')],
+    ['with something behind it', `${CURSOR}AAAA`],
+    ['twice', CURSOR + CURSOR],
+    ['no base64 at all', '{"group":0}'],
+    ['empty', ''],
+  ])('%s', (_, cursor) => {
+    // Only where the bytes have one spelling as well, the two are the same text.
+    if (cursor === CURSOR) throw new Error('the same cursor');
+    expect(refusalOf(cursor).code).toBe('bad_cursor');
+  });
+
+  test('the spare bits of its last character', () => {
+    // Six bits of a character, of which the last byte leaves two or four unused.
+    const place = ['x', 'xy', 'xyz'].find(
+      (text) => Buffer.from(CURSORS.seal(SCOPE, text), 'base64url').length % 3,
+    );
+    const cursor = CURSORS.seal(SCOPE, place);
+    const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const other = cursor.slice(0, -1) + last[last.indexOf(String(cursor.at(-1))) + 1];
+    expect(Buffer.from(other, 'base64url')).toEqual(Buffer.from(cursor, 'base64url'));
+    expect(refusalOf(other).code).toBe('bad_cursor');
+  });
+});
+
+test('Cursor: longer than 2,048 characters: refused, though the signature is right', () => {
+  const long = CURSORS.seal(SCOPE, 'x'.repeat(2000));
+  expect(long.length).toBeGreaterThan(2048);
+  expect(refusalOf(long).code).toBe('bad_cursor');
+});
+
+describe('Cursor: age: valid for one day', () => {
+  test.each([
+    [0, true],
+    [DAY_MS - 1, true],
+    [DAY_MS, true],
+    [DAY_MS + 1, false],
+    [30 * DAY_MS, false],
+  ])('after %i ms: %p', (age, isValid) => {
+    const later = cursorsOf({ now: NOW + age });
+    if (isValid) expect(later.open(SCOPE, CURSOR)).toEqual(PLACE);
+    else
+      expect(refusalOf(CURSOR, { cursors: later }).message).toMatch(/^The cursor has expired: begin again/);
+  });
+
+  test('an expired cursor of another listing: nothing is said of its age', () => {
+    const later = cursorsOf({ now: NOW + 2 * DAY_MS });
+    expect(refusalOf(CURSOR, { cursors: later, scope: 'other' }).message).toMatch(/another request/);
+  });
+});

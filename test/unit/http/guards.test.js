@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startHttpApp } from '../../support/http-app.js';
+
+/** @type {import('../../support/http-app.js').HttpApp} */
+let loopback;
+/** @type {import('../../support/http-app.js').HttpApp} */
+let open;
+beforeAll(async () => {
+  loopback = await startHttpApp();
+  open = await startHttpApp({ settings: { host: '0.0.0.0' } });
+});
+afterAll(async () => {
+  await loopback?.stop();
+  await open?.stop();
+});
+
+/** @param {import('../../support/http-app.js').HttpApp} app @param {string[]} lines @returns {Promise<unknown[]>} status and code */
+async function answerTo(app, lines) {
+  const { status, text } = await app.sendLines(lines);
+  return [status, JSON.parse(text).code];
+}
+
+describe('Host: not exactly one valid host: 400', () => {
+  test.each([
+    ['two headers', ['GET /healthz HTTP/1.1', 'Host: localhost', 'Host: evil.example']],
+    ['two headers, a foreign one first', ['GET /healthz HTTP/1.1', 'Host: evil.example', 'Host: localhost']],
+    ['two equal headers', ['GET /healthz HTTP/1.1', 'Host: localhost', 'Host: localhost']],
+    [
+      'two headers, in other letters and apart',
+      ['GET /healthz HTTP/1.1', 'hOST: localhost', 'A: b', 'HOST: x'],
+    ],
+    ['two headers of HTTP/1.0', ['GET /healthz HTTP/1.0', 'Host: localhost', 'Host: localhost']],
+    ['two headers, an absolute target', ['GET http://localhost/healthz HTTP/1.1', 'Host: a', 'Host: b']],
+    ['no header', ['GET /healthz HTTP/1.1']],
+    ['no header, an absolute target', ['GET http://localhost/healthz HTTP/1.1']],
+    ['a list', ['GET /healthz HTTP/1.1', 'Host: localhost, evil.example']],
+    ['a path', ['GET /healthz HTTP/1.1', 'Host: localhost/evil']],
+    ['user information', ['GET /healthz HTTP/1.1', 'Host: evil@localhost']],
+    ['a port that is no number', ['GET /healthz HTTP/1.1', 'Host: localhost:http']],
+    ['letters beyond ASCII', ['GET /healthz HTTP/1.1', 'Host: l\u00f6calhost']],
+    ['a target with user information', ['GET http://evil@localhost/healthz HTTP/1.1', 'Host: localhost']],
+    ['a target without a host', ['GET http:///healthz HTTP/1.1', 'Host: localhost']],
+    ['a target of another scheme', ['GET ftp://localhost/healthz HTTP/1.1', 'Host: localhost']],
+  ])('%s', async (_, lines) => {
+    expect(await answerTo(loopback, lines)).toEqual([400, 'bad_request']);
+    expect(await answerTo(open, lines)).toEqual([400, 'bad_request']);
+  });
+});
+
+describe('Host guard: loopback, absolute target: its authority counts, not the header', () => {
+  test.each([
+    ['http://evil.example/healthz', 'localhost', 421],
+    ['http://evil.example:80/healthz', '127.0.0.1', 421],
+    ['HTTPS://evil.example?x', 'localhost', 421],
+    ['http://localhost.evil.example/healthz', 'localhost', 421],
+    ['http://localhost/healthz', 'evil.example', 200],
+    ['http://127.0.0.1:8080/healthz', 'evil.example', 200],
+    ['HTTP://[::1]:8080/healthz', 'evil.example', 200],
+  ])('GET %s, Host: %s: %i', async (target, host, status) => {
+    const answer = await loopback.sendLines([`GET ${target} HTTP/1.1`, `Host: ${host}`]);
+    expect(answer.status).toBe(status);
+  });
+});
+
+describe('Host guard: loopback: only loopback names are served', () => {
+  test.each([
+    ['localhost', 200],
+    ['LOCALHOST:80', 200],
+    ['localhost:', 200],
+    ['127.0.0.1:8080', 200],
+    ['[::1]', 200],
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example', 421],
+    ['', 421],
+  ])('Host: %s: %i', async (host, status) => {
+    expect((await loopback.sendLines(['GET /healthz HTTP/1.1', `Host: ${host}`])).status).toBe(status);
+  });
+
+  test('HTTP/1.0 without a header: refused', async () => {
+    expect(await answerTo(loopback, ['GET /healthz HTTP/1.0'])).toEqual([421, 'wrong_host']);
+  });
+});
+
+test('Host guard: beyond loopback: every valid host is served', async () => {
+  for (const lines of [
+    ['GET /healthz HTTP/1.1', 'Host: millrace.example:443'],
+    ['GET http://millrace.example/healthz HTTP/1.1', 'Host: other.example'],
+    ['GET /healthz HTTP/1.0'],
+  ]) {
+    expect((await open.sendLines(lines)).status).toBe(200);
+  }
+});
+
+test('Origin: absolute target: a page of its authority is our own, a page of the Host header is not', async () => {
+  const statusOf = async (/** @type {string} */ origin) =>
+    (
+      await open.sendLines([
+        'DELETE http://ours.example/api/v1/session HTTP/1.1',
+        'Host: other.example',
+        `Origin: ${origin}`,
+      ])
+    ).status;
+  expect(await statusOf('http://ours.example')).toBe(204);
+  expect(await statusOf('http://other.example')).toBe(403);
+});

@@ -1,0 +1,213 @@
+import { describe, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { MillraceError } from '../../../common/errors.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { HeldWrites } from '../../support/held-writes.js';
+import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { track } from '../../support/track.js';
+import { until } from '../../support/until.js';
+
+const { OperationTimedOutError, ResponseError } = cassandra.errors;
+
+/** More than the budget of bytes that are settled at once, 64 MiB. */
+const BUDGET_BYTES = 64 * 1024 * 1024;
+
+const NOW = Date.now();
+const SAMPLE = { sensor_id: 's', ts: NOW, value: 1 };
+
+/** @typedef {NonNullable<Parameters<typeof startMemoryPipeline>[0]>} Options */
+/** @typedef {NonNullable<Options['around']>} Around */
+
+const afterwards = useCleanUps();
+
+/** @param {Options} [options] */
+async function start(options) {
+  /** @type {{ around: Around | null }} replaceable while it runs */
+  const database = { around: null };
+  const pipeline = await startMemoryPipeline({
+    around: (request, run) => (database.around ? database.around(request, run) : run()),
+    ...options,
+  });
+  afterwards(() => pipeline.stop());
+  const messages = (/** @type {string} */ result) =>
+    pipeline.metric(`iot_ingest_messages_total{result="${result}"}`);
+  return { ...pipeline, database, messages };
+}
+
+/** The first requests that write samples fail. @param {number} count @param {() => Error} error @param {boolean} isApplied whether the database has the rows all the same @returns {Around} */
+function failing(count, error, isApplied) {
+  let left = count;
+  return async ({ table }, run) => {
+    if (table !== 'message' || left === 0) return run();
+    left--;
+    if (isApplied) await run();
+    throw error();
+  };
+}
+
+/**
+ * Fails when a message is acknowledged before a write is committed.
+ *
+ * @param {import('../../support/memory-pipeline.js').MemoryPipeline} pipeline
+ * @param {HeldWrites} writes
+ * @param {import('../../support/held-writes.js').Hold} hold
+ * @param {() => Promise<import('../../../api/ingest/accept.js').Outcome>} accept
+ */
+async function settleBehind(pipeline, writes, hold, accept) {
+  const held = writes.hold(hold);
+  /** @type {Promise<import('../../../api/ingest/accept.js').Outcome>} */
+  let outcome = Promise.resolve('foreign');
+  const message = track(() => {
+    outcome = accept();
+    return outcome;
+  });
+  await held.reached();
+  await writes.quiet();
+  await pipeline.measure('another', [SAMPLE]);
+  expect(message.isAcknowledged()).toBe(false);
+  await held.release();
+  return outcome;
+}
+
+const timeout = () => new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+
+test('Accept: message of measurements: accepted, stored, counted as settled', async () => {
+  const pipeline = await start();
+  expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
+  expect(await pipeline.messages('settled')).toBe(1);
+  expect(await pipeline.metric('iot_ingest_commit_seconds_count')).toBe(1);
+  expect(pipeline.ingest.unsettledBytes).toBe(0);
+  expect(pipeline.ingest.progress.unsettled).toBe(0);
+});
+
+test('Accept: unknown topic: dropped and counted, no dead letter', async () => {
+  const pipeline = await start();
+  expect(await pipeline.accept('iot/v2/d/measurements', '{}')).toBe('foreign');
+  expect(await pipeline.messages('foreign')).toBe(1);
+  expect(await pipeline.messages('settled')).toBe(0);
+  expect(await pipeline.deadLetters()).toEqual([]);
+});
+
+test.each([
+  ['name that is no device id', 'bad_id', `iot/v1/${'x'.repeat(129)}/measurements`, JSON.stringify(SAMPLE)],
+  ['one byte over MAX_MESSAGE_BYTES', 'too_large', 'iot/v1/d/measurements', ' '.repeat(1025)],
+  ['bad birth', 'malformed', 'iot/v1/d/birth', '{'],
+])('Accept: %s: dead letter %s, then it is acknowledged', async (_, code, topic, payload) => {
+  const writes = new HeldWrites();
+  const pipeline = await start({ settings: { MAX_MESSAGE_BYTES: '1024' }, writes });
+  const hold = { write: 'deadLetters.write' };
+  expect(await settleBehind(pipeline, writes, hold, () => pipeline.accept(topic, payload))).toBe('refused');
+  expect(await pipeline.deadLetters()).toEqual([{ [code]: 1 }]);
+  // And the message of another device.
+  expect(await pipeline.messages('settled')).toBe(2);
+});
+
+test('Accept: message of exactly MAX_MESSAGE_BYTES: stored', async () => {
+  const pipeline = await start({ settings: { MAX_MESSAGE_BYTES: '1024' } });
+  const payload = JSON.stringify(SAMPLE).padEnd(1024);
+  expect(await pipeline.accept('iot/v1/d/measurements', payload)).toBe('accepted');
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
+});
+
+describe('the database fails for a reason that passes', () => {
+  test.each([
+    ['before the write', false],
+    ['after the write', true],
+  ])('Accept: two timeouts %s: accepted by the third try, stored once', async (_, isApplied) => {
+    const pipeline = await start();
+    pipeline.database.around = failing(2, timeout, isApplied);
+    expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
+    expect(await pipeline.metric('iot_ingest_retries_total')).toBe(2);
+    expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
+    expect(await pipeline.deadLetters()).toEqual([]);
+  });
+
+  test('Accept: process ends meanwhile: fails as unavailable, counted as unsettled, no dead letter', async () => {
+    const pipeline = await start();
+    pipeline.database.around = failing(Number.POSITIVE_INFINITY, timeout, false);
+    const failed = pipeline.measure('d', [SAMPLE]).catch((error) => error);
+    await until(async () => Number(await pipeline.metric('iot_ingest_retries_total')) > 0);
+    pipeline.ingest.giveUp();
+    expect(await failed).toMatchObject({ code: 'unavailable' });
+    expect(await pipeline.messages('unsettled')).toBe(1);
+    expect(await pipeline.messages('settled')).toBe(0);
+    expect(await pipeline.deadLetters()).toEqual([]);
+    expect(pipeline.ingest.unsettledBytes).toBe(0);
+  });
+});
+
+test('Accept: defect of our own: dead letter rejected, the next message is stored', async () => {
+  const pipeline = await start();
+  pipeline.database.around = failing(1, () => new TypeError('a defect'), false);
+  expect(await pipeline.measure('d', [SAMPLE])).toBe('refused');
+  expect(await pipeline.deadLetters()).toEqual([{ rejected: 1 }]);
+  expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
+  expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
+});
+
+test('Accept: database refuses the payload of a dead letter: the counts are kept, then it is acknowledged', async () => {
+  const writes = new HeldWrites();
+  const pipeline = await start({ writes });
+  pipeline.database.around = async ({ table, queries }, run) => {
+    const hasPayload = queries.some(({ params }) =>
+      params.some((value) => String(value).includes('{poison')),
+    );
+    if (table === 'dead_letter' && hasPayload) throw new ResponseError(0x2200, 'too large');
+    return run();
+  };
+  const hold = { write: 'deadLetters.write', nth: 2 };
+  const message = () => pipeline.accept('iot/v1/d/measurements', '{poison');
+  expect(await settleBehind(pipeline, writes, hold, message)).toBe('accepted');
+  expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
+});
+
+test('Accept: device leaves while its message waits for the budget: not begun, the message before it is stored', async () => {
+  const pipeline = await start();
+  /** @type {() => void} */
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  pipeline.database.around = async ({ table }, run) => {
+    if (table === 'dead_letter') await released;
+    return run();
+  };
+  const large = pipeline.accept('iot/v1/large/measurements', Buffer.alloc(BUDGET_BYTES, ' '));
+  const leaving = new AbortController();
+  const left = pipeline.measure('left', [SAMPLE], { signal: leaving.signal }).catch((error) => error);
+  const waiting = track(() => pipeline.measure('waiting', [SAMPLE]));
+  leaving.abort();
+  expect(await left).toBeInstanceOf(MillraceError);
+  expect(await left).toMatchObject({ code: 'unavailable' });
+  expect(waiting.isAcknowledged()).toBe(false);
+
+  release();
+  expect(await large).toBe('refused');
+  await waiting.acknowledged;
+  expect(await pipeline.samples('waiting', 's', NOW)).toEqual([[NOW, 1]]);
+  expect(await pipeline.lastSeen('left')).toBeUndefined();
+  expect(await pipeline.messages('unsettled')).toBe(1);
+  expect(pipeline.ingest.unsettledBytes).toBe(0);
+});
+
+test('Accept: clock is off: everything is stored, and acknowledged once the clock is right', async () => {
+  const clock = { differenceMs: 600_000 };
+  const pipeline = await start({ clockDifference: async () => clock.differenceMs });
+  const messages = [
+    () => pipeline.accept('iot/v1/empty/status', ''),
+    () => pipeline.accept('iot/v1/bad/measurements', '{'),
+    () => pipeline.accept('iot/v2/unknown/measurements', '{}'),
+    () => pipeline.measure('good', [SAMPLE]),
+  ].map(track);
+  const isStored = async () => {
+    const [samples, letters] = [await pipeline.samples('good', 's', NOW), await pipeline.deadLetters()];
+    return samples.length === 1 && letters.length === 1;
+  };
+  await until(isStored, { what: 'the sample and the dead letter' });
+  expect(messages.map(({ isAcknowledged }) => isAcknowledged())).toEqual(messages.map(() => false));
+  expect(pipeline.ingest.progress.unsettled).toBe(messages.length);
+  clock.differenceMs = 0;
+  await Promise.all(messages.map(({ acknowledged }) => acknowledged));
+  expect(await pipeline.messages('settled')).toBe(messages.length - 1);
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from '@jest/globals';
+import { encode } from 'cborg';
+import { Basket } from '../../../api/ingest/basket.js';
+import { decode } from '../../../api/ingest/formats/index.js';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+
+/** @param {string | Buffer} payload @param {string} [contentType] */
+function read(payload, contentType) {
+  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
+  decode(Buffer.from(payload), contentType, basket);
+  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+    times.map((ts, at) => [sensor, ts - NOW, values[at]]),
+  );
+  return { found, refused: basket.refused.map(({ code }) => code), counts: basket.counts };
+}
+
+const PLAIN = '[{"sensor_id":"t","value":1}]';
+// A boolean is nothing for the fast reader.
+const SENML = '[{"n":"t","vb":true}]';
+const CBOR = Buffer.from(encode([{ n: 't', v: 1 }]));
+const ONE = [['t', 0, 1]];
+
+describe('the format of a payload', () => {
+  test.each([
+    ['application/json', PLAIN],
+    ['text/json', PLAIN],
+    ['APPLICATION/JSON', PLAIN],
+    ['application/json; charset=utf-8', PLAIN],
+    [' application/json ;x', PLAIN],
+    ['application/json', SENML],
+    ['text/json', SENML],
+    ['application/senml+json', SENML],
+    ['application/senml+json', '[{"n":"t","v":1}]'],
+    ['application/senml+cbor', CBOR],
+    ['application/cbor', CBOR],
+    ['', PLAIN],
+    [undefined, PLAIN],
+    [undefined, SENML],
+    [undefined, CBOR],
+  ])('content type %j: the measurement is read', (contentType, payload) => {
+    expect(read(payload, contentType)).toMatchObject({ found: ONE, refused: [] });
+  });
+
+  test.each([...' \t\n\r'])('no content type, %j before the text: the measurement is read', (space) => {
+    expect(read(space + PLAIN).found).toEqual(ONE);
+  });
+
+  test('no content type, any array of CBOR that fits its first byte: it is read', () => {
+    const records = Array.from({ length: 23 }, (_, at) => ({ n: 't', t: -at, v: at }));
+    const payload = Buffer.from(encode(records));
+    expect(payload[0]).toBe(0x97);
+    expect(read(payload).found).toHaveLength(23);
+    expect(read(Buffer.from([0x80]))).toMatchObject({ found: [], refused: [] });
+    // An array of no told length (RFC 8949, section 3.2.2).
+    const endless = Buffer.concat([Buffer.from([0x9f]), CBOR.subarray(1), Buffer.from([0xff])]);
+    expect(read(endless).found).toEqual(ONE);
+  });
+
+  test.each([
+    ['a map in CBOR', 0xa0],
+    ['no text and no array', 0x7f],
+    ['a control character', 0x1f],
+  ])('no content type, it begins with %s: the format is unknown', (_, byte) => {
+    const error = expect.objectContaining({ code: 'unknown_format' });
+    expect(() => read(Buffer.from([byte, 0x31]))).toThrow(error);
+  });
+
+  test.each([['~'], ['x'], ['']])('no content type, the text %j: it is malformed JSON', (text) => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'malformed' }));
+  });
+});
+
+describe('JSON that is SenML or plain', () => {
+  test('an element with a sensor_id is plain, whatever else it has', () => {
+    const { found } = read('[{"sensor_id":"t","value":1,"v":2,"n":"x","u":"Cel"}]');
+    expect(found).toEqual(ONE);
+  });
+
+  test.each(['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'])(
+    'the first element has the label %s alone: it is SenML',
+    (label) => {
+      const first = { [label]: ['bn', 'n', 'vs', 'vd', 'bu', 'u'].includes(label) ? 'a' : 1 };
+      // A value alone is a measurement of the sensor without a name.
+      const expected = label === 'v' ? 2 : 1;
+      const { found } = read(JSON.stringify([first, { n: 't', vb: true }]));
+      expect(found).toHaveLength(expected);
+    },
+  );
+
+  test('a single object with labels is no pack', () => {
+    expect(read('{"n":"t","vb":true}')).toMatchObject({ found: [], refused: ['bad_id'] });
+  });
+
+  test.each(['[null]', '[7]', '["n"]'])(
+    'the first element of %s is no object: it is refused as plain',
+    (text) => {
+      expect(read(text)).toMatchObject({ found: [], refused: ['malformed'] });
+    },
+  );
+
+  test('what the fast reader has begun is not counted twice', () => {
+    const { found, counts, refused } = read(
+      '[{"n":"t","v":1},{"n":"t","t":1e400,"v":1},{"n":"u","vb":true}]',
+    );
+    expect(found).toEqual([...ONE, ['u', 0, 1]]);
+    expect([counts, refused]).toEqual([{ samples: 2, skipped: 0, relative: 2 }, ['bad_timestamp']]);
+  });
+
+  test('10,000 measurements are taken, one more is too large', () => {
+    const pack = (/** @type {number} */ count) => `[${Array(count).fill('{"n":"t","vb":true}')}]`;
+    expect(read(pack(10_000)).counts.samples).toBe(10_000);
+    expect(() => read(pack(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
+  });
+});
+
+describe('SenML values', () => {
+  test('times are rounded to whole milliseconds', () => {
+    expect(read('[{"n":"t","t":1.0016,"v":1},{"n":"u","t":1.0014,"vb":true}]').found).toEqual([
+      ['t', 1002, 1],
+      ['u', 1001, 1],
+    ]);
+  });
+
+  test('-0 stays -0, with and without a base value', () => {
+    for (const text of ['[{"n":"t","v":-0}]', '[{"n":"t","v":-0,"vs":""}]']) {
+      expect(read(text).found).toEqual([['t', 0, -0]]);
+    }
+  });
+
+  test('a sum, a text and data have no value of their own: they are skipped and counted', () => {
+    expect(read('[{"n":"t","s":1},{"n":"t","vs":""},{"n":"t","vd":""}]')).toMatchObject({
+      found: [],
+      refused: [],
+      counts: { skipped: 3 },
+    });
+  });
+
+  test('a name without a value, and a time without one, are refused', () => {
+    expect(read('[{"n":"t"},{"t":0}]').refused).toEqual(['not_numeric', 'not_numeric']);
+  });
+});
+
+describe('SenML as CBOR', () => {
+  /** @param {[label: number | string, value: unknown][][]} records */
+  const pack = (...records) => Buffer.from(encode(records.map((fields) => new Map(fields))));
+
+  test.each([
+    [-5, 5, 6],
+    [-3, 2, 1],
+    [5, 7, 1],
+    [-1, 10, 1],
+  ])('the label %i has its meaning beside a value', (label, value, expected) => {
+    const { found } = read(
+      pack([
+        [0, 't'],
+        [2, 1],
+        [label, value],
+      ]),
+    );
+    expect(found[0]?.[2]).toBe(expected);
+  });
+
+  test('sums and texts are skipped', () => {
+    const { counts, refused } = read(
+      pack(
+        [
+          [0, 't'],
+          [5, 7],
+        ],
+        [
+          [0, 't'],
+          [3, 'x'],
+        ],
+        [[-6, 7]],
+      ),
+    );
+    expect([counts.skipped, refused]).toEqual([2, []]);
+  });
+
+  test('an integer beyond 2^53 is the double nearest to it', () => {
+    expect(
+      read(
+        pack([
+          [0, 't'],
+          [2, 2n ** 60n],
+        ]),
+      ).found,
+    ).toEqual([['t', 0, 2 ** 60]]);
+  });
+
+  test('a label __proto__ is malformed, and names its record', () => {
+    const error = expect.objectContaining({ code: 'malformed', path: '[1]' });
+    expect(() => read(pack([[2, 1]], [['__proto__', 1]]))).toThrow(error);
+  });
+
+  test('records of more items than 10,000 samples have: too large', () => {
+    const payload = Buffer.concat([Buffer.from([0x9a, 0, 2, 0x71, 0]), Buffer.alloc(160_000, 0x00)]);
+    expect(() => read(payload)).toThrow(expect.objectContaining({ code: 'too_large' }));
+  });
+});

@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import pino from 'pino';
+import { createPartitionWatch } from '../../../api/ingest/partition-watch.js';
+import { createMetrics } from '../../../api/metrics.js';
+
+const HOUR = 3_600_000;
+
+/** The rule of the pipeline, with its metric by the name that Prometheus reads. */
+function createWatch() {
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const watch = createPartitionWatch({
+    logger: pino({ level: 'silent' }),
+    onLarge: () => metrics.largePartitions.inc(),
+  });
+  /** @param {object} device @param {{ bucket?: number, part?: number, bytes?: number, rows?: number }} written */
+  const note = (device, { bucket = HOUR, part = 0, bytes = 1, rows = 1 }) =>
+    watch.note(/** @type {any} */ (device), { bucket, part, bytes }, rows);
+  const count = async () => {
+    const text = await metrics.registry.metrics();
+    return Number(/^iot_ingest_large_partitions_total (\S+)$/m.exec(text)?.[1]);
+  };
+  return { note, count };
+}
+
+// docs/metrics.md: a partition of more than 100,000 rows or 100 MB.
+test.each([
+  ['100,000 rows', { rows: 50_000 }],
+  ['100 MB', { bytes: 50_000_000 }],
+])('Ingest: an hour of a device grows over %s: it counts once as a large partition', async (_, half) => {
+  const { note, count } = createWatch();
+  const [wide, other] = [{}, {}];
+  note(wide, half);
+  note(wide, half);
+  note(other, half);
+  expect(await count()).toBe(0);
+  note(wide, {});
+  note(wide, half);
+  note(other, half);
+  expect(await count()).toBe(1);
+});
+
+test('Ingest: an hour of a wide device: each part counts for itself', async () => {
+  const { note, count } = createWatch();
+  const device = {};
+  for (let part = 1; part <= 4; part++) note(device, { part, rows: 90_000 });
+  expect(await count()).toBe(0);
+  note(device, { part: 2, rows: 20_000 });
+  expect(await count()).toBe(1);
+});
+
+test('Ingest: another hour of a device begins: it counts from nothing, and late samples of the hour before count nowhere', async () => {
+  const { note, count } = createWatch();
+  const device = {};
+  note(device, { rows: 60_000 });
+  note(device, { bucket: 2 * HOUR, rows: 60_000 });
+  note(device, { rows: 60_000 });
+  expect(await count()).toBe(0);
+  note(device, { bucket: 2 * HOUR, rows: 60_000 });
+  expect(await count()).toBe(1);
+});

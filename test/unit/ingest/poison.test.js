@@ -1,0 +1,160 @@
+import { expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { neighborOf } from '../../support/acknowledgement-order.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { HeldWrites } from '../../support/held-writes.js';
+import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { track } from '../../support/track.js';
+
+const { ResponseError } = cassandra.errors;
+
+const HOUR = 3_600_000;
+/** The middle of an hour: the samples of a test are all of one hour, and in time for it. */
+const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
+const FROM = NOW - 30 * 24 * HOUR;
+
+/** A value that the database refuses wherever it stands. */
+const POISON = 666.25;
+
+const poison = [Buffer.alloc(8), Buffer.alloc(8)];
+poison[0]?.writeDoubleBE(POISON);
+poison[1]?.writeDoubleLE(POISON);
+
+/** @param {unknown} param of a statement */
+const isPoisonous = (param) => Buffer.isBuffer(param) && poison.some((bytes) => param.includes(bytes));
+
+/** @typedef {import('../../support/memory-pipeline.js').MemoryPipeline} MemoryPipeline */
+/** @typedef {[sensor: string, ts: number, value: number]} Element */
+
+const afterwards = useCleanUps();
+
+/** @param {Record<string, string>} [settings] @param {HeldWrites} [writes] */
+async function start(settings, writes) {
+  /** @type {{ wait: Promise<void> | null, requests: number }} of requests that write samples */
+  const database = { wait: null, requests: 0 };
+  const pipeline = await startMemoryPipeline({
+    clock: () => NOW,
+    settings,
+    writes,
+    async around({ table, kind, queries }, run) {
+      if (table === 'message' && kind !== 'select') {
+        database.requests++;
+        await database.wait;
+      }
+      // A dead letter keeps the payload, in which the value stands as text.
+      if (queries.some(({ params }) => params.some(isPoisonous))) {
+        throw new ResponseError(0x2200, 'the value is refused');
+      }
+      return run();
+    },
+  });
+  afterwards(() => pipeline.stop());
+  return { ...pipeline, database };
+}
+
+/** @param {Element[]} elements */
+const asJson = (elements) => elements.map(([sensor, ts, value]) => ({ sensor_id: sensor, ts, value }));
+
+/** @param {Element[]} elements @param {string} sensor @returns {Array<[ts: number, value: number]>} the good ones, in order of time */
+const goodOf = (elements, sensor) =>
+  elements
+    .filter(([name, , value]) => name === sensor && value !== POISON)
+    .map(([, ts, value]) => /** @type {[number, number]} */ ([ts, value]))
+    .sort(([a], [b]) => a - b);
+
+test.each([
+  ['one hour', [0]],
+  ['two hours', [0, HOUR]],
+  ['an hour of now and a late one', [0, 5 * HOUR]],
+])(
+  'Ingest: the database refuses a message of %s: it is one dead letter, and the next message is stored',
+  async (_, ago) => {
+    const pipeline = await start();
+    const elements = ago.flatMap(
+      (ms, index) =>
+        /** @type {Element[]} */ ([
+          ['a', NOW - ms, 10 * index + 1],
+          ['b', NOW - ms + 3, POISON],
+        ]),
+    );
+    expect(await pipeline.measure('d', asJson(elements))).toBe('refused');
+    expect(await pipeline.deadLetters()).toEqual([{ rejected: 1 }]);
+    expect(await pipeline.metric('iot_ingest_samples_total')).toBe(0);
+    expect(await pipeline.metric('iot_ingest_dead_letters_total{code="rejected"}')).toBe(1);
+    expect(await pipeline.measure('d', asJson([['a', NOW + 5, 5]]))).toBe('accepted');
+    expect((await pipeline.samples('d', 'a', NOW + 5)).at(-1)).toEqual([NOW + 5, 5]);
+  },
+);
+
+test('Ingest: the database refuses posted samples: the sender is told that none is accepted', async () => {
+  const pipeline = await start();
+  /** @type {Element[]} */
+  const elements = [
+    ['a', NOW, 1],
+    ['a', NOW + 1, POISON],
+  ];
+  expect(await pipeline.submit('d', asJson(elements))).toMatchObject({
+    accepted: 0,
+    refused: [{ index: -1, code: 'rejected' }],
+  });
+});
+
+test('Ingest: poisonous message shares its request with a good one: the good one is written by one request', async () => {
+  const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' });
+  /** @type {Element[]} */
+  const known = [
+    ['a', NOW - 2, 0],
+    ['b', NOW - 1, 0],
+  ];
+  await pipeline.measure('d', asJson(known));
+  await pipeline.measure('other', asJson([['a', NOW, 0]]));
+  pipeline.database.requests = 0;
+  /** @type {() => void} */
+  let release = () => {};
+  pipeline.database.wait = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  // It has the only place in the window, so the next two wait and share a request.
+  const first = pipeline.measure('other', asJson([['a', NOW + 1, 1]]));
+  const good = Array.from({ length: 10 }, (__, index) => /** @type {Element} */ (['a', NOW + index, index]));
+  /** @type {Element[]} */
+  const bad = [
+    ['b', NOW, 1],
+    ['b', NOW + 1, POISON],
+  ];
+  const both = [pipeline.measure('d', asJson(good)), pipeline.measure('d', asJson(bad))];
+  release();
+  expect(await Promise.all([first, ...both])).toEqual(['accepted', 'accepted', 'refused']);
+  expect(await pipeline.samples('d', 'a', FROM)).toEqual([[NOW - 2, 0], ...goodOf(good, 'a')]);
+  expect(await pipeline.samples('d', 'b', FROM)).toEqual([[NOW - 1, 0]]);
+  expect(await pipeline.deadLetters()).toEqual([{ rejected: 1 }]);
+  // One of the other device, one of both messages, and each message by itself.
+  expect(pipeline.database.requests).toBe(4);
+});
+
+test('Ingest: a good message is written again without its poisonous neighbor: no acknowledgement before', async () => {
+  const writes = new HeldWrites();
+  const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' }, writes);
+  await pipeline.measure('d', asJson([['a', NOW - 1, 0]]));
+  await pipeline.measure('other', asJson([['a', NOW, 0]]));
+  /** @type {() => void} */
+  let release = () => {};
+  pipeline.database.wait = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  const first = pipeline.measure('other', asJson([['a', NOW + 1, 1]]));
+  // The request of the other device, that of both messages, then the good message by itself.
+  const held = writes.hold({ write: 'measurements.commit', nth: 3 });
+  const bad = pipeline.measure('d', asJson([['a', NOW + 1, POISON]]));
+  const good = track(() => pipeline.measure('d', asJson([['a', NOW, 1]])));
+  release();
+  await held.reached();
+  await first;
+  await writes.quiet();
+  await pipeline.measure(neighborOf('d'), asJson([['a', NOW, 1]]));
+  expect(good.isAcknowledged()).toBe(false);
+  await held.release();
+  await good.acknowledged;
+  expect(await bad).toBe('refused');
+  expect(await pipeline.samples('d', 'a', NOW)).toEqual([[NOW, 1]]);
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from '@jest/globals';
+import { createWindow } from '../../../../api/ingest/pressure/window.js';
+
+/** A window whose clock and answers the test gives by hand. */
+function createSteps() {
+  let now = 0;
+  const window = createWindow({ most: 1024, now: () => now });
+
+  /** @param {number} at ms @param {number} took ms @param {boolean} [failed] */
+  function answer(at, took, failed = false) {
+    now = at;
+    window.note(at - took, failed);
+  }
+
+  /** Answers of one latency up to a moment, 10 ms apart. @param {number} count @param {number} at ms, of the last @param {number} took ms */
+  function answers(count, at, took) {
+    for (let left = count - 1; left >= 0; left--) answer(at - 10 * left, took);
+  }
+
+  return { window, answer, answers };
+}
+
+/** A window that knows its unloaded latency, and at 1,000 ms begins with the next tick. @param {number} unloadedMs */
+function createQuiet(unloadedMs) {
+  const steps = createSteps();
+  for (let at = 100; at <= 1000; at += 100) steps.answers(8, at, unloadedMs);
+  return steps;
+}
+
+/** A window of 37 places that probes, from 1,000 ms on. */
+function createProbing() {
+  const steps = createSteps();
+  steps.window.noteWaiting();
+  steps.answers(8, 100, 10);
+  for (let at = 200; at < 1000; at += 100) steps.answers(8, at, 10);
+  steps.window.noteWaiting();
+  // Exactly at the limit, so that the window grows by one alone.
+  steps.answers(8, 1000, 80);
+  expect(steps.window.size).toBe(4);
+  return steps;
+}
+
+describe('Window: tick', () => {
+  test('8 answers within 100 ms, a request waits: the window grows by a tenth and one', () => {
+    const { window, answer, answers } = createSteps();
+    window.noteWaiting();
+    answers(8, 99, 10);
+    expect(window.size).toBe(32);
+    answer(100, 10);
+    expect(window.size).toBe(36);
+  });
+
+  test('fewer than 8 answers after 100 ms: the window waits for the eighth', () => {
+    const { window, answer, answers } = createSteps();
+    window.noteWaiting();
+    answers(7, 120, 10);
+    expect(window.size).toBe(32);
+    answer(121, 10);
+    expect(window.size).toBe(36);
+  });
+
+  test('no request waited since the last tick: the window stays', () => {
+    const { window, answers } = createSteps();
+    window.noteWaiting();
+    answers(8, 100, 10);
+    answers(8, 200, 10);
+    expect(window.size).toBe(36);
+  });
+
+  test('a request takes longer than 100 ms: the next tick comes after that time', () => {
+    const { window, answers } = createSteps();
+    answers(8, 300, 250);
+    window.noteWaiting();
+    answers(8, 549, 250);
+    expect(window.size).toBe(32);
+    answers(1, 550, 250);
+    expect(window.size).toBe(36);
+  });
+});
+
+describe('Window: decline', () => {
+  test.each([
+    ['at the limit', 8, 64, 32],
+    ['a quarter over the limit', 8, 80, 25],
+    ['far over the limit', 8, 1000, 22],
+    ['8 ms over an unloaded one of 1 ms', 1, 9, 32],
+    ['9 ms over an unloaded one of 1 ms', 1, 10, 28],
+  ])('the median request is %s: %i ms unloaded, %i ms now: %i places', (_, unloaded, now, size) => {
+    const { window, answers } = createQuiet(unloaded);
+    answers(8, 1100, now);
+    expect(window.size).toBe(size);
+  });
+
+  test.each([
+    [1, 32],
+    [2, 16],
+  ])('%i of 10 requests failed: %i places', (failed, size) => {
+    const { window, answer, answers } = createSteps();
+    for (let left = failed; left > 0; left--) answer(10, 10, true);
+    answers(10 - failed, 100, 10);
+    expect(window.size).toBe(size);
+  });
+});
+
+describe('Window: unloaded latency', () => {
+  test('no request waits: the calmest tick of the last second counts', () => {
+    const { window, answers } = createSteps();
+    for (let at = 100; at <= 1000; at += 100) answers(8, at, at === 500 ? 1 : 5);
+    expect(window.size).toBe(32);
+    answers(8, 1100, 10);
+    expect(window.size).toBe(28);
+  });
+
+  test('latency falls, and rises again: the window follows after four of seven probes', () => {
+    const { window, answers } = createSteps();
+    let now = 0;
+    const look = (/** @type {number} */ ms, times = 1) => {
+      for (let left = times; left > 0; left--) {
+        now += 10_000;
+        answers(8, now, ms);
+      }
+    };
+    /** Whether 50 ms is too long: beyond eight times the unloaded latency. */
+    const shrinks = () => {
+      const before = window.size;
+      now += 1000;
+      answers(8, now, 50);
+      return window.size < before;
+    };
+    look(10, 7);
+    look(1, 3);
+    expect(shrinks()).toBe(false);
+    look(1);
+    expect(shrinks()).toBe(true);
+    look(1, 3);
+    look(10, 3);
+    expect(shrinks()).toBe(true);
+    look(10);
+    expect(shrinks()).toBe(false);
+  });
+});
+
+describe('Window: probe', () => {
+  test('32 answers to requests sent since its begin: the probe ends, and their median counts', () => {
+    const { window, answer, answers } = createProbing();
+    // Requests sent before the probe: the database was still loaded with them.
+    for (let at = 1001; at <= 1040; at++) answer(at, 80);
+    for (let at = 1050; at < 1081; at++) answer(at, 50);
+    expect(window.size).toBe(4);
+    answer(1081, 50);
+    expect(window.size).toBe(37);
+    answers(8, 1180, 400);
+    expect(window.size).toBe(37);
+    answers(1, 1181, 400);
+    expect(window.size).toBe(37);
+    answers(8, 1600, 500);
+    expect(window.size).toBe(29);
+  });
+
+  test('300 ms after its first request was sent, 8 answers: the probe ends', () => {
+    const { window, answer } = createProbing();
+    answer(1200, 50);
+    answer(1210, 110);
+    for (let at = 1220; at < 1270; at += 10) answer(at, 10);
+    answer(1399, 10);
+    expect(window.size).toBe(4);
+    answer(1400, 10);
+    expect(window.size).toBe(37);
+  });
+
+  test('7 answers: the probe goes on however long it takes', () => {
+    const { window, answers, answer } = createProbing();
+    answer(1010, 10);
+    answers(6, 5000, 10);
+    expect(window.size).toBe(4);
+    answer(5001, 10);
+    expect(window.size).toBe(37);
+  });
+
+  test('a request fails: the probe ends without a result, and the next one begins a second later', () => {
+    const { window, answer, answers } = createProbing();
+    answer(1050, 50, true);
+    expect(window.size).toBe(37);
+    window.noteWaiting();
+    for (let at = 1051; at <= 1060; at++) answer(at, 10);
+    answer(1100, 10);
+    expect(window.size).toBe(41);
+    window.noteWaiting();
+    answers(8, 2049, 10);
+    expect(window.size).toBe(47);
+    window.noteWaiting();
+    answers(8, 2150, 10);
+    expect(window.size).toBe(4);
+  });
+
+  test('requests always wait: three probes a second apart, then one every ten seconds', () => {
+    const { window, answer } = createSteps();
+    /** @type {number[]} */
+    const begun = [];
+    for (let at = 5; at < 30_000; at += 5) {
+      const before = window.size;
+      window.noteWaiting();
+      answer(at, 10);
+      if (before > 4 && window.size === 4) begun.push(at);
+    }
+    expect(begun).toEqual([1000, 2165, 3330, 13_495, 23_660]);
+  });
+});

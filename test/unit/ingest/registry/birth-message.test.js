@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import { admit } from '../../../../api/ingest/registry/birth-changes.js';
+import { readBirth } from '../../../../api/ingest/registry/birth-message.js';
+import { blankDevice, blankSensor } from '../../../../api/ingest/registry/blank.js';
+import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
+
+/** @typedef {import('../../../../schema/ids.js').Identity} Identity */
+
+const DEVICE = /** @type {Identity} */ (identifyDevice('pump'));
+const NOW = Date.UTC(2026, 10, 22);
+const TOO_MANY = 'must not have more than 10000 elements';
+const INTERVAL = 'must be a whole number of ms from 1 to 2147483647';
+
+/** @param {unknown} content */
+const read = (content) => readBirth(Buffer.from(JSON.stringify(content)), DEVICE, NOW);
+
+describe('one sensor that is refused', () => {
+  test.each([
+    [null, 'malformed', '', 'must be an object'],
+    ['t', 'malformed', '', 'must be an object'],
+    [{}, 'bad_id', '.sensor_id', 'is missing'],
+    [{ sensor_id: '' }, 'bad_id', '.sensor_id', 'must not be empty'],
+    [{ sensor_id: 7 }, 'bad_id', '.sensor_id', 'must be a text'],
+    [{ name: 'x'.repeat(129) }, 'bad_id', '.name', 'must not be longer than 128 bytes'],
+    [{ sensor_id: 't', name: 'a\n' }, 'bad_id', '.name', 'must not contain control characters'],
+    [{ sensor_id: 't', type: 7 }, 'bad_id', '.type', 'must be a text'],
+    [{ sensor_id: 't', unit: '' }, 'bad_id', '.unit', 'must not be empty'],
+    [{ sensor_id: 't', interval_ms: 0 }, 'malformed', '.interval_ms', INTERVAL],
+    [{ sensor_id: 't', interval_ms: 2 ** 31 }, 'malformed', '.interval_ms', INTERVAL],
+    [{ sensor_id: 't', interval_ms: 0.5 }, 'malformed', '.interval_ms', INTERVAL],
+    [{ sensor_id: 't', interval_ms: '5' }, 'malformed', '.interval_ms', INTERVAL],
+  ])('%j: the refusal names the path and the rule, and the others are taken', (sensor, code, field, rule) => {
+    const { sensors, refused } = read({ sensors: [{ sensor_id: 'a' }, sensor, { sensor_id: 'b' }] });
+    expect(refused).toEqual([{ index: 1, code, path: `sensors[1]${field}`, rule }]);
+    expect(sensors.map(({ index, name }) => [index, name])).toEqual([
+      [0, 'a'],
+      [2, 'b'],
+    ]);
+  });
+});
+
+describe('a birth that is refused as a whole', () => {
+  test.each([
+    ['an array', [], 'malformed', '', 'must be one object'],
+    ['sensors as an object', { sensors: {} }, 'malformed', 'sensors', 'must be an array'],
+    ['sensors as null', { sensors: null }, 'malformed', 'sensors', 'must be an array'],
+    ['an empty name', { name: '' }, 'bad_id', 'name', 'must not be empty'],
+    ['a number as site', { site: 7 }, 'bad_id', 'site', 'must be a text'],
+    ['10,001 sensors', { sensors: Array(10_001) }, 'registration_limit', 'sensors', TOO_MANY],
+  ])('%s: the error names the path and the rule', (_, content, code, path, message) => {
+    expect(() => read(content)).toThrow(expect.objectContaining({ code, path, message }));
+  });
+});
+
+describe('a birth', () => {
+  test('10,000 sensors are taken', () => {
+    const sensors = Array.from({ length: 10_000 }, (_, at) => ({ sensor_id: `s${at}` }));
+    expect(read({ sensors }).sensors).toHaveLength(10_000);
+  });
+
+  test('says nothing: the device keeps its name, the session begins now, and there are no sensors', () => {
+    expect(read({})).toEqual({ session: NOW, name: 'pump', site: undefined, sensors: [], refused: [] });
+  });
+
+  test('a device that is called by its id has no name of its own', () => {
+    const byId = /** @type {Identity} */ (identifyDevice(DEVICE.id));
+    expect(readBirth(Buffer.from('{}'), byId, NOW).name).toBeUndefined();
+  });
+
+  test('null says as little as a field that is missing; a name beats the device', () => {
+    const content = {
+      name: 'Pump 7',
+      site: null,
+      sensors: [{ sensor_id: 't', unit: null, interval_ms: null }],
+    };
+    const { name, site, sensors } = read(content);
+    expect([name, site]).toEqual(['Pump 7', undefined]);
+    expect(sensors[0]).toMatchObject({ name: 't', type: undefined, unit: undefined, intervalMs: undefined });
+  });
+
+  test('a sensor twice, by its name and by its id: the first counts', () => {
+    const id = identifySensor(DEVICE.id, 't')?.id;
+    const { sensors, refused } = read({
+      sensors: [{ sensor_id: 't', unit: 'V' }, { sensor_id: id, unit: 'A' }, { name: 't' }],
+    });
+    expect(sensors).toEqual([expect.objectContaining({ index: 0, unit: 'V', intervalMs: undefined })]);
+    expect(refused).toEqual([]);
+  });
+
+  test('the limits of an interval are taken', () => {
+    const sensors = [1, 2 ** 31 - 1].map((interval_ms, at) => ({ sensor_id: `s${at}`, interval_ms }));
+    expect(read({ sensors }).sensors.map(({ intervalMs }) => intervalMs)).toEqual([1, 2 ** 31 - 1]);
+  });
+});
+
+test('a device with room for one more sensor: the first new one is taken, known ones always are', () => {
+  const device = blankDevice({ id: DEVICE.id, bytes: DEVICE.bytes, group: 0, name: null, retiredAt: null });
+  for (let at = 0; at < 9_999; at++) {
+    const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, `s${at}`));
+    device.sensors.set(id, blankSensor({ id, bytes, deviceName: null, name: null, site: null }));
+  }
+  const birth = read({ sensors: ['new', 's0', 'more', 's1'].map((sensor_id) => ({ sensor_id })) });
+  const { taken, refused } = admit(device, birth);
+  expect(taken.map(({ name }) => name)).toEqual(['new', 's0', 's1']);
+  const rule = 'its device must not have more than 10000 sensors';
+  expect(refused).toEqual([{ index: 2, code: 'registration_limit', path: 'sensors[2]', rule }]);
+});

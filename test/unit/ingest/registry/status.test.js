@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { readStatus } from '../../../../api/ingest/registry/status.js';
+
+const NOW = Date.UTC(2026, 10, 22);
+
+test.each([
+  ['online', { state: 'online', session: NOW }],
+  [' offline\n', { state: 'offline', session: NOW }],
+  [`{"state":"offline","session":${NOW - 5}}`, { state: 'offline', session: NOW - 5 }],
+])('Status: %j: it is read', (payload, expected) => {
+  expect(readStatus(Buffer.from(payload), NOW)).toEqual(expected);
+});
+
+test.each([
+  ['asleep', '', /^must be online or offline$/],
+  ['[]', '', /^must be online or offline$/],
+  ['{"state":"asleep"}', 'state', /^must be online or offline$/],
+  ['{}', 'state', /^must be online or offline$/],
+  ['{', '', /JSON/],
+])('Status: %j: the error names the path and the rule', (payload, path, rule) => {
+  const error = expect.objectContaining({ code: 'malformed', path, message: expect.stringMatching(rule) });
+  expect(() => readStatus(Buffer.from(payload), NOW)).toThrow(error);
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from '@jest/globals';
+import protobuf from 'protobufjs/minimal.js';
+import { Basket } from '../../../../api/ingest/basket.js';
+import { readBirthCertificate } from '../../../../api/ingest/sparkplug/birth-certificate.js';
+import { definitionsOf } from '../../../../api/ingest/sparkplug/definitions.js';
+import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
+import { identifyDevice } from '../../../../schema/ids.js';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const DEVICE = /** @type {import('../../../../schema/ids.js').Identity} */ (identifyDevice('plant/edge-1'));
+const [DOUBLE, BOOLEAN, STRING, UINT64] = [10, 11, 12, 8];
+
+/** @typedef {{ name?: string, alias?: number, at?: number, datatype?: number, double?: number, int?: number, long?: number }} Fields */
+
+/** Writes a payload by the field numbers of the specification. @param {Fields[]} metrics @param {number} [sentAt] epoch ms */
+function payloadOf(metrics, sentAt) {
+  const writer = protobuf.Writer.create();
+  if (sentAt !== undefined) writer.uint32(1 << 3).uint64(sentAt);
+  for (const { name, alias, at, datatype, double, int, long } of metrics) {
+    writer.uint32((2 << 3) | 2).fork();
+    if (name !== undefined) writer.uint32((1 << 3) | 2).string(name);
+    if (alias !== undefined) writer.uint32(2 << 3).uint64(alias);
+    if (at !== undefined) writer.uint32(3 << 3).uint64(at);
+    if (datatype !== undefined) writer.uint32(4 << 3).uint32(datatype);
+    if (int !== undefined) writer.uint32(10 << 3).uint32(int);
+    if (long !== undefined) writer.uint32(11 << 3).uint64(long);
+    if (double !== undefined) writer.uint32((13 << 3) | 1).double(double);
+    writer.ldelim();
+  }
+  return decodePayload(Buffer.from(writer.finish()));
+}
+
+/** @param {ReturnType<typeof payloadOf>} payload @param {Fields[] | null} [birth] @param {boolean} [relative] */
+function read(payload, birth = null, relative = true) {
+  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative });
+  const definitions = birth && definitionsOf(payloadOf(birth).metrics, NOW);
+  const allKnown = readMetrics(payload, definitions, basket);
+  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+    times.map((ts, at) => [sensor, ts - NOW, values[at]]),
+  );
+  return { allKnown, found, refused: basket.refused, counts: basket.counts };
+}
+
+describe('the time of a metric', () => {
+  const metric = { name: 't', datatype: DOUBLE, double: 1 };
+
+  test('it has one: it counts', () => {
+    expect(read(payloadOf([{ ...metric, at: NOW - 5 }], NOW - 9)).found).toEqual([['t', -5, 1]]);
+  });
+
+  test('it has none: that of its payload counts', () => {
+    expect(read(payloadOf([metric], NOW - 9))).toMatchObject({
+      found: [['t', -9, 1]],
+      counts: { relative: 0 },
+    });
+  });
+
+  test('neither has one: the time of receipt counts, as one that is relative', () => {
+    expect(read(payloadOf([metric]))).toMatchObject({ found: [['t', 0, 1]], counts: { relative: 1 } });
+    expect(read(payloadOf([metric]), null, false).refused).toMatchObject([
+      { code: 'bad_timestamp', path: 'metrics[0].timestamp' },
+    ]);
+  });
+});
+
+describe('the name and the type of a metric', () => {
+  const birth = [
+    { name: 't', alias: 1, datatype: DOUBLE },
+    { name: 'text', alias: 2, datatype: STRING },
+    { name: 'Node Control/Rebirth', alias: 3, datatype: BOOLEAN },
+  ];
+
+  test.each([
+    [{ double: 1 }, 'metrics[0].name', 'is missing, and there is no alias'],
+    [{ alias: 9, double: 1 }, 'metrics[0].alias', 'must be one that a birth defines'],
+    [{ name: 'x', int: 1 }, 'metrics[0].datatype', 'is told neither here nor by a birth'],
+  ])('%j: it is refused, with the path and the rule', (metric, path, rule) => {
+    const { refused, allKnown } = read(payloadOf([metric], NOW), birth);
+    expect([refused, allKnown]).toEqual([[{ index: 0, code: 'unknown_sensor', path, rule }], false]);
+  });
+
+  test('an alias of a text, and a command under its alias: both are skipped, and known', () => {
+    const { counts, allKnown, refused } = read(
+      payloadOf(
+        [
+          { alias: 2, int: 1 },
+          { alias: 3, int: 1 },
+        ],
+        NOW,
+      ),
+      birth,
+    );
+    expect([counts.skipped, allKnown, refused]).toEqual([2, true, []]);
+  });
+
+  test('one metric that nobody knows makes the message one of which something is missing', () => {
+    const { allKnown, found } = read(
+      payloadOf(
+        [
+          { name: 'new', double: 1 },
+          { alias: 1, double: 2 },
+        ],
+        NOW,
+      ),
+      birth,
+    );
+    expect([allKnown, found]).toEqual([
+      false,
+      [
+        ['new', 0, 1],
+        ['t', 0, 2],
+      ],
+    ]);
+  });
+
+  test('its own type beats that of its birth', () => {
+    expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
+  });
+});
+
+describe('a birth certificate', () => {
+  test('protocol, texts, repeated names and metrics without a name are no sensors', () => {
+    const { metrics } = payloadOf([
+      { name: 'bdSeq', datatype: UINT64, long: 1 },
+      { alias: 1, datatype: DOUBLE, double: 1 },
+      { name: 'Device Control/Reboot', datatype: BOOLEAN },
+      { name: 'text', datatype: STRING },
+      { name: 'no type at all' },
+      { name: 't', datatype: DOUBLE },
+      { name: 't', datatype: BOOLEAN },
+      { name: 'implied', double: 1 },
+    ]);
+    const { sensors, refused } = readBirthCertificate(metrics, DEVICE, NOW);
+    expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
+      [5, 't', 'Double', undefined],
+      [7, 'implied', 'Double', undefined],
+    ]);
+    expect(refused).toEqual([]);
+  });
+
+  test('a name that is too long: it is no sensor, and the others are', () => {
+    const { metrics } = payloadOf([
+      { name: 'x'.repeat(129), datatype: DOUBLE },
+      { name: 't', datatype: DOUBLE },
+    ]);
+    expect(readBirthCertificate(metrics, DEVICE, NOW).sensors).toMatchObject([{ index: 1, name: 't' }]);
+  });
+});
+
+describe('the number of a birth', () => {
+  test.each([
+    [[{ name: 'bdSeq', long: 0 }], 0],
+    [[{ name: 'bdSeq', int: 255 }], 255],
+    [[{ name: 'bdSeq' }], null],
+    [[{ name: 'bdSeq', double: 0.5 }], null],
+    [[{ name: 'other', long: 3 }], null],
+    [[], null],
+  ])('%j: %j', (metrics, expected) => {
+    expect(bdSeqOf(payloadOf(metrics).metrics)).toBe(expected);
+  });
+});

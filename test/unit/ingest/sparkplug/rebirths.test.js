@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
+import { createRebirths } from '../../../../api/ingest/sparkplug/rebirths.js';
+import { T0 } from '../../../support/sparkplug-vectors.js';
+
+const [NODE, OTHER] = ['spBv1.0/plant/NCMD/edge-1', 'spBv1.0/plant/NCMD/edge-2'];
+
+/** Requests, and what was sent. */
+function createCase() {
+  const sent = /** @type {[topic: string, at: number | null][]} */ ([]);
+  const state = { now: T0, counted: 0 };
+  const rebirths = createRebirths({
+    send: (topic, payload) => void sent.push([topic, decodePayload(payload).timestamp]),
+    clock: () => state.now,
+    onRequest: () => state.counted++,
+  });
+  return { sent, state, rebirths };
+}
+
+test('Rebirths: a node is asked again within 10 s: one command is sent and counted', () => {
+  const { sent, state, rebirths } = createCase();
+  rebirths.request(NODE);
+  state.now += 9_999;
+  rebirths.request(NODE);
+  expect([sent, state.counted]).toEqual([[[NODE, T0]], 1]);
+});
+
+test('Rebirths: 10 s have passed: the command is sent again', () => {
+  const { sent, state, rebirths } = createCase();
+  rebirths.request(NODE);
+  state.now += 10_000;
+  rebirths.request(NODE);
+  expect([sent.map(([, at]) => at), state.counted]).toEqual([[T0, T0 + 10_000], 2]);
+});
+
+test('Rebirths: another node: it has 10 s of its own', () => {
+  const { sent, rebirths } = createCase();
+  rebirths.request(NODE);
+  rebirths.request(OTHER);
+  expect(sent.map(([topic]) => topic)).toEqual([NODE, OTHER]);
+});
+
+test('Rebirths: the clock was set back by an hour: the command is sent', () => {
+  const { sent, state, rebirths } = createCase();
+  rebirths.request(NODE);
+  state.now -= 3_600_000;
+  rebirths.request(NODE);
+  expect(sent).toHaveLength(2);
+});

@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createMemoryEdgeNode, valuesOf } from '../../../support/memory-edge-node.js';
+import { LATER, T0, vector } from '../../../support/sparkplug-vectors.js';
+import { until } from '../../../support/until.js';
+
+const COMMAND = 'spBv1.0/plant/NCMD/edge-1';
+const [NODE, PRESS] = ['plant/edge-1', 'plant/edge-1/press'];
+
+/** @type {import('../../../support/memory-edge-node.js').MemoryEdgeNode} */
+let edge;
+let now = 0;
+
+beforeEach(async () => {
+  now = T0 + 2 * LATER;
+  edge = await createMemoryEdgeNode(() => now);
+});
+
+async function beBorn() {
+  await edge.say('NBIRTH', vector('nbirth'));
+  await edge.say('DBIRTH', vector('dbirth'));
+}
+
+/** @param {Awaited<ReturnType<typeof edge.say>>} said */
+const values = ({ basket }) => basket && valuesOf(basket);
+
+describe('Sparkplug data', () => {
+  test('its node is born, nothing is missing: it is read by its aliases, and nothing is asked', async () => {
+    await beBorn();
+    expect(values(await edge.say('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
+    expect(edge.commands).toEqual([]);
+  });
+
+  test('a message is missing before it: it is read, and the node is asked for a birth', async () => {
+    await beBorn();
+    expect(values(await edge.say('DDATA', vector('ddata', 1)))).toEqual([['Temperature', 23]]);
+    expect(edge.commands).toEqual([COMMAND]);
+    expect(await edge.requests()).toBe(1);
+  });
+
+  test('the node is asked until it is born: then no more', async () => {
+    await beBorn();
+    await edge.say('DDATA', vector('ddata', 1));
+    now += 10_000;
+    await edge.say('DDATA', vector('ddata', 2));
+    expect(edge.commands).toHaveLength(2);
+    now += 10_000;
+    await beBorn();
+    await edge.say('DDATA', vector('ddata'));
+    expect(edge.commands).toHaveLength(2);
+  });
+
+  test('nothing is known of its node: it is read as far as it says itself, and the node is asked', async () => {
+    expect(values(await edge.say('DDATA', vector('types')))).toContainEqual(['Int8', -128]);
+    expect(edge.commands).toEqual([COMMAND]);
+  });
+
+  test('an alias that no birth defined: it is refused, and the node is asked', async () => {
+    await beBorn();
+    const { basket } = await edge.say('DDATA', vector('ddataUnknown'));
+    expect(basket?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
+    expect(edge.commands).toEqual([COMMAND]);
+  });
+
+  test('the broker sends it again: its number is no gap', async () => {
+    await beBorn();
+    await edge.say('DDATA', vector('ddata'));
+    await edge.say('DDATA', vector('ddata', 1));
+    await edge.say('DDATA', vector('ddata'), { again: true });
+    await edge.say('DDATA', vector('ddata', 2));
+    expect(edge.commands).toEqual([]);
+  });
+
+  test('this process was restarted: aliases are known, and any number may come next', async () => {
+    await beBorn();
+    edge.restart();
+    expect(values(await edge.say('DDATA', vector('ddata', 5)))).toEqual([['Temperature', 27]]);
+    expect(edge.commands).toEqual([]);
+  });
+});
+
+describe('Sparkplug births', () => {
+  test('of a node and its device: sensors and values are read, and nothing has ended', async () => {
+    const node = await edge.say('NBIRTH', vector('nbirth'));
+    expect(node.birth?.sensors.map(({ name }) => name)).toEqual(['Supply Voltage']);
+    expect([values(node), node.ended]).toEqual([[['Supply Voltage', 12.5]], []]);
+    const device = await edge.say('DBIRTH', vector('dbirth'));
+    expect(device.birth?.session).toBe(T0 + 1);
+    expect([values(device)?.length, device.ended, edge.commands]).toEqual([3, [], []]);
+  });
+
+  test.each([
+    ['what it defines', 'sparkplug_birth', 'NBIRTH', 'nbirth'],
+    ['its number', 'sparkplug_node', 'NBIRTH', 'nbirth'],
+    ['what it defines', 'sparkplug_birth', 'DBIRTH', 'dbirth'],
+    ['whose device it is', 'sparkplug_node', 'DBIRTH', 'dbirth'],
+  ])(
+    'the write of %s is under way: the birth is not read before the commit (%s, %s)',
+    async (_, table, type, name) => {
+      const open = edge.hold(table);
+      let settled = false;
+      const saying = edge.say(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name)).then(() => {
+        settled = true;
+      });
+      await until(() => edge.waiting.length > 0, { what: 'the write' });
+      for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+      expect(settled).toBe(false);
+      open();
+      await saying;
+    },
+  );
+
+  test('a node that was never born gets a birth of its device: it is asked for its own', async () => {
+    await edge.say('DBIRTH', vector('dbirth'));
+    expect(edge.commands).toEqual([COMMAND]);
+  });
+
+  test('a node is born on a new connection: its devices of before have ended', async () => {
+    await beBorn();
+    expect((await edge.say('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
+    edge.restart();
+    expect((await edge.say('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
+  });
+
+  test('a node is born again on the same connection: its devices live on', async () => {
+    await beBorn();
+    expect((await edge.say('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
+  });
+
+  test('devices that were born after the node: they live on', async () => {
+    await beBorn();
+    await edge.say('DBIRTH', vector('dbirthSwapped'));
+    expect((await edge.say('NBIRTH', vector('nbirthNext'))).ended).toEqual([]);
+  });
+});
+
+describe('Sparkplug deaths', () => {
+  test('of a node: it and its devices have ended, and it is asked for a birth by what comes next', async () => {
+    await beBorn();
+    const said = await edge.say('NDEATH', vector('ndeath'));
+    expect([said.ended, said.birth, said.basket]).toEqual([[NODE, PRESS], null, null]);
+    expect(edge.commands).toEqual([]);
+    await edge.say('DDATA', vector('ddata'));
+    expect(edge.commands).toEqual([COMMAND]);
+  });
+
+  test.each([
+    ['of an older birth', 'ndeathBefore'],
+    ['of a birth to come', 'ndeathNext'],
+    ['without a number', 'ddeath'],
+  ])('of a node, %s: nothing has ended', async (_, name) => {
+    await beBorn();
+    expect((await edge.say('NDEATH', vector(name))).ended).toEqual([]);
+    await edge.say('DDATA', vector('ddata'));
+    expect(edge.commands).toEqual([]);
+  });
+
+  test('of a node that was never born: nothing has ended', async () => {
+    await edge.register(NODE);
+    expect((await edge.say('NDEATH', vector('ddeath'))).ended).toEqual([]);
+  });
+
+  test('of a device: it has ended alone', async () => {
+    await beBorn();
+    expect((await edge.say('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
+    expect(edge.commands).toEqual([]);
+  });
+
+  test('of a device that was born again since: nothing has ended', async () => {
+    await beBorn();
+    await edge.say('DBIRTH', vector('dbirthSwapped'));
+    expect((await edge.say('DDEATH', vector('ddeath'))).ended).toEqual([]);
+  });
+
+  test('of a device that nobody knows: nothing has ended', async () => {
+    expect((await edge.say('DDEATH', vector('ddeath'))).ended).toEqual([]);
+  });
+});
+
+describe('Sparkplug messages that are replayed', () => {
+  test('data: it is read by the birth that holds for it, and the node is asked nothing', async () => {
+    await beBorn();
+    const { birth, basket } = await edge.readAgain('DDATA', vector('ddata', 7));
+    expect([birth, basket && valuesOf(basket)]).toEqual([null, [['Temperature', 29]]]);
+    expect(edge.commands).toEqual([]);
+  });
+
+  test('a birth: its sensors and values are read', async () => {
+    const { birth, basket } = await edge.readAgain('DBIRTH', vector('dbirth'));
+    expect(birth?.sensors).toHaveLength(4);
+    expect(basket && valuesOf(basket)).toHaveLength(3);
+  });
+
+  test.each([['NDEATH'], ['DDEATH']])('%s: it says nothing', async (type) => {
+    await beBorn();
+    const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
+    expect(said).toMatchObject({ birth: null, basket: null });
+  });
+});

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import fc from 'fast-check';
+import { HeldWrites } from '../../support/held-writes.js';
+import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+
+const { OperationTimedOutError } = cassandra.errors;
+
+/** @typedef {[ts: number, value: number]} Sample `ts` in epoch ms */
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Math.floor(Date.now() / 1000) * 1000;
+const FROM = NOW - 3 * DAY;
+
+const writes = new HeldWrites();
+/** @type {import('../../support/memory-pipeline.js').MemoryPipeline} */
+let pipeline;
+/** Decides for each request: whether it fails before it is applied, after it, or not at all. @type {() => 'before' | 'after' | 'no'} */
+let fate = () => 'no';
+beforeAll(async () => {
+  pipeline = await startMemoryPipeline({
+    writes,
+    async around({ kind }, run) {
+      const failure = kind === 'select' ? 'no' : fate();
+      if (failure === 'before') throw timeout();
+      const result = await run();
+      if (failure === 'after') throw timeout();
+      return result;
+    },
+  });
+});
+afterAll(() => pipeline?.stop());
+
+const timeout = () => new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+
+/** @param {string} device @param {Sample[]} samples @param {string} [sensor] */
+const measure = (device, samples, sensor = 's') =>
+  pipeline.measure(
+    device,
+    samples.map(([ts, value]) => ({ sensor_id: sensor, ts, value })),
+  );
+
+/** What a device has sent, one value an instant: of two the one with the greater bytes. @param {Sample[]} samples @returns {Sample[]} */
+function merged(samples) {
+  /** @type {Map<number, number>} */
+  const values = new Map();
+  for (const [ts, value] of samples) {
+    const known = values.get(ts);
+    if (known === undefined || Buffer.compare(bytesOf(value), bytesOf(known)) > 0) values.set(ts, value);
+  }
+  return [...values].sort(([a], [b]) => a - b);
+}
+
+/** @param {number} value */
+function bytesOf(value) {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return bytes;
+}
+
+const sample = () =>
+  fc.tuple(
+    // Few instants, so that messages overlap; hours that are late, and hours that are not.
+    fc.integer({ min: 0, max: 30 }).map((step) => NOW - step * 17 * 60_000),
+    fc.integer({ min: -3, max: 3 }),
+  );
+
+const plan = fc.record({
+  messages: fc.array(
+    fc.record({
+      sensor: fc.constantFrom('a', 'b', 'c'),
+      samples: fc.array(sample(), { minLength: 1, maxLength: 6 }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  ),
+  failures: fc.array(fc.constantFrom(/** @type {const} */ ('no'), 'before', 'after'), { maxLength: 4 }),
+});
+
+test('Ingest: overlapping messages at once, requests that fail: all is stored, latest is the newest', async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(plan, async ({ messages, failures }) => {
+      const device = `any-${run++}`;
+      const left = [...failures];
+      fate = () => left.pop() ?? 'no';
+      const outcomes = messages.map(({ sensor, samples }) => measure(device, samples, sensor));
+      expect(await Promise.all(outcomes)).toEqual(messages.map(() => 'accepted'));
+      const latest = await pipeline.latest(device);
+      for (const sensor of new Set(messages.map((message) => message.sensor))) {
+        const expected = merged(messages.flatMap((one) => (one.sensor === sensor ? one.samples : [])));
+        expect(await pipeline.samples(device, sensor, FROM)).toEqual(expected);
+        expect(latest[sensor]).toEqual(expected.at(-1));
+      }
+    }),
+    { numRuns: 20 },
+  );
+  fate = () => 'no';
+});
+
+describe('a message is committed after a newer one that overtook it', () => {
+  test.each([
+    ['an older instant', NOW - 1000, 9],
+    ['the same instant and a smaller value', NOW, 1],
+  ])('Ingest: %s: latest and live readers keep the newest', async (title, ts, value) => {
+    const device = title.replaceAll(' ', '-');
+    await measure(device, [[NOW - DAY, 0]]);
+    pipeline.published.length = 0;
+    const held = writes.hold({ write: 'latest.write' });
+    const newest = measure(device, [[NOW, 2]]);
+    await held.reached();
+    const overtaken = measure(device, [[ts, value]]);
+    await writes.quiet();
+    await held.release();
+    await Promise.all([newest, overtaken]);
+    expect(pipeline.published).toEqual([{ sensor: 's', value: 2 }]);
+    expect(await pipeline.latest(device)).toEqual({ s: [NOW, 2] });
+
+    // What ingest remembers is the newest as well: nothing in between is news.
+    await measure(device, [[NOW - 500, 7]]);
+    expect(pipeline.published).toHaveLength(1);
+  });
+
+  test('Ingest: the same instant and a greater value: latest and live readers get it', async () => {
+    await measure('greater', [[NOW, 1]]);
+    pipeline.published.length = 0;
+    await measure('greater', [[NOW, 2]]);
+    expect(pipeline.published).toEqual([{ sensor: 's', value: 2 }]);
+    expect(await pipeline.latest('greater')).toEqual({ s: [NOW, 2] });
+  });
+});
+
+test('Ingest: live readers get a value: it is committed', async () => {
+  pipeline.published.length = 0;
+  for (const write of ['measurements.commit', 'latest.write']) {
+    const held = writes.hold({ write });
+    const message = measure(`told-${write}`.replace('.', '-'), [[NOW, 1]]);
+    await held.reached();
+    await writes.quiet();
+    expect(pipeline.published).toEqual([]);
+    await held.release();
+    await message;
+    expect(pipeline.published.splice(0)).toEqual([{ sensor: 's', value: 1 }]);
+  }
+});
+
+describe('last_seen', () => {
+  const element = { sensor_id: 's', ts: NOW, value: 1 };
+
+  test('Ingest: retained message of measurements: stored, last_seen stays empty', async () => {
+    const before = await pipeline.metric('iot_ingest_end_to_end_seconds_count');
+    await pipeline.measure('retained', [element], { retained: true });
+    expect(await pipeline.samples('retained', 's', FROM)).toEqual([[NOW, 1]]);
+    expect(await pipeline.lastSeen('retained')).toBeNull();
+    expect(await pipeline.metric('iot_ingest_end_to_end_seconds_count')).toBe(before);
+  });
+
+  test('Ingest: message of now: last_seen is its receipt', async () => {
+    await pipeline.measure('seen', [element], { receivedAt: NOW });
+    expect(await pipeline.lastSeen('seen')).toBe(NOW);
+    // A replay later says nothing of now either.
+    await pipeline.measure('seen', [element], { retained: true, receivedAt: NOW + HOUR });
+    expect(await pipeline.lastSeen('seen')).toBe(NOW);
+  });
+});
+
+describe('values of one message', () => {
+  /** @param {string} name */
+  const counted = async (name) => Number(await pipeline.metric(`iot_ingest_${name}_total`));
+
+  test('Ingest: two values for an instant: each such instant counts as a conflict', async () => {
+    const before = await counted('conflicts');
+    const twice = [NOW, NOW + 1, NOW + 2].flatMap((ts) => [ts, ts]);
+    await measure('conflict', [
+      ...twice.map((ts, index) => /** @type {Sample} */ ([ts, index])),
+      [NOW + 3, 1],
+    ]);
+    expect((await counted('conflicts')) - before).toBe(3);
+    await measure('conflict', [[NOW, 8]]);
+    expect((await counted('conflicts')) - before).toBe(3);
+  });
+
+  test('Ingest: time is missing or counts from now: each such sample counts as relative', async () => {
+    const before = await counted('relative_times');
+    await pipeline.measure('relative', [
+      { sensor_id: 's', value: 1 },
+      { sensor_id: 't', value: 2 },
+      { sensor_id: 'u', ts: NOW, value: 3 },
+    ]);
+    expect((await counted('relative_times')) - before).toBe(2);
+    await pipeline.measure('relative', [
+      { n: 's', t: -5, v: 1 },
+      { n: 's', t: NOW / 1000, v: 1 },
+    ]);
+    expect((await counted('relative_times')) - before).toBe(3);
+  });
+});

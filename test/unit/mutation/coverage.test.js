@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { linesOf } from '../../coverage/lines.js';
+import { covers, executed } from '../../mutation/coverage.js';
+
+/** @param {[number, number, number][]} blocks @returns {import('../../mutation/coverage.js').Range[]} */
+const rangesOf = (...blocks) =>
+  executed({
+    url: '',
+    functions: blocks.map(([startOffset, endOffset, count]) => ({
+      ranges: [{ startOffset, endOffset, count }],
+    })),
+  });
+
+test('Coverage: a block that never ran in one that did: only the inner one is left out', () => {
+  const ranges = rangesOf([0, 100, 1], [20, 40, 0]);
+  expect(ranges).toEqual([
+    [0, 20],
+    [40, 100],
+  ]);
+  expect([19, 20, 39, 40, 99, 100].map((offset) => covers(ranges, offset))).toEqual([
+    true,
+    false,
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('Coverage: a block that ran in one that did not: the inner one counts', () => {
+  expect(rangesOf([0, 100, 1], [20, 60, 0], [30, 40, 3])).toEqual([
+    [0, 20],
+    [30, 40],
+    [60, 100],
+  ]);
+});
+
+test('Coverage: a file that no process loaded: nothing is covered', () => {
+  expect(covers(undefined, 0)).toBe(false);
+});
+
+test('Coverage: lines of a file: comments and empty lines do not count', () => {
+  const source = '// a\n\nlet a;\n/* b */ let b;\n/** c */\nlet c;\n';
+  expect(linesOf(source, [[0, source.indexOf('let b')]])).toEqual({ lines: 3, executed: 1 });
+  expect(linesOf(source, undefined)).toEqual({ lines: 3, executed: 0 });
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { sourceWith } from '../../mutation/ci.js';
+import { EQUIVALENTS, matchEquivalents } from '../../mutation/equivalents.js';
+import { MODULES } from '../../mutation/modules.js';
+import { MUST_DIE } from '../../mutation/must-die.js';
+import { mutantsOf } from '../../mutation/mutants.js';
+import { sampleOf } from '../../mutation/sample.js';
+import { filesIn } from '../../mutation/test-files.js';
+
+describe('Known mistakes', () => {
+  const entry = { file: 'a.js', before: 'a < b', after: 'a <= $&', test: 'a.test.js' };
+
+  test('source: the code is there once: only the code changes', () => {
+    expect(sourceWith(entry, 'x;\nif (a < b) f();')).toBe('x;\nif (a <= $&) f();');
+  });
+
+  test.each([
+    ['gone', 'if (a > b) f();', /a\.js: `a < b` is not there any more\. Renew the entry/],
+    ['twice', 'a < b; a < b;', /a\.js: `a < b` is there 2 times\. Renew the entry/],
+  ])('source: the code is %s: the message says how to renew the entry', (_, source, message) => {
+    expect(() => sourceWith(entry, source)).toThrow(message);
+  });
+
+  test('list: CI makes thirty mistakes or more, in code that is there', () => {
+    expect(MUST_DIE.length).toBeGreaterThanOrEqual(30);
+    for (const known of MUST_DIE) sourceWith(known, readFileSync(known.file, 'utf8'));
+  });
+});
+
+describe('Equivalents', () => {
+  const mutants = mutantsOf('a.js', '// moved\n\nif (a < b) f();');
+  const entry = { file: 'a.js', before: 'if (a < b) f();', after: 'if (a <= b) f();', reason: 'never equal' };
+
+  test('entry: the lines have moved: it still names its mutant, and no other', () => {
+    const { reasonOf, stale } = matchEquivalents(mutants, [entry]);
+    expect(mutants.filter(reasonOf).map(({ replacement }) => replacement)).toEqual(['<=']);
+    expect(stale).toEqual([]);
+  });
+
+  test('entry: it names no mutant any more: it is stale', () => {
+    const old = { ...entry, before: 'if (a < c) f();' };
+    expect(matchEquivalents(mutants, [old]).stale).toEqual([old]);
+    expect(matchEquivalents(mutants, [{ ...old, file: 'b.js' }]).stale).toEqual([]);
+  });
+
+  test('list: every entry gives a reason', () => {
+    expect(EQUIVALENTS.filter(({ reason }) => reason.length < 10)).toEqual([]);
+  });
+});
+
+describe('Modules', () => {
+  test('table: every source and every test file is there', () => {
+    for (const { sources, integration } of MODULES) {
+      expect(sources.flatMap(filesIn)).not.toEqual([]);
+      for (const file of integration) expect(readFileSync(file, 'utf8')).toMatch(/\btest(\.each)?\(/);
+    }
+  });
+});
+
+test('Sample: the same seed: the same items, in order, none twice', () => {
+  const items = Array.from({ length: 100 }, (_, index) => index);
+  const drawn = sampleOf(items, 10, 7);
+  expect(drawn).toHaveLength(10);
+  expect(drawn).toEqual([...new Set(drawn)].sort((a, b) => a - b));
+  expect(sampleOf(items, 10, 7)).toEqual(drawn);
+  expect(sampleOf(items, 10, 8)).not.toEqual(drawn);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { killedShare, mutationPage } from '../../mutation/report.js';
+
+/** @param {import('../../mutation/report.js').Entry['result']} result @param {string} [reason] */
+const entry = (result, reason) => ({
+  module: 'rules',
+  mutant: {
+    file: 'a.js',
+    start: 0,
+    end: 1,
+    replacement: '',
+    line: 1,
+    before: `${result} < 1`,
+    after: `${result} <= 1`,
+  },
+  result,
+  reason,
+});
+const entries = [
+  entry('unit'),
+  entry('unit'),
+  entry('integration'),
+  entry('survived'),
+  entry('unreached'),
+  entry('equivalent', 'it is never 1'),
+  entry('untried'),
+];
+
+test('Mutation page: share of killed mutants: equivalents and untried ones do not count', () => {
+  expect(killedShare(entries)).toBe('60.0 %');
+  expect(killedShare([entry('untried')])).toBe('-');
+});
+
+test('Mutation page: one module: counts, survivors and reasons are on it', () => {
+  const page = mutationPage(entries, { date: '2026-11-22', commit: 'abc', command: 'npm run test:mutation' });
+  expect(page).toContain('| rules | 7 | 2 | 1 | 1 | 1 | 1 | 1 | 60.0 % |');
+  expect(page).toContain('- `equivalent < 1` → `equivalent <= 1`: it is never 1');
+  expect(page).toContain('- `survived < 1` → `survived <= 1`\n');
+  expect(page).toContain('2026-11-22, commit abc');
+  expect(page).not.toContain('untried < 1');
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import { createDeviceFaults } from '../../../simulator/faults/device-faults.js';
+import { POISON, spoiled } from '../../../simulator/faults/poison.js';
+import { parseFaults } from '../../../simulator/faults/rates.js';
+import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
+import { Random } from '../../../simulator/random.js';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const ALMOST_1 = 1 - 2 ** -32;
+
+/** Draws one number again and again. */
+class Constant extends Random {
+  #value;
+
+  /** @param {number} value from 0 to less than 1 */
+  constructor(value) {
+    super(0);
+    this.#value = value;
+  }
+
+  /** @override */
+  uniform() {
+    return this.#value;
+  }
+}
+
+/** @param {number} batch its number, from 0 @param {number} [samples] @returns {import('../../../simulator/payloads/index.js').Series} */
+const series = (batch, samples = 5) => ({
+  name: 'pulse',
+  samples: Array.from({ length: samples }, (_, i) => ({
+    ts: NOW + 10_000 * batch + 1000 * i,
+    value: 60 + i,
+  })),
+});
+
+/** @param {string} rates @param {number} drawn the only number that this device draws */
+const faultsOf = (rates, drawn) =>
+  createDeviceFaults({
+    rates: parseFaults(rates),
+    random: new Constant(drawn),
+    encode: encodePlainJson,
+  });
+
+/** @param {import('../../../simulator/parcel.js').Parcel[]} parcels */
+const batchesIn = (parcels) =>
+  parcels.map((parcel) => (Number(parcel.series[0]?.samples[0]?.ts) - NOW) / 10_000);
+
+test('Faults: all rates are 0, the lowest number is drawn: each batch goes out as it was measured', () => {
+  const faults = faultsOf('late=0', 0);
+  expect(faults.next([series(0)])).toEqual([{ series: [series(0)], payload: encodePlainJson([series(0)]) }]);
+  expect(faults.rest()).toEqual([]);
+});
+
+test.each([
+  [0.25, 0],
+  [0.25 - 2 ** -32, 5],
+])('Faults: zero=0.25, %p is drawn: %i of 5 values are 0', (drawn, zeros) => {
+  const [parcel] = faultsOf('zero=0.25', drawn).next([series(0)]);
+  expect(parcel?.series[0]?.samples.filter(({ value }) => value === 0)).toHaveLength(zeros);
+});
+
+test.each([
+  [0, -1000],
+  [0.499, -120_261],
+  [0.5, 120_500],
+  [ALMOST_1, 240_000],
+])('Faults: skew=1, %p is drawn: the clock is off by %i ms', (drawn, ms) => {
+  const [parcel] = faultsOf('skew=1', drawn).next([series(0)]);
+  expect(parcel?.series[0]?.samples.map(({ ts }) => ts)).toEqual(series(0).samples.map(({ ts }) => ts + ms));
+});
+
+describe('Faults: late=1', () => {
+  test.each([
+    [0, 1],
+    [0.34, 2],
+    [ALMOST_1, 3],
+  ])('%p is drawn: each batch goes out after %i newer ones', (drawn, newer) => {
+    const faults = faultsOf('late=1', drawn);
+    const sent = [0, 1, 2, 3, 4].map((batch) => batchesIn(faults.next([series(batch)])));
+    expect(sent).toEqual([0, 1, 2, 3, 4].map((batch) => (batch < newer ? [] : [batch - newer])));
+  });
+
+  test('the run ends: the batches that are left go out in the order in which they were measured', () => {
+    const faults = faultsOf('late=1', ALMOST_1);
+    for (const batch of [0, 1, 2]) faults.next([series(batch)]);
+    expect(batchesIn(faults.rest())).toEqual([0, 1, 2]);
+  });
+});
+
+test('Faults: disorder=1: the smaller half waits for the next message', () => {
+  const faults = faultsOf('disorder=1', 0);
+  const sizes = [0, 1, 2].map((batch) => faults.next([series(batch)])[0]?.series[0]?.samples.length);
+  // 3 of 5, 4 of 5 + 2, 4 of 5 + 3; 4 are left.
+  expect(sizes).toEqual([3, 4, 4]);
+  expect(faults.rest()[0]?.series[0]?.samples).toHaveLength(4);
+});
+
+describe('Faults: poison=1', () => {
+  const steps = POISON.length + 1;
+
+  test.each(POISON.map((poison, number) => ({ number, poison })))(
+    'the number $number is drawn: the batch goes out as it is, and that poison after it',
+    ({ number, poison }) => {
+      for (const drawn of [number / steps, (number + 0.99) / steps]) {
+        expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
+          { series: [series(0)], payload: encodePlainJson([series(0)]) },
+          { series: [], payload: poison.make('pulse', NOW) },
+        ]);
+      }
+    },
+  );
+
+  test.each([POISON.length / steps, ALMOST_1])(
+    '%p is drawn: the batch itself holds something bad',
+    (drawn) => {
+      expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
+        { series: [series(0)], payload: spoiled([series(0)], 'pulse', NOW) },
+      ]);
+    },
+  );
+
+  test('sensors have no sample, one, and two: the poison names the second at the time of its first', () => {
+    const batch = [
+      { name: 'none', samples: [] },
+      { name: 'one', samples: [{ ts: NOW + 1, value: 1 }] },
+      { ...series(0, 2), name: 'two' },
+    ];
+    expect(faultsOf('poison=1', 0).next(batch)[1]?.payload).toBe(POISON[0]?.make('one', NOW + 1));
+  });
+
+  test('no sensor has a sample: nothing goes out', () => {
+    expect(faultsOf('poison=1', 0).next([series(0, 0)])).toEqual([]);
+  });
+});
+
+test('Poison: too many samples, too long a name: one more than the limits of 10,000 and 128 bytes', () => {
+  const [tooLong] = POISON.filter(({ code }) => code === 'bad_id');
+  const [tooMany] = POISON.filter(({ code }) => code === 'too_large');
+  expect(JSON.parse(String(tooLong?.make('pulse', NOW)))[0].sensor_id).toHaveLength(129);
+  expect(JSON.parse(String(tooMany?.make('pulse', NOW)))).toHaveLength(10_001);
+});
+
+describe('Fault rates', () => {
+  test('the preset tsbs: the shares of the benchmark, and nothing else', () => {
+    expect(parseFaults('tsbs')).toEqual({
+      missing: 0.1,
+      gap: 0.01,
+      zero: 0.1,
+      late: 0.05,
+      disorder: 0.3,
+      duplicate: 0,
+      skew: 0,
+      poison: 0,
+    });
+  });
+
+  test('one rate alone: all others are 0', () => {
+    expect(Object.values(parseFaults('poison=1')).reduce((sum, rate) => sum + rate)).toBe(1);
+  });
+
+  test('several problems: all are named in order; a preset takes no value', () => {
+    expect(() => parseFaults('lost=1,late=2,tsbs=0.1')).toThrow(
+      /^--faults does not know "lost"\n--faults late is from 0 to 1\n--faults does not know "tsbs"\nThere are: tsbs missing=/,
+    );
+  });
+});

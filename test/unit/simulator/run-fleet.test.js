@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { Aedes } from 'aedes';
+import { createStatusLine } from '../../../common/status-line.js';
+import { readFlags } from '../../../simulator/flags.js';
+import { createMeter } from '../../../simulator/meter.js';
+import { runFleet } from '../../../simulator/run-fleet.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { until } from '../../support/until.js';
+
+const afterwards = useCleanUps();
+
+/** A broker that can go away and come back under the same address. */
+async function startBroker() {
+  let answers = true;
+  let port = 0;
+  /** @type {string[]} */
+  const topics = [];
+  /** @type {Aedes | undefined} */
+  let aedes;
+  /** @type {import('node:net').Server | undefined} */
+  let server;
+
+  async function start() {
+    const started = await Aedes.createBroker({
+      authorizePublish(_, { topic }, done) {
+        topics.push(topic);
+        if (answers) done(null);
+      },
+    });
+    aedes = started;
+    server = createServer((socket) => started.handle(socket));
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = /** @type {import('node:net').AddressInfo} */ (server.address()));
+  }
+
+  async function stop() {
+    const [closing, listening] = [aedes, server];
+    [aedes, server] = [undefined, undefined];
+    if (!closing || !listening) return;
+    listening.close();
+    await new Promise((resolve) => closing.close(() => resolve(null)));
+  }
+
+  await start();
+  afterwards(stop);
+  return {
+    url: `mqtt://127.0.0.1:${port}`,
+    topics,
+    start,
+    stop,
+    /** Acknowledges nothing from now on. */
+    fallSilent() {
+      answers = false;
+    },
+  };
+}
+
+/** A run at a fixed rate. The test decides when the time for the first connection is over. @param {string} url */
+function startRun(url) {
+  // Without the signals of the process: it is jest's.
+  const controller = new AbortController();
+  const stop = (/** @type {unknown} */ reason) => controller.abort(reason);
+  const stopSignal = { signal: controller.signal, stop, stopAfter: () => {}, dispose: () => {} };
+  const meter = createMeter();
+  let output = '';
+  const stream = new Writable({
+    write(chunk, _, done) {
+      output += chunk;
+      done();
+    },
+  });
+  let cancelled = false;
+  let passTime = () => {};
+  const passed = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    passTime = resolve;
+  });
+  const cancel = () => {
+    cancelled = true;
+  };
+  const ended = runFleet(
+    {
+      flags: readFlags(['--devices', '1', '--sensors', '1', '--rate', '50']),
+      broker: { url },
+      seed: 1,
+      meter,
+      ledger: null,
+      statusLine: createStatusLine(stream),
+      stopSignal,
+      begin: () => {},
+      say: () => {},
+    },
+    () => ({ passed, cancel }),
+  ).catch((error) => error);
+  afterwards(async () => {
+    stopSignal.stop('stopped');
+    await ended;
+  });
+  return {
+    stopSignal,
+    ended,
+    acknowledged: () => meter.snapshot().acknowledged,
+    lostConnection: () => output.includes('the connection closed'),
+    isCancelled: () => cancelled,
+    async passFirstConnectTime() {
+      passTime();
+      await nextTurn();
+    },
+  };
+}
+
+test('Simulator at a fixed rate: the broker is away when 30 s are over: the run goes on', async () => {
+  const broker = await startBroker();
+  const run = startRun(broker.url);
+  await until(() => run.acknowledged() > 0);
+  expect(run.isCancelled()).toBe(true);
+  await broker.stop();
+  await until(run.lostConnection);
+  await run.passFirstConnectTime();
+  expect(run.stopSignal.signal.aborted).toBe(false);
+  const before = run.acknowledged();
+  await broker.start();
+  await until(() => run.acknowledged() > before);
+  run.stopSignal.stop('stopped');
+  expect(await run.ended).toBeUndefined();
+});
+
+test('Simulator at a fixed rate: the broker goes before it has registered all devices: the run goes on', async () => {
+  const broker = await startBroker();
+  broker.fallSilent();
+  const run = startRun(broker.url);
+  await until(() => broker.topics.length > 0);
+  await broker.stop();
+  await until(run.lostConnection);
+  await run.passFirstConnectTime();
+  expect(run.stopSignal.signal.aborted).toBe(false);
+});
+
+test('Simulator at a fixed rate: no connection within 30 s: the run ends and names the broker', async () => {
+  const broker = await startBroker();
+  await broker.stop();
+  const run = startRun(broker.url);
+  await run.passFirstConnectTime();
+  expect(await run.ended).toMatchObject({
+    code: 'broker_away',
+    message: `The broker at ${broker.url} could not be reached. Check that the broker runs there.`,
+  });
+});
