@@ -22,6 +22,9 @@ const withDatabase = {
 export default {
   // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
   maxWorkers: 2,
+  // Each test file leaves some memory and one async hook behind in its worker: after 180 files an `await` took ten times as long. A new
+  // worker now and then makes the unit tests twice as fast (58 s instead of 139 s on two cores).
+  workerIdleMemoryLimit: '300MB',
   testTimeout: 120_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: testsIn('unit') },

@@ -20,9 +20,9 @@ function expectMedianWithin(sizes, { least, most }) {
 
 describe('Window and permits', () => {
   test('database is overloaded: the window settles where a request takes eight times as long as an unloaded one', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
-    expectMedianWithin(await database.run(20), settledFor(16));
+    expectMedianWithin(await database.run(20), settledFor(4));
   });
 
   test.each([
@@ -46,25 +46,25 @@ describe('Window and permits', () => {
   });
 
   test('latency rises and falls: the window falls and rises with it', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(30);
     database.slow(8);
     await database.run(5);
-    expectMedianWithin(await database.run(20), { least: 60, most: 68 });
+    expectMedianWithin(await database.run(20), { least: 15, most: 17 });
     database.slow(4);
     await database.run(5);
-    expectMedianWithin(await database.run(10), settledFor(16));
+    expectMedianWithin(await database.run(10), settledFor(4));
   });
 
   test('latency rises for two minutes: the window takes the new latency for normal', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(60);
     database.slow(8);
     await database.run(100);
-    expectMedianWithin(await database.run(20), settledFor(16));
+    expectMedianWithin(await database.run(20), settledFor(4));
     database.slow(16);
     await database.run(100);
-    expectMedianWithin(await database.run(20), settledFor(16));
+    expectMedianWithin(await database.run(20), settledFor(4));
   });
 
   test('a third of the requests is fifty times as slow: the window stays; two thirds: it falls to 4', async () => {
@@ -81,39 +81,39 @@ describe('Window and permits', () => {
   });
 
   test('requests fail: the window is small, and opens again soon after', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     database.fail(unavailable);
     await database.run(3);
     expect(database.window.size).toBe(4);
     database.fail(noFailure);
     await database.run(5);
-    expectMedianWithin(await database.run(5), settledFor(16));
+    expectMedianWithin(await database.run(5), settledFor(4));
   });
 
   test('requests fail before the first answer: the window still finds the unloaded latency', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     database.fail(unavailable);
     await database.run(10, 0.5);
     database.fail(noFailure);
     await database.run(5);
-    expectMedianWithin(await database.run(5), settledFor(16));
+    expectMedianWithin(await database.run(5), settledFor(4));
   });
 
   test('fewer than a tenth of the requests fail: the window stays', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     let count = 0;
     database.fail(() => (count++ % 12 === 0 ? unavailable() : undefined));
-    expectMedianWithin(await database.run(10), settledFor(16));
+    expectMedianWithin(await database.run(10), settledFor(4));
   });
 
   test('the database refuses each request: the window stays', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     database.fail(refusal);
     await database.run(5);
-    expectMedianWithin(await database.run(10), settledFor(16));
+    expectMedianWithin(await database.run(10), settledFor(4));
   });
 
   test('a request takes longer than a probe: the window holds still', async () => {
@@ -124,7 +124,7 @@ describe('Window and permits', () => {
   });
 
   test('no request has to wait: the window does not grow', async () => {
-    const database = createVirtualDatabase({ servers: 16, serviceMs: 4 });
+    const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     const first = database.window.size;
     expect(Math.max(...(await database.run(20, 0.5)))).toBe(first);
   });
@@ -132,7 +132,7 @@ describe('Window and permits', () => {
   test.each([1, 7])(
     'INGEST_MAX_IN_FLIGHT is %i: the window reaches it and never exceeds it',
     async (most) => {
-      const database = createVirtualDatabase({ servers: 16, serviceMs: 4, most });
+      const database = createVirtualDatabase({ servers: 4, serviceMs: 4, most });
       const sizes = await database.run(40);
       expect(Math.max(...sizes)).toBe(most);
       expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1);
