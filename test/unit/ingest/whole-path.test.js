@@ -93,7 +93,7 @@ test('Ingest: overlapping messages at once, requests that fail: all is stored, l
         expect(latest[sensor]).toEqual(expected.at(-1));
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 8 },
   );
   fate = () => 'no';
 });

@@ -4,7 +4,7 @@ import { payloadBytes, writesOf } from '../../../sizing/traffic.js';
 import { simulate } from '../../support/size-simulation.js';
 import { planOf } from './plan.js';
 
-const HOURS = 2;
+const HOURS = 1;
 const SECONDS = HOURS * 3600;
 
 /** The loads of the bench and of the simulator's profiles, one whose messages need several rows, and one with more sensors than a commit takes. */
@@ -23,7 +23,7 @@ function expectNear(counted, reckoned, share) {
   expect(counted).toBeLessThan(reckoned * (1 + share));
 }
 
-describe.each(FLEETS)('two hours of %s, through the code of ingest', (flags) => {
+describe.each(FLEETS)('an hour of %s, through the code of ingest', (flags) => {
   const { fleet } = planOf(flags);
   const rates = ratesOf(fleet);
   /** @type {Record<'packed' | 'rows', Awaited<ReturnType<typeof simulate>>>} */
