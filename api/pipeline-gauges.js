@@ -3,9 +3,9 @@
  *
  * @param {import('./metrics.js').Metrics} metrics
  * @param {object} parts
- * @param {import('./ingest/pressure/permits.js').Permits} parts.permits
+ * @param {import('./ingest/backpressure/permits.js').Permits} parts.permits
  * @param {() => number} parts.waiting
- * @param {ReturnType<typeof import('./ingest/pressure/window.js').createWindow>} parts.window
+ * @param {ReturnType<typeof import('./ingest/backpressure/window.js').createWindow>} parts.window
  * @param {number} parts.windowMost `INGEST_MAX_IN_FLIGHT`
  * @param {import('./ingest/index.js').Ingest} parts.ingest
  * @param {import('./trusted-clock.js').TrustedClock} parts.trustedClock

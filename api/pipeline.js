@@ -1,7 +1,7 @@
 import { noticeGuard } from './guard-notice.js';
+import { createPermits } from './ingest/backpressure/permits.js';
+import { createWindow } from './ingest/backpressure/window.js';
 import { createIngest } from './ingest/index.js';
-import { createPermits } from './ingest/pressure/permits.js';
-import { createWindow } from './ingest/pressure/window.js';
 import { createMetrics } from './metrics.js';
 import { exposePipeline } from './pipeline-gauges.js';
 import { connectStore } from './store/index.js';

@@ -1,4 +1,4 @@
-import { createQueue } from '../ingest/queue.js';
+import { createQueue } from '../ingest/backpressure/queue.js';
 
 /**
  * Lets a bounded number do something at once; the others wait in order.

@@ -1,5 +1,5 @@
 import { brokenNameRule } from '../../schema/ids.js';
-import { isAwaited, laneOf } from './lanes.js';
+import { isAwaited, laneOf } from './backpressure/device-queue.js';
 import { refusalOf, wholeRefusal } from './refusals.js';
 import { parseTopic } from './topics.js';
 
@@ -38,9 +38,9 @@ import { parseTopic } from './topics.js';
  *
  * @param {object} parts
  * @param {import('./progress.js').Progress} parts.progress
- * @param {import('./budget.js').Budget} parts.budget
+ * @param {import('./backpressure/byte-budget.js').Budget} parts.budget
  * @param {import('./identities.js').Identities} parts.identities
- * @param {import('./lanes.js').Lanes} parts.lanes
+ * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
  * @param {import('./ways/index.js').Ways} parts.ways
  * @param {boolean} parts.takesSparkplug false: another process takes it
  * @param {import('./dead-letter-box.js').DeadLetterBox} parts.deadLetters

@@ -1,11 +1,11 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { createPatience } from '../patience.js';
 import { createAccept } from './accept.js';
-import { createBudget } from './budget.js';
+import { createBudget } from './backpressure/byte-budget.js';
+import { createLanes } from './backpressure/device-queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { createFailures } from './failures.js';
 import { createIdentities } from './identities.js';
-import { createLanes } from './lanes.js';
 import { createLastSeen } from './last-seen.js';
 import { createLateDayNotes } from './late-days.js';
 import { createLateWriter } from './late-writer.js';

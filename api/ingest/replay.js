@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { isAwaited, laneOf } from './lanes.js';
+import { isAwaited, laneOf } from './backpressure/device-queue.js';
 import { notReplayable, tellWhole } from './telling.js';
 import { parseTopic } from './topics.js';
 
@@ -11,8 +11,8 @@ import { parseTopic } from './topics.js';
  * What is refused again is told: it has its letter. Doing it twice writes the same rows.
  *
  * @param {object} parts
- * @param {import('./budget.js').Budget} parts.budget
- * @param {import('./lanes.js').Lanes} parts.lanes
+ * @param {import('./backpressure/byte-budget.js').Budget} parts.budget
+ * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
  * @param {import('./ways/index.js').Ways} parts.ways
  * @param {number} parts.maxMessageBytes
  * @param {() => number} parts.clock epoch ms

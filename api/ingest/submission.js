@@ -1,5 +1,5 @@
 import { MillraceError } from '../../common/errors.js';
-import { createBudget } from './budget.js';
+import { createBudget } from './backpressure/byte-budget.js';
 import { tellWhole, toldOf } from './telling.js';
 
 /** Bytes of submissions that are being received and settled at once: a slow sender holds its part of these alone. */
@@ -21,9 +21,9 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * unlike a broker they have no acknowledgement that can be held back, and would try again while they are waited for.
  *
  * @param {object} parts
- * @param {import('./budget.js').Budget} parts.budget of all messages
+ * @param {import('./backpressure/byte-budget.js').Budget} parts.budget of all messages
  * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
- * @param {import('./lanes.js').Lanes} parts.lanes
+ * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
  * @param {import('./measurements.js').Measurements} parts.measurements
  * @param {() => number} parts.clock epoch ms
  * @param {import('../metrics.js').Metrics} parts.metrics

@@ -1,4 +1,4 @@
-import { createPermits } from '../../api/ingest/pressure/permits.js';
+import { createPermits } from '../../api/ingest/backpressure/permits.js';
 
 /** Requests in flight of a baseline until a sweep has found its best number. */
 const FIRST = 128;

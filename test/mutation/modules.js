@@ -40,8 +40,6 @@ export const MODULES = [
       'hour-batches',
       'group-commit',
       'dead-letter-box',
-      'lanes',
-      'budget',
       'submission',
     ),
     integration: [
@@ -65,7 +63,7 @@ export const MODULES = [
   },
   {
     name: 'backpressure',
-    sources: ['api/ingest/pressure'],
+    sources: ['api/ingest/backpressure'],
     integration: [...integration('merging'), ...thorough('window')],
   },
   {

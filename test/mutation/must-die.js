@@ -63,10 +63,10 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/basket.test.js',
   },
   {
-    file: 'api/ingest/budget.js',
+    file: 'api/ingest/backpressure/byte-budget.js',
     before: 'used -= payloadBytes + MESSAGE_OVERHEAD;',
     after: 'used -= payloadBytes;',
-    test: 'test/unit/ingest/budget.test.js',
+    test: 'test/unit/ingest/backpressure/byte-budget.test.js',
   },
   {
     file: 'api/ingest/hour-batches.js',
@@ -87,10 +87,10 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/group-commit.test.js',
   },
   {
-    file: 'api/ingest/lanes.js',
+    file: 'api/ingest/backpressure/device-queue.js',
     before: 'const done = before ? before.then(work, work) : work();',
     after: 'const done = work();',
-    test: 'test/unit/ingest/lanes.test.js',
+    test: 'test/unit/ingest/backpressure/device-queue.test.js',
   },
   // Packing and reading.
   {
@@ -125,16 +125,16 @@ export const MUST_DIE = [
   },
   // Backpressure.
   {
-    file: 'api/ingest/pressure/window.js',
+    file: 'api/ingest/backpressure/window.js',
     before: 'size = Math.max(least, size * AFTER_FAILURES);',
     after: '',
-    test: 'test/unit/ingest/pressure/window.test.js',
+    test: 'test/unit/ingest/backpressure/window.test.js',
   },
   {
-    file: 'api/ingest/pressure/window.js',
+    file: 'api/ingest/backpressure/window.js',
     before: 'if (probe && !failed) return noteProbed(probe, began, at);',
     after: '',
-    test: 'test/unit/ingest/pressure/window.test.js',
+    test: 'test/unit/ingest/backpressure/window.test.js',
   },
   // Formats and Sparkplug.
   {
@@ -224,10 +224,10 @@ export const MUST_DIE = [
   },
   {
     // S9
-    file: 'api/ingest/pressure/median.js',
+    file: 'api/ingest/backpressure/median.js',
     before: '.sort()',
     after: '',
-    test: 'test/unit/ingest/pressure/median.test.js',
+    test: 'test/unit/ingest/backpressure/median.test.js',
   },
   {
     // S10

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { createAcknowledgements } from '../acknowledgements.js';
-import { createFlow } from './flow.js';
+import { createFlow } from '../backpressure/connection-reader.js';
 import { dropDeepTopics } from './restriction.js';
 import { createSizeGuard } from './size-guard.js';
 
@@ -9,7 +9,7 @@ import { createSizeGuard } from './size-guard.js';
  *
  * @typedef {object} Connection
  * @property {import('aedes').Client} client
- * @property {import('./flow.js').Flow} flow
+ * @property {import('../backpressure/connection-reader.js').Flow} flow
  * @property {import('../acknowledgements.js').Acknowledgements} owed
  * @property {AbortSignal} closed
  * @property {import('../../credentials/rights.js').Account | null} account null: it has not signed in
@@ -23,7 +23,7 @@ import { createSizeGuard } from './size-guard.js';
  * @param {import('node:net').Socket} socket
  * @param {object} parts
  * @param {import('aedes').Aedes} parts.aedes
- * @param {import('./turns.js').Turns} parts.turns
+ * @param {import('../backpressure/read-scheduler.js').Turns} parts.turns
  * @param {number} parts.maxMessageBytes
  * @param {(client: import('aedes').Client, bytes: number) => void} parts.onTooLarge
  * @returns {Connection}

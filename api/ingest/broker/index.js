@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Aedes } from 'aedes';
+import { createTurns } from '../backpressure/read-scheduler.js';
 import { createAccessNotices } from './access-notices.js';
 import { createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
@@ -12,7 +13,6 @@ import { createListener } from './listener.js';
 import { createPersistence } from './persistence.js';
 import { createRecheck } from './recheck.js';
 import { createSettling } from './settling.js';
-import { createTurns } from './turns.js';
 
 /**
  * The embedded broker: MQTT 3.1.1, its PUBACK to the device waits for the commit. Others may subscribe, and get what
@@ -26,7 +26,7 @@ import { createTurns } from './turns.js';
  * @param {import('../sparkplug/host.js').Host | null} parts.host null: Sparkplug is not taken
  * @param {number} parts.maxMessageBytes
  * @param {import('../accept.js').Accept} parts.accept
- * @param {import('../budget.js').Room} parts.room for messages
+ * @param {import('../backpressure/byte-budget.js').Room} parts.room for messages
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {import('../../metrics.js').Metrics} parts.metrics

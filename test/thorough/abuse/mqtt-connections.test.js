@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
+import { createBudget } from '../../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../../api/ingest/broker/index.js';
-import { createBudget } from '../../../api/ingest/budget.js';
 import { createMetrics } from '../../../api/metrics.js';
 import { createOwnCertificate } from '../../../api/tls/own-certificate.js';
 import { readSettings } from '../../../common/settings.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createQueue } from '../../../api/ingest/queue.js';
+import { createQueue } from '../../../../api/ingest/backpressure/queue.js';
 
 test('is what an array would be, however pushing, taking and leaving are mixed', () => {
   const step = fc.oneof(

@@ -1,4 +1,4 @@
-import { isBirth, isDeath } from './sparkplug/topic.js';
+import { isBirth, isDeath } from '../sparkplug/topic.js';
 
 /**
  * The order of one device's messages: they are begun in order of arrival, and what comes after a birth waits until
@@ -37,12 +37,12 @@ export function createLanes() {
 /**
  * An edge node and its devices speak in one sequence, so they share a lane.
  *
- * @param {import('./topics.js').Topic} topic
- * @param {import('../../schema/ids.js').Identity} identity of the device
+ * @param {import('../topics.js').Topic} topic
+ * @param {import('../../../schema/ids.js').Identity} identity of the device
  * @returns {string} the lane
  */
 export const laneOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
 
-/** @param {import('./topics.js').Topic} topic @returns {boolean} whether what comes behind it in its lane waits for it */
+/** @param {import('../topics.js').Topic} topic @returns {boolean} whether what comes behind it in its lane waits for it */
 export const isAwaited = ({ kind, sparkplug }) =>
   kind === 'birth' || (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));

@@ -1,4 +1,4 @@
-import { createQueue } from '../queue.js';
+import { createQueue } from './queue.js';
 
 /** So many connections are read on in one turn of the event loop, and fewer where the first of them fill the room. */
 const WOKEN_AT_ONCE = 8;
@@ -7,7 +7,7 @@ const WOKEN_AT_ONCE = 8;
  * Connections that are not read because messages of others wait for the byte budget already. When there is room again
  * they are read in the order in which they came to wait, a few at a time.
  *
- * @param {import('../budget.js').Room} room
+ * @param {import('./byte-budget.js').Room} room
  */
 export function createTurns(room) {
   /** @type {ReturnType<typeof createQueue<() => void>>} */

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../../common/errors.js';
 import { createQueue } from './queue.js';
 
 /** What a message costs beside its payload: its decoded samples, its promises, its place in queues; in bytes. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLanes, isAwaited, laneOf } from '../../../api/ingest/lanes.js';
-import { parseTopic } from '../../../api/ingest/topics.js';
+import { createLanes, isAwaited, laneOf } from '../../../../api/ingest/backpressure/device-queue.js';
+import { parseTopic } from '../../../../api/ingest/topics.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -77,7 +77,7 @@ describe('Lanes: which lane a message takes, and whether what follows waits for 
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
   ])('%s: lane %s, awaited: %s', (topic, lane, awaited) => {
-    const parsed = /** @type {import('../../../api/ingest/topics.js').Topic} */ (parseTopic(topic));
+    const parsed = /** @type {import('../../../../api/ingest/topics.js').Topic} */ (parseTopic(topic));
     expect([laneOf(parsed, identity), isAwaited(parsed)]).toEqual([lane, awaited]);
   });
 });

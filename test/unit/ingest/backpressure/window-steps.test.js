@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createWindow } from '../../../../api/ingest/pressure/window.js';
+import { createWindow } from '../../../../api/ingest/backpressure/window.js';
 
 /** A window whose clock and answers the test gives by hand. */
 function createSteps() {

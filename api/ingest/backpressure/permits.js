@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { createQueue } from '../queue.js';
+import { createQueue } from './queue.js';
 
 /**
  * What bounds the requests in flight: `size` is looked at anew for each of them.

@@ -10,7 +10,7 @@ const MOST_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
  * @param {import('node:net').Socket} socket
  * @param {object} parts
  * @param {(chunk: Uint8Array) => void} parts.onRead sees everything that is read
- * @param {import('./turns.js').Turns} parts.turns
+ * @param {import('./read-scheduler.js').Turns} parts.turns
  * @param {() => boolean} parts.isConnected until then it is read in any case: CONNECT is answered, whatever is waiting
  */
 export function createFlow(socket, { onRead, turns, isConnected }) {
