@@ -43,9 +43,9 @@ export async function drainSession(parts) {
   const subscriber = createSubscriber({
     mqtt,
     host: null,
-    accept: async (message) => {
+    handleMessage: async (message) => {
       heardAt = performance.now();
-      const outcome = await ingest.accept(message);
+      const outcome = await ingest.handleMessage(message);
       settled++;
       return outcome;
     },

@@ -19,7 +19,7 @@ export function createReceiving(parts) {
   const intake = openIntake({
     config,
     tls,
-    accept: ingest.accept,
+    handleMessage: ingest.handleMessage,
     room: ingest.room,
     progress,
     isHopeless: () => ingest.isStuck,

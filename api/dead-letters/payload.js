@@ -1,5 +1,5 @@
 import { printable } from '../../common/printable.js';
-import { parseSenmlCbor } from '../ingest/formats/senml-cbor.js';
+import { parseSenmlCbor } from '../ingest/decode/senml-cbor.js';
 
 /** Bytes of what is neither JSON nor CBOR nor text that are shown, and how many a line. */
 const MOST_HEX_BYTES = 1024;

@@ -29,7 +29,7 @@ export function createReport() {
   const progress = () => `${lettersText(letters)}: ${stored} stored`;
 
   return {
-    /** @param {StoredLetter} letter @param {import('../ingest/telling.js').Told} told */
+    /** @param {StoredLetter} letter @param {import('../ingest/ingest-result.js').IngestResult} told */
     told(letter, { accepted, refused }) {
       letters++;
       stored += accepted;

@@ -5,7 +5,7 @@ import { MillraceError, refusalText } from '../../common/errors.js';
  * are not. A message that was refused as a whole is a problem of that code.
  *
  * @param {import('express').Response} res
- * @param {import('../ingest/telling.js').Told} told
+ * @param {import('../ingest/ingest-result.js').IngestResult} told
  * @throws {MillraceError} `refused`, or the code of the whole
  */
 export function answerTold(res, { accepted, refused }) {

@@ -39,7 +39,7 @@ export function createDeadLetterBox(parts) {
 
   return {
     /**
-     * @param {import('./accept.js').Message} message
+     * @param {import('./pipeline.js').Message} message
      * @param {string} device as the topic has it
      * @param {import('../store/dead-letters/writes.js').Refusals} refused
      * @returns {Promise<void>} settles when the letter is committed

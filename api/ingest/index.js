@@ -1,25 +1,23 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { createPatience } from '../patience.js';
-import { createAccept } from './accept.js';
 import { createBudget } from './backpressure/byte-budget.js';
 import { createLanes } from './backpressure/device-queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
-import { createFailures } from './failures.js';
-import { createIdentities } from './identities.js';
+import { MessageDecoder } from './decode/index.js';
+import { createHandlers } from './handlers/index.js';
 import { createLastSeen } from './last-seen.js';
-import { createLateDayNotes } from './late-days.js';
-import { createLateWriter } from './late-writer.js';
+import { createLateDayNotes, createLateWriter } from './late-writer.js';
 import { createLatestWriter } from './latest-writer.js';
-import { createMeasurements } from './measurements.js';
 import { createPartitionWatch } from './partition-watch.js';
+import { IngestPipeline } from './pipeline.js';
 import { createProgress } from './progress.js';
 import { createRefusalNotices } from './refusal-notices.js';
 import { createRegistry } from './registry/index.js';
 import { createRetirement } from './registry/retirement.js';
 import { createReplay } from './replay.js';
 import { createSampleWriter } from './sample-writer.js';
+import { createStrays } from './strays.js';
 import { createSubmission } from './submission.js';
-import { createWays } from './ways/index.js';
 
 /** A database that took nothing for this long is away, in ms; less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
@@ -59,70 +57,71 @@ export function createIngest(parts) {
   const registry = createRegistry({ store: store.registry, groups, limits, patience, clock });
   const lastSeen = createLastSeen({ store: store.registry, patience });
   const notices = createRefusalNotices({ logger });
-  const partitions = createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() });
-  const measurements = createMeasurements({
-    samples: createSampleWriter({
-      store: store.measurements,
-      patience,
-      partitions,
-      clock: trustedClock,
-      late: createLateWriter({
-        store: store.history,
-        patience,
-        days: createLateDayNotes({ store: store.lateDays, patience }),
-        onLate: (samples) => metrics.late.inc(samples),
-      }),
-    }),
-    registry,
-    latest: createLatestWriter({ store: store.latest, patience, logger }),
-    lastSeen,
-    limits: { historyMs: config.retention.historyDays * DAY_MS, maxClockSkewMs, relativeTimes },
-    publish,
-    clock,
-    metrics,
-  });
   const deadLetters = createDeadLetterBox({ store: store.deadLetters, registry, patience, notices, metrics });
-  const ways = createWays({
-    config,
-    store,
-    patience,
-    registry,
-    measurements,
-    lastSeen,
-    deadLetters,
-    send,
-    clock,
-    metrics,
-    vitals,
-  });
+  const historyMs = config.retention.historyDays * DAY_MS;
+  const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes });
+  const strays = createStrays({ clock });
   const budget = createBudget(BUDGET_BYTES);
   const lanes = createLanes();
   const progress = createProgress({ answeredAt: () => patience.answeredAt });
-  const { accept } = createAccept({
-    progress,
-    budget,
-    identities: createIdentities(),
-    lanes,
-    ways,
-    takesSparkplug: config.sparkplug,
-    deadLetters,
-    failures: createFailures({ patience, logger }),
-    notices,
-    trustedClock,
-    maxMessageBytes,
-    metrics,
+  const late = createLateWriter({
+    store: store.history,
+    patience,
+    days: createLateDayNotes({ store: store.lateDays, patience }),
+    onLate: (samples) => metrics.late.inc(samples),
   });
+  const samples = createSampleWriter({
+    store: store.measurements,
+    patience,
+    partitions: createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() }),
+    clock: trustedClock,
+    late,
+  });
+  const pipeline = new IngestPipeline(
+    { config, clock, logger, metrics, vitals },
+    {
+      progress,
+      budget,
+      lanes,
+      decoder,
+      registry,
+      samples,
+      latest: createLatestWriter({ store: store.latest, patience, logger }),
+      lastSeen,
+      deadLetters,
+      notices,
+      strays,
+      patience,
+      trustedClock,
+      publish,
+      createHandlers: (measurements) =>
+        createHandlers({
+          config,
+          store,
+          patience,
+          registry,
+          decoder,
+          measurements,
+          lastSeen,
+          deadLetters,
+          strays,
+          send,
+          clock,
+          metrics,
+        }),
+    },
+  );
   const isStuck = () => patience.failingForMs > STUCK_AFTER_MS;
-  const submission = createSubmission({ budget, isStuck, lanes, measurements, clock, metrics, vitals });
+  const submission = createSubmission({ budget, isStuck, lanes, decoder, pipeline, clock, metrics, vitals });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
-  const { replay } = createReplay({ budget, lanes, ways, maxMessageBytes, clock });
+  const { replay } = createReplay({ budget, lanes, pipeline, maxMessageBytes, clock });
 
   return {
-    accept,
+    handleMessage: pipeline.handleMessage,
     submit: submission.submit,
     replay,
     retire,
-    /** Of `accept`. */
+    /** Of `handleMessage`. */
     progress,
     /** For messages; intakes that can hold their devices back read no further while there is none. */
     room: budget.room,

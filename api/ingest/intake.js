@@ -23,9 +23,9 @@ const WILLS_MS = 1000;
  * @param {object} parts
  * @param {import('../../common/settings.js').Config} parts.config
  * @param {import('../tls/own-certificate.js').OwnCertificate | null} [parts.tls] of the embedded broker
- * @param {import('./accept.js').Accept} parts.accept
+ * @param {import('./pipeline.js').HandleMessage} parts.handleMessage
  * @param {import('./backpressure/byte-budget.js').Room} parts.room for messages
- * @param {import('./progress.js').Progress} parts.progress of `accept`
+ * @param {import('./progress.js').Progress} parts.progress of `handleMessage`
  * @param {() => boolean} parts.isHopeless nothing can be settled now
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
@@ -39,7 +39,7 @@ export function createIntake(parts) {
   const {
     config,
     tls = null,
-    accept,
+    handleMessage,
     room,
     progress,
     isHopeless,
@@ -55,7 +55,7 @@ export function createIntake(parts) {
   const { maxMessageBytes } = config.ingest;
   const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;
   const source = mqtt.url
-    ? createSubscriber({ mqtt, host, accept, clock, logger, onFatal, keepAliveMs })
+    ? createSubscriber({ mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs })
     : createBroker({
         mqtt,
         tls,
@@ -63,7 +63,7 @@ export function createIntake(parts) {
         recheckMs,
         host,
         maxMessageBytes,
-        accept,
+        handleMessage,
         room,
         clock,
         logger,

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { isAwaited, laneOf } from './backpressure/device-queue.js';
-import { notReplayable, tellWhole } from './telling.js';
+import { notReplayable, resultOrRefusal } from './ingest-result.js';
 import { parseTopic } from './topics.js';
 
 /**
@@ -13,15 +13,15 @@ import { parseTopic } from './topics.js';
  * @param {object} parts
  * @param {import('./backpressure/byte-budget.js').Budget} parts.budget
  * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
- * @param {import('./ways/index.js').Ways} parts.ways
+ * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
  * @param {number} parts.maxMessageBytes
  * @param {() => number} parts.clock epoch ms
  */
-export function createReplay({ budget, lanes, ways, maxMessageBytes, clock }) {
+export function createReplay({ budget, lanes, pipeline, maxMessageBytes, clock }) {
   return {
     /**
      * @param {import('../store/dead-letters/letter.js').StoredLetter} letter
-     * @returns {Promise<import('./telling.js').Told>} a birth or a status counts as one; settles when all that is good is committed
+     * @returns {Promise<import('./ingest-result.js').IngestResult>} a birth or a status counts as one; settles when all that is good is committed
      * @throws {MillraceError} `not_replayable`, and why
      */
     async replay({ topic, receivedAt, content }) {
@@ -32,12 +32,12 @@ export function createReplay({ budget, lanes, ways, maxMessageBytes, clock }) {
       if (size > payload.length) {
         throw notReplayable(`Only the first ${payload.length} bytes of its ${size} were kept.`);
       }
-      return tellWhole(async () => {
+      return resultOrRefusal(async () => {
         const identity = identifyDevice(parsed.device);
         if (!identity) throw new MillraceError('bad_id');
         if (size > maxMessageBytes) throw new MillraceError('too_large');
         const kept = { payload, contentType, receivedAt, now: clock(), isRefused };
-        const work = () => ways.replay(kept, identity, parsed);
+        const work = () => pipeline.replay(kept, identity, parsed);
         return budget.run(size, () => lanes.run(laneOf(parsed, identity), isAwaited(parsed), work));
       });
     },

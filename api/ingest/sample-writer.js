@@ -19,6 +19,8 @@ const HOURS_AT_ONCE = 16;
  * @typedef {{ known: import('./registry/cache.js').Sensor, sensor: Buffer, times: Numbers, values: Numbers }} Series
  */
 
+/** The rows of a message. @typedef {{ hours: Hour[], parts: number }} WritePlan `parts`: of each hour of the device */
+
 /**
  * Commits samples: one row for each hour that a message touches, shared with other messages of the device that wait for the
  * same hour. Samples that are late for their hour go into history, too.
@@ -62,14 +64,24 @@ export function createSampleWriter({ store, patience, partitions, clock, late })
 
   return {
     /**
+     * Divides the samples of a message by the rows that they become. Nothing is encoded yet.
+     *
      * @param {Device} device
      * @param {Series[]} series
-     * @returns {Promise<void>} settles when all of them are committed
+     * @returns {WritePlan}
+     */
+    plan(device, series) {
+      const parts = partsFor(device.sensors.size);
+      return { hours: store.plan(series, parts), parts };
+    },
+
+    /**
+     * @param {Device} device
+     * @param {WritePlan} plan
+     * @returns {Promise<void>} settles when all of it is committed
      * @throws {import('../../common/errors.js').MillraceError} `rejected`: the database refuses these samples
      */
-    async write(device, series) {
-      const parts = partsFor(device.sensors.size);
-      const hours = store.plan(series, parts);
+    async write(device, { hours, parts }) {
       await writeHours(device, hours, parts);
       // Read after the commit: a packer whose reading began before may have missed it.
       const time = clock.now();

@@ -10,7 +10,7 @@ const LARGEST_BYTES = 16_384;
  * @param {{ clock: () => number }} parts
  */
 export function createStrays({ clock }) {
-  /** @type {Array<{ device: string, at: number, message: import('./accept.js').Message }>} oldest first */
+  /** @type {Array<{ device: string, at: number, message: import('./pipeline.js').Message }>} oldest first */
   let waiting = [];
 
   const forgetOld = () => {
@@ -19,14 +19,14 @@ export function createStrays({ clock }) {
   };
 
   return {
-    /** @param {string} device id @param {import('./accept.js').Message} message */
+    /** @param {string} device id @param {import('./pipeline.js').Message} message */
     remember(device, message) {
       forgetOld();
       if (message.payload.length > LARGEST_BYTES) return;
       waiting.push({ device, at: clock(), message });
       if (waiting.length > MOST) waiting.shift();
     },
-    /** @param {string} device id @returns {import('./accept.js').Message[]} in order of arrival */
+    /** @param {string} device id @returns {import('./pipeline.js').Message[]} in order of arrival */
     take(device) {
       forgetOld();
       const its = waiting.filter((stray) => stray.device === device);

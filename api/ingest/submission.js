@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { createBudget } from './backpressure/byte-budget.js';
-import { tellWhole, toldOf } from './telling.js';
+import { resultOf, resultOrRefusal } from './ingest-result.js';
 
 /** Bytes of submissions that are being received and settled at once: a slow sender holds its part of these alone. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -24,35 +24,36 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * @param {import('./backpressure/byte-budget.js').Budget} parts.budget of all messages
  * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
  * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
- * @param {import('./measurements.js').Measurements} parts.measurements
+ * @param {import('./decode/index.js').MessageDecoder} parts.decoder
+ * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
  * @param {() => number} parts.clock epoch ms
  * @param {import('../metrics.js').Metrics} parts.metrics
  * @param {import('../vitals.js').Vitals} parts.vitals
  */
 export function createSubmission(parts) {
-  const { budget, isStuck, lanes, measurements, clock, metrics, vitals } = parts;
+  const { budget, isStuck, lanes, decoder, pipeline, clock, metrics, vitals } = parts;
   const places = createBudget(MOST_BYTES);
 
-  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<import('./telling.js').Told>} */
+  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<import('./ingest-result.js').IngestResult>} */
   async function settle({ device, contentType }, payload) {
     const began = performance.now();
     const receivedAt = clock();
-    const told = await tellWhole(async () => {
-      const basket = measurements.read(payload, contentType, receivedAt);
-      await measurements.store(device, basket, receivedAt);
-      return toldOf(basket);
+    const result = await resultOrRefusal(async () => {
+      const batch = decoder.decode(payload, contentType, receivedAt);
+      await pipeline.store(device, batch, receivedAt);
+      return resultOf(batch);
     });
-    for (const { code } of told.refused) metrics.refused.inc({ code });
+    for (const { code } of result.refused) metrics.refused.inc({ code });
     const commitMs = performance.now() - began;
-    vitals.note({ samples: told.accepted, refused: told.refused.length, commitMs });
+    vitals.note({ samples: result.accepted, refused: result.refused.length, commitMs });
     metrics.commitSeconds.observe(commitMs / 1000);
-    return told;
+    return result;
   }
 
   return {
     /**
      * @param {Submission} submission
-     * @returns {Promise<import('./telling.js').Told>} settles when all that is good is committed
+     * @returns {Promise<import('./ingest-result.js').IngestResult>} settles when all that is good is committed
      * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the sender was gone before it was begun
      */
     async submit(submission) {
@@ -61,9 +62,9 @@ export function createSubmission(parts) {
       return places.run(bytes, async () => {
         const payload = await read();
         const work = () => lanes.run(device.id, false, () => settle(submission, payload));
-        const told = await budget.run(payload.length, work, signal);
+        const result = await budget.run(payload.length, work, signal);
         metrics.messages.inc({ result: 'settled' });
-        return told;
+        return result;
       });
     },
     /** Bytes of submissions that are being received or settled. */

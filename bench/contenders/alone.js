@@ -1,5 +1,5 @@
-import { Basket } from '../../api/ingest/basket.js';
-import { decode } from '../../api/ingest/formats/index.js';
+import { decode } from '../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../api/ingest/decode/message-batch.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { DAY_MS } from '../../schema/rules.js';
@@ -66,15 +66,15 @@ function createWork(shape) {
     devices.advance(now);
     const payload = /** @type {Buffer} */ (payloads[next++ % payloads.length]);
     writeTime(payload, timeAt, devices.time);
-    const basket = new Basket({
+    const batch = new MessageBatch({
       receivedAt: now,
       oldest: now - DAY_MS,
       newest: now + DAY_MS,
       relative: true,
     });
-    decode(payload, undefined, basket);
+    decode(payload, undefined, batch);
     const series = [];
-    for (const [ref, { times, values }] of basket.sensors)
+    for (const [ref, { times, values }] of batch.sensors)
       series.push({ sensor: sensorOf(ref), times, values });
     const { bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identities[devices.number]);
     for (const hour of store.plan(series, 1)) store.encode(bytes, hour);

@@ -5,12 +5,12 @@ import { encodePayloads, writeTime } from '../load/payloads.js';
 const AT_ONCE = 512;
 
 /**
- * An intake without a broker: it hands `accept` the messages of a load, made in this very process. What MQTT costs is
+ * An intake without a broker: it hands `handleMessage` the messages of a load, made in this very process. What MQTT costs is
  * the difference.
  *
- * @param {{ accept: import('../../api/ingest/accept.js').Accept, clock: () => number }} parts
+ * @param {{ handleMessage: import('../../api/ingest/pipeline.js').HandleMessage, clock: () => number }} parts
  */
-export function createLoopIntake({ accept, clock }) {
+export function createLoopIntake({ handleMessage, clock }) {
   const clocks = createClocks();
   let running = false;
   /** @type {Promise<unknown>} */
@@ -36,7 +36,7 @@ export function createLoopIntake({ accept, clock }) {
       };
     };
     const settleOneByOne = async () => {
-      while (running) await accept(message());
+      while (running) await handleMessage(message());
     };
     return Promise.all(Array.from({ length: AT_ONCE }, settleOneByOne));
   }

@@ -1,5 +1,4 @@
-import { createLateDayNotes } from '../../api/ingest/late-days.js';
-import { createLateWriter } from '../../api/ingest/late-writer.js';
+import { createLateDayNotes, createLateWriter } from '../../api/ingest/late-writer.js';
 import { historyRows } from '../../api/packing/history-rows.js';
 import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
 import { partsFor } from '../../schema/packed/layout.js';

@@ -75,10 +75,10 @@ const messageOf = (value) => ({
 });
 
 test('a message that meets a defect is a letter and an error with its stack, and the next one is stored', async () => {
-  await ingest.accept(messageOf(1));
+  await ingest.handleMessage(messageOf(1));
   defects = 1;
   const unlucky = messageOf(2);
-  await ingest.accept(unlucky);
+  await ingest.handleMessage(unlucky);
   const [letter, ...more] = await readLetters(database, 'unlucky');
   expect(more).toEqual([]);
   expect(letter).toMatchObject({ payload: unlucky.payload, refused: [{ index: -1, code: 'rejected' }] });
@@ -89,7 +89,7 @@ test('a message that meets a defect is a letter and an error with its stack, and
     }),
   ]);
 
-  await ingest.accept(messageOf(3));
+  await ingest.handleMessage(messageOf(3));
   expect((await system.get('/devices/unlucky/sensors/t')).value).toBe(3);
   expect(await readLetters(database, 'unlucky')).toHaveLength(1);
 });
@@ -97,6 +97,6 @@ test('a message that meets a defect is a letter and an error with its stack, and
 test('what breaks while the process ends leaves the message unacknowledged, and no letter', async () => {
   ingest.giveUp();
   defects = 1;
-  await expect(ingest.accept(messageOf(4))).rejects.toThrow('x is not a function');
+  await expect(ingest.handleMessage(messageOf(4))).rejects.toThrow('x is not a function');
   expect(await readLetters(database, 'unlucky')).toHaveLength(1);
 });

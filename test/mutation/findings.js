@@ -30,7 +30,7 @@ export const FINDINGS = [
     'await days.note(device, late, at);',
     'void days.note(device, late, at);',
   ],
-  ['S7', 'api/ingest/late-days.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
+  ['S7', 'api/ingest/late-writer.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
   ['S9', 'api/ingest/backpressure/permits.js', 'bound.note?.(began, isFailure(error));', ''],
   [
     'S9',
@@ -54,10 +54,15 @@ export const FINDINGS = [
   ['S12', 'api/ingest/sparkplug/definition-book.js', '!known || known.bornAt <= bornAt', 'true'],
   ['S13', 'api/credentials/keeper.js', 'devices.length > MOST_DEVICES', 'devices.length > MOST_DEVICES + 1'],
   ['S13', 'api/credentials/changes.js', 'if (became && wasGood) await onChange(became.deviceId);', ''],
-  ['S14', 'api/ingest/formats/index.js', 'if (Array.isArray(content) && isSenml(elements[0]))', 'if (false)'],
-  ['S14', 'api/ingest/formats/index.js', 'SENML_LABELS.some(', 'SENML_LABELS.every('],
-  ['S14', 'api/ingest/formats/senml.js', 'Math.round(seconds * 1000)', 'Math.floor(seconds * 1000)'],
-  ['S15', 'api/ingest/measurements.js', 'seenAt === null ? undefined : lastSeen', 'lastSeen'],
+  ['S14', 'api/ingest/decode/index.js', 'if (Array.isArray(content) && isSenml(elements[0]))', 'if (false)'],
+  ['S14', 'api/ingest/decode/index.js', 'SENML_LABELS.some(', 'SENML_LABELS.every('],
+  ['S14', 'api/ingest/decode/senml.js', 'Math.round(seconds * 1000)', 'Math.floor(seconds * 1000)'],
+  [
+    'S15',
+    'api/ingest/pipeline.js',
+    'seenAt === null ? undefined : this.#deps.lastSeen',
+    'this.#deps.lastSeen',
+  ],
   ['S15', 'api/ingest/late-writer.js', 'onLate(to - from);', ''],
   [
     'S16',

@@ -29,14 +29,11 @@ export const MODULES = [
   {
     name: 'message to acknowledgement',
     sources: ingest(
-      'accept',
+      'pipeline',
       'acknowledgements',
-      'basket',
-      'measurements',
       'sample-writer',
       'latest-writer',
       'late-writer',
-      'late-days',
       'hour-batches',
       'group-commit',
       'dead-letter-box',
@@ -68,7 +65,7 @@ export const MODULES = [
   },
   {
     name: 'formats',
-    sources: ['api/ingest/formats'],
+    sources: ['api/ingest/decode'],
     integration: integration('hostile-payloads', 'merging', 'http/submission'),
   },
   {

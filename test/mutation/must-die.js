@@ -57,10 +57,10 @@ export const MUST_DIE = [
     test: 'test/unit/acknowledgements.test.js',
   },
   {
-    file: 'api/ingest/basket.js',
+    file: 'api/ingest/decode/message-batch.js',
     before: 'if (ts < this.#rules.oldest) return',
     after: 'if (ts <= this.#rules.oldest) return',
-    test: 'test/unit/ingest/basket.test.js',
+    test: 'test/unit/ingest/decode/message-batch.test.js',
   },
   {
     file: 'api/ingest/backpressure/byte-budget.js',
@@ -138,16 +138,16 @@ export const MUST_DIE = [
   },
   // Formats and Sparkplug.
   {
-    file: 'api/ingest/formats/senml.js',
+    file: 'api/ingest/decode/senml.js',
     before: 'takeBase(index, fields, base);',
     after: '',
-    test: 'test/unit/ingest/senml.test.js',
+    test: 'test/unit/ingest/decode/senml.test.js',
   },
   {
-    file: 'api/ingest/formats/json-cursor.js',
+    file: 'api/ingest/decode/json-cursor.js',
     before: 'if (decimals === 0) return Number.NaN;',
     after: '',
-    test: 'test/unit/ingest/senml-fast.test.js',
+    test: 'test/unit/ingest/decode/senml-fast.test.js',
   },
   {
     file: 'api/ingest/sparkplug/datatypes.js',

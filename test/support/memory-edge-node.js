@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { createMeasurements } from '../../api/ingest/measurements.js';
+import { MessageDecoder } from '../../api/ingest/decode/index.js';
 import { createBirths } from '../../api/ingest/registry/births.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { createSparkplug } from '../../api/ingest/sparkplug/index.js';
@@ -10,7 +10,7 @@ import { identifyDevice } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';
 
 /** @typedef {import('../../schema/ids.js').Identity} Identity */
-/** @typedef {import('../../api/ingest/basket.js').Basket} Basket */
+/** @typedef {import('../../api/ingest/decode/message-batch.js').MessageBatch} MessageBatch */
 
 const GROUPS = 4;
 const HISTORY_DAYS = 365;
@@ -18,7 +18,7 @@ const HISTORY_DAYS = 365;
 /** Repeats what fails for a reason that passes. */
 export const newPatience = () => createPatience({ logger: pino({ level: 'silent' }), onRetry: () => {} });
 
-/** @param {Pick<Basket, 'sensors'>} basket @returns {[sensor: string, value: number][]} */
+/** @param {Pick<MessageBatch, 'sensors'>} batch @returns {[sensor: string, value: number][]} */
 export const valuesOf = ({ sensors }) =>
   [...sensors].flatMap(([sensor, { values }]) =>
     values.map((value) => /** @type {[string, number]} */ ([sensor, value])),
@@ -49,10 +49,7 @@ export async function createMemoryEdgeNode(clock) {
   const limits = { autoRegister: true, autoRegisterMax: 100 };
   const registry = createRegistry({ store: store.registry, groups: GROUPS, limits, patience, clock });
   const births = createBirths({ registry, store: store.registry, patience, clock });
-  const measurements = createMeasurements(
-    // It only makes baskets here.
-    /** @type {any} */ ({ limits: { historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true } }),
-  );
+  const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
   /** @type {string[]} topics of the commands that asked the node for a birth */
   const commands = [];
@@ -61,7 +58,7 @@ export async function createMemoryEdgeNode(clock) {
     createSparkplug({
       store: store.sparkplug,
       registry,
-      measurements,
+      decoder,
       patience,
       send: (topic) => void commands.push(topic),
       historyDays: HISTORY_DAYS,
@@ -119,9 +116,9 @@ export async function createMemoryEdgeNode(clock) {
     async say(type, payload, { again = false } = {}) {
       const { topic, sparkplug: place, identity } = placeOf(type);
       const message = { topic, payload, retained: false, receivedAt: clock(), again };
-      const { birth, ended, basket } = await sparkplug.read(message, place, identity);
+      const { birth, ended, batch } = await sparkplug.read(message, place, identity);
       if (birth) await births.register(identity, birth);
-      return { birth, ended: ended.map(({ name }) => name), basket };
+      return { birth, ended: ended.map(({ name }) => name), batch };
     },
 
     /** @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type @param {Buffer} payload */

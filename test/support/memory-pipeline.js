@@ -46,9 +46,9 @@ export async function startMemoryPipeline(options = {}) {
   });
   await pipeline.ingest.start();
 
-  /** @param {string} topic @param {string | Buffer} payload @param {Partial<import('../../api/ingest/accept.js').Message>} [rest] */
+  /** @param {string} topic @param {string | Buffer} payload @param {Partial<import('../../api/ingest/pipeline.js').Message>} [rest] */
   const accept = (topic, payload, rest) =>
-    pipeline.ingest.accept({
+    pipeline.ingest.handleMessage({
       topic,
       payload: Buffer.from(payload),
       retained: false,
@@ -68,7 +68,7 @@ export async function startMemoryPipeline(options = {}) {
     ...pipeline,
     accept,
 
-    /** @param {string} device @param {object[]} elements @param {Partial<import('../../api/ingest/accept.js').Message>} [rest] */
+    /** @param {string} device @param {object[]} elements @param {Partial<import('../../api/ingest/pipeline.js').Message>} [rest] */
     measure: (device, elements, rest) =>
       accept(`iot/v1/${device}/measurements`, JSON.stringify(elements), rest),
 

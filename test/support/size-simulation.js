@@ -1,5 +1,5 @@
-import { Basket } from '../../api/ingest/basket.js';
-import { decode } from '../../api/ingest/formats/index.js';
+import { decode } from '../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../api/ingest/decode/message-batch.js';
 import { createLatestWriter } from '../../api/ingest/latest-writer.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
 import { createRowWrites } from '../../bench/contenders/row-writes.js';
@@ -112,9 +112,9 @@ function deviceOf(name, sensors) {
 /** @param {ReturnType<typeof deviceOf>} device @param {Buffer} payload */
 function read(device, payload) {
   const anyTime = { receivedAt: START, oldest: 0, newest: Number.MAX_SAFE_INTEGER, relative: false };
-  const basket = new Basket(anyTime);
-  decode(payload, undefined, basket);
-  return [...basket.sensors].map(([name, { times, values }]) => {
+  const batch = new MessageBatch(anyTime);
+  decode(payload, undefined, batch);
+  return [...batch.sensors].map(([name, { times, values }]) => {
     const known = /** @type {any} */ (device.byName.get(name));
     return { known, sensor: /** @type {Buffer} */ (known.bytes), times, values };
   });

@@ -39,7 +39,7 @@ async function startBroker(budgetBytes) {
     ...everybodyMayConnect(settings),
     host: null,
     maxMessageBytes: 1024 * 1024,
-    accept: ({ payload, signal }) => budget.run(payload.length, settle, signal),
+    handleMessage: ({ payload, signal }) => budget.run(payload.length, settle, signal),
     room: budget.room,
     clock: Date.now,
     logger: pino({ level: 'silent' }),

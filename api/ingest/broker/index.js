@@ -25,7 +25,7 @@ import { createSettling } from './settling.js';
  * @param {number} parts.recheckMs so often those that are connected are held against their credentials
  * @param {import('../sparkplug/host.js').Host | null} parts.host null: Sparkplug is not taken
  * @param {number} parts.maxMessageBytes
- * @param {import('../accept.js').Accept} parts.accept
+ * @param {import('../pipeline.js').HandleMessage} parts.handleMessage
  * @param {import('../backpressure/byte-budget.js').Room} parts.room for messages
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
@@ -33,7 +33,7 @@ import { createSettling } from './settling.js';
  * @param {import('../../connection-bounds.js').Bounds} [parts.bounds]
  */
 export function createBroker(parts) {
-  const { mqtt, accounts, host, maxMessageBytes, accept, clock, logger, metrics } = parts;
+  const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = parts;
   const connections = createConnections();
   const turns = createTurns(parts.room);
   let farewell = Promise.resolve();
@@ -52,7 +52,7 @@ export function createBroker(parts) {
     ...LIMITS,
     ...createAuthentication({ accounts, connectionOf, authorization, notices, metrics }),
     authorizePublish: createSettling({
-      accept,
+      handleMessage,
       clock,
       connectionOf,
       mayPublish: authorization.mayPublish,

@@ -14,7 +14,7 @@ const MOST_LEVELS = 100;
  * nothing else.
  *
  * @param {import('aedes').PublishPacket} packet is changed
- * @param {import('../accept.js').Outcome} outcome
+ * @param {import('../pipeline.js').Outcome} outcome
  */
 export function restrict(packet, outcome) {
   const topic = parseTopic(packet.topic);

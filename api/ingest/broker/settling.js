@@ -15,13 +15,13 @@ const WILL_OVERHEAD = 2048;
  * back: so that is where it waits for the commit.
  *
  * @param {object} parts
- * @param {import('../accept.js').Accept} parts.accept
+ * @param {import('../pipeline.js').HandleMessage} parts.handleMessage
  * @param {() => number} parts.clock epoch ms
  * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
  * @param {(client: import('aedes').Client, topic: string) => boolean} parts.mayPublish
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
-export function createSettling({ accept, clock, connectionOf, mayPublish, metrics }) {
+export function createSettling({ handleMessage, clock, connectionOf, mayPublish, metrics }) {
   let willBytes = 0;
 
   /**
@@ -39,7 +39,7 @@ export function createSettling({ accept, clock, connectionOf, mayPublish, metric
       again: packet.dup,
       signal,
     };
-    restrict(packet, await accept(message));
+    restrict(packet, await handleMessage(message));
   }
 
   /** @param {import('aedes').PublishPacket} packet @throws {MillraceError} `unavailable` */

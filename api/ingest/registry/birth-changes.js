@@ -1,5 +1,5 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { PATHS, ruleOf } from '../refusals.js';
+import { PATHS, ruleOf } from '../decode/refusals.js';
 import { blankSensor } from './blank.js';
 
 /** @typedef {import('./cache.js').Device} Device */

@@ -1,8 +1,8 @@
 import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule, identifySensor, isName } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { parseJson } from '../formats/json.js';
-import { PATHS } from '../refusals.js';
+import { parseJson } from '../decode/json.js';
+import { PATHS } from '../decode/refusals.js';
 import { sessionStart } from './sessions.js';
 
 /**
@@ -19,7 +19,7 @@ import { sessionStart } from './sessions.js';
  * @property {string} [name]
  * @property {string} [site]
  * @property {SensorBirth[]} sensors
- * @property {import('../refusals.js').PathOf} [pathOf] of its sensors; default: as a birth lists them
+ * @property {import('../decode/refusals.js').PathOf} [pathOf] of its sensors; default: as a birth lists them
  * @property {import('../../store/dead-letters/writes.js').Refusals} refused elements of `sensors` that are not usable
  */
 

@@ -1,5 +1,5 @@
 import { identifySensor, isName } from '../../../schema/ids.js';
-import { PATHS } from '../refusals.js';
+import { PATHS } from '../decode/refusals.js';
 import { isNumeric, nameOf } from './datatypes.js';
 import { isOfProtocol } from './metrics.js';
 

@@ -10,27 +10,27 @@ import { bdSeqOf, readMetrics } from './metrics.js';
  *
  * @param {object} parts
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../measurements.js').Measurements} parts.measurements
+ * @param {import('../decode/index.js').MessageDecoder} parts.decoder
  * @param {import('../../patience.js').Patience} parts.patience
  * @param {import('./definition-book.js').DefinitionBook} parts.book
  * @param {import('./node-devices.js').NodeDevices} parts.devices
  */
-export function createSparkplugBirths({ store, measurements, patience, book, devices }) {
+export function createSparkplugBirths({ store, decoder, patience, book, devices }) {
   /**
    * @param {Pick<Turn, 'payload' | 'identity' | 'sentAt'>} turn
-   * @param {import('../basket.js').Basket} basket
+   * @param {import('../decode/message-batch.js').MessageBatch} batch
    */
-  async function read({ payload, identity, sentAt }, basket) {
+  async function read({ payload, identity, sentAt }, batch) {
     const definitions = definitionsOf(payload.metrics, sentAt);
     await book.enter(identity, definitions);
-    readMetrics(payload, definitions, basket);
-    return { birth: readBirthCertificate(payload.metrics, identity, sentAt), basket };
+    readMetrics(payload, definitions, batch);
+    return { birth: readBirthCertificate(payload.metrics, identity, sentAt), batch };
   }
 
   /** @param {Turn} turn @returns {Promise<Said>} */
   async function born(turn) {
-    const basket = measurements.basket(turn.message.receivedAt);
-    return { ...(await read(turn, basket)), ended: [] };
+    const batch = decoder.emptyBatch(turn.message.receivedAt);
+    return { ...(await read(turn, batch)), ended: [] };
   }
 
   return {

@@ -26,7 +26,7 @@ export function createSparkplugDeaths({ registry, devices }) {
       node.wanting = true;
       const own = await registry.find(identity);
       const its = await devices.bornBefore(turn, Number.POSITIVE_INFINITY);
-      return { birth: null, ended: own ? [own, ...its] : its, basket: null };
+      return { birth: null, ended: own ? [own, ...its] : its, batch: null };
     },
 
     /** @param {Turn} turn @returns {Promise<Said>} */
@@ -34,7 +34,7 @@ export function createSparkplugDeaths({ registry, devices }) {
       const device = await registry.find(identity);
       // One that was born again since lives.
       const ended = device && sentAt >= (device.session ?? 0) ? [device] : [];
-      return { birth: null, ended, basket: null };
+      return { birth: null, ended, batch: null };
     },
   };
 }

@@ -22,7 +22,7 @@ import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
  * @param {object} parts
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
  * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../measurements.js').Measurements} parts.measurements
+ * @param {import('../decode/index.js').MessageDecoder} parts.decoder
  * @param {import('../../patience.js').Patience} parts.patience
  * @param {import('../intake.js').Send} parts.send
  * @param {number} parts.historyDays
@@ -30,20 +30,20 @@ import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
 export function createSparkplug(parts) {
-  const { store, registry, measurements, patience, send, historyDays, clock, metrics } = parts;
+  const { store, registry, decoder, patience, send, historyDays, clock, metrics } = parts;
   const book = createDefinitionBook({ store, patience, historyDays });
   const nodes = createNodes({ store, patience });
   const devices = createNodeDevices({ store, registry, patience });
-  const births = createSparkplugBirths({ store, measurements, patience, book, devices });
+  const births = createSparkplugBirths({ store, decoder, patience, book, devices });
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = createRebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
   /** @param {import('./turn.js').Turn} turn @returns {Promise<Said>} */
   async function data({ message, identity, node, payload, sentAt }) {
     const definitions = await book.at(identity, sentAt);
-    const basket = measurements.basket(message.receivedAt);
-    if (!readMetrics(payload, definitions, basket)) node.wanting = true;
-    return { birth: null, ended: [], basket };
+    const batch = decoder.emptyBatch(message.receivedAt);
+    if (!readMetrics(payload, definitions, batch)) node.wanting = true;
+    return { birth: null, ended: [], batch };
   }
 
   const readers = {
@@ -57,7 +57,7 @@ export function createSparkplug(parts) {
 
   return {
     /**
-     * @param {import('../accept.js').Message} message
+     * @param {import('../pipeline.js').Message} message
      * @param {SparkplugTopic} topic
      * @param {Identity} identity of the device, or of the node where it speaks for itself
      * @returns {Promise<Said>} when what a birth defines is committed
@@ -83,17 +83,17 @@ export function createSparkplug(parts) {
      * @param {{ payload: Buffer, receivedAt: number, now: number }} message epoch ms
      * @param {SparkplugTopic} topic
      * @param {Identity} identity
-     * @returns {Promise<Pick<Said, 'birth' | 'basket'>>}
+     * @returns {Promise<Pick<Said, 'birth' | 'batch'>>}
      * @throws {import('../../../common/errors.js').MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async readAgain({ payload: bytes, receivedAt, now }, { type }, identity) {
       if (isDeath(type)) return NOTHING;
       const payload = decodePayload(bytes);
       const sentAt = sessionStart(payload.timestamp, receivedAt);
-      const basket = measurements.basket(receivedAt, now);
-      if (isBirth(type)) return births.read({ payload, identity, sentAt }, basket);
-      readMetrics(payload, await book.at(identity, sentAt), basket);
-      return { birth: null, basket };
+      const batch = decoder.emptyBatch(receivedAt, now);
+      if (isBirth(type)) return births.read({ payload, identity, sentAt }, batch);
+      readMetrics(payload, await book.at(identity, sentAt), batch);
+      return { birth: null, batch };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { PATHS } from '../refusals.js';
+import { PATHS } from '../decode/refusals.js';
 import { isNumeric, toNumber, UINT64 } from './datatypes.js';
 
 /** @typedef {import('./payload/metric.js').Metric} Metric */
@@ -14,30 +14,30 @@ const COMMANDS = /^(Node|Device) Control\//;
 export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
 
 /**
- * Reads the values of a message into the basket. Nulls, transient values, texts and structures are skipped and counted.
+ * Reads the values of a message into the batch. Nulls, transient values, texts and structures are skipped and counted.
  * A historical value is a measurement as any other: what is latest is decided by when it was measured.
  *
  * @param {import('./payload/payload.js').Payload} payload
  * @param {Definitions | null} definitions of the birth that holds for it; null: none is known
- * @param {import('../basket.js').Basket} basket
+ * @param {import('../decode/message-batch.js').MessageBatch} batch
  * @returns {boolean} whether its birth has told of all of its metrics
  */
-export function readMetrics({ metrics, timestamp }, definitions, basket) {
-  basket.pathOf = PATHS.sparkplug;
+export function readMetrics({ metrics, timestamp }, definitions, batch) {
+  batch.pathOf = PATHS.sparkplug;
   let allKnown = true;
   for (const [index, metric] of metrics.entries()) {
     const name = metric.name ?? definitions?.names.get(metric.alias ?? '');
     const defined = name === undefined ? undefined : definitions?.datatypes.get(name);
     if (defined === undefined) allKnown = false;
     const datatype = metric.datatype || defined || metric.implied;
-    if (metric.value === null || metric.isTransient) basket.skip();
-    else if (name !== undefined && isOfProtocol(name)) basket.skip();
+    if (metric.value === null || metric.isTransient) batch.skip();
+    else if (name !== undefined && isOfProtocol(name)) batch.skip();
     // Without a type a large integer cannot be told from a negative one.
-    else if (name === undefined) basket.refuse(index, 'unknown_sensor', ...namelessRule(metric));
+    else if (name === undefined) batch.refuse(index, 'unknown_sensor', ...namelessRule(metric));
     else if (!datatype)
-      basket.refuse(index, 'unknown_sensor', 'datatype', 'is told neither here nor by a birth');
-    else if (!isNumeric(datatype)) basket.skip();
-    else addTo(basket, index, name, metric.timestamp ?? timestamp, toNumber(datatype, metric.value));
+      batch.refuse(index, 'unknown_sensor', 'datatype', 'is told neither here nor by a birth');
+    else if (!isNumeric(datatype)) batch.skip();
+    else addTo(batch, index, name, metric.timestamp ?? timestamp, toNumber(datatype, metric.value));
   }
   return allKnown;
 }
@@ -49,15 +49,15 @@ const namelessRule = ({ alias }) =>
     : ['alias', 'must be one that a birth defines'];
 
 /**
- * @param {import('../basket.js').Basket} basket
+ * @param {import('../decode/message-batch.js').MessageBatch} batch
  * @param {number} index
  * @param {string} name
  * @param {number | null} ts epoch ms; every metric of an edge node has one (tck-id-payloads-name-birth-data-requirement)
  * @param {number} value
  */
-function addTo(basket, index, name, ts, value) {
-  if (ts === null) basket.addRelative(index, name, 0, value);
-  else basket.add(index, name, ts, value);
+function addTo(batch, index, name, ts, value) {
+  if (ts === null) batch.addRelative(index, name, 0, value);
+  else batch.add(index, name, ts, value);
 }
 
 /**

@@ -4,7 +4,7 @@
  * A message of an edge node, in its turn.
  *
  * @typedef {object} Turn
- * @property {import('../accept.js').Message} message
+ * @property {import('../pipeline.js').Message} message
  * @property {import('./topic.js').SparkplugTopic} topic
  * @property {Identity} identity of the device, or of the node where it speaks for itself
  * @property {Identity} nodeIdentity
@@ -19,11 +19,11 @@
  * @typedef {object} Said
  * @property {import('../registry/birth-message.js').Birth | null} birth whose device is online from then on
  * @property {import('../registry/cache.js').Device[]} ended devices that are offline now
- * @property {import('../basket.js').Basket | null} basket
+ * @property {import('../decode/message-batch.js').MessageBatch | null} batch
  */
 
 /** @type {Readonly<Said>} */
-export const NOTHING = { birth: null, ended: [], basket: null };
+export const NOTHING = { birth: null, ended: [], batch: null };
 
 /**
  * A node's death has no number (tck-id-payloads-ndeath-seq), and its birth begins anew.

@@ -28,7 +28,7 @@ const GOODBYE_MS = 1000;
  * @param {object} parts
  * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set
  * @param {import('../sparkplug/host.js').Host | null} parts.host null: another process takes Sparkplug
- * @param {import('../accept.js').Accept} parts.accept
+ * @param {import('../pipeline.js').HandleMessage} parts.handleMessage
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal
@@ -36,7 +36,7 @@ const GOODBYE_MS = 1000;
  * @param {import('./subscriptions.js').Arrange} [parts.arrange]
  */
 export function createSubscriber(parts) {
-  const { mqtt, host, accept, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = parts;
+  const { mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = parts;
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
     ...brokerOptions(mqtt, keepAliveMs),
     clientId: mqtt.clientId,
@@ -69,7 +69,7 @@ export function createSubscriber(parts) {
     onPublish: (packet) => {
       const payload = Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload);
       if (host && packet.topic === host.topic) return presence?.hear(payload);
-      return accept({
+      return handleMessage({
         topic: packet.topic,
         payload,
         contentType: packet.properties?.contentType,

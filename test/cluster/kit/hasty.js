@@ -23,8 +23,8 @@ await runCommand(async () => {
     openIntake: (parts) =>
       createIntake({
         ...parts,
-        async accept(message) {
-          void sleep(LATER_MS).then(() => parts.accept(message));
+        async handleMessage(message) {
+          void sleep(LATER_MS).then(() => parts.handleMessage(message));
           return 'accepted';
         },
       }),

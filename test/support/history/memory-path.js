@@ -1,6 +1,5 @@
 import pino from 'pino';
-import { createLateDayNotes } from '../../../api/ingest/late-days.js';
-import { createLateWriter } from '../../../api/ingest/late-writer.js';
+import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
 import { createPartitionWatch } from '../../../api/ingest/partition-watch.js';
 import { createSampleWriter } from '../../../api/ingest/sample-writer.js';
 import { createPatience } from '../../../api/patience.js';
@@ -102,7 +101,8 @@ export async function createMemoryPath() {
         group: key.group,
         sensors: new Map(),
       });
-      await (parts ? createWriter(parts) : writer).write(device, [{ ...series, times, values }]);
+      const used = parts ? createWriter(parts) : writer;
+      await used.write(device, used.plan(device, [{ ...series, times, values }]));
     },
 
     /** @param {string} name @param {number} hour epoch ms @returns what history_stat has of the hour, or null */

@@ -1,6 +1,5 @@
 import pino from 'pino';
-import { createLateDayNotes } from '../../../api/ingest/late-days.js';
-import { createLateWriter } from '../../../api/ingest/late-writer.js';
+import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
 import { createPartitionWatch } from '../../../api/ingest/partition-watch.js';
 import { createSampleWriter } from '../../../api/ingest/sample-writer.js';
 import { createPatience } from '../../../api/patience.js';
@@ -125,7 +124,8 @@ export async function simulate({ world, seed, mistake = {} }) {
     registered.add(device);
     for (const { key, samples } of series) known.sent.add(key, samples);
     const sensors = new Map(device.sensors.map((sensor) => [sensor.key, sensor]));
-    await writer.write(/** @type {any} */ ({ ...device, sensors }), rows);
+    const sender = /** @type {any} */ ({ ...device, sensors });
+    await writer.write(sender, writer.plan(sender, rows));
     for (const { key, samples } of series) known.acknowledged.add(key, samples);
   }
 

@@ -34,7 +34,7 @@ async function startBroker(bounds, tls) {
     ...everybodyMayConnect(settings),
     host: null,
     maxMessageBytes: 1024 * 1024,
-    accept: async () => 'accepted',
+    handleMessage: async () => 'accepted',
     room: createBudget(1024 * 1024).room,
     clock: Date.now,
     logger: pino({ level: 'silent' }),

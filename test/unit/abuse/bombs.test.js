@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { payloadLines } from '../../../api/dead-letters/payload.js';
-import { Basket } from '../../../api/ingest/basket.js';
-import { decode } from '../../../api/ingest/formats/index.js';
+import { decode } from '../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { decodePayload } from '../../../api/ingest/sparkplug/payload/payload.js';
 
 const MB = 1_000_000;
@@ -12,9 +12,9 @@ const bytes = (hex, rest = Buffer.alloc(0)) => Buffer.concat([Buffer.from(hex, '
 
 /** @param {Buffer} payload @param {string} contentType */
 function read(payload, contentType) {
-  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: NOW + 1, relative: true });
-  decode(payload, contentType, basket);
-  return basket;
+  const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1, relative: true });
+  decode(payload, contentType, batch);
+  return batch;
 }
 
 test.each([
@@ -39,8 +39,8 @@ test('CBOR: as many records as are allowed, each with seven labels', () => {
   // {n: "t", u: "C", v: 1, t: 0, bv: 0, bs: 0, s: 0}
   const record = Buffer.from('a7006174016143020106002400250005 00'.replaceAll(' ', ''), 'hex');
   const payload = bytes('992710', Buffer.concat(Array(10_000).fill(record)));
-  const basket = read(payload, 'application/senml+cbor');
-  expect(basket.refused).toEqual([]);
+  const batch = read(payload, 'application/senml+cbor');
+  expect(batch.refused).toEqual([]);
 });
 
 test.each([
@@ -58,18 +58,15 @@ test.each([
   ['application/json', '[{"__proto__":{"sensor_id":"inherited","value":1}}]'],
   ['application/senml+json', '[{"n":"t","v":1,"constructor":{"prototype":{"polluted":1}}}]'],
 ])('%s: keys that objects have by themselves are keys like any other: %s', (contentType, payload) => {
-  const basket = read(Buffer.from(payload), contentType);
-  expect([...basket.sensors.keys()]).not.toContain('inherited');
-  for (const { times } of basket.sensors.values()) expect(times).toEqual([NOW]);
+  const batch = read(Buffer.from(payload), contentType);
+  expect([...batch.sensors.keys()]).not.toContain('inherited');
+  for (const { times } of batch.sensors.values()) expect(times).toEqual([NOW]);
   expect(/** @type {any} */ ({}).polluted).toBeUndefined();
 });
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('a sensor may be called %s', (name) => {
-  const basket = read(
-    Buffer.from(JSON.stringify({ sensor_id: name, ts: NOW, value: 1 })),
-    'application/json',
-  );
-  expect([...basket.sensors.keys()]).toEqual([name]);
+  const batch = read(Buffer.from(JSON.stringify({ sensor_id: name, ts: NOW, value: 1 })), 'application/json');
+  expect([...batch.sensors.keys()]).toEqual([name]);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parser } from 'mqtt-packet';
-import { Basket } from '../../../api/ingest/basket.js';
-import { decode } from '../../../api/ingest/formats/index.js';
+import { decode } from '../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { createClocks, createDevices } from '../../../bench/load/devices.js';
 import { shapeOf } from '../../../bench/load/shapes.js';
 import { createPackets } from '../../../bench/publisher/packets.js';
@@ -12,9 +12,14 @@ const shape = (name) => /** @type {import('../../../bench/load/shapes.js').Shape
 
 /** @param {Buffer} payload */
 function decoded(payload) {
-  const basket = new Basket({ receivedAt: 0, oldest: 0, newest: Number.MAX_SAFE_INTEGER, relative: false });
-  decode(payload, undefined, basket);
-  return basket;
+  const batch = new MessageBatch({
+    receivedAt: 0,
+    oldest: 0,
+    newest: Number.MAX_SAFE_INTEGER,
+    relative: false,
+  });
+  decode(payload, undefined, batch);
+  return batch;
 }
 
 describe('loads', () => {
@@ -70,10 +75,10 @@ describe('packets', () => {
       ['iot/v1/bench-000003/measurements', 65_535, 1],
     ]);
     const { sensors, samples } = shape(name);
-    const basket = decoded(/** @type {Buffer} */ (read[0]?.payload));
-    expect(basket.refused).toEqual([]);
-    expect(basket.sensors.size).toBe(sensors);
-    for (const { times } of basket.sensors.values()) {
+    const batch = decoded(/** @type {Buffer} */ (read[0]?.payload));
+    expect(batch.refused).toEqual([]);
+    expect(batch.sensors.size).toBe(sensors);
+    for (const { times } of batch.sensors.values()) {
       expect([...times]).toEqual(Array.from({ length: samples }, (_, at) => time + at));
     }
     expect(decoded(/** @type {Buffer} */ (read[1]?.payload)).sensors.get('sensor-00')?.times[0]).toBe(

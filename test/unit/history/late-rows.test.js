@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { createLateDayNotes } from '../../../api/ingest/late-days.js';
+import { createLateDayNotes } from '../../../api/ingest/late-writer.js';
 import { MillraceError } from '../../../common/errors.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CHANNELS } from '../../../api/http/contract/asyncapi.js';
 import { MESSAGES, PAYLOADS } from '../../../api/http/contract/payloads.js';
-import { Basket } from '../../../api/ingest/basket.js';
-import { decode } from '../../../api/ingest/formats/index.js';
+import { decode } from '../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
 import { KINDS, parseTopic } from '../../../api/ingest/topics.js';
@@ -20,11 +20,11 @@ const DEVICE = /** @type {import('../../../schema/ids.js').Identity} */ (identif
 
 /** @param {string} contentType @returns {(content: unknown) => boolean} whether all of it is taken */
 const measurements = (contentType) => (content) => {
-  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: 2 * NOW, relative: true });
-  decode(Buffer.from(JSON.stringify(content)), contentType, basket);
+  const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: 2 * NOW, relative: true });
+  decode(Buffer.from(JSON.stringify(content)), contentType, batch);
   // Names are judged where their ids are looked up.
-  const isNamed = [...basket.sensors.keys()].every((sensor) => identifySensor(DEVICE.id, sensor));
-  return basket.refused.length === 0 && isNamed;
+  const isNamed = [...batch.sensors.keys()].every((sensor) => identifySensor(DEVICE.id, sensor));
+  return batch.refused.length === 0 && isNamed;
 };
 
 /** @param {unknown} content */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Basket } from '../../../api/ingest/basket.js';
-import { decode } from '../../../api/ingest/formats/index.js';
+import { decode } from '../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
 import { createDeviceFaults } from '../../../simulator/faults/device-faults.js';
@@ -153,23 +153,23 @@ test('whatever goes wrong, a message says what is expected of it', () => {
 
 /** What the API makes of a payload. @param {string | Buffer} payload */
 function taken(payload) {
-  const basket = new Basket({
+  const batch = new MessageBatch({
     receivedAt: NOW,
     oldest: NOW - 365 * 86_400_000,
     newest: NOW + 300_000,
     relative: true,
   });
   try {
-    decode(Buffer.from(payload), undefined, basket);
+    decode(Buffer.from(payload), undefined, batch);
   } catch (error) {
     if (error instanceof MillraceError) return { codes: [error.code], samples: 0 };
     throw error;
   }
   // Names are looked at after decoding.
-  const bad = [...basket.sensors.keys()].filter((name) => !isName(name)).map(() => 'bad_id');
-  const good = [...basket.sensors].filter(([name]) => isName(name));
+  const bad = [...batch.sensors.keys()].filter((name) => !isName(name)).map(() => 'bad_id');
+  const good = [...batch.sensors].filter(([name]) => isName(name));
   const samples = good.reduce((sum, [, { times }]) => sum + times.length, 0);
-  return { codes: [...basket.refused.map(({ code }) => code), ...bad], samples };
+  return { codes: [...batch.refused.map(({ code }) => code), ...bad], samples };
 }
 
 test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import protobuf from 'protobufjs/minimal.js';
-import { Basket } from '../../../../api/ingest/basket.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readBirthCertificate } from '../../../../api/ingest/sparkplug/birth-certificate.js';
 import { definitionsOf } from '../../../../api/ingest/sparkplug/definitions.js';
 import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
@@ -33,13 +33,13 @@ function payloadOf(metrics, sentAt) {
 
 /** @param {ReturnType<typeof payloadOf>} payload @param {Fields[] | null} [birth] @param {boolean} [relative] */
 function read(payload, birth = null, relative = true) {
-  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative });
+  const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative });
   const definitions = birth && definitionsOf(payloadOf(birth).metrics, NOW);
-  const allKnown = readMetrics(payload, definitions, basket);
-  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+  const allKnown = readMetrics(payload, definitions, batch);
+  const found = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
     times.map((ts, at) => [sensor, ts - NOW, values[at]]),
   );
-  return { allKnown, found, refused: basket.refused, counts: basket.counts };
+  return { allKnown, found, refused: batch.refused, counts: batch.counts };
 }
 
 describe('the time of a metric', () => {

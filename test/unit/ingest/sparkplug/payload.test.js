@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Basket } from '../../../../api/ingest/basket.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readBirthCertificate } from '../../../../api/ingest/sparkplug/birth-certificate.js';
 import { definitionsOf } from '../../../../api/ingest/sparkplug/definitions.js';
 import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
@@ -15,13 +15,13 @@ const DEVICE = /** @type {import('../../../../schema/ids.js').Identity} */ (
 
 /** @param {Buffer} bytes @param {Buffer} [birth] */
 function read(bytes, birth) {
-  const basket = new Basket({ receivedAt: T0, oldest: 0, newest: T0 + 1e9, relative: true });
+  const batch = new MessageBatch({ receivedAt: T0, oldest: 0, newest: T0 + 1e9, relative: true });
   const definitions = birth ? definitionsOf(decodePayload(birth).metrics, T0) : null;
-  const allKnown = readMetrics(decodePayload(bytes), definitions, basket);
-  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+  const allKnown = readMetrics(decodePayload(bytes), definitions, batch);
+  const found = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
     times.map((ts, at) => [sensor, ts - T0, values[at]]),
   );
-  return { found, allKnown, refused: basket.refused, skipped: basket.counts.skipped };
+  return { found, allKnown, refused: batch.refused, skipped: batch.counts.skipped };
 }
 
 describe('births', () => {

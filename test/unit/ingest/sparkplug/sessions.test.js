@@ -21,7 +21,7 @@ async function beBorn() {
 }
 
 /** @param {Awaited<ReturnType<typeof edge.say>>} said */
-const values = ({ basket }) => basket && valuesOf(basket);
+const values = ({ batch }) => batch && valuesOf(batch);
 
 describe('Sparkplug data', () => {
   test('its node is born, nothing is missing: it is read by its aliases, and nothing is asked', async () => {
@@ -56,8 +56,8 @@ describe('Sparkplug data', () => {
 
   test('an alias that no birth defined: it is refused, and the node is asked', async () => {
     await beBorn();
-    const { basket } = await edge.say('DDATA', vector('ddataUnknown'));
-    expect(basket?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
+    const { batch } = await edge.say('DDATA', vector('ddataUnknown'));
+    expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
@@ -137,7 +137,7 @@ describe('Sparkplug deaths', () => {
   test('of a node: it and its devices have ended, and it is asked for a birth by what comes next', async () => {
     await beBorn();
     const said = await edge.say('NDEATH', vector('ndeath'));
-    expect([said.ended, said.birth, said.basket]).toEqual([[NODE, PRESS], null, null]);
+    expect([said.ended, said.birth, said.batch]).toEqual([[NODE, PRESS], null, null]);
     expect(edge.commands).toEqual([]);
     await edge.say('DDATA', vector('ddata'));
     expect(edge.commands).toEqual([COMMAND]);
@@ -179,20 +179,20 @@ describe('Sparkplug deaths', () => {
 describe('Sparkplug messages that are replayed', () => {
   test('data: it is read by the birth that holds for it, and the node is asked nothing', async () => {
     await beBorn();
-    const { birth, basket } = await edge.readAgain('DDATA', vector('ddata', 7));
-    expect([birth, basket && valuesOf(basket)]).toEqual([null, [['Temperature', 29]]]);
+    const { birth, batch } = await edge.readAgain('DDATA', vector('ddata', 7));
+    expect([birth, batch && valuesOf(batch)]).toEqual([null, [['Temperature', 29]]]);
     expect(edge.commands).toEqual([]);
   });
 
   test('a birth: its sensors and values are read', async () => {
-    const { birth, basket } = await edge.readAgain('DBIRTH', vector('dbirth'));
+    const { birth, batch } = await edge.readAgain('DBIRTH', vector('dbirth'));
     expect(birth?.sensors).toHaveLength(4);
-    expect(basket && valuesOf(basket)).toHaveLength(3);
+    expect(batch && valuesOf(batch)).toHaveLength(3);
   });
 
   test.each([['NDEATH'], ['DDEATH']])('%s: it says nothing', async (type) => {
     await beBorn();
     const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
-    expect(said).toMatchObject({ birth: null, basket: null });
+    expect(said).toMatchObject({ birth: null, batch: null });
   });
 });

@@ -7,11 +7,11 @@ import { readStatus } from '../registry/status.js';
  * @param {import('../registry/status.js').Statuses} parts.statuses
  * @param {import('./sightings.js').Sightings} parts.sightings
  * @param {import('../strays.js').Strays} parts.strays
- * @returns {import('./index.js').Way}
+ * @returns {import('./index.js').Handler}
  */
-export function createStatusWay({ registry, statuses, sightings, strays }) {
+export function createStatusHandler({ registry, statuses, sightings, strays }) {
   return {
-    async accept(message, identity) {
+    async handle(message, identity) {
       // An empty payload is how a retained message is taken away: it says nothing of the device.
       if (message.payload.length === 0) return 'accepted';
       const status = readStatus(message.payload, message.receivedAt);

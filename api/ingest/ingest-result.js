@@ -1,10 +1,10 @@
 import { MillraceError } from '../../common/errors.js';
-import { refusalOf } from './refusals.js';
+import { refusalOf } from './decode/refusals.js';
 
 /**
  * What became of measurements for somebody who waits for the answer: what was refused is told, and no dead letter.
  *
- * @typedef {object} Told
+ * @typedef {object} IngestResult
  * @property {number} accepted measurements that are committed
  * @property {import('../store/dead-letters/writes.js').Refusals} refused
  */
@@ -12,15 +12,15 @@ import { refusalOf } from './refusals.js';
 /** What says nothing of the measurements, so refuses none. */
 const NOT_OF_THE_MESSAGE = new Set(['unavailable', 'not_replayable']);
 
-/** @param {import('./basket.js').Basket} basket whose good measurements are committed @returns {Told} */
-export const toldOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
+/** @param {import('./decode/message-batch.js').MessageBatch} batch whose good measurements are committed @returns {IngestResult} */
+export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
 
 /**
- * @param {() => Promise<Told>} work
- * @returns {Promise<Told>} with what refuses a message as a whole as a refusal of index -1
+ * @param {() => Promise<IngestResult>} work
+ * @returns {Promise<IngestResult>} with what refuses a message as a whole as a refusal of index -1
  * @throws {MillraceError} `unavailable`: this process ends; `not_replayable`; and whatever is a defect
  */
-export async function tellWhole(work) {
+export async function resultOrRefusal(work) {
   try {
     return await work();
   } catch (error) {

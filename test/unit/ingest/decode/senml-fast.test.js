@@ -1,29 +1,29 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Basket } from '../../../api/ingest/basket.js';
-import { readSenml } from '../../../api/ingest/formats/senml.js';
-import { readCommonSenml } from '../../../api/ingest/formats/senml-fast.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
+import { readSenml } from '../../../../api/ingest/decode/senml.js';
+import { readCommonSenml } from '../../../../api/ingest/decode/senml-fast.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 const emptyBasket = () =>
-  new Basket({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
+  new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
 
-/** @param {import('../../../api/ingest/basket.js').Basket} basket */
+/** @param {import('../../../../api/ingest/decode/message-batch.js').MessageBatch} batch */
 const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], refused, counts });
 
 /** What the reader of objects makes of it. @param {string} text */
 function expected(text) {
-  const basket = emptyBasket();
-  readSenml(JSON.parse(text), basket);
-  return contentOf(basket);
+  const batch = emptyBasket();
+  readSenml(JSON.parse(text), batch);
+  return contentOf(batch);
 }
 
 /** @param {string} text @returns null: declined */
 function fast(text) {
-  const basket = emptyBasket();
-  return readCommonSenml(Buffer.from(text), basket) ? contentOf(basket) : null;
+  const batch = emptyBasket();
+  return readCommonSenml(Buffer.from(text), batch) ? contentOf(batch) : null;
 }
 
 const number = fc.oneof(

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule } from '../../../schema/ids.js';
-import { PATHS } from '../refusals.js';
+import { PATHS } from './refusals.js';
 
 /** Times below this many seconds count from now (RFC 8428, section 4.5.3). */
 const RELATIVE_BELOW = 2 ** 28;
@@ -13,23 +13,23 @@ const NEWEST_VERSION = 10;
  * seconds, its value `bv + v`. `vb` is stored as 0 or 1; texts and data (`vs`, `vd`) are skipped and counted.
  *
  * @param {unknown[]} records
- * @param {import('../basket.js').Basket} basket
+ * @param {import('./message-batch.js').MessageBatch} batch
  * @throws {MillraceError} `malformed` for the pack as a whole: a base field of a wrong type, or a label that must be
  *   understood and is not
  */
-export function readSenml(records, basket) {
+export function readSenml(records, batch) {
   // Not 0, which would make 0 of a value of -0: another double.
-  basket.pathOf = PATHS.senml;
+  batch.pathOf = PATHS.senml;
   const base = { bn: '', bt: 0, bv: -0 };
   for (let index = 0; index < records.length; index++) {
     const record = records[index];
     if (record === null || typeof record !== 'object' || Array.isArray(record)) {
-      basket.refuse(index, 'malformed');
+      batch.refuse(index, 'malformed');
       continue;
     }
     const fields = /** @type {Record<string, unknown>} */ (record);
     takeBase(index, fields, base);
-    readRecord(index, fields, base, basket);
+    readRecord(index, fields, base, batch);
   }
 }
 
@@ -63,25 +63,25 @@ function malformed(index, label, rule) {
  * @param {number} index
  * @param {Record<string, unknown>} fields
  * @param {{ bn: string, bt: number, bv: number }} base
- * @param {import('../basket.js').Basket} basket
+ * @param {import('./message-batch.js').MessageBatch} batch
  */
-function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, basket) {
+function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, batch) {
   const value = typeof v === 'number' ? bv + v : typeof vb === 'boolean' ? Number(vb) : null;
   if (value === null) {
-    if (v !== undefined) basket.refuse(index, 'not_numeric', 'value');
-    else if (vb !== undefined) basket.refuse(index, 'not_numeric', 'vb', 'must be true or false');
-    else if (vs !== undefined || vd !== undefined || s !== undefined) basket.skip();
+    if (v !== undefined) batch.refuse(index, 'not_numeric', 'value');
+    else if (vb !== undefined) batch.refuse(index, 'not_numeric', 'vb', 'must be true or false');
+    else if (vs !== undefined || vd !== undefined || s !== undefined) batch.skip();
     // A record of base fields alone says something of those that follow, and holds nothing itself.
-    else if (n !== undefined || t !== undefined) basket.refuse(index, 'not_numeric', 'value', 'is missing');
+    else if (n !== undefined || t !== undefined) batch.refuse(index, 'not_numeric', 'value', 'is missing');
     return;
   }
   if (n !== undefined && typeof n !== 'string') {
-    return basket.refuse(index, 'bad_id', 'sensor', brokenNameRule(n));
+    return batch.refuse(index, 'bad_id', 'sensor', brokenNameRule(n));
   }
   if (t !== undefined && typeof t !== 'number') {
-    return basket.refuse(index, 'bad_timestamp', 'ts', 'must be a number of seconds');
+    return batch.refuse(index, 'bad_timestamp', 'ts', 'must be a number of seconds');
   }
-  addSample(index, n === undefined ? bn : bn + n, t === undefined ? bt : bt + t, value, basket);
+  addSample(index, n === undefined ? bn : bn + n, t === undefined ? bt : bt + t, value, batch);
 }
 
 /**
@@ -89,14 +89,14 @@ function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, basket) {
  * @param {string} sensor resolved
  * @param {number} seconds resolved; from the epoch, or from now
  * @param {number} value resolved
- * @param {import('../basket.js').Basket} basket
+ * @param {import('./message-batch.js').MessageBatch} batch
  */
-export function addSample(index, sensor, seconds, value, basket) {
+export function addSample(index, sensor, seconds, value, batch) {
   // A JSON number such as 1e999 is read as infinite.
   if (!Number.isFinite(seconds)) {
-    return basket.refuse(index, 'bad_timestamp', 'ts', 'must be a finite number of seconds');
+    return batch.refuse(index, 'bad_timestamp', 'ts', 'must be a finite number of seconds');
   }
   const ms = Math.round(seconds * 1000);
-  if (seconds < RELATIVE_BELOW) basket.addRelative(index, sensor, ms, value);
-  else basket.add(index, sensor, ms, value);
+  if (seconds < RELATIVE_BELOW) batch.addRelative(index, sensor, ms, value);
+  else batch.add(index, sensor, ms, value);
 }

@@ -1,5 +1,4 @@
-import { notReplayable, toldOf } from '../telling.js';
-import { noteSettled } from './settled.js';
+import { notReplayable, resultOf } from '../ingest-result.js';
 
 /** @typedef {import('../../../schema/ids.js').Identity} Identity */
 
@@ -12,15 +11,14 @@ import { noteSettled } from './settled.js';
  * @param {import('../registry/births.js').Births} parts.births
  * @param {import('../registry/status.js').Statuses} parts.statuses
  * @param {import('../registry/events.js').Events} parts.events
- * @param {import('../measurements.js').Measurements} parts.measurements
+ * @param {import('../pipeline.js').IngestPipeline} parts.measurements
  * @param {import('./sightings.js').Sightings} parts.sightings
  * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
- * @param {import('../../vitals.js').Vitals} parts.vitals
- * @returns {import('./index.js').Way<import('../topics.js').EdgeTopic>}
+ * @returns {import('./index.js').Handler<import('../topics.js').EdgeTopic>}
  */
-export function createSparkplugWay(parts) {
+export function createSparkplugHandler(parts) {
   const { sparkplug, registry, births, statuses, events, measurements } = parts;
-  const { sightings, deadLetters, vitals } = parts;
+  const { sightings, deadLetters } = parts;
 
   /** @param {import('../registry/birth-message.js').Birth} birth @param {Identity} identity @param {number | null} at epoch ms of its receipt; null: of a retained message */
   async function begin(birth, identity, at) {
@@ -33,30 +31,30 @@ export function createSparkplugWay(parts) {
   }
 
   return {
-    async accept(message, identity, { device: name, sparkplug: topic }) {
+    async handle(message, identity, { device: name, sparkplug: topic }) {
       const began = performance.now();
       const { retained, receivedAt } = message;
       const at = retained ? null : receivedAt;
-      const { birth, ended, basket } = await sparkplug.read(message, topic, identity);
+      const { birth, ended, batch } = await sparkplug.read(message, topic, identity);
       const tooMany = birth ? await begin(birth, identity, at) : [];
       for (const device of ended) {
         await statuses.write(device, { state: 'offline', session: device.session ?? receivedAt }, at);
       }
-      if (!basket) return 'accepted';
-      await measurements.store(identity, basket, at);
-      await deadLetters.put(message, name, eachOnce([...basket.refused, ...tooMany]));
+      if (!batch) return 'accepted';
+      await measurements.store(identity, batch, at);
+      await deadLetters.put(message, name, eachOnce([...batch.refused, ...tooMany]));
       await sightings.note(message, identity);
-      noteSettled(vitals, basket, began);
+      measurements.noteSettled(batch, began);
       return 'accepted';
     },
 
     async replay({ payload, receivedAt, now, isRefused }, identity, { sparkplug: topic }) {
-      const { birth, basket } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
-      if (!basket) throw notReplayable('A death says nothing of now.');
+      const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
+      if (!batch) throw notReplayable('A death says nothing of now.');
       if (birth) await births.register(identity, birth);
-      if (isRefused) basket.keepOnly(isRefused);
-      await measurements.store(identity, basket, null);
-      return toldOf(basket);
+      if (isRefused) batch.keepOnly(isRefused);
+      await measurements.store(identity, batch, null);
+      return resultOf(batch);
     },
   };
 }
@@ -64,6 +62,6 @@ export function createSparkplugWay(parts) {
 /**
  * A metric of a birth is refused as a sensor and as a measurement, and counts once.
  *
- * @param {import('../basket.js').Refusals} refused
+ * @param {import('../decode/message-batch.js').Refusals} refused
  */
 const eachOnce = (refused) => [...new Map(refused.map((one) => [one.index, one])).values()];

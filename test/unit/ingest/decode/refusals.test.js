@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
-import { createMeasurements } from '../../../api/ingest/measurements.js';
-import { refusalOf } from '../../../api/ingest/refusals.js';
-import { MillraceError } from '../../../common/errors.js';
+import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
+import { refusalOf } from '../../../../api/ingest/decode/refusals.js';
+import { MillraceError } from '../../../../common/errors.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
@@ -15,14 +15,14 @@ const A_DAY_AGO = NOW - DAY_MS;
  * @param {Partial<typeof limits>} [others]
  */
 function read(content, contentType, others) {
-  const measurements = createMeasurements(/** @type {any} */ ({ limits: { ...limits, ...others } }));
+  const decoder = new MessageDecoder({ ...limits, ...others });
   const payload = Buffer.isBuffer(content)
     ? content
     : Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
-  return measurements.read(payload, contentType, NOW);
+  return decoder.decode(payload, contentType, NOW);
 }
 
-/** @param {import('../../../api/store/dead-letters/writes.js').Refusals} refused */
+/** @param {import('../../../../api/store/dead-letters/writes.js').Refusals} refused */
 const shown = (refused) => refused.map(({ index, code, path, rule }) => [index, code, `${path}: ${rule}`]);
 
 const good = { sensor_id: 't', ts: A_DAY_AGO, value: 1 };
@@ -147,12 +147,12 @@ describe('a sensor of a message', () => {
     ['t', 'registration_limit', '[1]: its device must not have more than 10000 sensors'],
     ['t', 'rejected', '[1]: the database refuses this content'],
   ])('%j is refused as %s: the refusal names the path and the rule', (sensor, code, text) => {
-    const basket = read([
+    const batch = read([
       { n: 'other', v: 1 },
       { n: sensor, v: 2 },
     ]);
-    basket.refuseSensor(sensor, /** @type {import('../../../common/errors.js').ErrorCode} */ (code));
-    expect(shown(basket.refused)).toEqual([[1, code, text]]);
+    batch.refuseSensor(sensor, /** @type {import('../../../../common/errors.js').ErrorCode} */ (code));
+    expect(shown(batch.refused)).toEqual([[1, code, text]]);
   });
 });
 

@@ -1,8 +1,8 @@
-import { ERRORS, MillraceError } from '../../common/errors.js';
-import { MAX_SENSORS_PER_DEVICE } from '../../schema/rules.js';
+import { ERRORS, MillraceError } from '../../../common/errors.js';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 
-/** @typedef {import('../../common/errors.js').ErrorCode} ErrorCode */
-/** @typedef {import('../../common/errors.js').Refusal} Refusal */
+/** @typedef {import('../../../common/errors.js').ErrorCode} ErrorCode */
+/** @typedef {import('../../../common/errors.js').Refusal} Refusal */
 
 /**
  * Makes the JSON path of an element, or of one of its fields. `sensor`, `ts` and `value` stand for whatever the format

@@ -1,18 +1,18 @@
-import { formatTime } from '../../common/times.js';
-import { brokenNameRule } from '../../schema/ids.js';
+import { formatTime } from '../../../common/times.js';
+import { brokenNameRule } from '../../../schema/ids.js';
 import { PATHS, ruleOf } from './refusals.js';
 
 /**
  * The measurements of one message, taken from a decoder one by one: the good ones grouped by sensor, the others
  * refused with a reason. Nothing that is bad takes anything good with it.
  *
- * @typedef {object} Gathered
+ * @typedef {object} SensorSamples
  * @property {number[]} times epoch ms, in order of arrival
  * @property {number[]} values
  * @property {number[]} indexes which elements of the message these are
  */
 
-/** @typedef {import('../store/dead-letters/writes.js').Refusals} Refusals */
+/** @typedef {import('../../store/dead-letters/writes.js').Refusals} Refusals */
 
 /**
  * What times are taken, in epoch ms.
@@ -24,8 +24,8 @@ import { PATHS, ruleOf } from './refusals.js';
 /**
  * One a message: a class, since an object with seven closures of its own weighs four times as much.
  */
-export class Basket {
-  /** @type {Map<string, Gathered>} by what the message calls the sensor */
+export class MessageBatch {
+  /** @type {Map<string, SensorSamples>} by what the message calls the sensor */
   sensors = new Map();
   /** @type {Refusals} */
   refused = [];
@@ -35,7 +35,7 @@ export class Basket {
   #rules;
   // Mostly the next sample is of the same sensor, and of the very same string.
   #latestName = '';
-  /** @type {Gathered | undefined} */
+  /** @type {SensorSamples | undefined} */
   #latest = undefined;
 
   /** @param {TimeRules} rules */
@@ -54,13 +54,13 @@ export class Basket {
     if (ts < this.#rules.oldest) return this.refuse(index, 'too_old', 'ts', tooOldRule(ts, this.#rules));
     if (ts > this.#rules.newest) return this.refuse(index, 'in_future', 'ts', inFutureRule(this.#rules));
     this.counts.samples++;
-    const gathered = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
+    const samples = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
     this.#latestName = sensor;
-    this.#latest = gathered;
-    if (gathered) {
-      gathered.times.push(ts);
-      gathered.values.push(value);
-      gathered.indexes.push(index);
+    this.#latest = samples;
+    if (samples) {
+      samples.times.push(ts);
+      samples.values.push(value);
+      samples.indexes.push(index);
       return;
     }
     // An array that begins with its first element has room for that one, one that begins empty for 17.
@@ -84,7 +84,7 @@ export class Basket {
 
   /**
    * @param {number} index
-   * @param {import('../../common/errors.js').ErrorCode} code
+   * @param {import('../../../common/errors.js').ErrorCode} code
    * @param {string} [field] that breaks the rule, as `pathOf` takes it; default: the element itself
    * @param {string} [rule]
    */
@@ -109,17 +109,17 @@ export class Basket {
    * Takes a sensor's measurements out again and refuses them.
    *
    * @param {string} sensor
-   * @param {import('../../common/errors.js').ErrorCode} code
+   * @param {import('../../../common/errors.js').ErrorCode} code
    */
   refuseSensor(sensor, code) {
-    const gathered = this.sensors.get(sensor);
-    if (!gathered) return;
+    const samples = this.sensors.get(sensor);
+    if (!samples) return;
     this.sensors.delete(sensor);
     this.#latest = undefined;
-    this.counts.samples -= gathered.times.length;
+    this.counts.samples -= samples.times.length;
     const field = code === 'bad_id' || code === 'unknown_sensor' ? 'sensor' : undefined;
     const rule = code === 'bad_id' ? brokenNameRule(sensor) : ruleOf(code);
-    for (const index of gathered.indexes) this.refuse(index, code, field, rule);
+    for (const index of samples.indexes) this.refuse(index, code, field, rule);
   }
 
   /**
@@ -152,7 +152,7 @@ const tooOldRule = (ts, { oldest, newest }) =>
 const inFutureRule = ({ newest }) =>
   `must not be after ${formatTime(newest)}, as far ahead as MAX_CLOCK_SKEW allows`;
 
-/** @param {Gathered} all @param {(index: number) => boolean} isWanted @returns {Gathered} */
+/** @param {SensorSamples} all @param {(index: number) => boolean} isWanted @returns {SensorSamples} */
 function pick({ times, values, indexes }, isWanted) {
   const isKept = (/** @type {unknown} */ _, /** @type {number} */ at) => isWanted(Number(indexes[at]));
   return { times: times.filter(isKept), values: values.filter(isKept), indexes: indexes.filter(isWanted) };

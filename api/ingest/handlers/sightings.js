@@ -7,7 +7,7 @@
  */
 export function createSightings({ registry, lastSeen }) {
   return {
-    /** @param {import('../accept.js').Message} message @param {import('../../../schema/ids.js').Identity} identity */
+    /** @param {import('../pipeline.js').Message} message @param {import('../../../schema/ids.js').Identity} identity */
     async note({ retained, receivedAt }, identity) {
       const device = registry.cache.peek(identity.id);
       if (device && !retained) await lastSeen.note(device, receivedAt);

@@ -1,17 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { Basket } from '../../../api/ingest/basket.js';
-import { decode } from '../../../api/ingest/formats/index.js';
+import { decode } from '../../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 /** @param {string} hex @param {string} [contentType] */
 function read(hex, contentType) {
-  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
-  decode(Buffer.from(hex, 'hex'), contentType, basket);
-  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+  const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
+  decode(Buffer.from(hex, 'hex'), contentType, batch);
+  const found = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
     times.map((ts, at) => [sensor, ts, values[at]]),
   );
-  return { found, refused: basket.refused, skipped: basket.counts.skipped };
+  return { found, refused: batch.refused, skipped: batch.counts.skipped };
 }
 
 // All of these were encoded by Python's cbor2.

@@ -1,18 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { Basket } from '../../../api/ingest/basket.js';
-import { readSenml } from '../../../api/ingest/formats/senml.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
+import { readSenml } from '../../../../api/ingest/decode/senml.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 /** Everything that the examples of 2010 hold is taken. @param {unknown[]} pack */
 function read(pack) {
   const rules = { receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true };
-  const basket = new Basket(rules);
-  readSenml(pack, basket);
-  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+  const batch = new MessageBatch(rules);
+  readSenml(pack, batch);
+  const found = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
     times.map((ts, at) => [sensor, ts, values[at]]),
   );
-  return { found, refused: basket.refused, skipped: basket.counts.skipped };
+  return { found, refused: batch.refused, skipped: batch.counts.skipped };
 }
 
 const DEVICE = 'urn:dev:ow:10e2073a01080063';

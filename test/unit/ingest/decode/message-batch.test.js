@@ -1,27 +1,27 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Basket } from '../../../api/ingest/basket.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 
 const NOW = Date.UTC(2026, 10, 21);
 const rules = { receivedAt: NOW, oldest: NOW - 1000, newest: NOW + 100, relative: true };
 
 test('the borders of time belong to what is taken', () => {
-  const basket = new Basket(rules);
+  const batch = new MessageBatch(rules);
   for (const [index, ts] of [NOW - 1001, NOW - 1000, NOW + 100, NOW + 101].entries())
-    basket.add(index, 't', ts, 1);
-  expect(basket.sensors.get('t')?.indexes).toEqual([1, 2]);
-  expect(basket.refused).toMatchObject([
+    batch.add(index, 't', ts, 1);
+  expect(batch.sensors.get('t')?.indexes).toEqual([1, 2]);
+  expect(batch.refused).toMatchObject([
     { index: 0, code: 'too_old' },
     { index: 3, code: 'in_future' },
   ]);
 });
 
 test('a time that counts from now is the receipt and that; refused where relative times are', () => {
-  const taking = new Basket(rules);
+  const taking = new MessageBatch(rules);
   taking.addRelative(0, 't', -5, 1);
   expect(taking.sensors.get('t')?.times).toEqual([NOW - 5]);
   expect(taking.counts.relative).toBe(1);
-  const refusing = new Basket({ ...rules, relative: false });
+  const refusing = new MessageBatch({ ...rules, relative: false });
   refusing.addRelative(0, 't', -5, 1);
   expect(refusing.refused).toMatchObject([{ index: 0, code: 'bad_timestamp' }]);
 });
@@ -35,14 +35,14 @@ const element = fc.record({
 test('every element is either taken or refused, once', () => {
   fc.assert(
     fc.property(fc.array(element), fc.constantFrom('a', '__proto__', 'z'), (elements, out) => {
-      const basket = new Basket(rules);
-      for (const [index, { sensor, ts, value }] of elements.entries()) basket.add(index, sensor, ts, value);
-      basket.refuseSensor(out, 'unknown_sensor');
-      const taken = [...basket.sensors.values()].flatMap(({ indexes }) => indexes);
-      const refused = basket.refused.map(({ index }) => index);
+      const batch = new MessageBatch(rules);
+      for (const [index, { sensor, ts, value }] of elements.entries()) batch.add(index, sensor, ts, value);
+      batch.refuseSensor(out, 'unknown_sensor');
+      const taken = [...batch.sensors.values()].flatMap(({ indexes }) => indexes);
+      const refused = batch.refused.map(({ index }) => index);
       expect([...taken, ...refused].sort((a, b) => a - b)).toEqual(elements.map((_, index) => index));
-      expect(basket.counts.samples).toBe(taken.length);
-      expect(basket.sensors.has(out)).toBe(false);
+      expect(batch.counts.samples).toBe(taken.length);
+      expect(batch.sensors.has(out)).toBe(false);
     }),
   );
 });

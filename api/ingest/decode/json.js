@@ -28,27 +28,27 @@ const NO_SENSOR_ID = 'is missing; a measurement looks like {"sensor_id": "temper
  * zone UTC; without `ts` the time of receipt holds.
  *
  * @param {unknown[]} elements
- * @param {import('../basket.js').Basket} basket
+ * @param {import('./message-batch.js').MessageBatch} batch
  */
-export function readPlain(elements, basket) {
-  for (let index = 0; index < elements.length; index++) readElement(index, elements[index], basket);
+export function readPlain(elements, batch) {
+  for (let index = 0; index < elements.length; index++) readElement(index, elements[index], batch);
 }
 
-/** @param {number} index @param {unknown} element @param {import('../basket.js').Basket} basket */
-function readElement(index, element, basket) {
-  if (element === null || typeof element !== 'object') return basket.refuse(index, 'malformed');
+/** @param {number} index @param {unknown} element @param {import('./message-batch.js').MessageBatch} batch */
+function readElement(index, element, batch) {
+  if (element === null || typeof element !== 'object') return batch.refuse(index, 'malformed');
   const { sensor_id: sensor, ts, value } = /** @type {Record<string, unknown>} */ (element);
   if (typeof sensor !== 'string') {
     const rule = sensor === undefined ? NO_SENSOR_ID : brokenNameRule(sensor);
-    return basket.refuse(index, 'bad_id', 'sensor', rule);
+    return batch.refuse(index, 'bad_id', 'sensor', rule);
   }
   if (typeof value !== 'number') {
-    return basket.refuse(index, 'not_numeric', 'value', value === undefined ? 'is missing' : undefined);
+    return batch.refuse(index, 'not_numeric', 'value', value === undefined ? 'is missing' : undefined);
   }
-  if (ts === undefined) return basket.addRelative(index, sensor, 0, value);
+  if (ts === undefined) return batch.addRelative(index, sensor, 0, value);
   const time = typeof ts === 'number' ? wholeMs(ts) : typeof ts === 'string' ? parseTime(ts) : null;
-  if (time === null) return basket.refuse(index, 'bad_timestamp', 'ts');
-  basket.add(index, sensor, time, value);
+  if (time === null) return batch.refuse(index, 'bad_timestamp', 'ts');
+  batch.add(index, sensor, time, value);
 }
 
 /** @param {number} ts @returns {number | null} */

@@ -51,11 +51,11 @@ function failing(count, error, isApplied) {
  * @param {import('../../support/memory-pipeline.js').MemoryPipeline} pipeline
  * @param {HeldWrites} writes
  * @param {import('../../support/held-writes.js').Hold} hold
- * @param {() => Promise<import('../../../api/ingest/accept.js').Outcome>} accept
+ * @param {() => Promise<import('../../../api/ingest/pipeline.js').Outcome>} accept
  */
 async function settleBehind(pipeline, writes, hold, accept) {
   const held = writes.hold(hold);
-  /** @type {Promise<import('../../../api/ingest/accept.js').Outcome>} */
+  /** @type {Promise<import('../../../api/ingest/pipeline.js').Outcome>} */
   let outcome = Promise.resolve('foreign');
   const message = track(() => {
     outcome = accept();

@@ -2,7 +2,7 @@ import { readBirth } from '../registry/birth-message.js';
 import { parseTopic } from '../topics.js';
 
 /** @typedef {import('../../../schema/ids.js').Identity} Identity */
-/** @typedef {import('./index.js').Way} Way */
+/** @typedef {import('./index.js').Handler} Handler */
 
 /**
  * @param {object} parts
@@ -11,13 +11,14 @@ import { parseTopic } from '../topics.js';
  * @param {import('../registry/events.js').Events} parts.events
  * @param {import('./sightings.js').Sightings} parts.sightings
  * @param {import('../strays.js').Strays} parts.strays
- * @param {{ measurements: Way, status: Way }} parts.ways of what may have come before its birth
+ * @param {import('../pipeline.js').IngestPipeline} parts.measurements
+ * @param {Handler} parts.status
  * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
  * @param {import('../../metrics.js').Metrics} parts.metrics
- * @returns {Way}
+ * @returns {Handler}
  */
-export function createBirthWay(parts) {
-  const { registry, births, events, sightings, strays, ways, deadLetters, metrics } = parts;
+export function createBirthHandler(parts) {
+  const { registry, births, events, sightings, strays, measurements, status, deadLetters, metrics } = parts;
 
   /** @param {{ payload: Buffer, receivedAt: number, retained?: boolean }} message `receivedAt` in epoch ms @param {Identity} identity */
   async function register({ payload, receivedAt, retained }, identity) {
@@ -28,13 +29,13 @@ export function createBirthWay(parts) {
     return [...birth.refused, ...tooMany];
   }
 
-  /** Its dead letter stands already; should this fail, the letter is what is left. @param {import('../accept.js').Message} message @param {Identity} identity */
+  /** Its dead letter stands already; should this fail, the letter is what is left. @param {import('../pipeline.js').Message} message @param {Identity} identity */
   async function storeAfterAll({ topic, payload, contentType, receivedAt }, identity) {
     const parsed = parseTopic(topic);
     if (!parsed || !registry.cache.peek(identity.id)) return;
-    const way = parsed.kind === 'status' ? ways.status : ways.measurements;
+    const handler = parsed.kind === 'status' ? status : measurements;
     try {
-      await way.replay(
+      await handler.replay(
         { payload, contentType, receivedAt, now: receivedAt, isRefused: null },
         identity,
         parsed,
@@ -45,7 +46,7 @@ export function createBirthWay(parts) {
   }
 
   return {
-    async accept(message, identity, { device: name }) {
+    async handle(message, identity, { device: name }) {
       const refused = await register(message, identity);
       await deadLetters.put(message, name, refused);
       await sightings.note(message, identity);

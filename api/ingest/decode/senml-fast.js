@@ -1,6 +1,6 @@
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
-import { PATHS } from '../refusals.js';
 import { JsonCursor } from './json-cursor.js';
+import { PATHS } from './refusals.js';
 import { addSample } from './senml.js';
 
 const COMMA = 0x2c;
@@ -33,19 +33,19 @@ const blankState = () => ({ bn: '', bt: 0, bv: -0, n: '', t: 0, v: 0 });
  * Whatever is unusual or wrong it leaves to `readSenml`, which says what it is; here nothing is refused for its form.
  *
  * @param {Buffer} payload
- * @param {import('../basket.js').Basket} basket to be emptied where this declines
+ * @param {import('./message-batch.js').MessageBatch} batch to be emptied where this declines
  * @returns {boolean} false: declined
  */
-export function readCommonSenml(payload, basket) {
+export function readCommonSenml(payload, batch) {
   const cursor = new JsonCursor(payload);
   if (!cursor.pass(OPEN_ARRAY)) return false;
-  basket.pathOf = PATHS.senml;
+  batch.pathOf = PATHS.senml;
   const state = blankState();
   let index = 0;
   do {
     if (index === MAX_SAMPLES_PER_MESSAGE || !readRecord(cursor, state)) return false;
     const { bn, bt, bv, n, t, v } = state;
-    addSample(index++, n === '' ? bn : bn + n, bt + t, bv + v, basket);
+    addSample(index++, n === '' ? bn : bn + n, bt + t, bv + v, batch);
   } while (cursor.pass(COMMA));
   return cursor.pass(CLOSE_ARRAY) && Number.isNaN(cursor.peek());
 }

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
-import { Basket } from '../../../api/ingest/basket.js';
-import { decode } from '../../../api/ingest/formats/index.js';
+import { decode } from '../../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
 /** @param {string | Buffer} payload @param {string} [contentType] */
 function read(payload, contentType) {
-  const basket = new Basket({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
-  decode(Buffer.from(payload), contentType, basket);
-  const found = [...basket.sensors].flatMap(([sensor, { times, values }]) =>
+  const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
+  decode(Buffer.from(payload), contentType, batch);
+  const found = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
     times.map((ts, at) => [sensor, ts - NOW, values[at]]),
   );
-  return { found, refused: basket.refused.map(({ code }) => code), counts: basket.counts };
+  return { found, refused: batch.refused.map(({ code }) => code), counts: batch.counts };
 }
 
 const PLAIN = '[{"sensor_id":"t","value":1}]';

@@ -1,0 +1,139 @@
+import { MillraceError } from '../../../common/errors.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { parseJson, readPlain } from './json.js';
+import { MessageBatch } from './message-batch.js';
+import { PATHS, refusalOf } from './refusals.js';
+import { readSenml } from './senml.js';
+import { parseSenmlCbor } from './senml-cbor.js';
+import { readCommonSenml } from './senml-fast.js';
+
+/** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
+const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'];
+
+/** What a payload is, by its content type. @type {Record<string, (payload: Buffer, batch: MessageBatch) => void>} */
+const BY_TYPE = {
+  'application/json': readJson,
+  'text/json': readJson,
+  'application/senml+json': readSenmlJson,
+  'application/senml+cbor': readCbor,
+  'application/cbor': readCbor,
+};
+
+/** Decodes messages and validates each measurement in them, by the settings of this process. */
+export class MessageDecoder {
+  #historyMs;
+  #maxClockSkewMs;
+  #relative;
+
+  /** @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean }} limits how old and how far ahead a time may be, and whether it may be relative to now */
+  constructor({ historyMs, maxClockSkewMs, relativeTimes }) {
+    this.#historyMs = historyMs;
+    this.#maxClockSkewMs = maxClockSkewMs;
+    this.#relative = relativeTimes;
+  }
+
+  /**
+   * @param {Buffer} payload
+   * @param {string | undefined} contentType
+   * @param {number} receivedAt epoch ms
+   * @param {number} [now] epoch ms, for a message that was received before: its age counts from then
+   * @returns {MessageBatch} its good measurements, and a refusal for each other; a message that is bad as a whole has one refusal, of index -1
+   */
+  decode(payload, contentType, receivedAt, now = receivedAt) {
+    const batch = this.emptyBatch(receivedAt, now);
+    try {
+      decode(payload, contentType, batch);
+    } catch (error) {
+      if (!(error instanceof MillraceError)) throw error;
+      batch.clear();
+      batch.refused.push(refusalOf(error.code, error));
+    }
+    return batch;
+  }
+
+  /** An empty batch with the same rules, for Sparkplug's own decoder. @param {number} receivedAt epoch ms @param {number} [now] epoch ms */
+  emptyBatch(receivedAt, now = receivedAt) {
+    return new MessageBatch({
+      receivedAt,
+      oldest: now - this.#historyMs,
+      newest: now + this.#maxClockSkewMs,
+      relative: this.#relative,
+    });
+  }
+}
+
+/**
+ * Reads a payload into the batch: by its content type, else by its shape.
+ *
+ * @param {Buffer} payload
+ * @param {string | undefined} contentType as MQTT 5 or HTTP carry it
+ * @param {MessageBatch} batch
+ * @throws {MillraceError} `malformed`, `unknown_format`, `too_large`: for the message as a whole
+ */
+export function decode(payload, contentType, batch) {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  const read = type ? BY_TYPE[type] : byShape(payload);
+  if (!read) {
+    throw new MillraceError(
+      'unknown_format',
+      type ? `no decoder for ${type}` : 'the payload begins like no format that is known',
+    );
+  }
+  read(payload, batch);
+}
+
+/** @param {Buffer} payload @param {MessageBatch} batch */
+function readJson(payload, batch) {
+  if (readCommonSenml(payload, batch)) return;
+  batch.clear();
+  const content = parseJson(payload);
+  const elements = limited(elementsOf(content));
+  if (Array.isArray(content) && isSenml(elements[0])) readSenml(elements, batch);
+  else {
+    batch.pathOf = Array.isArray(content) ? PATHS.array : PATHS.object;
+    readPlain(elements, batch);
+  }
+}
+
+/** @param {Buffer} payload @param {MessageBatch} batch */
+function readSenmlJson(payload, batch) {
+  if (readCommonSenml(payload, batch)) return;
+  batch.clear();
+  readSenml(limited(packOf(parseJson(payload))), batch);
+}
+
+/** @param {Buffer} payload @param {MessageBatch} batch */
+function readCbor(payload, batch) {
+  readSenml(limited(parseSenmlCbor(payload)), batch);
+}
+
+/** @param {object} content @returns {unknown[]} */
+const elementsOf = (content) => (Array.isArray(content) ? content : [content]);
+
+/** @param {unknown} content @returns {unknown[]} its records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
+function packOf(content) {
+  if (Array.isArray(content)) return content;
+  throw new MillraceError('malformed', 'must be an array of SenML records');
+}
+
+/** @param {unknown[]} elements */
+function limited(elements) {
+  if (elements.length <= MAX_SAMPLES_PER_MESSAGE) return elements;
+  throw new MillraceError('too_large', `${elements.length} samples; ${MAX_SAMPLES_PER_MESSAGE} are the most`);
+}
+
+/** @param {Buffer} payload */
+function byShape(payload) {
+  const first = payload.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
+  // An array in CBOR begins with 0x80 to 0x9f (RFC 8949, section 3.1), which no text does.
+  if (first !== undefined && first >= 0x80 && first <= 0x9f) return readCbor;
+  // A letter, a digit, a quote: text that is no measurement, yet somebody's attempt at JSON.
+  return first === undefined || (first >= 0x20 && first < 0x7f) ? readJson : undefined;
+}
+
+/** @param {unknown} element */
+const isSenml = (element) =>
+  element !== null &&
+  typeof element === 'object' &&
+  !('sensor_id' in element) &&
+  SENML_LABELS.some((label) => label in element);
