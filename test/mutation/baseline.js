@@ -45,7 +45,7 @@ export async function measureTests({ cache, sources, graph, pool, onStatus, sign
     const before = known[test];
     if (before?.key === key) return tests.set(test, before);
     const { result, coverage } = await pool.use(({ directory }) =>
-      withCoverage({ directory, files }, (env) =>
+      withCoverage({ directory, files, wholeFunctions: true }, (env) =>
         runTests([test], { directory, limitMs: () => LIMIT_MS, env, signal }),
       ),
     );

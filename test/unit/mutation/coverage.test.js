@@ -35,6 +35,19 @@ test('Coverage: a block that ran in one that did not: the inner one counts', () 
   ]);
 });
 
+test('Coverage: whole functions are asked for: a block that V8 reports as skipped counts', () => {
+  const [startOffset, endOffset] = [0, 100];
+  const ranges = [
+    { startOffset, endOffset, count: 1 },
+    { startOffset: 20, endOffset: 40, count: 0 },
+  ];
+  const never = { ranges: [{ startOffset: 60, endOffset: 80, count: 0 }] };
+  expect(executed({ url: '', functions: [{ ranges }, never] }, true)).toEqual([
+    [0, 60],
+    [80, 100],
+  ]);
+});
+
 test('Coverage: a file that no process loaded: nothing is covered', () => {
   expect(covers(undefined, 0)).toBe(false);
 });
