@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
+import { createPreparedWrites } from './prepared-writes.js';
 import { reasonOf } from './reason.js';
 import { WriteMerger } from './write-merger.js';
 
@@ -75,13 +76,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     }
   }
 
-  /** @param {Query[]} queries @param {Buffer} [routingKey] @returns {Promise<unknown>} */
-  function execute(queries, routingKey) {
-    const [only] = queries;
-    if (queries.length === 1 && only) return client.execute(only.query, only.params, { routingKey });
-    return client.batch(queries, { logged: false, routingKey });
-  }
-
+  const execute = createPreparedWrites(client);
   const merger = new WriteMerger({
     enter: gate.enter,
     giveBack: () => gate.leave(performance.now()),

@@ -1,0 +1,223 @@
+import { createRequire } from 'node:module';
+
+/**
+ * Sends writes with less work than the driver's public functions need. It uses modules of cassandra-driver that are not part of its
+ * interface, so it asks them first whether they are as they are known here (4.10), and stays away where they are not.
+ *
+ * Measured against the public functions, alternating on a busy machine: 1.2 times fewer CPU microseconds for one row, 1.3 times fewer for
+ * each row of a batch of ten. What is saved:
+ * - A statement is looked up once, not once for each row of each batch: `client.batch` awaits one promise for each row.
+ * - A frame is written once, into one Buffer. The driver writes each number and each length into a Buffer of its own and joins them:
+ *   17 for each row of six values.
+ *
+ * Everything else stays the driver's: choice of the node, retries, timeouts, preparing again on a node that has forgotten a
+ * statement, timestamps, the request tracker.
+ */
+
+/** @typedef {import('./session.js').Query} Query */
+/** @typedef {(queries: Query[], routingKey: Buffer | undefined) => Promise<unknown>} SendWrites */
+/** @typedef {{ queryId?: Buffer, meta: unknown }} PreparedInfo of the driver */
+
+/** The version of the protocol whose frames are written here (native_protocol_v4.spec, sections 2, 4.1.6 and 4.1.7). */
+const PROTOCOL_VERSION = 4;
+const HEADER_BYTES = 9;
+const EXECUTE = 0x0a;
+const BATCH = 0x0d;
+const UNLOGGED = 1;
+const PREPARED = 1;
+/** Flags of EXECUTE and BATCH. */
+const VALUES = 0x01;
+const PAGE_SIZE = 0x04;
+const SERIAL_CONSISTENCY = 0x10;
+const TIMESTAMP = 0x20;
+
+/**
+ * @param {import('cassandra-driver').Client} client
+ * @returns {SendWrites} of this client; by its public functions where the driver's inside is another
+ */
+export function createPreparedWrites(client) {
+  /** @type {SendWrites} */
+  const sendPublicly = (queries, routingKey) => {
+    const [only] = queries;
+    if (queries.length === 1 && only) return client.execute(only.query, only.params, { routingKey });
+    return client.batch(queries, { logged: false, routingKey });
+  };
+  const inside = insideOf(client);
+  if (!inside) return sendPublicly;
+  const { driver, metadata } = inside;
+  const { ExecuteFrame, BatchFrame } = /** @type {any} */ (framesOf(driver));
+  /** @type {Map<string, PreparedInfo>} */
+  const prepared = new Map();
+
+  /** @param {string} query @returns {PreparedInfo | null} null: the driver has not prepared it yet */
+  function preparedOf(query) {
+    const known = prepared.get(query);
+    if (known) return known;
+    const info = metadata.getPreparedInfo(/** @type {any} */ (client).keyspace, query);
+    if (!info.queryId) return null;
+    prepared.set(query, info);
+    return info;
+  }
+
+  return (queries, routingKey) => {
+    if (!routingKey) return sendPublicly(queries, routingKey);
+    const items = [];
+    for (const { query, params } of queries) {
+      const info = preparedOf(query);
+      if (!info || !params.every(Buffer.isBuffer)) return sendPublicly(queries, routingKey);
+      items.push({ query, params, queryId: info.queryId, meta: info.meta });
+    }
+    const options = driver.DefaultExecutionOptions.create({ logged: false, routingKey }, client);
+    const [only] = items;
+    const request =
+      items.length === 1 && only
+        ? new ExecuteFrame(only.query, only.queryId, only.params, options, only.meta)
+        : new BatchFrame(items, options);
+    return driver.RequestHandler.send(request, options, client);
+  };
+}
+
+/**
+ * The modules of the driver that are used here, if they have all that is expected of them.
+ *
+ * @param {import('cassandra-driver').Client} client
+ * @returns {{ driver: any, metadata: { getPreparedInfo: (keyspace: string, query: string) => PreparedInfo } } | null}
+ */
+export function insideOf(client) {
+  const { metadata } = /** @type {any} */ (client);
+  if (typeof metadata?.getPreparedInfo !== 'function') return null;
+  try {
+    // The driver has no types for these modules.
+    const load = /** @type {(module: string) => any} */ (createRequire(import.meta.url));
+    const { BatchRequest, ExecuteRequest } = load('cassandra-driver/lib/requests');
+    const { DefaultExecutionOptions } = load('cassandra-driver/lib/execution-options');
+    const RequestHandler = load('cassandra-driver/lib/request-handler');
+    const isKnown =
+      BatchRequest?.prototype.write.length === 2 &&
+      ExecuteRequest?.prototype.write.length === 2 &&
+      typeof DefaultExecutionOptions?.create === 'function' &&
+      typeof RequestHandler?.send === 'function';
+    if (!isKnown) return null;
+    return { driver: { BatchRequest, ExecuteRequest, DefaultExecutionOptions, RequestHandler }, metadata };
+  } catch {
+    return null;
+  }
+}
+
+/** @typedef {{ protocolVersion: number }} Encoder of the driver */
+
+/**
+ * Requests of the driver that write their frame at once. Where a request has anything that is not expected here, the driver writes it.
+ *
+ * @param {any} driver
+ */
+export function framesOf({ BatchRequest, ExecuteRequest }) {
+  class ExecuteFrame extends ExecuteRequest {
+    /** @param {Encoder} encoder @param {number} streamId @returns {Buffer} */
+    write(encoder, streamId) {
+      const { options, timestamp, consistency, params, queryId } = this;
+      if (!isPlain(encoder, options)) return super.write(encoder, streamId);
+      const fetchSize = options.getFetchSize();
+      const serial = options.getSerialConsistency();
+      const body =
+        2 + queryId.length + 3 + valuesBytes(params) + (fetchSize > 0 ? 4 : 0) + tailBytes(serial, timestamp);
+      const frame = startFrame(EXECUTE, streamId, body);
+      let at = writeShortBytes(frame, HEADER_BYTES, queryId);
+      at = frame.writeUInt16BE(consistency, at);
+      const flags = VALUES | (fetchSize > 0 ? PAGE_SIZE : 0) | tailFlags(serial, timestamp);
+      at = frame.writeUInt8(flags, at);
+      at = writeValues(frame, at, params);
+      if (fetchSize > 0) at = frame.writeInt32BE(fetchSize, at);
+      writeTail(frame, at, serial, timestamp);
+      this.length = body;
+      return frame;
+    }
+  }
+
+  class BatchFrame extends BatchRequest {
+    /** @param {Encoder} encoder @param {number} streamId @returns {Buffer} */
+    write(encoder, streamId) {
+      const { options, timestamp, queries } = this;
+      if (!isPlain(encoder, options)) return super.write(encoder, streamId);
+      const serial = options.getSerialConsistency();
+      let body = 1 + 2 + 2 + 1 + tailBytes(serial, timestamp);
+      for (const { queryId, params } of queries) body += 1 + 2 + queryId.length + valuesBytes(params);
+      const frame = startFrame(BATCH, streamId, body);
+      let at = frame.writeUInt8(UNLOGGED, HEADER_BYTES);
+      at = frame.writeUInt16BE(queries.length, at);
+      for (const { queryId, params } of queries) {
+        at = frame.writeUInt8(PREPARED, at);
+        at = writeShortBytes(frame, at, queryId);
+        at = writeValues(frame, at, params);
+      }
+      at = frame.writeUInt16BE(options.getConsistency(), at);
+      at = frame.writeUInt8(tailFlags(serial, timestamp), at);
+      writeTail(frame, at, serial, timestamp);
+      this.length = body;
+      return frame;
+    }
+  }
+
+  return { ExecuteFrame, BatchFrame };
+}
+
+/** @param {Encoder} encoder @param {any} options @returns {boolean} whether a frame has nothing beside statements, values, consistency and timestamp */
+const isPlain = (encoder, options) =>
+  encoder.protocolVersion === PROTOCOL_VERSION &&
+  !options.isQueryTracing() &&
+  !options.getCustomPayload() &&
+  !options.getPageState() &&
+  !options.getKeyspace();
+
+/** @param {number} opcode @param {number} streamId @param {number} body bytes */
+function startFrame(opcode, streamId, body) {
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + body);
+  frame.writeUInt8(PROTOCOL_VERSION, 0);
+  frame.writeUInt8(0, 1);
+  frame.writeInt16BE(streamId, 2);
+  frame.writeUInt8(opcode, 4);
+  frame.writeInt32BE(body, 5);
+  return frame;
+}
+
+/** @param {Buffer[]} params */
+function valuesBytes(params) {
+  let bytes = 2;
+  for (const { length } of params) bytes += 4 + length;
+  return bytes;
+}
+
+/** @param {Buffer} frame @param {number} at @param {Buffer[]} params @returns {number} the offset behind them */
+function writeValues(frame, at, params) {
+  let next = frame.writeUInt16BE(params.length, at);
+  for (const value of params) {
+    next = frame.writeInt32BE(value.length, next);
+    frame.set(value, next);
+    next += value.length;
+  }
+  return next;
+}
+
+/** @param {Buffer} frame @param {number} at @param {Buffer} bytes @returns {number} the offset behind them */
+function writeShortBytes(frame, at, bytes) {
+  const next = frame.writeUInt16BE(bytes.length, at);
+  frame.set(bytes, next);
+  return next + bytes.length;
+}
+
+/** The driver's Long. @typedef {{ high: number, low: number }} Long */
+
+/** @param {number | undefined} serial @param {Long | null} timestamp */
+const tailFlags = (serial, timestamp) => (serial ? SERIAL_CONSISTENCY : 0) | (timestamp ? TIMESTAMP : 0);
+
+/** @param {number | undefined} serial @param {Long | null} timestamp */
+const tailBytes = (serial, timestamp) => (serial ? 2 : 0) + (timestamp ? 8 : 0);
+
+/** @param {Buffer} frame @param {number} at @param {number | undefined} serial @param {Long | null} timestamp */
+function writeTail(frame, at, serial, timestamp) {
+  let next = at;
+  if (serial) next = frame.writeUInt16BE(serial, next);
+  if (!timestamp) return;
+  frame.writeInt32BE(timestamp.high, next);
+  frame.writeInt32BE(timestamp.low, next + 4);
+}
