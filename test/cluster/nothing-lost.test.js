@@ -19,6 +19,7 @@ import { createDeliveryRecord, noteLostMessage } from './kit/deliveries.js';
 import { cuts, databaseFaults, killWorker, restartMosquitto } from './kit/faults.js';
 import { startFleet } from './kit/fleet.js';
 import { createJudge } from './kit/judge.js';
+import { publishThroughKill } from './kit/merged.js';
 import { createProgress } from './kit/progress.js';
 import { sentByPartition } from './kit/sent.js';
 import { createWorker } from './kit/worker.js';
@@ -155,6 +156,20 @@ test(
     expect(sent.length).toBeGreaterThan(100);
     const written = sent.filter(({ cql }) => cql.startsWith('INSERT INTO message'));
     expect(written.length).toBeGreaterThanOrEqual(devices.length);
+  },
+  TIMEOUT_MS,
+);
+
+test.each([1, 2, 3])(
+  'Merged writes: %i copies of each partition, a node is killed: every acknowledged sample is stored',
+  async (copies) => {
+    const { expected, found, partitions } = await publishThroughKill(cluster, { copies, afterwards });
+    expect([...found].filter(([, values]) => values.join() !== expected.join())).toEqual([]);
+    expect(partitions).toBeGreaterThan(1);
+    expect(partitions).toBeLessThanOrEqual(10);
+    say(
+      `${copies} copies: all samples of ${found.size} devices are stored, ${partitions} partitions a request`,
+    );
   },
   TIMEOUT_MS,
 );

@@ -1,0 +1,85 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { connect } from '../../../api/store/connect.js';
+import { SENT_REQUESTS } from '../../../api/store/sent-request.js';
+import { readSettings } from '../../../common/settings.js';
+import { connectDevice } from '../../support/device.js';
+import { startTestSystem } from '../../support/system.js';
+
+const CLIENTS = 8;
+const DEVICES = 60;
+const MESSAGES_PER_DEVICE = 12;
+
+/** So few requests at once that writes wait, and leave together. */
+const IN_FLIGHT = '3';
+
+/** @param {unknown} value as it was given to the driver */
+const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));
+
+/**
+ * Publishes while one of three nodes is killed and comes back, in a keyspace of its own.
+ *
+ * @param {import('../../../infra/engine/cluster.js').Cluster} cluster all of it up
+ * @param {{ copies: number, afterwards: (task: () => unknown) => void }} options `copies` of each partition
+ * @returns {Promise<{ expected: number[], found: Map<string, number[]>, partitions: number }>} the values of each device, those that
+ *   are stored of each, and the most partitions that one request had
+ */
+export async function publishThroughKill(cluster, { copies, afterwards }) {
+  const settings = {
+    CQL_CONTACT_POINTS: cluster.contactPoints.join(','),
+    CQL_KEYSPACE: `merged_${copies}`,
+    INGEST_MAX_IN_FLIGHT: IN_FLIGHT,
+    LATEST_GROUPS: '4',
+  };
+  const { cql } = readSettings(settings, { envFile: '' });
+  const database = await connect(cql, { applicationName: 'test' });
+  afterwards(() => database.shutdown());
+  await database.execute(
+    `CREATE KEYSPACE ${cql.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': ${copies}}`,
+    [],
+    { prepare: false },
+  );
+  let partitions = 0;
+  const note = (/** @type {any} */ { application, query }) => {
+    if (application !== 'millrace' || !Array.isArray(query)) return;
+    const keys = query.map(({ params, meta }) =>
+      meta.partitionKeys.map((/** @type {number} */ index) => textOf(params[index])).join(),
+    );
+    partitions = Math.max(partitions, new Set(keys).size);
+  };
+  subscribe(SENT_REQUESTS, note);
+  afterwards(() => unsubscribe(SENT_REQUESTS, note));
+
+  const system = await startTestSystem({ settings });
+  afterwards(() => system.stop());
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connectDevice(system)));
+  for (const client of clients) afterwards(() => client.end());
+  const begin = Date.now() - 120_000;
+  const names = Array.from({ length: DEVICES }, (_, index) => `merged-${index}`);
+  const values = Array.from({ length: MESSAGES_PER_DEVICE }, (_, index) => index);
+  /** @param {number[]} some */
+  const publish = (some) =>
+    Promise.all(
+      some.flatMap((value) =>
+        names.map((name, index) =>
+          clients[index % CLIENTS]?.measure(name, [{ sensor_id: 's', ts: begin + value * 1000, value }]),
+        ),
+      ),
+    );
+  await publish(values.slice(0, 2));
+  const during = publish(values.slice(2));
+  const victim = cluster.nodes[1];
+  await victim?.kill();
+  await cluster.start();
+  await during;
+
+  /** @type {Map<string, number[]>} */
+  const found = new Map();
+  for (const name of names) {
+    const items = await system.all(`/devices/${name}/sensors/s/measurements`);
+    found.set(
+      name,
+      items.map(({ value }) => Number(value)).sort((a, b) => a - b),
+    );
+  }
+  return { expected: values, found, partitions };
+}
