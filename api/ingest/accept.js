@@ -1,5 +1,5 @@
 import { brokenNameRule } from '../../schema/ids.js';
-import { isAwaited, laneOf } from './backpressure/device-queue.js';
+import { isBarrier, queueKeyOf } from './backpressure/device-queue.js';
 import { refusalOf, wholeRefusal } from './refusals.js';
 import { parseTopic } from './topics.js';
 
@@ -38,9 +38,9 @@ import { parseTopic } from './topics.js';
  *
  * @param {object} parts
  * @param {import('./progress.js').Progress} parts.progress
- * @param {import('./backpressure/byte-budget.js').Budget} parts.budget
+ * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.budget
  * @param {import('./identities.js').Identities} parts.identities
- * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
+ * @param {import('./backpressure/device-queue.js').DeviceQueue} parts.deviceQueue
  * @param {import('./ways/index.js').Ways} parts.ways
  * @param {boolean} parts.takesSparkplug false: another process takes it
  * @param {import('./dead-letter-box.js').DeadLetterBox} parts.deadLetters
@@ -51,7 +51,8 @@ import { parseTopic } from './topics.js';
  * @param {import('../metrics.js').Metrics} parts.metrics
  */
 export function createAccept(parts) {
-  const { progress, budget, identities, lanes, ways, takesSparkplug, deadLetters, failures, notices } = parts;
+  const { progress, budget, identities, deviceQueue, ways, takesSparkplug, deadLetters, failures, notices } =
+    parts;
   const { trustedClock, maxMessageBytes, metrics } = parts;
 
   /**
@@ -83,7 +84,7 @@ export function createAccept(parts) {
     }
     const work = () => ways.accept(message, identity, topic);
     try {
-      return await lanes.run(laneOf(topic, identity), isAwaited(topic), work);
+      return await deviceQueue.run(queueKeyOf(topic, identity), isBarrier(topic), work);
     } catch (error) {
       return refuse(message, topic, refusalOf(failures.codeOf(error, message), error));
     }

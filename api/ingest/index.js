@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { createPatience } from '../patience.js';
 import { createAccept } from './accept.js';
-import { createBudget } from './backpressure/byte-budget.js';
-import { createLanes } from './backpressure/device-queue.js';
+import { ByteBudget } from './backpressure/byte-budget.js';
+import { DeviceQueue } from './backpressure/device-queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { createFailures } from './failures.js';
 import { createIdentities } from './identities.js';
@@ -95,14 +95,14 @@ export function createIngest(parts) {
     metrics,
     vitals,
   });
-  const budget = createBudget(BUDGET_BYTES);
-  const lanes = createLanes();
+  const budget = new ByteBudget(BUDGET_BYTES);
+  const deviceQueue = new DeviceQueue();
   const progress = createProgress({ answeredAt: () => patience.answeredAt });
   const { accept } = createAccept({
     progress,
     budget,
     identities: createIdentities(),
-    lanes,
+    deviceQueue,
     ways,
     takesSparkplug: config.sparkplug,
     deadLetters,
@@ -113,9 +113,9 @@ export function createIngest(parts) {
     metrics,
   });
   const isStuck = () => patience.failingForMs > STUCK_AFTER_MS;
-  const submission = createSubmission({ budget, isStuck, lanes, measurements, clock, metrics, vitals });
+  const submission = createSubmission({ budget, isStuck, deviceQueue, measurements, clock, metrics, vitals });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
-  const { replay } = createReplay({ budget, lanes, ways, maxMessageBytes, clock });
+  const { replay } = createReplay({ budget, deviceQueue, ways, maxMessageBytes, clock });
 
   return {
     accept,
@@ -125,7 +125,7 @@ export function createIngest(parts) {
     /** Of `accept`. */
     progress,
     /** For messages; intakes that can hold their devices back read no further while there is none. */
-    room: budget.room,
+    room: budget,
     async start() {
       await Promise.all([trustedClock.start(), registry.start()]);
     },

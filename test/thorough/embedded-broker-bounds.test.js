@@ -3,7 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
-import { createBudget } from '../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../api/ingest/broker/index.js';
 import { createMetrics } from '../../api/metrics.js';
 import { readSettings } from '../../common/settings.js';
@@ -24,7 +24,7 @@ const afterwards = useCleanUps();
  * @param {number} budgetBytes
  */
 async function startBroker(budgetBytes) {
-  const budget = createBudget(budgetBytes);
+  const budget = new ByteBudget(budgetBytes);
   let isAway = true;
   /** @type {Array<() => void>} */
   const away = [];
@@ -40,7 +40,7 @@ async function startBroker(budgetBytes) {
     host: null,
     maxMessageBytes: 1024 * 1024,
     accept: ({ payload, signal }) => budget.run(payload.length, settle, signal),
-    room: budget.room,
+    room: budget,
     clock: Date.now,
     logger: pino({ level: 'silent' }),
     metrics,
