@@ -4,7 +4,7 @@ import { PacketScanner, PacketTooLarge } from './packet-scanner.js';
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
 /** A connection reads this many packets, and then the others have their turn. */
-const SLICE_PACKETS = 32;
+const SLICE_PACKETS = 128;
 
 /** Bytes that a slice is cut from: what Node.js reads from a socket in one piece. */
 const CHUNK_BYTES = 65_536;
@@ -16,7 +16,7 @@ const CHUNK_BYTES = 65_536;
  * operating system's buffers fill, and TCP holds the device back.
  *
  *     socket  [CONNECT][SUBSCRIBE][SUBSCRIBE] ... [SUBSCRIBE][PUBL        the rest of a PUBLISH is still to come
- *              `--1--'  `------------ 32 -------------'
+ *              `--1--'  `------------ 128 ------------'
  *
  * It gives `null` while:
  * - too many messages of this connection are unsettled;

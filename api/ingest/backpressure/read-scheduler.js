@@ -6,7 +6,7 @@ import { Queue } from './queue.js';
  * their work comes after the read: 10,000 SUBSCRIBE take 0.2 s to parse, and a second to answer.
  */
 const TURN_MS = 8;
-const TURN_PACKETS = 256;
+const TURN_PACKETS = 512;
 
 /**
  * Shares the event loop between the connections of the broker. Each connection reads one slice of packets, and then goes
@@ -42,8 +42,9 @@ export class ReadScheduler {
    */
   mayRead(needsRoom) {
     if (needsRoom && this.#room.isFull) return false;
-    const isFirst =
-      this.#isResuming || (this.#others.size === 0 && (this.#messages.size === 0 || !needsRoom));
+    // It has its turn, even if the time ended between the resume and its question.
+    if (this.#isResuming) return true;
+    const isFirst = this.#others.size === 0 && (this.#messages.size === 0 || !needsRoom);
     return isFirst && this.#hasTime();
   }
 
