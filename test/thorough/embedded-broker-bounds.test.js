@@ -10,7 +10,14 @@ import { readSettings } from '../../common/settings.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { everybodyMayConnect } from '../support/credentials.js';
 import { readSeries } from '../support/metrics.js';
-import { connectBytes, PINGREQ, pubackIds, publishBytes, subscribeBytes } from '../support/mqtt-bytes.js';
+import {
+  connectBytes,
+  DISCONNECT,
+  PINGREQ,
+  pubackIds,
+  publishBytes,
+  subscribeBytes,
+} from '../support/mqtt-bytes.js';
 import { until } from '../support/until.js';
 
 const TOPIC = 'iot/v1/d/measurements';
@@ -28,7 +35,9 @@ async function startBroker(budgetBytes) {
   let isAway = true;
   /** @type {Array<() => void>} */
   const away = [];
+  let accepted = 0;
   const settle = async () => {
+    accepted++;
     if (isAway) await new Promise((resolve) => away.push(() => resolve(undefined)));
     return /** @type {const} */ ('accepted');
   };
@@ -51,6 +60,7 @@ async function startBroker(budgetBytes) {
     broker,
     budget,
     metrics,
+    accepted: () => accepted,
     url: `mqtt://127.0.0.1:${broker.port}`,
     settleAll() {
       isAway = false;
@@ -209,6 +219,18 @@ test('a subscriber that stops reading is passed over, the others get everything;
     for (let sent = 0; sent < 100; sent++) await publish();
     return broker.check().says === '2 clients';
   });
+});
+
+test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the same write: all are settled', async () => {
+  const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
+  settleAll();
+  const { socket } = await openDevice(broker, [], 'hurried');
+  const messages = Array.from({ length: 5000 }, () => publishBytes(TOPIC, 'x'));
+  socket.end(Buffer.concat([...messages, DISCONNECT]));
+  await until(() => broker.check().says === '0 clients');
+  await until(() => budget.used === 0);
+  expect(accepted()).toBe(5000);
+  expect((await metrics.oversized.get()).values[0]?.value ?? 0).toBe(0);
 });
 
 test('of messages with QoS 2 that are never completed the payload is not kept', async () => {
