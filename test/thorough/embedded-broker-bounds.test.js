@@ -221,6 +221,22 @@ test('a subscriber that stops reading is passed over, the others get everything;
   });
 });
 
+test('Embedded broker: device floods, database away: the flood has one slice in front of another device', async () => {
+  const { broker, settleAll, accepted } = await startBroker(64 * MB);
+  const messages = Array.from({ length: 10_000 }, (_, index) => publishBytes(TOPIC, 'x', index + 1));
+  const flood = await openDevice(broker, [Buffer.concat(messages)], 'flood');
+  await until(() => accepted() >= 64);
+  const begun = accepted();
+  // It had fewer than 64 messages unsettled when it read its last slice of 128.
+  expect(begun).toBeLessThan(64 + 128);
+  const quiet = await openDevice(broker, [publishBytes(TOPIC, 'x', 1)], 'quiet');
+  await until(() => accepted() > begun);
+  expect(accepted()).toBe(begun + 1);
+  settleAll();
+  await until(() => quiet.acknowledged().length === 1 && flood.acknowledged().length === messages.length);
+  expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
+});
+
 test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the same write: all are settled', async () => {
   const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
   settleAll();
