@@ -1,4 +1,4 @@
-import { createQueue } from '../ingest/backpressure/queue.js';
+import { Queue } from '../ingest/backpressure/queue.js';
 
 /**
  * Lets a bounded number do something at once; the others wait in order.
@@ -6,8 +6,8 @@ import { createQueue } from '../ingest/backpressure/queue.js';
  * @param {number} most
  */
 export function createTurnstile(most) {
-  /** @type {ReturnType<typeof createQueue<() => void>>} */
-  const waiting = createQueue();
+  /** @type {Queue<() => void>} */
+  const waiting = new Queue();
   let inside = 0;
 
   function leave() {

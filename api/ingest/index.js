@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { createPatience } from '../patience.js';
-import { createBudget } from './backpressure/byte-budget.js';
-import { createLanes } from './backpressure/device-queue.js';
+import { ByteBudget } from './backpressure/byte-budget.js';
+import { DeviceQueue } from './backpressure/device-queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { MessageDecoder } from './decode/index.js';
 import { createHandlers } from './handlers/index.js';
@@ -61,8 +61,8 @@ export function createIngest(parts) {
   const historyMs = config.retention.historyDays * DAY_MS;
   const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes });
   const strays = createStrays({ clock });
-  const budget = createBudget(BUDGET_BYTES);
-  const lanes = createLanes();
+  const budget = new ByteBudget(BUDGET_BYTES);
+  const deviceQueue = new DeviceQueue();
   const progress = createProgress({ answeredAt: () => patience.answeredAt });
   const late = createLateWriter({
     store: store.history,
@@ -82,7 +82,7 @@ export function createIngest(parts) {
     {
       progress,
       budget,
-      lanes,
+      deviceQueue,
       decoder,
       registry,
       samples,
@@ -112,9 +112,18 @@ export function createIngest(parts) {
     },
   );
   const isStuck = () => patience.failingForMs > STUCK_AFTER_MS;
-  const submission = createSubmission({ budget, isStuck, lanes, decoder, pipeline, clock, metrics, vitals });
+  const submission = createSubmission({
+    budget,
+    isStuck,
+    deviceQueue,
+    decoder,
+    pipeline,
+    clock,
+    metrics,
+    vitals,
+  });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
-  const { replay } = createReplay({ budget, lanes, pipeline, maxMessageBytes, clock });
+  const { replay } = createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock });
 
   return {
     handleMessage: pipeline.handleMessage,
@@ -124,7 +133,7 @@ export function createIngest(parts) {
     /** Of `handleMessage`. */
     progress,
     /** For messages; intakes that can hold their devices back read no further while there is none. */
-    room: budget.room,
+    room: budget,
     async start() {
       await Promise.all([trustedClock.start(), registry.start()]);
     },

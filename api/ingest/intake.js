@@ -24,7 +24,7 @@ const WILLS_MS = 1000;
  * @param {import('../../common/settings.js').Config} parts.config
  * @param {import('../tls/own-certificate.js').OwnCertificate | null} [parts.tls] of the embedded broker
  * @param {import('./pipeline.js').HandleMessage} parts.handleMessage
- * @param {import('./backpressure/byte-budget.js').Room} parts.room for messages
+ * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.room for messages
  * @param {import('./progress.js').Progress} parts.progress of `handleMessage`
  * @param {() => boolean} parts.isHopeless nothing can be settled now
  * @param {() => number} parts.clock epoch ms

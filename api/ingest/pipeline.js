@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
-import { isAwaited, laneOf } from './backpressure/device-queue.js';
+import { isBarrier, queueKeyOf } from './backpressure/device-queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
 import { parseTopic } from './topics.js';
@@ -76,8 +76,8 @@ export class IngestPipeline {
    * @param {import('../vitals.js').Vitals} context.vitals
    * @param {object} deps
    * @param {import('./progress.js').Progress} deps.progress
-   * @param {import('./backpressure/byte-budget.js').Budget} deps.budget
-   * @param {import('./backpressure/device-queue.js').Lanes} deps.lanes
+   * @param {import('./backpressure/byte-budget.js').ByteBudget} deps.budget
+   * @param {import('./backpressure/device-queue.js').DeviceQueue} deps.deviceQueue
    * @param {import('./decode/index.js').MessageDecoder} deps.decoder
    * @param {import('./registry/index.js').Registry} deps.registry
    * @param {import('./sample-writer.js').SampleWriter} deps.samples
@@ -160,7 +160,7 @@ export class IngestPipeline {
       return this.#refuse(message, topic, wholeRefusal('too_large', rule));
     }
     try {
-      return await this.#deps.lanes.run(laneOf(topic, identity), isAwaited(topic), () =>
+      return await this.#deps.deviceQueue.run(queueKeyOf(topic, identity), isBarrier(topic), () =>
         topic.kind === 'measurements'
           ? this.#handleMeasurements(message, identity, topic)
           : this.#handlers.handle(message, identity, topic),

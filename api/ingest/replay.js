@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { isAwaited, laneOf } from './backpressure/device-queue.js';
+import { isBarrier, queueKeyOf } from './backpressure/device-queue.js';
 import { notReplayable, resultOrRefusal } from './ingest-result.js';
 import { parseTopic } from './topics.js';
 
@@ -11,13 +11,13 @@ import { parseTopic } from './topics.js';
  * What is refused again is told: it has its letter. Doing it twice writes the same rows.
  *
  * @param {object} parts
- * @param {import('./backpressure/byte-budget.js').Budget} parts.budget
- * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
+ * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.budget
+ * @param {import('./backpressure/device-queue.js').DeviceQueue} parts.deviceQueue
  * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
  * @param {number} parts.maxMessageBytes
  * @param {() => number} parts.clock epoch ms
  */
-export function createReplay({ budget, lanes, pipeline, maxMessageBytes, clock }) {
+export function createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock }) {
   return {
     /**
      * @param {import('../store/dead-letters/letter.js').StoredLetter} letter
@@ -38,7 +38,7 @@ export function createReplay({ budget, lanes, pipeline, maxMessageBytes, clock }
         if (size > maxMessageBytes) throw new MillraceError('too_large');
         const kept = { payload, contentType, receivedAt, now: clock(), isRefused };
         const work = () => pipeline.replay(kept, identity, parsed);
-        return budget.run(size, () => lanes.run(laneOf(parsed, identity), isAwaited(parsed), work));
+        return budget.run(size, () => deviceQueue.run(queueKeyOf(parsed, identity), isBarrier(parsed), work));
       });
     },
   };

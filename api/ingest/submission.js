@@ -1,5 +1,5 @@
 import { MillraceError } from '../../common/errors.js';
-import { createBudget } from './backpressure/byte-budget.js';
+import { ByteBudget } from './backpressure/byte-budget.js';
 import { resultOf, resultOrRefusal } from './ingest-result.js';
 
 /** Bytes of submissions that are being received and settled at once: a slow sender holds its part of these alone. */
@@ -21,9 +21,9 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * unlike a broker they have no acknowledgement that can be held back, and would try again while they are waited for.
  *
  * @param {object} parts
- * @param {import('./backpressure/byte-budget.js').Budget} parts.budget of all messages
+ * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.budget of all messages
  * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
- * @param {import('./backpressure/device-queue.js').Lanes} parts.lanes
+ * @param {import('./backpressure/device-queue.js').DeviceQueue} parts.deviceQueue
  * @param {import('./decode/index.js').MessageDecoder} parts.decoder
  * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
  * @param {() => number} parts.clock epoch ms
@@ -31,8 +31,8 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * @param {import('../vitals.js').Vitals} parts.vitals
  */
 export function createSubmission(parts) {
-  const { budget, isStuck, lanes, decoder, pipeline, clock, metrics, vitals } = parts;
-  const places = createBudget(MOST_BYTES);
+  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, vitals } = parts;
+  const places = new ByteBudget(MOST_BYTES);
 
   /** @param {Submission} submission @param {Buffer} payload @returns {Promise<import('./ingest-result.js').IngestResult>} */
   async function settle({ device, contentType }, payload) {
@@ -58,10 +58,10 @@ export function createSubmission(parts) {
      */
     async submit(submission) {
       const { device, bytes, read, signal } = submission;
-      if (isStuck() || !budget.room.fits(bytes) || !places.room.fits(bytes)) throw new MillraceError('busy');
+      if (isStuck() || !budget.fits(bytes) || !places.fits(bytes)) throw new MillraceError('busy');
       return places.run(bytes, async () => {
         const payload = await read();
-        const work = () => lanes.run(device.id, false, () => settle(submission, payload));
+        const work = () => deviceQueue.run(device.id, false, () => settle(submission, payload));
         const result = await budget.run(payload.length, work, signal);
         metrics.messages.inc({ result: 'settled' });
         return result;

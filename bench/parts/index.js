@@ -1,5 +1,6 @@
 import { cost } from './cost.js';
 import { dashboard } from './dashboard.js';
+import { fairness } from './fairness.js';
 import { fleet } from './fleet.js';
 import { guards } from './guards.js';
 import { historySize } from './history-size.js';
@@ -41,6 +42,7 @@ export const PARTS = [
   tutorial,
   latency,
   overload,
+  fairness,
   cost,
   fleet,
   guards,

@@ -64,8 +64,8 @@ export const MUST_DIE = [
   },
   {
     file: 'api/ingest/backpressure/byte-budget.js',
-    before: 'used -= payloadBytes + MESSAGE_OVERHEAD;',
-    after: 'used -= payloadBytes;',
+    before: 'this.#used -= payloadBytes + MESSAGE_OVERHEAD;',
+    after: 'this.#used -= payloadBytes;',
     test: 'test/unit/ingest/backpressure/byte-budget.test.js',
   },
   {
@@ -88,9 +88,21 @@ export const MUST_DIE = [
   },
   {
     file: 'api/ingest/backpressure/device-queue.js',
-    before: 'const done = before ? before.then(work, work) : work();',
-    after: 'const done = work();',
+    before: 'const result = before ? before.then(work, work) : work();',
+    after: 'const result = work();',
     test: 'test/unit/ingest/backpressure/device-queue.test.js',
+  },
+  {
+    file: 'api/ingest/backpressure/read-scheduler.js',
+    before: 'return this.#packets < TURN_PACKETS && ',
+    after: 'return ',
+    test: 'test/unit/ingest/backpressure/read-scheduler.test.js',
+  },
+  {
+    file: 'api/ingest/backpressure/read-scheduler.js',
+    before: 'return isFirst && this.#hasTime();',
+    after: 'return this.#hasTime();',
+    test: 'test/unit/ingest/backpressure/read-scheduler.test.js',
   },
   // Packing and reading.
   {

@@ -23,13 +23,16 @@ function packet(first, ...parts) {
 /** @param {number} id */
 const packetId = (id) => Buffer.from([id >> 8, id & 0xff]);
 
-/** @param {{ clientId: string, keepalive?: number, clean?: boolean }} options `keepalive` in s */
-export const connectBytes = ({ clientId, keepalive = 0, clean = true }) =>
+/** @typedef {{ topic: string, payload: string }} Will of QoS 1 */
+
+/** @param {{ clientId: string, keepalive?: number, clean?: boolean, will?: Will }} options `keepalive` in s */
+export const connectBytes = ({ clientId, keepalive = 0, clean = true, will }) =>
   packet(
     0x10,
     string('MQTT'),
-    Buffer.from([4, clean ? 2 : 0, keepalive >> 8, keepalive & 0xff]),
+    Buffer.from([4, (clean ? 2 : 0) | (will ? 0x0c : 0), keepalive >> 8, keepalive & 0xff]),
     string(clientId),
+    ...(will ? [string(will.topic), string(will.payload)] : []),
   );
 
 /**
@@ -43,8 +46,12 @@ export const publishBytes = (topic, payload, id, qos = 1) =>
     ? packet(0x30, string(topic), Buffer.from(payload))
     : packet(0x30 | (qos << 1), string(topic), packetId(id), Buffer.from(payload));
 
-/** To everything, with QoS 0. @param {number} id */
-export const subscribeBytes = (id) => packet(0x82, packetId(id), string('#'), Buffer.from([0]));
+/** With QoS 0. @param {number} id @param {string} [filter] default: everything */
+export const subscribeBytes = (id, filter = '#') =>
+  packet(0x82, packetId(id), string(filter), Buffer.from([0]));
+
+/** @param {number} id @param {string} filter */
+export const unsubscribeBytes = (id, filter) => packet(0xa2, packetId(id), string(filter));
 
 export const PINGREQ = Buffer.from([0xc0, 0]);
 

@@ -44,7 +44,7 @@ export function createVirtualDatabase({ servers, serviceMs, most = 1024 }) {
   function request() {
     arrived++;
     const permit = permits.enter();
-    if (permit) void permit.then(send);
+    if (permit !== undefined) void permit.then(send);
     else send();
   }
 

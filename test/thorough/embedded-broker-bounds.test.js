@@ -3,14 +3,21 @@ import { connect as connectTcp } from 'node:net';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
-import { createBudget } from '../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../api/ingest/broker/index.js';
 import { createMetrics } from '../../api/metrics.js';
 import { readSettings } from '../../common/settings.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { everybodyMayConnect } from '../support/credentials.js';
 import { readSeries } from '../support/metrics.js';
-import { connectBytes, PINGREQ, pubackIds, publishBytes, subscribeBytes } from '../support/mqtt-bytes.js';
+import {
+  connectBytes,
+  DISCONNECT,
+  PINGREQ,
+  pubackIds,
+  publishBytes,
+  subscribeBytes,
+} from '../support/mqtt-bytes.js';
 import { until } from '../support/until.js';
 
 const TOPIC = 'iot/v1/d/measurements';
@@ -24,11 +31,13 @@ const afterwards = useCleanUps();
  * @param {number} budgetBytes
  */
 async function startBroker(budgetBytes) {
-  const budget = createBudget(budgetBytes);
+  const budget = new ByteBudget(budgetBytes);
   let isAway = true;
   /** @type {Array<() => void>} */
   const away = [];
+  let accepted = 0;
   const settle = async () => {
+    accepted++;
     if (isAway) await new Promise((resolve) => away.push(() => resolve(undefined)));
     return /** @type {const} */ ('accepted');
   };
@@ -40,7 +49,7 @@ async function startBroker(budgetBytes) {
     host: null,
     maxMessageBytes: 1024 * 1024,
     handleMessage: ({ payload, signal }) => budget.run(payload.length, settle, signal),
-    room: budget.room,
+    room: budget,
     clock: Date.now,
     logger: pino({ level: 'silent' }),
     metrics,
@@ -51,6 +60,7 @@ async function startBroker(budgetBytes) {
     broker,
     budget,
     metrics,
+    accepted: () => accepted,
     url: `mqtt://127.0.0.1:${broker.port}`,
     settleAll() {
       isAway = false;
@@ -209,6 +219,34 @@ test('a subscriber that stops reading is passed over, the others get everything;
     for (let sent = 0; sent < 100; sent++) await publish();
     return broker.check().says === '2 clients';
   });
+});
+
+test('Embedded broker: device floods, database away: the flood has one slice in front of another device', async () => {
+  const { broker, settleAll, accepted } = await startBroker(64 * MB);
+  const messages = Array.from({ length: 10_000 }, (_, index) => publishBytes(TOPIC, 'x', index + 1));
+  const flood = await openDevice(broker, [Buffer.concat(messages)], 'flood');
+  await until(() => accepted() >= 64);
+  const begun = accepted();
+  // It had fewer than 64 messages unsettled when it read its last slice of 128.
+  expect(begun).toBeLessThan(64 + 128);
+  const quiet = await openDevice(broker, [publishBytes(TOPIC, 'x', 1)], 'quiet');
+  await until(() => accepted() > begun);
+  expect(accepted()).toBe(begun + 1);
+  settleAll();
+  await until(() => quiet.acknowledged().length === 1 && flood.acknowledged().length === messages.length);
+  expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
+});
+
+test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the same write: all are settled', async () => {
+  const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
+  settleAll();
+  const { socket } = await openDevice(broker, [], 'hurried');
+  const messages = Array.from({ length: 5000 }, () => publishBytes(TOPIC, 'x'));
+  socket.end(Buffer.concat([...messages, DISCONNECT]));
+  await until(() => broker.check().says === '0 clients');
+  await until(() => budget.used === 0);
+  expect(accepted()).toBe(5000);
+  expect((await metrics.oversized.get()).values[0]?.value ?? 0).toBe(0);
 });
 
 test('of messages with QoS 2 that are never completed the payload is not kept', async () => {

@@ -1,119 +1,118 @@
 import { MillraceError } from '../../../common/errors.js';
-import { createQueue } from './queue.js';
+import { Queue } from './queue.js';
 
-/** What a message costs beside its payload: its decoded samples, its promises, its place in queues; in bytes. */
+/** Bytes that a message costs in addition to its payload: decoded samples, promises, places in queues. */
 const MESSAGE_OVERHEAD = 2048;
 
 /**
- * Bounds the bytes of messages that are being settled. Messages enter in the order in which they came; one that is
- * larger than the whole budget enters alone. Those that wait are in memory all the same, so intakes read no further
- * while somebody waits, and what a closed connection has waiting leaves.
- *
- * @param {number} most bytes
+ * Bounds the bytes of messages that are being settled. Messages enter in the order in which they came. One that is
+ * larger than the whole budget enters alone. A message that waits is in memory as well, so message sources read no
+ * further while any waits, and the waiting messages of a closed connection leave.
  */
-export function createBudget(most) {
-  let used = 0;
-  /** @type {ReturnType<typeof createQueue<{ cost: number, enter: () => void }>>} */
-  const waiting = createQueue();
+export class ByteBudget {
+  #limit;
+  #used = 0;
+  /** @type {Queue<{ cost: number, enter: () => void }>} */
+  #waiting = new Queue();
   /** @type {Array<() => void>} */
-  const onRoom = [];
+  #listeners = [];
 
-  /** @param {number} cost */
-  const fits = (cost) => used === 0 || used + cost <= most;
-
-  function admit() {
-    for (let next = waiting.first; next && fits(next.cost); next = waiting.first) {
-      waiting.shift();
-      used += next.cost;
-      next.enter();
-    }
-    if (waiting.size === 0) for (const listener of onRoom) listener();
+  /** @param {number} limit bytes */
+  constructor(limit) {
+    this.#limit = limit;
   }
-
-  /**
-   * @param {number} cost
-   * @param {AbortSignal} [signal]
-   * @returns {Promise<void>}
-   */
-  const untilAdmitted = (cost, signal) =>
-    new Promise((resolve, reject) => {
-      const leave = waiting.push({
-        cost,
-        enter() {
-          signal?.removeEventListener('abort', giveUp);
-          resolve();
-        },
-      });
-      function giveUp() {
-        leave();
-        reject(new MillraceError('unavailable', 'The connection closed before the message was begun.'));
-        admit();
-      }
-      signal?.addEventListener('abort', giveUp, { once: true });
-    });
 
   /**
    * @param {number} payloadBytes
-   * @param {AbortSignal} [signal] whoever waits for the message is gone; what was begun is finished all the same
-   * @returns {Promise<void> | undefined} settles when the message may be begun; undefined: at once
-   * @throws {MillraceError} `unavailable`: aborted before it was begun
+   * @param {AbortSignal} [signal] aborts when nobody waits for the message any longer; a message that began is finished
+   * @returns {Promise<void> | undefined} settles when the message may begin; undefined: at once
+   * @throws {MillraceError} `unavailable`: aborted before it began
    */
-  function enter(payloadBytes, signal) {
+  enter(payloadBytes, signal) {
     const cost = payloadBytes + MESSAGE_OVERHEAD;
-    if (waiting.size > 0 || !fits(cost)) return untilAdmitted(cost, signal);
-    used += cost;
+    if (this.isFull || !this.#hasRoom(cost)) return this.#untilAdmitted(cost, signal);
+    this.#used += cost;
     return undefined;
   }
 
-  /** @param {number} payloadBytes of a message that was let in */
-  function leave(payloadBytes) {
-    used -= payloadBytes + MESSAGE_OVERHEAD;
-    admit();
+  /** @param {number} payloadBytes of a message that entered */
+  leave(payloadBytes) {
+    this.#used -= payloadBytes + MESSAGE_OVERHEAD;
+    this.#admit();
   }
 
-  return {
-    enter,
-    leave,
+  /**
+   * @template T
+   * @param {number} payloadBytes
+   * @param {() => Promise<T>} work begins at once where there is room
+   * @param {AbortSignal} [signal] as of `enter`
+   * @returns {Promise<T>}
+   * @throws {MillraceError} `unavailable`: aborted before it began
+   */
+  async run(payloadBytes, work, signal) {
+    const admitted = this.enter(payloadBytes, signal);
+    if (admitted !== undefined) await admitted;
+    try {
+      return await work();
+    } finally {
+      this.leave(payloadBytes);
+    }
+  }
 
-    /**
-     * @template T
-     * @param {number} payloadBytes
-     * @param {() => Promise<T>} work begun at once where there is room
-     * @param {AbortSignal} [signal] whoever waits for the work is gone; what was begun is finished all the same
-     * @returns {Promise<T>}
-     * @throws {MillraceError} `unavailable`: aborted before it was begun
-     */
-    async run(payloadBytes, work, signal) {
-      const room = enter(payloadBytes, signal);
-      if (room !== undefined) await room;
-      try {
-        return await work();
-      } finally {
-        leave(payloadBytes);
-      }
-    },
+  /** Whether messages wait: another one would only wait behind them. */
+  get isFull() {
+    return this.#waiting.size > 0;
+  }
 
-    /** What an intake has to know, so that it reads no more than there is room for. */
-    room: {
-      /** Whether messages wait: what is read now only waits behind them. */
-      get full() {
-        return waiting.size > 0;
-      },
-      /** @param {number} payloadBytes @returns {boolean} whether a message of this size would be begun at once */
-      fits: (payloadBytes) => waiting.size === 0 && fits(payloadBytes + MESSAGE_OVERHEAD),
-      /** @param {() => void} listener called whenever a message has left and nobody waits any more */
-      onFree(listener) {
-        onRoom.push(listener);
-      },
-    },
-    get used() {
-      return used;
-    },
-    get waiting() {
-      return waiting.size;
-    },
-  };
+  /** @param {number} payloadBytes @returns {boolean} whether a message of this size would begin at once */
+  fits(payloadBytes) {
+    return !this.isFull && this.#hasRoom(payloadBytes + MESSAGE_OVERHEAD);
+  }
+
+  /** @param {() => void} listener called whenever a message has left and none waits any more */
+  onFree(listener) {
+    this.#listeners.push(listener);
+  }
+
+  /** Bytes of messages that are being settled, with their overhead. */
+  get used() {
+    return this.#used;
+  }
+
+  get waiting() {
+    return this.#waiting.size;
+  }
+
+  /** @param {number} cost */
+  #hasRoom(cost) {
+    return this.#used === 0 || this.#used + cost <= this.#limit;
+  }
+
+  #admit() {
+    for (let next = this.#waiting.first; next && this.#hasRoom(next.cost); next = this.#waiting.first) {
+      this.#waiting.shift();
+      this.#used += next.cost;
+      next.enter();
+    }
+    if (!this.isFull) for (const listener of this.#listeners) listener();
+  }
+
+  /** @param {number} cost @param {AbortSignal} [signal] @returns {Promise<void>} */
+  #untilAdmitted(cost, signal) {
+    return new Promise((resolve, reject) => {
+      const leave = this.#waiting.push({
+        cost,
+        enter() {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        },
+      });
+      const abort = () => {
+        leave();
+        reject(new MillraceError('unavailable', 'The connection closed before the message was begun.'));
+        this.#admit();
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
 }
-
-/** @typedef {ReturnType<typeof createBudget>} Budget */
-/** @typedef {Budget['room']} Room */

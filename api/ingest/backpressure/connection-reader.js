@@ -1,77 +1,166 @@
-/** What one connection may have unsettled before it is read no further. */
-const MOST_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
+import { PacketScanner, PacketTooLarge } from './packet-scanner.js';
+
+/** Unsettled messages of one connection at which it is read no further. */
+const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
+
+/** A connection reads this many packets, and then the others have their turn. */
+const SLICE_PACKETS = 128;
+
+/** Bytes that a slice is cut from: what Node.js reads from a socket in one piece. */
+const CHUNK_BYTES = 65_536;
 
 /**
- * Back-pressure for one connection of the broker. The broker reads with `socket.read()` whenever something is
- * readable and hands every packet on at once; so this socket says that nothing is there while too many messages of it
- * are unsettled, or while messages of any connection wait for the byte budget. The operating system's buffers fill,
- * and TCP holds the device back.
+ * Backpressure for one connection of the broker. aedes reads with `socket.read()` whenever something is readable, and
+ * handles every packet of it in the same turn of the event loop. So this reader takes the place of `socket.read()`: it
+ * hands over one slice of packets when the connection has its turn, and otherwise `null`, as if nothing had come. The
+ * operating system's buffers fill, and TCP holds the device back.
  *
- * @param {import('node:net').Socket} socket
- * @param {object} parts
- * @param {(chunk: Uint8Array) => void} parts.onRead sees everything that is read
- * @param {import('./read-scheduler.js').Turns} parts.turns
- * @param {() => boolean} parts.isConnected until then it is read in any case: CONNECT is answered, whatever is waiting
+ *     socket  [CONNECT][SUBSCRIBE][SUBSCRIBE] ... [SUBSCRIBE][PUBL        the rest of a PUBLISH is still to come
+ *              `--1--'  `------------ 128 ------------'
+ *
+ * It gives `null` while:
+ * - too many messages of this connection are unsettled;
+ * - messages of any connection wait for the byte budget, or this turn of the event loop has been used up;
+ * - the CONNECT is being answered. aedes would queue what comes behind it, and handle it all at once.
  */
-export function createFlow(socket, { onRead, turns, isConnected }) {
-  const read = socket.read.bind(socket);
-  let messages = 0;
-  let bytes = 0;
-  let held = false;
-  let stopped = false;
+export class ConnectionReader {
+  #socket;
+  #read;
+  #scheduler;
+  #scanner;
+  #isConnected;
+  #onTooLarge;
+  #messages = 0;
+  #bytes = 0;
+  /** Somebody asked while too much was unsettled. */
+  #isHeld = false;
+  #isStopped = false;
+  /** Bytes that were read and put back, behind the last slice. */
+  #putBack = 0;
   /** @type {(() => void) | null} set while it waits for its turn */
-  let leaveTurns = null;
+  #cancelWait = null;
 
-  const full = () => stopped || messages >= MOST_UNSETTLED.messages || bytes >= MOST_UNSETTLED.bytes;
-
-  function readOn() {
-    leaveTurns = null;
-    socket.emit('readable');
+  /**
+   * @param {import('node:net').Socket} socket
+   * @param {object} options
+   * @param {import('./read-scheduler.js').ReadScheduler} options.scheduler
+   * @param {import('./packet-scanner.js').PacketLimit} options.packetLimit
+   * @param {(bytes: number) => void} options.onTooLarge a packet is larger than its limit; the socket is destroyed
+   * @param {() => boolean} options.isConnected whether its CONNECT has been answered
+   */
+  constructor(socket, { scheduler, packetLimit, onTooLarge, isConnected }) {
+    this.#socket = socket;
+    this.#scheduler = scheduler;
+    this.#scanner = new PacketScanner(packetLimit);
+    this.#onTooLarge = onTooLarge;
+    this.#isConnected = isConnected;
+    this.#read = socket.read.bind(socket);
+    socket.read = (size) => (size === 0 ? this.#peek() : this.#nextSlice());
+    socket.on('close', () => this.#cancelWait?.());
+    this.#endInTurn();
   }
 
-  socket.read = (size) => {
-    if (full()) {
-      held = true;
-      return null;
-    }
-    if (turns.full && isConnected()) {
-      leaveTurns ??= turns.wait(readOn);
-      return null;
-    }
-    const chunk = read(size);
-    if (chunk) onRead(chunk);
-    return chunk;
-  };
-  // A socket says that the device has left only when it is read. While messages wait nobody reads, and those of a
-  // device that has left would wait for nobody. One that has more to say is heard first, when its turn comes.
-  socket.on('readable', () => {
-    if (turns.full && socket.readableLength === 0) read(0);
-  });
-  socket.on('close', () => leaveTurns?.());
+  /** @param {number} size of a message that is now being settled, in bytes */
+  enter(size) {
+    this.#messages++;
+    this.#bytes += size;
+  }
 
-  return {
-    /** @param {number} size of a message that is now being settled, in bytes */
-    enter(size) {
-      messages++;
-      bytes += size;
-    },
-    /** @param {number} size of a message that is settled, in bytes */
-    leave(size) {
-      messages--;
-      bytes -= size;
-      if (!held || full()) return;
-      held = false;
-      socket.emit('readable');
-    },
-    /** Whether it may be we who do not read, so that the device's word remains unheard. */
-    get busy() {
-      return messages > 0 || leaveTurns !== null;
-    },
-    /** Nothing more is read from this connection. */
-    stop() {
-      stopped = true;
-    },
+  /** @param {number} size of a message that is settled, in bytes */
+  leave(size) {
+    this.#messages--;
+    this.#bytes -= size;
+    if (!this.#isHeld || this.#isFull) return;
+    this.#isHeld = false;
+    this.#socket.emit('readable');
+  }
+
+  /** Whether we may be the reason why nothing of the device is read. */
+  get isBusy() {
+    return this.#messages > 0 || this.#cancelWait !== null;
+  }
+
+  /** Nothing more is read from this connection. */
+  stop() {
+    this.#isStopped = true;
+  }
+
+  get #isFull() {
+    return this.#isStopped || this.#messages >= MAX_UNSETTLED.messages || this.#bytes >= MAX_UNSETTLED.bytes;
+  }
+
+  /** Node.js itself asks for 0 bytes, to have the socket go on. */
+  #peek() {
+    return this.#isFull ? null : this.#read(0);
+  }
+
+  /** @returns {Buffer | null} whole packets, and at the end the part of one that is there */
+  #nextSlice() {
+    if (this.#isFull) {
+      this.#isHeld = true;
+      return null;
+    }
+    // A socket reports that the device has left only when it is read, so it is read also when it is empty.
+    const isEmpty = this.#socket.readableLength === 0;
+    const isConnected = this.#isConnected();
+    if (!isEmpty && !isConnected && this.#scanner.packets > 0) return null;
+    const needsRoom = isConnected && !isEmpty;
+    if (!this.#scheduler.mayRead(needsRoom)) {
+      this.#cancelWait ??= this.#scheduler.wait(this.#resume, needsRoom);
+      return null;
+    }
+    return isEmpty ? this.#read() : this.#cut(isConnected ? SLICE_PACKETS : 1);
+  }
+
+  /**
+   * When a network fails, the system reports thousands of broken connections in one turn of the event loop. Closing one
+   * takes 0.1 ms, with its last will. So it happens in a turn, too. Node.js no longer reads after such an error.
+   */
+  #endInTurn() {
+    const socket = this.#socket;
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = (error) => {
+      if (!isReadError(error) || socket.destroyed) return destroy(error);
+      this.#scheduler.wait(() => {
+        this.#scheduler.spend(1);
+        destroy(error);
+      }, false);
+      return socket;
+    };
+  }
+
+  #resume = () => {
+    this.#cancelWait = null;
+    this.#socket.emit('readable');
   };
+
+  /** @param {number} maxPackets @returns {Buffer | null} */
+  #cut(maxPackets) {
+    const chunk = this.#readChunk();
+    if (!chunk) return null;
+    const before = this.#scanner.packets;
+    try {
+      const end = this.#scanner.scan(chunk, maxPackets);
+      this.#putBack = chunk.length - end;
+      if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
+      this.#scheduler.spend(this.#scanner.packets - before);
+      return chunk.subarray(0, end);
+    } catch (error) {
+      if (!(error instanceof PacketTooLarge)) throw error;
+      this.#onTooLarge(error.bytes);
+      this.#socket.destroy();
+      return null;
+    }
+  }
+
+  /** What was put back is read by its length: it is one piece then, and is not copied together with what came behind it. */
+  #readChunk() {
+    const { readableLength } = this.#socket;
+    const size = this.#putBack || Math.min(readableLength, CHUNK_BYTES);
+    return /** @type {Buffer | null} */ (size < readableLength ? this.#read(size) : this.#read());
+  }
 }
 
-/** @typedef {ReturnType<typeof createFlow>} Flow */
+/** @param {Error | undefined} error @returns {boolean} whether the operating system reported it for a read */
+const isReadError = (error) =>
+  error !== undefined && /** @type {NodeJS.ErrnoException} */ (error).syscall === 'read';

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { createQueue } from './queue.js';
+import { Queue } from './queue.js';
 
 /**
  * What bounds the requests in flight: `size` is looked at anew for each of them.
@@ -19,8 +19,8 @@ import { createQueue } from './queue.js';
  */
 export function createPermits(bound) {
   let inUse = 0;
-  /** @type {ReturnType<typeof createQueue<() => void>>} */
-  const waiting = createQueue();
+  /** @type {Queue<() => void>} */
+  const waiting = new Queue();
 
   /** Lets as many go as there are permits: a bound that has grown lets several. Called with every answer. */
   function goOn() {

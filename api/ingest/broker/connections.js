@@ -15,7 +15,7 @@ export function createConnections() {
   let heartbeat;
 
   function keepBusyAlive() {
-    for (const { flow, client } of open) if (flow.busy) keepAlive(client);
+    for (const { reader, client } of open) if (reader.isBusy) keepAlive(client);
   }
 
   return {
@@ -39,7 +39,7 @@ export function createConnections() {
 
     /** Nothing more is read. */
     quiesce() {
-      for (const { flow } of open) flow.stop();
+      for (const { reader } of open) reader.stop();
     },
 
     destroy() {

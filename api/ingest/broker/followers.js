@@ -6,18 +6,24 @@ import { reachesLive } from '../../live/topics.js';
  * @param {import('aedes').Aedes} aedes
  */
 export function createFollowers(aedes) {
-  /** @type {Set<import('aedes').Client>} */
-  const followers = new Set();
+  /** @type {Map<import('aedes').Client, Set<string>>} the filters that reach them */
+  const followers = new Map();
 
-  /** aedes keeps what a client subscribes to, but its types do not say so. @param {import('aedes').Client} client */
-  function look(client) {
-    const { subscriptions } = /** @type {{ subscriptions: object }} */ (/** @type {unknown} */ (client));
-    if (!client.closed && Object.keys(subscriptions).some(reachesLive)) followers.add(client);
-    else followers.delete(client);
-  }
-
-  aedes.on('subscribe', (_subscriptions, client) => look(client));
-  aedes.on('unsubscribe', (_filters, client) => look(client));
+  aedes.on('subscribe', (subscriptions, client) => {
+    if (client.closed) return;
+    for (const { topic, qos } of subscriptions) {
+      // MQTT 3.1.1, 3.9.3: refused.
+      if (/** @type {number} */ (qos) === 128 || !reachesLive(topic)) continue;
+      const filters = followers.get(client) ?? new Set();
+      followers.set(client, filters.add(topic));
+    }
+  });
+  aedes.on('unsubscribe', (unsubscribed, client) => {
+    const filters = followers.get(client);
+    if (!filters) return;
+    for (const filter of unsubscribed) filters.delete(filter);
+    if (filters.size === 0) followers.delete(client);
+  });
   aedes.on('clientDisconnect', (client) => followers.delete(client));
 
   return {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Aedes } from 'aedes';
-import { createTurns } from '../backpressure/read-scheduler.js';
+import { ReadScheduler } from '../backpressure/read-scheduler.js';
 import { createAccessNotices } from './access-notices.js';
 import { createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
@@ -26,7 +26,7 @@ import { createSettling } from './settling.js';
  * @param {import('../sparkplug/host.js').Host | null} parts.host null: Sparkplug is not taken
  * @param {number} parts.maxMessageBytes
  * @param {import('../pipeline.js').HandleMessage} parts.handleMessage
- * @param {import('../backpressure/byte-budget.js').Room} parts.room for messages
+ * @param {import('../backpressure/byte-budget.js').ByteBudget} parts.room for messages
  * @param {() => number} parts.clock epoch ms
  * @param {import('pino').Logger} parts.logger
  * @param {import('../../metrics.js').Metrics} parts.metrics
@@ -35,7 +35,7 @@ import { createSettling } from './settling.js';
 export function createBroker(parts) {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = parts;
   const connections = createConnections();
-  const turns = createTurns(parts.room);
+  const scheduler = new ReadScheduler(parts.room);
   let farewell = Promise.resolve();
   const connectionOf = connections.of;
   const notices = createAccessNotices({ logger });
@@ -66,7 +66,7 @@ export function createBroker(parts) {
   function onConnection(socket) {
     const connection = openConnection(socket, {
       aedes,
-      turns,
+      scheduler,
       maxMessageBytes,
       onTooLarge({ id }, bytes) {
         metrics.oversized.inc();

@@ -74,15 +74,15 @@ export function createSettling({ handleMessage, clock, connectionOf, mayPublish,
       settleWill(packet).then(() => done(), done);
       return;
     }
-    const { flow, owed, closed } = connection;
+    const { reader, owed, closed } = connection;
     const size = packet.payload.length;
-    flow.enter(size);
+    reader.enter(size);
     // Nothing is owed for QoS 0, also not that the connection is still there when it is handed on to others.
     const settled = packet.qos === 0 ? () => done() : owed.owe(done);
     settle(packet, closed).then(
       () => {
         settled();
-        flow.leave(size);
+        reader.leave(size);
       },
       // Never acknowledged: the device comes back and sends it again.
       () => client?.conn.destroy(),

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
-import { createBudget } from '../../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../../api/ingest/broker/index.js';
 import { createMetrics } from '../../../api/metrics.js';
 import { createOwnCertificate } from '../../../api/tls/own-certificate.js';
@@ -35,7 +35,7 @@ async function startBroker(bounds, tls) {
     host: null,
     maxMessageBytes: 1024 * 1024,
     handleMessage: async () => 'accepted',
-    room: createBudget(1024 * 1024).room,
+    room: new ByteBudget(1024 * 1024),
     clock: Date.now,
     logger: pino({ level: 'silent' }),
     metrics,

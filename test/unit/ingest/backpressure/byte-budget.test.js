@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
+import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const OVERHEAD = 2048;
@@ -13,7 +13,7 @@ test('messages enter in order, within the bound; one larger than the bound enter
         maxLength: 25,
       }),
       async (most, messages) => {
-        const budget = createBudget(most);
+        const budget = new ByteBudget(most);
         /** @type {number[]} */
         const begun = [];
         const inside = new Set();
@@ -41,7 +41,7 @@ test('messages enter in order, within the bound; one larger than the bound enter
 });
 
 test('work begins at once where there is room', () => {
-  const budget = createBudget(10 * OVERHEAD);
+  const budget = new ByteBudget(10 * OVERHEAD);
   let begun = false;
   void budget.run(100, async () => {
     begun = true;
@@ -50,7 +50,7 @@ test('work begins at once where there is room', () => {
 });
 
 test('who comes while others are let in does not overtake them', async () => {
-  const budget = createBudget(OVERHEAD);
+  const budget = new ByteBudget(OVERHEAD);
   /** @type {string[]} */
   const begun = [];
   /** @type {Promise<void>[]} */
@@ -65,7 +65,7 @@ test('who comes while others are let in does not overtake them', async () => {
 });
 
 test('what waits leaves when its signal aborts, and makes room for those behind it', async () => {
-  const budget = createBudget(3 * OVERHEAD);
+  const budget = new ByteBudget(3 * OVERHEAD);
   const gone = new AbortController();
   /** @type {string[]} */
   const begun = [];
@@ -85,7 +85,7 @@ test('what waits leaves when its signal aborts, and makes room for those behind 
 });
 
 test('what was begun before its signal aborts is finished', async () => {
-  const budget = createBudget(OVERHEAD);
+  const budget = new ByteBudget(OVERHEAD);
   const gone = new AbortController();
   const begun = budget.run(0, async () => turn().then(() => 'finished'), gone.signal);
   const waited = budget.run(0, async () => turn().then(() => 'finished'), gone.signal);
@@ -95,14 +95,14 @@ test('what was begun before its signal aborts is finished', async () => {
 });
 
 test('there is no room while somebody waits, and whoever asked is told of it when nobody does', async () => {
-  const budget = createBudget(OVERHEAD);
+  const budget = new ByteBudget(OVERHEAD);
   let told = 0;
-  budget.room.onFree(() => told++);
+  budget.onFree(() => told++);
   const messages = [1, 2, 3].map(() => budget.run(0, turn));
-  expect(budget.room.full).toBe(true);
+  expect(budget.isFull).toBe(true);
   await messages[0];
-  expect({ full: budget.room.full, told }).toEqual({ full: true, told: 0 });
+  expect({ full: budget.isFull, told }).toEqual({ full: true, told: 0 });
   await Promise.all(messages);
-  expect(budget.room.full).toBe(false);
+  expect(budget.isFull).toBe(false);
   expect(told).toBeGreaterThan(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLanes, isAwaited, laneOf } from '../../../../api/ingest/backpressure/device-queue.js';
+import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/backpressure/device-queue.js';
 import { parseTopic } from '../../../../api/ingest/topics.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -22,15 +22,15 @@ function createWork() {
   return work;
 }
 
-test('measurements of a device run beside each other; behind a birth they wait for it', async () => {
-  const lanes = createLanes();
+test('Device queue: measurements run at the same time; those behind a birth wait for it', async () => {
+  const queue = new DeviceQueue();
   const [a, b, birth, c, elsewhere] = [createWork(), createWork(), createWork(), createWork(), createWork()];
   const all = [
-    lanes.run('d', false, a.run),
-    lanes.run('d', false, b.run),
-    lanes.run('d', true, birth.run),
-    lanes.run('d', false, c.run),
-    lanes.run('e', false, elsewhere.run),
+    queue.run('d', false, a.run),
+    queue.run('d', false, b.run),
+    queue.run('d', true, birth.run),
+    queue.run('d', false, c.run),
+    queue.run('e', false, elsewhere.run),
   ];
   await turn();
   expect([a, b, birth, c, elsewhere].map(({ begun }) => begun)).toEqual([true, true, true, false, true]);
@@ -41,12 +41,12 @@ test('measurements of a device run beside each other; behind a birth they wait f
   await Promise.all(all);
 });
 
-test('births of one device come one after the other; one that fails holds up nobody', async () => {
-  const lanes = createLanes();
+test('Device queue: births run one after the other; one that fails delays no other', async () => {
+  const queue = new DeviceQueue();
   const [first, second, behind] = [createWork(), createWork(), createWork()];
-  const failing = lanes.run('d', true, first.run);
-  const following = lanes.run('d', true, second.run);
-  const last = lanes.run('d', false, behind.run);
+  const failing = queue.run('d', true, first.run);
+  const following = queue.run('d', true, second.run);
+  const last = queue.run('d', false, behind.run);
   await turn();
   expect([second.begun, behind.begun]).toEqual([false, false]);
   first.end(new Error('malformed'));
@@ -61,7 +61,7 @@ test('births of one device come one after the other; one that fails holds up nob
   await last;
 });
 
-describe('Lanes: which lane a message takes, and whether what follows waits for it', () => {
+describe('Device queue: key of a message, and whether later ones wait for it', () => {
   const id = '3388eef7-0000-5000-8000-000000000000';
   const identity = { id, bytes: Buffer.alloc(16), name: null };
   const edge = 'plant/edge-1';
@@ -76,8 +76,8 @@ describe('Lanes: which lane a message takes, and whether what follows waits for 
     ['spBv1.0/plant/DDEATH/edge-1/press', edge, true],
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
-  ])('%s: lane %s, awaited: %s', (topic, lane, awaited) => {
+  ])('%s: key %s, barrier: %s', (topic, key, barrier) => {
     const parsed = /** @type {import('../../../../api/ingest/topics.js').Topic} */ (parseTopic(topic));
-    expect([laneOf(parsed, identity), isAwaited(parsed)]).toEqual([lane, awaited]);
+    expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
   });
 });

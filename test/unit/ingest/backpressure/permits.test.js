@@ -74,7 +74,7 @@ test('requests that wait go on when the window has grown, several at once', asyn
 test('Permits: the bound has grown and requests still wait: a new request waits behind them', async () => {
   const bound = { size: 1 };
   const permits = createPermits(bound);
-  permits.enter();
+  void permits.enter();
   /** @type {string[]} */
   const entered = [];
   const first = permits.enter()?.then(() => entered.push('first'));

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createQueue } from '../../../../api/ingest/backpressure/queue.js';
+import { Queue } from '../../../../api/ingest/backpressure/queue.js';
 
 test('is what an array would be, however pushing, taking and leaving are mixed', () => {
   const step = fc.oneof(
@@ -10,7 +10,7 @@ test('is what an array would be, however pushing, taking and leaving are mixed',
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const queue = createQueue();
+      const queue = new Queue();
       /** @type {number[]} */
       let model = [];
       /** @type {Array<() => void>} */

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { shapeOf } from '../load/shapes.js';
+import { startObserving } from '../measure/observe.js';
+import { connectQuietDevices } from '../measure/quiet-devices.js';
+import { alternate, medianOf } from '../measure/rounds.js';
+import { othersOf, stealOf } from '../report/steal.js';
+import { figure } from '../report/table.js';
+
+/** One sample a message: most messages, and so the hardest flood. */
+const LOAD = '1x1';
+
+/** Enough for a p99 of each run: each of them sends a message a second. */
+const QUIET_DEVICES = 100;
+
+/** The device that floods has so many messages unacknowledged: more than a connection may have unsettled. */
+const UNACKNOWLEDGED = 1000;
+const FLOOD_DEVICE = 0;
+
+/** A run lasts so many times as long as one of a comparison. */
+const LONGER = 3;
+
+/** What a flood may raise the p99 of another device to. */
+const MAX_RATIO = 2;
+
+/** @typedef {'alone' | 'flooded'} Name */
+
+/**
+ * Devices that send a message a second to the embedded broker, alone and next to one that floods.
+ *
+ * @type {import('./index.js').Part<import('../measure/rounds.js').Round<Name, Measured>[]>}
+ */
+export const fairness = {
+  name: 'fairness',
+  title: `Quiet devices next to one that floods, embedded broker, load ${LOAD}`,
+
+  async run({ stand, flags, status }) {
+    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD));
+    const line = await stand.embedded('fairness', {});
+    const quiet = await connectQuietDevices({
+      url: line.url,
+      shape,
+      first: FLOOD_DEVICE + 1,
+      count: QUIET_DEVICES,
+    });
+    await quiet.measure(flags.warmMs);
+
+    /** @param {Name} name @returns {Promise<Measured>} */
+    async function measure(name) {
+      const flood = name === 'flooded' ? await startFlood(line.url, shape) : null;
+      await sleep(flags.warmMs);
+      const observed = await startObserving({ ...line.pids, database: stand.database });
+      const before = await line.committed();
+      const latencies = await quiet.measure(flags.runMs * LONGER);
+      const samples = (await line.committed()) - before;
+      const { steal, others } = await observed();
+      await flood?.terminate();
+      await quiet.measure(flags.warmMs);
+      return { ...latencies, samples, steal, others };
+    }
+
+    const rounds = await alternate({
+      names: /** @type {Name[]} */ (['alone', 'flooded']),
+      rounds: flags.rounds,
+      onStatus: status,
+      measure,
+    });
+    quiet.close();
+    return rounds;
+  },
+
+  tables: (rounds) => {
+    const ratio = medianOf(rounds, ({ alone, flooded }) => flooded.p99 / alone.p99);
+    return [
+      {
+        head: [
+          'PUBACK of a quiet device',
+          'p50 ms',
+          'p99 ms',
+          'max ms',
+          'samples committed',
+          'steal',
+          'others',
+        ],
+        rows: /** @type {Name[]} */ (['alone', 'flooded']).map((name) => [
+          name,
+          .../** @type {const} */ (['p50', 'p99', 'max', 'samples']).map((key) =>
+            figure(medianOf(rounds, (results) => results[name][key])),
+          ),
+          stealOf(rounds),
+          othersOf(rounds),
+        ]),
+      },
+      {
+        head: ['', 'ratio', 'wanted', 'met'],
+        rows: [
+          ['p99 flooded / alone', figure(ratio), `at most ${MAX_RATIO}`, ratio <= MAX_RATIO ? 'yes' : 'no'],
+        ],
+      },
+    ];
+  },
+};
+
+/** @param {string} url @param {import('../load/shapes.js').Shape} shape @returns {Promise<Worker>} */
+async function startFlood(url, shape) {
+  const worker = new Worker(new URL('../publisher/flood.js', import.meta.url), {
+    workerData: { url, shape, device: FLOOD_DEVICE, unacknowledged: UNACKNOWLEDGED },
+  });
+  await once(worker, 'online');
+  return worker;
+}
+
+/** @typedef {import('../measure/latencies.js').Latencies & { samples: number, steal: number, others: number }} Measured */

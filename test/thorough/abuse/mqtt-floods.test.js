@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { migrateDatabase } from '../../../api/store/migrate.js';
+import { readSettings } from '../../../common/settings.js';
+import { startApi } from '../../support/api-process.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { sharedContactPoint, uniqueName } from '../../support/engine.js';
+import { createFloods } from '../../support/floods.js';
+import { startHealthProbe } from '../../support/health-probe.js';
+import { dropKeyspace } from '../../support/keyspace.js';
+import { until } from '../../support/until.js';
+
+/**
+ * No client may stall the process for longer than 250 ms. The tests share two cores with the flood, the database and
+ * whatever else the machine does, so they allow five times as long. Before reads were sliced, these floods took 3 to 7 s.
+ */
+const STALL_MS = 5 * 250;
+
+const afterwards = useCleanUps();
+
+/** @type {import('../../support/api-process.js').ApiProcess} */
+let api;
+/** @type {import('../../../common/settings.js').Config} */
+let config;
+beforeAll(async () => {
+  const settings = {
+    CQL_CONTACT_POINTS: sharedContactPoint(),
+    CQL_KEYSPACE: uniqueName('t'),
+    MQTT_PORT: '0',
+    HTTP_PORT: '0',
+    LATEST_GROUPS: '4',
+  };
+  config = readSettings(settings, { envFile: '' });
+  await migrateDatabase(config);
+  api = await startApi(settings);
+});
+afterAll(async () => {
+  await api?.kill();
+  if (config) await dropKeyspace(config.cql);
+});
+
+const floods = () => createFloods(Number(new URL(api.mqttUrl).port), afterwards);
+
+/** @param {() => Promise<unknown>} flood @returns {Promise<number>} the longest answer of /healthz during it, in ms */
+async function longestStall(flood) {
+  const probe = startHealthProbe(`${api.httpUrl}/healthz`);
+  await flood();
+  return Math.max(...(await probe.stop()));
+}
+
+test.each([
+  ['10 connections with 10,000 SUBSCRIBE each', () => floods().subscribe(10, 10_000)],
+  ['4 connections with 50,000 UNSUBSCRIBE each', () => floods().unsubscribe(4, 50_000)],
+  ['20 connections with 32,768 PINGREQ each', () => floods().ping(20, 32_768)],
+  ['4 connections with 48,000 PUBREL, PUBACK and PUBREC each', () => floods().acknowledge(4, 48_000)],
+  ['CONNECT with 10,000 SUBSCRIBE in the same write', () => floods().subscribeAtOnce(4, 10_000)],
+])('Flood: %s in one write: the process answers others meanwhile', async (_, flood) => {
+  expect(await longestStall(flood)).toBeLessThan(STALL_MS);
+});
+
+test('Flood: 10,000 connections with a last will break off at once: the process answers others meanwhile', async () => {
+  const breakOff = await floods().prepareWills(10_000);
+  const clients = async () => {
+    const { checks } = /** @type {any} */ (await (await fetch(`${api.httpUrl}/readyz`)).json());
+    return JSON.stringify(checks).match(/(\d+) clients?/)?.[1];
+  };
+  expect(await clients()).toBe('10000');
+  const stall = await longestStall(async () => {
+    breakOff();
+    await until(async () => (await clients()) === '0');
+  });
+  expect(stall).toBeLessThan(STALL_MS);
+});
