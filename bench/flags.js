@@ -23,6 +23,7 @@ const FLAGS = {
  * @property {number} watchMs of an open dashboard
  * @property {number[]} inFlight requests in flight that a baseline is tried with
  * @property {number} bootMs of load before anything is measured
+ * @property {boolean} [quick] a look in a few minutes
  */
 
 /**
@@ -34,7 +35,8 @@ export function readFlags(argv) {
   const { only, shapes, rounds, run, watch, quick } = parseFlags('npm run bench --', FLAGS, argv);
   const names = PARTS.map(({ name }) => name);
   const problems = [];
-  const chosen = only === undefined ? names : only.split(',');
+  const usual = PARTS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);
+  const chosen = only === undefined ? usual : only.split(',');
   for (const name of chosen) if (!names.includes(name)) problems.push(`--only: no part is called ${name}`);
   const loads = shapes.split(',');
   for (const load of loads) if (!shapeOf(load)) problems.push(`--shapes: ${load} is no load such as 4x10`);
@@ -47,6 +49,7 @@ export function readFlags(argv) {
     watchMs: quick ? Math.min(watch, 60_000) : watch,
     warmMs: quick ? 750 : 1500,
     bootMs: quick ? 10_000 : 40_000,
+    quick,
     inFlight: quick ? [64, 256] : [16, 64, 256, 512],
   };
 }

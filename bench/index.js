@@ -13,8 +13,9 @@ await runCommand(async () => {
     name: 'bench',
     flags,
     async work({ stand, results, status, print }) {
-      await warm(stand, flags.bootMs, status);
-      for (const part of PARTS.filter(({ name }) => flags.only.includes(name))) {
+      const parts = PARTS.filter(({ name }) => flags.only.includes(name));
+      if (parts.some(({ onRequest }) => !onRequest)) await warm(stand, flags.bootMs, status);
+      for (const part of parts) {
         const result = await part.run({ stand, flags, status: (text) => status(`${part.name}: ${text}`) });
         results[part.name] = result;
         print(`\n${part.title}\n`);

@@ -7,6 +7,7 @@ import { latency } from './latency.js';
 import { live } from './live.js';
 import { overload } from './overload.js';
 import { packing } from './packing.js';
+import { peers } from './peers.js';
 import { pressure } from './pressure.js';
 import { reading } from './reading.js';
 import { disk } from './reading-disk.js';
@@ -31,6 +32,7 @@ import { workers } from './workers.js';
  * @typedef {object} Part
  * @property {string} name for --only
  * @property {string} title
+ * @property {boolean} [onRequest] it runs only where --only names it, and warms the database itself
  * @property {(context: Context) => Promise<R>} run
  * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
  */
@@ -52,4 +54,5 @@ export const PARTS = [
   dashboard,
   pressure,
   historySize,
+  peers,
 ];

@@ -12,7 +12,7 @@ import { telegrafToml } from './settings.js';
  * @param {string} options.dir
  * @param {import('./tools.js').Programs} options.programs
  * @param {import('./database.js').PeerDatabase} options.database
- * @param {import('../stand/broker.js').Broker} options.broker
+ * @param {Awaited<ReturnType<typeof import('../stand/broker.js').startBroker>>} options.broker
  * @param {string} [options.reachedAt] where Telegraf connects instead of to the broker: a wire
  * @param {import('../stand/child.js').Child} options.publisher
  * @param {number} options.connections of the publisher
