@@ -48,15 +48,15 @@ export async function killEach(target, { victims, forMs, status }) {
   const kills = [];
   const shape = { ...LOAD, format: target.format };
   for (const victim of victims) {
-    const { kill, start } = /** @type {Victim} */ (target.victims[victim]);
+    const part = /** @type {Victim} */ (target.victims[victim]);
     status(`kill -9 of ${victim}`);
     const from = Date.now();
     const ledger = new Ledger(shape);
     const end = await publishByLedger({ url: target.url, shape, rate: MESSAGES_PER_SECOND, ledger });
     await sleep(forMs);
-    await kill();
+    await part.kill();
     await sleep(AWAY_MS);
-    await start();
+    await part.start();
     await sleep(forMs);
     await end();
     status(`kill -9 of ${victim}: comparing with the database`);
