@@ -16,7 +16,14 @@ await runCommand(async () => {
       const parts = PARTS.filter(({ name }) => flags.only.includes(name));
       if (parts.some(({ onRequest }) => !onRequest)) await warm(stand, flags.bootMs, status);
       for (const part of parts) {
-        const result = await part.run({ stand, flags, status: (text) => status(`${part.name}: ${text}`) });
+        const result = await part.run({
+          stand,
+          flags,
+          status: (text) => status(`${part.name}: ${text}`),
+          keep(partial) {
+            results[part.name] = partial;
+          },
+        });
         results[part.name] = result;
         print(`\n${part.title}\n`);
         for (const { head, rows } of part.tables(result)) print(`${textTable(head, rows)}\n`);

@@ -22,6 +22,7 @@ import { workers } from './workers.js';
  * @property {import('../stand/index.js').Stand} stand
  * @property {import('../flags.js').BenchFlags} flags
  * @property {(text: string) => void} status says what is being done
+ * @property {(partial: unknown) => void} [keep] what is measured so far, for the raw file, should the rest fail
  */
 
 /**

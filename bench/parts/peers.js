@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readSettings } from '../../common/settings.js';
 import { medianOf } from '../measure/rounds.js';
-import { behindTelegraf, ourselves } from '../peers/contenders.js';
+import { behindTelegraf, closeOurs, ourselves } from '../peers/contenders.js';
 import { InfluxDb } from '../peers/influxdb.js';
 import { killEach, ourTarget, peerTarget } from '../peers/kills.js';
 import { measureMonth } from '../peers/month.js';
@@ -46,6 +46,7 @@ export const peers = {
     const killed = await QuestDb.open({ dir: join(stand.dir, 'questdb-k'), programs, durability: 'K' });
     const classK = await closing([killed], () => measureClass(context, 'K', [killed], programs));
 
+    context.keep?.([classK]);
     const dir = join(stand.dir, 'durable');
     const engineDir = join(dataDir, 'engine');
     const cassandra = await startDatabase({ dir, engineDir, durable: true, onStatus: status });
@@ -105,6 +106,7 @@ async function measureClass(context, durability, databases, programs) {
   }
   // Last: all of our own processes lose their database for a while.
   kills.millrace = await killEach(await ourTarget(stand), { victims: ours, forMs, status });
+  await closeOurs(stand);
   return { durability, rates, unstored, latency, kills, month };
 }
 

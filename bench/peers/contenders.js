@@ -1,5 +1,8 @@
 import { join } from 'node:path';
+import { signalProcess } from '../../infra/engine/processes.js';
 import { startBroker } from '../stand/broker.js';
+import { startIngest } from '../stand/ingest.js';
+import { createLine } from '../stand/line.js';
 import { createPace } from '../stand/wired.js';
 import { createPeer } from './telegraf.js';
 
@@ -25,9 +28,55 @@ export const ourselves = (stand) => ({
   format: 'senml',
   databasePid: () => stand.database,
   tunable: false,
-  line: () => stand.line('packed'),
-  wired: async () => (await stand.wired()).pace,
+  line: async () => (await openOurs(stand, { wired: false })).line,
+  wired: async () => (await openOurs(stand, { wired: true })).pace,
 });
+
+/** Our keyspace and client, the same for everything that is measured: migrations of one keyspace take up to a minute. */
+export const OURS = 'peers';
+
+/** The names under which the stand knows our processes: one at a time, since they share the keyspace. */
+const OUR_NAMES = ['ours', 'ours-wired'];
+
+/**
+ * @param {import('../stand/index.js').Stand} stand
+ * @param {{ wired: boolean }} options `wired`: ingest reaches its broker through the publisher's wire
+ */
+export async function openOurs(stand, { wired }) {
+  const [name, other] = wired ? [...OUR_NAMES].reverse() : OUR_NAMES;
+  await stand.close(String(other));
+  return stand.contender(String(name), async (dir) => {
+    const { publisher, connections } = stand;
+    const broker = await startBroker(join(dir, 'broker'));
+    const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
+    const settings = { ...stand.settings(OURS, reachedAt), ...broker.settings };
+    const { cql } = await stand.prepare(OURS);
+    const start = () => startIngest({ name: OURS, dir, settings });
+    let ingest = await start();
+    const line = createLine({ name: OURS, broker, ingest, publisher, connections });
+    return {
+      line,
+      pace: createPace({ line, broker, publisher, connections }),
+      broker,
+      cql,
+      /** Of ingest: to be killed in the middle. */
+      kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
+      async start() {
+        await ingest.stop();
+        ingest = await start();
+      },
+      async close() {
+        await ingest.stop();
+        await broker.stop();
+      },
+    };
+  });
+}
+
+/** @param {import('../stand/index.js').Stand} stand ends our own processes */
+export async function closeOurs(stand) {
+  for (const name of OUR_NAMES) await stand.close(name);
+}
 
 /**
  * @param {import('../stand/index.js').Stand} stand

@@ -49,7 +49,7 @@ export const answers = (url) =>
   );
 
 /** A merge that changes nothing on the disk for so long is over. */
-const STEADY_MS = 15_000;
+const STEADY_MS = 10_000;
 const MERGED_WITHIN_MS = 180_000;
 
 /**

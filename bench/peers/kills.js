@@ -1,15 +1,11 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signalProcess } from '../../infra/engine/processes.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 import { tagOf } from '../load/lines.js';
 import { sensorName } from '../load/payloads.js';
 import { samplesOf, shapeOf } from '../load/shapes.js';
 import { visitStored } from '../measure/stored.js';
-import { startBroker } from '../stand/broker.js';
-import { startIngest } from '../stand/ingest.js';
-import { openPeer } from './contenders.js';
+import { openOurs, openPeer } from './contenders.js';
 import { Ledger, publishByLedger } from './ledger.js';
 import { KNOWN_TUNING } from './settings.js';
 
@@ -100,38 +96,22 @@ export async function peerTarget(stand, database, programs) {
 
 /** @param {import('../stand/index.js').Stand} stand @returns {Promise<Target>} our own ingest, as it is */
 export async function ourTarget(stand) {
-  const name = 'killed';
-  const { broker, ingest, cql } = await stand.contender(name, async (dir) => {
-    const broker = await startBroker(join(dir, 'broker'));
-    const settings = { ...stand.settings(name, broker.url), ...broker.settings };
-    const { cql } = await stand.prepare(name);
-    const start = () => startIngest({ name, dir, settings });
-    let process = await start();
-    const ingest = {
-      kill: async () => signalProcess(process.pid, 'SIGKILL'),
-      start: async () => {
-        await process.stop();
-        process = await start();
-      },
-    };
-    const close = async () => {
-      await process.stop();
-      await broker.stop();
-    };
-    return { broker, ingest, cql, close };
-  });
+  const ours = await openOurs(stand, { wired: false });
   const database = { kill: async () => stand.kill?.(), start: async () => stand.start?.() };
   return {
-    url: broker.url,
+    url: ours.broker.url,
     format: 'senml',
-    victims: { ingest, Mosquitto: broker, database },
+    victims: { ingest: ours, Mosquitto: ours.broker, database },
     async samples(from) {
       /** @type {Array<[string, number]>} */
       const found = [];
       const range = { devices: LOAD.devices, from, to: Date.now() + HOUR_MS };
-      await visitStored(cql, range, (device, times) => {
+      await visitStored(ours.cql, range, (device, times) => {
         const tag = tagOf(deviceName(device), sensorName(0));
-        for (let at = 0; at < times.length; at++) found.push([tag, Number(times[at])]);
+        for (let at = 0; at < times.length; at++) {
+          const time = Number(times[at]);
+          if (time >= from) found.push([tag, time]);
+        }
       });
       return found;
     },

@@ -11,6 +11,7 @@ import { createLatencies } from '../measure/latencies.js';
 import { startObserving } from '../measure/observe.js';
 import { alternate } from '../measure/rounds.js';
 import { createHttpReader } from '../reading/http.js';
+import { OURS, openOurs } from './contenders.js';
 import { byName, loadOf, STEADY_LOAD } from './rates.js';
 import { KNOWN_TUNING } from './settings.js';
 
@@ -22,9 +23,6 @@ const DAYS = 30;
 const BINS = 500;
 const SENSORS = 4;
 const LATEST = 100;
-
-/** The name of our keyspace and of its processes. */
-const OURS = 'peers_month';
 
 /** The same samples for everybody. */
 const RECIPE = { seed: 1, signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
@@ -106,14 +104,16 @@ export async function measureMonth(context, { rivals, databases, rate }) {
   return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
 }
 
-/** @param {import('../stand/index.js').Stand} stand @param {string} keyspace @returns {Promise<number>} of all tables, as Cassandra counts them */
+/** Where packed hours are; what devices send meanwhile is in other tables. */
+const HISTORY = ['history', 'history_stat'];
+
+/** @param {import('../stand/index.js').Stand} stand @param {string} keyspace @returns {Promise<number>} bytes, as Cassandra counts them */
 async function ourBytes({ nodetool }, keyspace) {
   if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
-  await nodetool(['flush', keyspace]);
-  await nodetool(['compact', keyspace]);
+  await nodetool(['flush', keyspace, ...HISTORY]);
+  await nodetool(['compact', keyspace, ...HISTORY]);
   const stats = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
-  const tables = /** @type {Array<{ space_used_live: string }>} */ (Object.values(stats[keyspace].tables));
-  return tables.reduce((sum, { space_used_live }) => sum + Number(space_used_live), 0);
+  return HISTORY.reduce((sum, table) => sum + Number(stats[keyspace].tables[table].space_used_live), 0);
 }
 
 /**
@@ -121,7 +121,7 @@ async function ourBytes({ nodetool }, keyspace) {
  * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
  */
 async function readMonth({ stand, flags, status }, { rivals, databases, rate, month }) {
-  const ours = await stand.line(OURS);
+  const { line: ours } = await openOurs(stand, { wired: false });
   const front = await stand.front(ours);
   const http = createHttpReader(front.url);
   const shape = loadOf(STEADY_LOAD);
