@@ -97,6 +97,8 @@ export async function peerTarget(stand, database, programs) {
 /** @param {import('../stand/index.js').Stand} stand @returns {Promise<Target>} our own ingest, as it is */
 export async function ourTarget(stand) {
   const ours = await openOurs(stand, { wired: false });
+  // What was measured before is no part of the kill: replaying a gigabyte of commit log takes a minute.
+  await stand.nodetool?.(['flush']);
   const database = { kill: async () => stand.kill?.(), start: async () => stand.start?.() };
   return {
     url: ours.broker.url,
