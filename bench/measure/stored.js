@@ -9,7 +9,7 @@ const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? A
 /** Partitions read at once. */
 const AT_ONCE = 16;
 
-/** @typedef {{ devices: number, from: number, to: number }} Range devices 0 to `devices`, hours of `from` to `to` in epoch ms */
+/** @typedef {{ first?: number, devices: number, from: number, to: number }} Range so many devices from number `first` (default 0), hours of `from` to `to` in epoch ms */
 
 /**
  * Counts what the database itself holds: no figure of ours is asked.
@@ -55,8 +55,8 @@ export async function visitStored(cql, range, visit) {
 }
 
 /** @param {Range} range */
-function* partitionsOf({ devices, from, to }) {
+function* partitionsOf({ first = 0, devices, from, to }) {
   for (let bucket = bucketOf(from); bucket <= to; bucket += HOUR_MS) {
-    for (let number = 0; number < devices; number++) yield { number, bucket };
+    for (let number = first; number < first + devices; number++) yield { number, bucket };
   }
 }

@@ -6,7 +6,7 @@ import { sensorName } from '../load/payloads.js';
 import { samplesOf, shapeOf } from '../load/shapes.js';
 import { visitStored } from '../measure/stored.js';
 import { openOurs, openPeer } from './contenders.js';
-import { Ledger, publishByLedger } from './ledger.js';
+import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.js';
 import { KNOWN_TUNING } from './settings.js';
 
 /** A collar's ten seconds: few devices, so that all of it can be read back quickly. */
@@ -107,7 +107,7 @@ export async function ourTarget(stand) {
     async samples(from) {
       /** @type {Array<[string, number]>} */
       const found = [];
-      const range = { devices: LOAD.devices, from, to: Date.now() + HOUR_MS };
+      const range = { first: FIRST_DEVICE, devices: LOAD.devices, from, to: Date.now() + HOUR_MS };
       await visitStored(ours.cql, range, (device, times) => {
         const tag = tagOf(deviceName(device), sensorName(0));
         for (let at = 0; at < times.length; at++) {
