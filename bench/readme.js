@@ -54,6 +54,10 @@ async function readRun(file) {
 /** @param {import('./report/readme.js').Raw[]} runs one at least @returns {import('./report/readme.js').Raw} */
 function together(runs) {
   const results = Object.assign({}, ...runs.map((run) => run.results));
+  const classes = new Map(
+    runs.flatMap((run) => (run.results.peers ?? []).map((result) => [result.durability, result])),
+  );
+  if (classes.size > 0) results.peers = [...classes.values()];
   const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
   const commits = [...new Set(runs.map((run) => run.commit ?? 'unknown'))].join();
   return {

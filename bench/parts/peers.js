@@ -43,30 +43,43 @@ export const peers = {
     const { dataDir } = readSettings();
     const programs = await ensurePrograms(join(dataDir, 'tools'), status);
 
-    const killed = await QuestDb.open({ dir: join(stand.dir, 'questdb-k'), programs, durability: 'K' });
-    const classK = await closing([killed], () => measureClass(context, 'K', [killed], programs));
-
-    context.keep?.([classK]);
-    const dir = join(stand.dir, 'durable');
-    const engineDir = join(dataDir, 'engine');
-    const cassandra = await startDatabase({ dir, engineDir, durable: true, onStatus: status });
-    return closing([cassandra], async () => {
-      const durable = await openStand({ dir, database: cassandra, onStatus: status });
-      return closing([durable], async () => {
-        const synced = [
-          await QuestDb.open({ dir: join(dir, 'questdb-p'), programs, durability: 'P' }),
-          await InfluxDb.open({ dir: join(dir, 'influxdb'), programs }),
-        ];
-        const classP = await closing(synced, () =>
-          measureClass({ ...context, stand: durable }, 'P', synced, programs),
-        );
-        return [classK, classP];
-      });
-    });
+    /** @type {import('../peers/report.js').ClassResult[]} */
+    const classes = [];
+    if (context.flags.classes?.includes('K')) {
+      const killed = await QuestDb.open({ dir: join(stand.dir, 'questdb-k'), programs, durability: 'K' });
+      classes.push(await closing([killed], () => measureClass(context, 'K', [killed], programs)));
+      context.keep?.(classes);
+    }
+    if (context.flags.classes?.includes('P')) classes.push(await measureDurable(context, dataDir, programs));
+    return classes;
   },
 
   tables: peerTables,
 };
+
+/**
+ * Class P has a Cassandra of its own.
+ *
+ * @param {import('./index.js').Context} context
+ * @param {string} dataDir
+ * @param {import('../peers/tools.js').Programs} programs
+ */
+async function measureDurable(context, dataDir, programs) {
+  const { status } = context;
+  const dir = join(context.stand.dir, 'durable');
+  const engineDir = join(dataDir, 'engine');
+  const cassandra = await startDatabase({ dir, engineDir, durable: true, onStatus: status });
+  return closing([cassandra], async () => {
+    const stand = await openStand({ dir, database: cassandra, onStatus: status });
+    return closing([stand], async () => {
+      const synced = [
+        await QuestDb.open({ dir: join(dir, 'questdb-p'), programs, durability: 'P' }),
+        await InfluxDb.open({ dir: join(dir, 'influxdb'), programs }),
+      ];
+      return closing(synced, () => measureClass({ ...context, stand }, 'P', synced, programs));
+    });
+  });
+}
 
 /**
  * @param {import('./index.js').Context} context

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.js';
 import { freePort } from '../../infra/engine/ports.js';
 import { LINE_TABLE } from '../load/lines.js';
 import { answers, request, settledBytes } from './database.js';
@@ -128,7 +129,10 @@ export class QuestDb {
     await this.#program?.stop();
   }
 
+  /** @throws {MillraceError} `failed`: the table takes what it is sent, and shows it no more */
   async #count() {
+    const [table] = await this.#query(`SELECT suspended, errorMessage FROM wal_tables()`);
+    if (table?.[0] === true) throw new MillraceError('failed', `QuestDB's table is suspended: ${table[1]}`);
     const [row] = await this.#query(`SELECT count() FROM ${LINE_TABLE}`);
     return Number(row?.[0]);
   }
