@@ -16,9 +16,12 @@ const MESSAGES_PER_SECOND = 2000;
 /** How long the victim is away, in ms. */
 const AWAY_MS = 1000;
 
-/** What is missing is read again so often; it is lost when nothing of it came for so long, in ms. */
+/**
+ * What is missing is read again so often; it is lost when nothing of it came for so long, in ms. That is longer than Telegraf waits for
+ * an answer of a database that was killed under it (`timeout` in settings.js): until then it holds everything back.
+ */
 const LOOK_MS = 1000;
-const LOST_AFTER_MS = 15_000;
+const LOST_AFTER_MS = 20_000;
 
 /** What can be killed and started again. @typedef {{ kill: () => Promise<unknown>, start: () => Promise<unknown> }} Victim */
 

@@ -69,7 +69,7 @@ const influxdb2Output = (database) => `\
 [[outputs.influxdb_v2]]
   urls = ["${database}"]
   content_encoding = "identity"
-  timeout = "30s"
+  timeout = "10s"
 `;
 
 /** @param {string} database */
@@ -79,7 +79,7 @@ const influxdb1Output = (database) => `\
   database = "${DATABASE}"
   skip_database_creation = true
   content_encoding = "identity"
-  timeout = "30s"
+  timeout = "10s"
 `;
 
 /** The samples of all sensors, as QuestDB advises it for telemetry; a sample that is delivered twice is stored once. */
