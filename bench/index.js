@@ -29,7 +29,7 @@ await runCommand(async () => {
         for (const { head, rows } of part.tables(result)) print(`${textTable(head, rows)}\n`);
       }
       const { head, rows } = targetsTable(results);
-      print(`\nTargets\n\n${textTable(head, rows)}\n`);
+      if (rows.length > 0) print(`\nTargets\n\n${textTable(head, rows)}\n`);
     },
   });
 });
