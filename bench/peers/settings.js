@@ -119,6 +119,7 @@ bind-address = "127.0.0.1:${ports.rpc}"
   wal-fsync-delay = "0s"
   query-log-enabled = false
   cache-max-memory-size = "2g"
+  cache-snapshot-memory-size = "${coldAfter === '4h' ? '25m' : '1k'}"
   cache-snapshot-write-cold-duration = "${coldAfter === '4h' ? '10m' : coldAfter}"
   compact-full-write-cold-duration = "${coldAfter}"
 
