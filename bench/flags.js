@@ -3,6 +3,9 @@ import { parseFlags } from '../common/flags.js';
 import { SHAPES, shapeOf } from './load/shapes.js';
 import { PARTS } from './parts/index.js';
 
+/** @type {import('./peers/settings.js').Class[]} */
+const CLASSES = ['K', 'P'];
+
 /** @satisfies {Record<string, import('../common/flags.js').Flag>} */
 const FLAGS = {
   only: { type: 'text', help: `parts to run, comma-separated: ${PARTS.map(({ name }) => name).join(',')}` },
@@ -10,6 +13,11 @@ const FLAGS = {
   rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
   run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
   watch: { type: 'duration', help: 'how long the dashboard is left open', fallback: 600_000, min: 10_000 },
+  classes: {
+    type: 'text',
+    help: 'of the peers: K survives a kill, P a power cut',
+    fallback: CLASSES.join(','),
+  },
   quick: { type: 'switch', help: 'one short round of everything: a look in a few minutes' },
 };
 
@@ -23,6 +31,8 @@ const FLAGS = {
  * @property {number} watchMs of an open dashboard
  * @property {number[]} inFlight requests in flight that a baseline is tried with
  * @property {number} bootMs of load before anything is measured
+ * @property {import('./peers/settings.js').Class[]} [classes] of the peers
+ * @property {boolean} [quick] a look in a few minutes
  */
 
 /**
@@ -31,11 +41,14 @@ const FLAGS = {
  * @throws {MillraceError} `usage`
  */
 export function readFlags(argv) {
-  const { only, shapes, rounds, run, watch, quick } = parseFlags('npm run bench --', FLAGS, argv);
+  const { only, shapes, rounds, run, watch, classes, quick } = parseFlags('npm run bench --', FLAGS, argv);
   const names = PARTS.map(({ name }) => name);
   const problems = [];
-  const chosen = only === undefined ? names : only.split(',');
+  const usual = PARTS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);
+  const chosen = only === undefined ? usual : only.split(',');
   for (const name of chosen) if (!names.includes(name)) problems.push(`--only: no part is called ${name}`);
+  const durabilities = CLASSES.filter((name) => classes.split(',').includes(name));
+  if (durabilities.length !== classes.split(',').length) problems.push('--classes: K, P or K,P');
   const loads = shapes.split(',');
   for (const load of loads) if (!shapeOf(load)) problems.push(`--shapes: ${load} is no load such as 4x10`);
   if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
@@ -47,6 +60,8 @@ export function readFlags(argv) {
     watchMs: quick ? Math.min(watch, 60_000) : watch,
     warmMs: quick ? 750 : 1500,
     bootMs: quick ? 10_000 : 40_000,
+    classes: durabilities,
+    quick,
     inFlight: quick ? [64, 256] : [16, 64, 256, 512],
   };
 }

@@ -13,15 +13,23 @@ await runCommand(async () => {
     name: 'bench',
     flags,
     async work({ stand, results, status, print }) {
-      await warm(stand, flags.bootMs, status);
-      for (const part of PARTS.filter(({ name }) => flags.only.includes(name))) {
-        const result = await part.run({ stand, flags, status: (text) => status(`${part.name}: ${text}`) });
+      const parts = PARTS.filter(({ name }) => flags.only.includes(name));
+      if (parts.some(({ onRequest }) => !onRequest)) await warm(stand, flags.bootMs, status);
+      for (const part of parts) {
+        const result = await part.run({
+          stand,
+          flags,
+          status: (text) => status(`${part.name}: ${text}`),
+          keep(partial) {
+            results[part.name] = partial;
+          },
+        });
         results[part.name] = result;
         print(`\n${part.title}\n`);
         for (const { head, rows } of part.tables(result)) print(`${textTable(head, rows)}\n`);
       }
       const { head, rows } = targetsTable(results);
-      print(`\nTargets\n\n${textTable(head, rows)}\n`);
+      if (rows.length > 0) print(`\nTargets\n\n${textTable(head, rows)}\n`);
     },
   });
 });

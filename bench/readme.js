@@ -5,7 +5,7 @@ import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
 import { readSettings } from '../common/settings.js';
 import { figuresOf } from './report/figures.js';
-import { chart, everything, insertBetweenMarks, summary } from './report/readme.js';
+import { chart, everything, hasOthers, insertBetweenMarks, insertPeers, summary } from './report/readme.js';
 
 const README = new URL('../README.md', import.meta.url);
 const PAGE = new URL('../docs/benchmarks.md', import.meta.url);
@@ -27,6 +27,13 @@ await runCommand(async () => {
   );
   const file = flags.file ?? (await newestRun());
   const raw = together(await Promise.all(file.split(',').map(readRun)));
+  if (raw.results.peers) await writeFile(PAGE, insertPeers(await readFile(PAGE, 'utf8'), raw));
+  if (hasOthers(raw)) await writeOthers(raw);
+  console.log(`The documents show ${file}; npm run size:docs draws sizes from bench/figures.json`);
+});
+
+/** @param {import('./report/readme.js').Raw} raw what is neither of the peers nor of a run of theirs alone */
+async function writeOthers(raw) {
   const image = chart(raw);
   if (image) await writeFile(CHART, image);
   for (const [document, text] of /** @type {const} */ ([
@@ -37,10 +44,7 @@ await runCommand(async () => {
   }
   const known = JSON.parse(await readFile(FIGURES, 'utf8'));
   await writeFile(FIGURES, `${JSON.stringify({ ...known, ...figuresOf(raw) }, null, 2)}\n`);
-  console.log(
-    `README.md, docs/benchmarks.md, docs/images/bench.svg and bench/figures.json show ${file}; npm run size:docs draws sizes from them`,
-  );
-});
+}
 
 /** @param {string} file @returns {Promise<import('./report/readme.js').Raw>} */
 async function readRun(file) {
@@ -50,6 +54,10 @@ async function readRun(file) {
 /** @param {import('./report/readme.js').Raw[]} runs one at least @returns {import('./report/readme.js').Raw} */
 function together(runs) {
   const results = Object.assign({}, ...runs.map((run) => run.results));
+  const classes = new Map(
+    runs.flatMap((run) => (run.results.peers ?? []).map((result) => [result.durability, result])),
+  );
+  if (classes.size > 0) results.peers = [...classes.values()];
   const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
   const commits = [...new Set(runs.map((run) => run.commit ?? 'unknown'))].join();
   return {

@@ -14,6 +14,27 @@ const DIGITS = 14;
 /** @param {number} index of a sensor in its device */
 export const sensorName = (index) => `sensor-${String(index).padStart(2, '0')}`;
 
+/** What a message carries of one sensor. @typedef {{ name: string, samples: Array<{ ts: number, value: number }> }} Series */
+
+/**
+ * What the messages of a load carry, the same for every encoding of it.
+ *
+ * @param {import('./shapes.js').Shape} shape
+ * @returns {Series[][]} by message; times begin at a placeholder
+ */
+export function messagesOf({ sensors, samples }) {
+  const random = createRandom(1);
+  return Array.from({ length: VARIETY }, () =>
+    Array.from({ length: sensors }, (_, sensor) => ({
+      name: sensorName(sensor),
+      samples: Array.from({ length: samples }, (_, at) => ({
+        ts: PLACEHOLDER_MS + at * STEP_MS,
+        value: Math.round(random.between(2000, 3000)) / 100,
+      })),
+    })),
+  );
+}
+
 /**
  * Payloads of a load, encoded once: SenML as the simulator sends it. What changes from message to message is its base
  * time, 14 characters at a known place.
@@ -21,18 +42,8 @@ export const sensorName = (index) => `sensor-${String(index).padStart(2, '0')}`;
  * @param {import('./shapes.js').Shape} shape
  * @returns {{ payloads: Buffer[], timeAt: number }} `timeAt`: where the base time stands, the same in all
  */
-export function encodePayloads({ sensors, samples }) {
-  const random = createRandom(1);
-  const payloads = Array.from({ length: VARIETY }, () => {
-    const series = Array.from({ length: sensors }, (_, sensor) => ({
-      name: sensorName(sensor),
-      samples: Array.from({ length: samples }, (_, at) => ({
-        ts: PLACEHOLDER_MS + at * STEP_MS,
-        value: Math.round(random.between(2000, 3000)) / 100,
-      })),
-    }));
-    return Buffer.from(encodeSenml(series));
-  });
+export function encodePayloads(shape) {
+  const payloads = messagesOf(shape).map((series) => Buffer.from(encodeSenml(series)));
   const timeAt = /** @type {Buffer} */ (payloads[0]).indexOf(String(PLACEHOLDER_MS / 1000));
   return { payloads, timeAt };
 }

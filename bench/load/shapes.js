@@ -10,6 +10,7 @@ const SENSORS = 10_000;
  * @property {number} sensors of a device, all of them in every message
  * @property {number} samples of each sensor
  * @property {number} devices
+ * @property {'senml' | 'lines'} [format] default: SenML; lines: InfluxDB's line protocol
  */
 
 /** The loads of the table: a collar's minute and its ten seconds, the simulator's collar, a factory, a single reading. */

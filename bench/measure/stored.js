@@ -9,46 +9,54 @@ const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? A
 /** Partitions read at once. */
 const AT_ONCE = 16;
 
+/** @typedef {{ first?: number, devices: number, from: number, to: number }} Range so many devices from number `first` (default 0), hours of `from` to `to` in epoch ms */
+
 /**
  * Counts what the database itself holds: no figure of ours is asked.
  *
  * @param {import('../../common/settings.js').Config['cql']} cql
- * @param {{ devices: number, from: number, to: number }} range devices 0 to `devices`, hours of `from` to `to` in epoch ms
+ * @param {Range} range
  * @returns {Promise<number>} samples; what a load publishes has no instant twice
  */
-export async function storedSamples(cql, { devices, from, to }) {
+export async function storedSamples(cql, range) {
+  let samples = 0;
+  await visitStored(cql, range, (_, times) => {
+    samples += times.length;
+  });
+  return samples;
+}
+
+/**
+ * Reads the samples of messages from the database itself.
+ *
+ * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {Range} range
+ * @param {(device: number, times: ArrayLike<number>) => void} visit called for each sensor of each row; epoch ms
+ */
+export async function visitStored(cql, range, visit) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
   /** @param {number} number @param {number} bucket */
-  async function samplesIn(number, bucket) {
+  async function visitPartition(number, bucket) {
     const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];
-    let samples = 0;
     for await (const row of await client.execute(SELECT, params, { fetchSize: 500 })) {
-      visitBlock(bucket, row['samples'], (_, series) => {
-        samples += series().times.length;
-      });
+      visitBlock(bucket, row['samples'], (_, series) => visit(number, series().times));
     }
-    return samples;
   }
-  const partitions = partitionsOf({ devices, from, to });
-  let samples = 0;
+  const partitions = partitionsOf(range);
   try {
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
-        for (const { number, bucket } of partitions) {
-          const found = await samplesIn(number, bucket);
-          samples += found;
-        }
+        for (const { number, bucket } of partitions) await visitPartition(number, bucket);
       }),
     );
-    return samples;
   } finally {
     await client.shutdown();
   }
 }
 
-/** @param {{ devices: number, from: number, to: number }} range */
-function* partitionsOf({ devices, from, to }) {
+/** @param {Range} range */
+function* partitionsOf({ first = 0, devices, from, to }) {
   for (let bucket = bucketOf(from); bucket <= to; bucket += HOUR_MS) {
-    for (let number = 0; number < devices; number++) yield { number, bucket };
+    for (let number = first; number < first + devices; number++) yield { number, bucket };
   }
 }

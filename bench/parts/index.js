@@ -8,6 +8,7 @@ import { latency } from './latency.js';
 import { live } from './live.js';
 import { overload } from './overload.js';
 import { packing } from './packing.js';
+import { peers } from './peers.js';
 import { pressure } from './pressure.js';
 import { reading } from './reading.js';
 import { disk } from './reading-disk.js';
@@ -22,6 +23,7 @@ import { workers } from './workers.js';
  * @property {import('../stand/index.js').Stand} stand
  * @property {import('../flags.js').BenchFlags} flags
  * @property {(text: string) => void} status says what is being done
+ * @property {(partial: unknown) => void} [keep] what is measured so far, for the raw file, should the rest fail
  */
 
 /**
@@ -32,6 +34,7 @@ import { workers } from './workers.js';
  * @typedef {object} Part
  * @property {string} name for --only
  * @property {string} title
+ * @property {boolean} [onRequest] it runs only where --only names it, and warms the database itself
  * @property {(context: Context) => Promise<R>} run
  * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
  */
@@ -54,4 +57,5 @@ export const PARTS = [
   dashboard,
   pressure,
   historySize,
+  peers,
 ];

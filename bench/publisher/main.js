@@ -11,8 +11,8 @@ import { openWire } from './wire.js';
 // A process that publishes one load at a time, told by its parent when and how much.
 /** @type {import('./publisher.js').Publisher | null} */
 let publisher = null;
-/** @type {import('./wire.js').Wire | null} */
-let wire = null;
+/** By the URL of the broker. @type {Map<string, import('./wire.js').Wire>} */
+const wires = new Map();
 const clocks = createClocks();
 let committed = 0;
 let pacing = Promise.resolve(0);
@@ -24,6 +24,7 @@ const latencies = { published: createLatencies(), delivered: createLatencies() }
 /** @param {Load} load */
 async function open(load) {
   publisher?.close();
+  const wire = wires.get(load.url);
   publisher = await createPublisher({
     ...load,
     clocks,
@@ -63,15 +64,16 @@ serve({
     return last;
   },
 
-  /** @param {string} brokerUrl @returns {Promise<string>} where ingest connects instead, so that we see what it acknowledges */
+  /** @param {string} brokerUrl @returns {Promise<string>} where a subscriber connects instead, so that we see what it acknowledges */
   async wire(brokerUrl) {
-    wire?.close();
-    wire = await openWire(brokerUrl, (intended, delivered) => {
+    wires.get(brokerUrl)?.close();
+    const wire = await openWire(brokerUrl, (intended, delivered) => {
       const now = performance.now();
       committed++;
       latencies.published.record(now - intended);
       latencies.delivered.record(now - delivered);
     });
+    wires.set(brokerUrl, wire);
     return wire.url;
   },
 

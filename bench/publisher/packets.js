@@ -1,5 +1,6 @@
 import { generate } from 'mqtt-packet';
 import { deviceName, NUMBER_DIGITS } from '../load/devices.js';
+import { encodeLines } from '../load/lines.js';
 import { encodePayloads, writeTime } from '../load/payloads.js';
 
 /**
@@ -9,10 +10,10 @@ import { encodePayloads, writeTime } from '../load/payloads.js';
  * @param {import('../load/shapes.js').Shape} shape
  */
 export function createPackets(shape) {
-  const { payloads, timeAt } = encodePayloads(shape);
+  const encoded = shape.format === 'lines' ? encodeLines(shape) : encodeSenml(shape);
   const name = deviceName(0);
   const topic = `iot/v1/${name}/measurements`;
-  const templates = payloads.map((payload) => {
+  const templates = encoded.map(({ payload, numbersEndAt, writeTimes }) => {
     const packet = generate({
       cmd: 'publish',
       topic,
@@ -27,8 +28,12 @@ export function createPackets(shape) {
     return {
       packet,
       idAt: payloadAt - 2,
-      timeAt: payloadAt + timeAt,
-      lastDigitAt: topicAt + topic.indexOf(name) + name.length - 1,
+      payloadAt,
+      writeTimes,
+      numbersEndAt: [
+        topicAt + topic.indexOf(name) + name.length - 1,
+        ...numbersEndAt.map((at) => payloadAt + at),
+      ],
     };
   });
   let next = 0;
@@ -50,15 +55,30 @@ export function createPackets(shape) {
       target.set(template.packet, at);
       target[at + template.idAt] = id >> 8;
       target[at + template.idAt + 1] = id & 255;
-      writeTime(target, at + template.timeAt, time);
-      let rest = number;
-      for (let digit = 0; digit < NUMBER_DIGITS; digit++) {
-        target[at + template.lastDigitAt - digit] = 48 + (rest % 10);
-        rest = (rest / 10) | 0;
-      }
+      template.writeTimes(target, at + template.payloadAt, time);
+      for (const endAt of template.numbersEndAt) writeNumber(target, at + endAt, number);
       return at + template.packet.length;
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createPackets>} Packets */
+
+/** @param {import('../load/shapes.js').Shape} shape @returns {import('../load/lines.js').Template[]} of one base time each */
+function encodeSenml(shape) {
+  const { payloads, timeAt } = encodePayloads(shape);
+  return payloads.map((payload) => ({
+    payload,
+    numbersEndAt: [],
+    writeTimes: (bytes, from, time) => writeTime(bytes, from + timeAt, time),
+  }));
+}
+
+/** @param {Buffer} target @param {number} endAt where its last digit goes @param {number} number */
+function writeNumber(target, endAt, number) {
+  let rest = number;
+  for (let digit = 0; digit < NUMBER_DIGITS; digit++) {
+    target[endAt - digit] = 48 + (rest % 10);
+    rest = (rest / 10) | 0;
+  }
+}

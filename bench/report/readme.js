@@ -1,5 +1,6 @@
 import { medianOf } from '../measure/rounds.js';
 import { PARTS } from '../parts/index.js';
+import { peerTables } from '../peers/report.js';
 import { targetsTable } from '../targets.js';
 import { betweenMarks } from './between-marks.js';
 import { barChart } from './chart.js';
@@ -12,7 +13,8 @@ import { figure, markdownTable } from './table.js';
  * @property {string} began ISO 8601; of several runs the days, with commas between
  * @property {string | null} [commit] whose code was measured, or `before COMMIT`; of several runs with commas between; missing: nobody noted it
  * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
- * @property {import('../targets.js').Results & Record<string, unknown>} results
+ * @property {{ quick?: boolean }} [flags] that it was run with
+ * @property {import('../targets.js').Results & { peers?: import('../peers/report.js').ClassResult[] } & Record<string, unknown>} results
  */
 
 /** Between these two lines of a document stands what the raw file says. */
@@ -26,6 +28,33 @@ const MARKS = { begin: '<!-- bench: written by npm run bench:readme -->', end: '
  */
 export const insertBetweenMarks = (document, text) => betweenMarks(document, MARKS, text);
 
+/** The peers have a section of their own: they are measured by a run of their own. */
+const PEER_MARKS = { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' };
+
+/**
+ * @param {string} document
+ * @param {Raw} raw with the peers
+ * @returns {string} the document with their tables
+ * @throws {RangeError} when the marks are not there
+ */
+export function insertPeers(document, raw) {
+  const tables = peerTables(raw.results.peers ?? []);
+  const quick =
+    '**These figures are of a quick run**: one short round, Telegraf with one known good setting, a month of a sample each 30 s. Read the ratios as a first look; `npm run bench -- --only peers` gives the figures.';
+  return betweenMarks(
+    document,
+    PEER_MARKS,
+    [
+      machineOf(raw),
+      ...(raw.flags?.quick ? [quick] : []),
+      ...tables.map(({ head, rows }) => markdownTable(head, rows)),
+    ].join('\n\n'),
+  );
+}
+
+/** @param {Raw} raw @returns {boolean} whether anything but the peers was measured */
+export const hasOthers = ({ results }) => Object.keys(results).some((name) => name !== 'peers');
+
 /** @param {Raw} raw @returns {string} Markdown: the machine, and the table of targets */
 export function summary(raw) {
   const { head, rows } = targetsTable(raw.results);
@@ -34,7 +63,7 @@ export function summary(raw) {
 
 /** @param {Raw} raw @returns {string} Markdown: all tables */
 export function everything(raw) {
-  const parts = PARTS.filter(({ name }) => raw.results[name] !== undefined);
+  const parts = PARTS.filter(({ name, onRequest }) => !onRequest && raw.results[name] !== undefined);
   return [
     machineOf(raw),
     ...parts.flatMap((part) => [

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTools } from '../../infra/bootstrap/index.js';
@@ -21,7 +22,7 @@ import { persistentOn, runMosquitto, stopMosquitto } from './mosquitto.js';
  *
  * @param {string} dir its own, of which nothing is reused
  * @param {import('./guard.js').Guard} [guard] default: it lets everybody in
- * @returns {Promise<Broker & { settings: NodeJS.ProcessEnv }>} `settings`: what an ingest process needs
+ * @returns {Promise<Broker & { settings: NodeJS.ProcessEnv, kill: () => Promise<void>, start: () => Promise<void> }>} `settings`: what an ingest process needs; `kill`, `start`: with SIGKILL, and again with what it had written
  */
 export async function startBroker(dir, guard = {}) {
   const { mosquitto } = await findTools(['mosquitto']);
@@ -37,12 +38,21 @@ export async function startBroker(dir, guard = {}) {
     '',
   ];
   writeFileSync(configuration, lines.join('\n'));
-  const child = await runMosquitto(String(mosquitto?.path), configuration, { detached: true });
+  const run = () => runMosquitto(String(mosquitto?.path), configuration, { detached: true });
+  let child = await run();
   return {
     url: `${guard.tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${port}`,
     access: { ca: guard.tls?.ca, accounts: signIn ? [signIn] : [] },
     settings: settingsBehind(guard, signIn),
     pid: Number(child.pid),
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+    async start() {
+      child = await run();
+    },
     stop: () => stopMosquitto(child),
   };
 }

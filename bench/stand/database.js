@@ -20,6 +20,8 @@ import { findOpenssl } from '../../infra/tls/openssl.js';
  * @property {number} pid
  * @property {import('../../infra/engine/nodetool.js').Nodetool} [nodetool]
  * @property {Certificates} [certificates] it can be spoken to with TLS as well, by these
+ * @property {() => Promise<void>} [kill] ends it with SIGKILL
+ * @property {() => Promise<void>} [start] again, after `kill`, with the data that it had written
  */
 
 /**
@@ -29,11 +31,12 @@ import { findOpenssl } from '../../infra/tls/openssl.js';
  * @param {string} options.dir emptied
  * @param {string} options.engineDir where the jars are kept
  * @param {import('../../infra/engine/command.js').Profile} [options.profile] default: at full speed, with a heap that stays as it is
+ * @param {boolean} [options.durable] a write is on the disk when it is answered
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]
- * @returns {Promise<Database & { stop: () => Promise<void> }>}
+ * @returns {Promise<Database & { stop: () => Promise<void>, kill: () => Promise<void>, start: () => Promise<void> }>}
  */
-export async function startDatabase({ dir, engineDir, profile = 'bench', onStatus, signal }) {
+export async function startDatabase({ dir, engineDir, profile = 'bench', durable, onStatus, signal }) {
   await emptyDataDir(dir, []);
   await claimDataDir(dir);
   const port = await freePort();
@@ -41,14 +44,29 @@ export async function startDatabase({ dir, engineDir, profile = 'bench', onStatu
   const pem = `${certificates.cert}.pair`;
   await writeInOneFile(pem, certificates);
   const tls = { pem, ca: certificates.ca, optional: true };
-  const engine = await startEngine({ dataDir: dir, port, engineDir, profile, tls, onStatus, signal });
-  const holder = await holderOf(join(dir, NODE_FOLDER));
+  const run = async () => {
+    const options = { dataDir: dir, port, engineDir, profile, durable, tls, onStatus, signal };
+    const engine = await startEngine(options);
+    return { engine, pid: Number((await holderOf(join(dir, NODE_FOLDER)))?.java) };
+  };
+  let { engine, pid } = await run();
   return {
     certificates,
     contactPoint: engine.contactPoint,
-    pid: Number(holder?.java),
-    nodetool: engine.nodetool,
-    stop: engine.stop,
+    get pid() {
+      return pid;
+    },
+    get nodetool() {
+      return engine.nodetool;
+    },
+    stop: () => engine.stop(),
+    async kill() {
+      engine.kill();
+      await engine.exited;
+    },
+    async start() {
+      ({ engine, pid } = await run());
+    },
   };
 }
 

@@ -68,13 +68,31 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
     dir,
 
     /** Its pid. */
-    database: database.pid,
+    get database() {
+      return database.pid;
+    },
+
+    /** Ends the database with SIGKILL, and starts it again; where it is one that we started. */
+    kill: database.kill,
+    start: database.start,
 
     /** With which it is spoken to by TLS, and Mosquitto as well; where the database is one that we started. */
     certificates: database.certificates,
 
     /** Cassandra's own tool, where the database is one that we started. */
-    nodetool: database.nodetool,
+    get nodetool() {
+      return database.nodetool;
+    },
+
+    /** The one publisher, and its connections to a broker. */
+    publisher,
+    connections: CONNECTIONS,
+
+    /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of a contender's processes */
+    settings,
+
+    /** Starts a contender of another kind: once for each name. */
+    contender: once,
 
     /** @param {string} name makes the tables of a contender that is not started yet, to be loaded into @returns {Promise<import('../../common/settings.js').Config>} */
     prepare: (name) => migrate(settings(name)),

@@ -18,7 +18,7 @@ const SETTLE_MS = 60_000;
  * @param {object} parts
  * @param {string} parts.name
  * @param {import('./broker.js').Broker} parts.broker
- * @param {import('./ingest.js').IngestProcess} parts.ingest
+ * @param {Pick<import('./ingest.js').IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'>} parts.ingest
  * @param {import('./child.js').Child} parts.publisher
  * @param {number} parts.connections of the publisher
  */

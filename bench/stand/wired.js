@@ -17,10 +17,18 @@ const STUCK_MS = 30_000;
  * @param {number} parts.connections
  * @param {import('../../common/settings.js').Config['cql']} parts.cql where it stores
  */
-export const createWired = ({ line, broker, publisher, connections, cql }) => ({
-  ...line,
+export const createWired = ({ cql, ...parts }) => ({
+  ...parts.line,
   cql,
+  pace: createPace(parts),
 
+  /** @returns {Promise<Reading>} since the last call */
+  latencies: () => parts.publisher.ask('latencies', { reset: true }),
+});
+
+/** @param {Pick<Parameters<typeof createWired>[0], 'line' | 'broker' | 'publisher' | 'connections'>} parts */
+export const createPace =
+  ({ line, broker, publisher, connections }) =>
   /**
    * Publishes at a fixed rate, and waits until all is committed.
    *
@@ -32,7 +40,7 @@ export const createWired = ({ line, broker, publisher, connections, cql }) => ({
    * @returns {Promise<{ published: number, latency: Reading }>} `published`: samples
    * @throws {MillraceError} `failed`: something was never acknowledged
    */
-  async pace(shape, { rate, forMs, onLook = () => {} }) {
+  async (shape, { rate, forMs, onLook = () => {} }) => {
     await publisher.ask('pace', { url: broker.url, shape, connections, rate, forMs });
     let publishing = true;
     const over = publisher.ask('paced').then(() => {
@@ -55,12 +63,10 @@ export const createWired = ({ line, broker, publisher, connections, cql }) => ({
     const latency = await publisher.ask('latencies', { reset: false });
     await publisher.ask('stop');
     return { published: counts.published * samplesOf(shape), latency };
-  },
-
-  /** @returns {Promise<Reading>} since the last call */
-  latencies: () => publisher.ask('latencies', { reset: true }),
-});
+  };
 
 /** @typedef {{ published: import('../measure/latencies.js').Latencies, delivered: import('../measure/latencies.js').Latencies }} Reading */
+
+/** @typedef {ReturnType<typeof createPace>} Pace */
 
 /** @typedef {ReturnType<typeof createWired>} Wired */

@@ -35,16 +35,17 @@ const TOOLS = {
     names: ['terraform'],
     byHand: 'https://developer.hashicorp.com/terraform/install',
   },
+  go: { title: 'Go 1.25.5 or newer', names: ['go'], byHand: 'https://go.dev/doc/install' },
   kubectl: { title: 'kubectl', names: ['kubectl'], byHand: 'https://kubernetes.io/docs/tasks/tools/' },
 };
 
 /** @typedef {keyof typeof TOOLS} ToolName */
-/** @typedef {'terraform' | 'kubectl'} ByHandName */
+/** @typedef {'terraform' | 'kubectl' | 'go'} ByHandName */
 /** @typedef {Exclude<ToolName, ByHandName>} PackagedName those that a package manager has */
 /** @typedef {{ path: string, home?: string }} Found `home` is a Java's JAVA_HOME */
 
 /** Debian keeps daemons out of the PATH of ordinary users. */
-const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/snap/bin'];
+const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/snap/bin', '/usr/local/go/bin'];
 
 /**
  * Finds programs, and installs by apt those that are missing where that is possible: on Debian as root.

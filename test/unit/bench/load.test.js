@@ -3,6 +3,7 @@ import { parser } from 'mqtt-packet';
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { createClocks, createDevices } from '../../../bench/load/devices.js';
+import { messagesOf } from '../../../bench/load/payloads.js';
 import { shapeOf } from '../../../bench/load/shapes.js';
 import { createPackets } from '../../../bench/publisher/packets.js';
 import { createCutter } from '../../../bench/publisher/wire.js';
@@ -85,6 +86,30 @@ describe('packets', () => {
       time + 1000,
     );
   });
+});
+
+describe('packets in line protocol', () => {
+  test.each(['1x1', '4x10', '50x1'])(
+    '%s: copied for a device and a time: every line carries both',
+    (name) => {
+      const lines = { ...shape(name), format: /** @type {const} */ ('lines') };
+      const packets = createPackets(lines);
+      const time = 1_763_740_000_789;
+      const bytes = Buffer.alloc(packets.most);
+      const end = packets.write(bytes, 0, { number: 4711, time }, 258);
+      /** @type {import('mqtt-packet').IPublishPacket[]} */
+      const read = [];
+      const reader = parser();
+      reader.on('packet', (packet) => packet.cmd === 'publish' && read.push(packet));
+      reader.parse(bytes.subarray(0, end));
+      expect(read[0]).toMatchObject({ topic: 'iot/v1/bench-004711/measurements', messageId: 258 });
+      const [series] = messagesOf(lines);
+      const expected = (series ?? []).flatMap(({ name: sensor, samples }) =>
+        samples.map(({ value }, at) => `m,sensor=bench-004711/${sensor} value=${value} ${time + at}\n`),
+      );
+      expect(String(read[0]?.payload)).toBe(expected.join(''));
+    },
+  );
 });
 
 test('the wire sees every packet, however the bytes are cut', () => {

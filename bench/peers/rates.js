@@ -1,0 +1,124 @@
+import { samplesOf, shapeOf } from '../load/shapes.js';
+import { startObserving } from '../measure/observe.js';
+import { measureRate } from '../measure/rate.js';
+import { alternate } from '../measure/rounds.js';
+import { KNOWN_TUNING, TUNINGS } from './settings.js';
+
+/** @typedef {import('./contenders.js').Name} Name */
+/** @typedef {import('./contenders.js').Rival} Rival */
+/** @typedef {import('./settings.js').Tuning} Tuning */
+
+/** A try of a sweep is so much shorter than a run. */
+const SWEEP_PART = 1 / 3;
+
+/**
+ * One load: what Telegraf was tried with, and the rounds.
+ *
+ * @typedef {object} ShapeRates
+ * @property {string} shape
+ * @property {Partial<Record<Name, { tried: Array<Tuning & { rate: number }>, best: Tuning }>>} sweeps
+ * @property {import('../measure/rounds.js').Round<Name, import('../measure/rate.js').Rate>[]} rounds
+ */
+
+/**
+ * How fast each takes a load, at its best tuning, taking turns.
+ *
+ * @param {import('../parts/index.js').Context} context
+ * @param {Rival[]} rivals
+ * @returns {Promise<ShapeRates[]>}
+ */
+export async function measureRates({ flags, status }, rivals) {
+  const timing = { warmMs: flags.warmMs, forMs: flags.runMs };
+  const tunings = flags.quick ? [KNOWN_TUNING] : TUNINGS;
+  /** @type {ShapeRates[]} */
+  const done = [];
+  for (const shape of flags.shapes) {
+    /** @type {ShapeRates['sweeps']} */
+    const sweeps = {};
+    for (const rival of rivals.filter(({ tunable }) => tunable && tunings.length > 1)) {
+      const short = { warmMs: timing.warmMs * SWEEP_PART, forMs: timing.forMs * SWEEP_PART };
+      const tried = [];
+      for (const tuning of tunings) {
+        status(`${shape}, ${rival.name}: ${tuning.undelivered} undelivered, batches of ${tuning.batch}`);
+        tried.push({ ...tuning, rate: (await measureOne(rival, shape, tuning, short)).rate });
+      }
+      const { rate: _, ...best } = tried.reduce((leader, one) => (one.rate > leader.rate ? one : leader));
+      sweeps[rival.name] = { tried, best };
+    }
+    const rounds = await alternate({
+      names: rivals.map(({ name }) => name),
+      rounds: flags.rounds,
+      ...(flags.quick && { mostRepeats: 0 }),
+      measure: (name) => measureOne(byName(rivals, name), shape, bestOf(sweeps, name), timing),
+      onStatus: (text) => status(`${shape}, ${text}`),
+    });
+    done.push({ shape, sweeps, rounds });
+  }
+  return done;
+}
+
+/**
+ * A fresh JVM is several times slower than a warm one: all of them run for a while before anything counts.
+ *
+ * @param {import('../parts/index.js').Context} context
+ * @param {Rival[]} rivals
+ */
+export async function warmUp({ flags, status }, rivals) {
+  const loads = ['1x60', '1x1'];
+  for (const rival of rivals) {
+    for (const load of loads) {
+      status(`warming up: ${rival.name}, ${load}`);
+      const timing = { warmMs: flags.bootMs / loads.length / 2, forMs: 100 };
+      await measureOne(rival, load, KNOWN_TUNING, timing);
+    }
+  }
+}
+
+/** Where latencies and reading are measured: the simulator's collar. */
+export const STEADY_LOAD = '4x10';
+
+/**
+ * From the intended publish to the acknowledgement of the subscriber, all at the same rate.
+ *
+ * @param {import('../parts/index.js').Context} context
+ * @param {Rival[]} rivals
+ * @param {number} rate samples/s
+ */
+export async function measureLatencies({ flags, status }, rivals, rate) {
+  /** @param {Rival} rival @param {number} forMs */
+  async function paceOne({ format, wired }, forMs) {
+    const shape = { ...loadOf(STEADY_LOAD), format };
+    const pace = await wired(KNOWN_TUNING, samplesOf(shape));
+    const observed = await startObserving({});
+    const { latency } = await pace(shape, { rate, forMs });
+    const { steal, others } = await observed();
+    return { ...latency.published, steal, others };
+  }
+  for (const rival of rivals) {
+    status(`latency: warming up ${rival.name}`);
+    await paceOne(rival, flags.warmMs);
+  }
+  return alternate({
+    names: rivals.map(({ name }) => name),
+    rounds: flags.rounds,
+    ...(flags.quick && { mostRepeats: 0 }),
+    measure: (name) => paceOne(byName(rivals, name), flags.runMs),
+    onStatus: (text) => status(`latency, ${text}`),
+  });
+}
+
+/** @param {Rival} rival @param {string} load @param {Tuning} tuning @param {{ warmMs: number, forMs: number }} timing */
+async function measureOne(rival, load, tuning, timing) {
+  const shape = { ...loadOf(load), format: rival.format };
+  const line = await rival.line(tuning, samplesOf(shape));
+  return measureRate(line, shape, { database: rival.databasePid(), ...timing });
+}
+
+/** @param {ShapeRates['sweeps']} sweeps @param {Name} name */
+export const bestOf = (sweeps, name) => sweeps[name]?.best ?? KNOWN_TUNING;
+
+/** @param {string} name of a load that the flags have let through */
+export const loadOf = (name) => /** @type {import('../load/shapes.js').Shape} */ (shapeOf(name));
+
+/** @param {Rival[]} rivals @param {Name} name */
+export const byName = (rivals, name) => /** @type {Rival} */ (rivals.find((rival) => rival.name === name));

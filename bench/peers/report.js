@@ -1,0 +1,159 @@
+import { medianOf } from '../measure/rounds.js';
+import { othersOf, stealOf } from '../report/steal.js';
+import { figure } from '../report/table.js';
+import { bestOf } from './rates.js';
+
+/** @typedef {import('./contenders.js').Name} Name */
+
+/** @type {Record<Name, string>} */
+const TITLES = { millrace: 'Millrace', questdb: 'Telegraf, QuestDB', influxdb: 'Telegraf, InfluxDB' };
+
+/**
+ * What was measured in one class.
+ *
+ * @typedef {object} ClassResult
+ * @property {import('./settings.js').Class} durability
+ * @property {import('./rates.js').ShapeRates[]} rates
+ * @property {Partial<Record<Name, number>>} unstored samples that a peer counted and does not hold
+ * @property {{ rate: number, rounds: Awaited<ReturnType<typeof import('./rates.js').measureLatencies>> }} latency
+ * @property {Partial<Record<Name, import('./kills.js').Kill[]>>} kills
+ * @property {Awaited<ReturnType<typeof import('./month.js').measureMonth>>} [month]
+ */
+
+/** @param {ClassResult[]} classes @returns {Array<{ head: string[], rows: string[][] }>} */
+export const peerTables = (classes) => [
+  ...classes.map(ratesTable),
+  {
+    head: ['CPU µs a sample', 'ingest or Telegraf', 'database', 'broker', 'together', 'publisher'],
+    rows: classes.flatMap(cpuRows),
+  },
+  {
+    head: ['4x10, from publish to acknowledgement', 'p50 ms', 'p99 ms', 'p99.9 ms', 'steal'],
+    rows: classes.flatMap(latencyRows),
+  },
+  ...classes.flatMap(({ month }) => (month ? monthTables(month) : [])),
+  {
+    head: ['kill -9', 'samples acknowledged to the publisher', 'of these missing'],
+    rows: classes.flatMap(killRows),
+  },
+];
+
+/** @param {ClassResult} result @returns {Name[]} ours first */
+const namesIn = ({ rates }) =>
+  /** @type {Name[]} */ (Object.keys(rates[0]?.rounds[0]?.results ?? {})).sort(
+    (one, other) => Object.keys(TITLES).indexOf(one) - Object.keys(TITLES).indexOf(other),
+  );
+
+/** @param {ClassResult} result */
+function ratesTable(result) {
+  const { durability, rates, unstored } = result;
+  const peers = namesIn(result).filter((name) => name !== 'millrace');
+  return {
+    head: [
+      `class ${durability}, thousand samples/s`,
+      TITLES.millrace,
+      ...peers.flatMap((name) => [TITLES[name], 'ours / theirs', 'undelivered, batch']),
+      'steal',
+      'others',
+    ],
+    rows: [
+      ...rates.map(({ shape, sweeps, rounds }) => [
+        shape,
+        figure(medianOf(rounds, ({ millrace }) => millrace.rate / 1000)),
+        ...peers.flatMap((name) => {
+          const { undelivered, batch } = bestOf(sweeps, name);
+          return [
+            figure(medianOf(rounds, ({ [name]: peer }) => peer.rate / 1000)),
+            figure(medianOf(rounds, ({ millrace, [name]: peer }) => millrace.rate / peer.rate)),
+            `${undelivered}, ${batch}${sweeps[name] ? '' : ', not swept'}`,
+          ];
+        }),
+        stealOf(rounds),
+        othersOf(rounds),
+      ]),
+      [
+        'counted and not stored, samples',
+        '0',
+        ...peers.flatMap((name) => [String(unstored[name]), '', '']),
+        '',
+        '',
+      ],
+    ],
+  };
+}
+
+/** @param {ClassResult} result */
+const cpuRows = (result) =>
+  result.rates.flatMap(({ shape, rounds }) =>
+    namesIn(result).map((name) => {
+      /** @param {string[]} processes */
+      const of = (...processes) =>
+        figure(
+          medianOf(rounds, ({ [name]: { cpu } }) =>
+            processes.reduce((sum, process) => sum + (cpu[process] ?? Number.NaN), 0),
+          ),
+        );
+      return [
+        `${result.durability}, ${shape}, ${TITLES[name]}`,
+        of('ingest'),
+        of('database'),
+        of('broker'),
+        of('ingest', 'database', 'broker'),
+        of('publisher'),
+      ];
+    }),
+  );
+
+/** @param {ClassResult} result */
+const latencyRows = (result) =>
+  namesIn(result).map((name) => [
+    `${result.durability}, ${TITLES[name]}, ${figure(result.latency.rate / 1000)} thousand samples/s`,
+    .../** @type {const} */ (['p50', 'p99', 'p999']).map((key) =>
+      figure(medianOf(result.latency.rounds, ({ [name]: latency }) => latency[key])),
+    ),
+    stealOf(result.latency.rounds),
+  ]);
+
+/** @param {NonNullable<ClassResult['month']>} month */
+function monthTables({ samples, bytes, rate, rounds }) {
+  const names = /** @type {Name[]} */ (Object.keys(TITLES)).filter((name) => bytes[name] !== undefined);
+  return [
+    {
+      head: [`a month of ${figure(samples / 1e6)} million samples, two decimals`, 'bytes a sample on disk'],
+      rows: names.map((name) => [TITLES[name], figure(Number(bytes[name]))]),
+    },
+    {
+      head: [
+        `reading, with ${figure(rate / 1000)} thousand samples/s coming in`,
+        'latest of 100, p50 ms',
+        'p99 ms',
+        'month in 500 bins, p50 ms',
+        'p99 ms',
+        'items',
+        'steal',
+      ],
+      rows: names.map((name) => [
+        TITLES[name],
+        .../** @type {const} */ (['latest', 'series']).flatMap((kind) =>
+          /** @type {const} */ (['p50', 'p99']).map((key) =>
+            figure(medianOf(rounds, ({ [name]: read }) => read[kind][key])),
+          ),
+        ),
+        /** @type {const} */ (['latest', 'series'])
+          .map((kind) => medianOf(rounds, ({ [name]: read }) => read[kind].items))
+          .join(', '),
+        stealOf(rounds),
+      ]),
+    },
+  ];
+}
+
+/** @param {ClassResult} result */
+const killRows = (result) =>
+  namesIn(result).flatMap((name) =>
+    (result.kills[name] ?? []).map(({ victim, acknowledged, missing }) => [
+      `${result.durability}, ${TITLES[name]}: ${victim}`,
+      String(acknowledged),
+      String(missing),
+    ]),
+  );

@@ -1,0 +1,132 @@
+import { LINE_TABLE } from '../load/lines.js';
+
+/**
+ * Class K: an acknowledged sample survives the kill of any process. Class P: it survives a power cut.
+ *
+ * @typedef {'K' | 'P'} Class
+ */
+
+/**
+ * What a run of Telegraf is tried with.
+ *
+ * @typedef {{ undelivered: number, batch: number }} Tuning `undelivered`: messages; `batch`: samples in one request to the database
+ */
+
+/** Best of a first look on a quiet machine: where no sweep is run. @type {Tuning} */
+export const KNOWN_TUNING = { undelivered: 5000, batch: 10_000 };
+
+/** @type {Tuning[]} */
+export const TUNINGS = [1000, 5000, 20_000].flatMap((undelivered) =>
+  [5000, 10_000].map((batch) => ({ undelivered, batch })),
+);
+
+/** Samples that Telegraf holds at least before it drops some. */
+const BUFFER = 1_000_000;
+
+/** The database that Telegraf writes to: `questdb` takes version 2 of InfluxDB's API. @typedef {'questdb' | 'influxdb'} Kind */
+
+/** InfluxDB keeps measurements in databases, QuestDB ignores the name. */
+export const DATABASE = 'bench';
+
+/**
+ * Telegraf's configuration. It acknowledges a message after the database has answered (`persistent_session`, QoS 1).
+ *
+ * @param {object} options
+ * @param {Kind} options.kind
+ * @param {string} options.broker `mqtt://host:port`
+ * @param {string} options.database `http://host:port`
+ * @param {Tuning} options.tuning
+ * @param {number} options.samples in a message: what the buffer must hold follows from it
+ * @returns {string} TOML
+ */
+export function telegrafToml({ kind, broker, database, tuning: { undelivered, batch }, samples }) {
+  const buffer = Math.max(BUFFER, 2 * undelivered * samples);
+  return `\
+[agent]
+  interval = "1s"
+  flush_interval = "100ms"
+  flush_jitter = "0s"
+  metric_batch_size = ${batch}
+  metric_buffer_limit = ${buffer}
+  omit_hostname = true
+
+[[inputs.mqtt_consumer]]
+  servers = ["${broker.replace('mqtt:', 'tcp:')}"]
+  topics = ["iot/v1/+/measurements"]
+  topic_tag = ""
+  qos = 1
+  persistent_session = true
+  client_id = "bench-telegraf"
+  max_undelivered_messages = ${undelivered}
+  data_format = "influx"
+  influx_timestamp_precision = "1ms"
+
+${kind === 'questdb' ? influxdb2Output(database) : influxdb1Output(database)}`;
+}
+
+/** Not compressed: on loopback that would cost CPU on both sides and gain nothing. @param {string} database */
+const influxdb2Output = (database) => `\
+[[outputs.influxdb_v2]]
+  urls = ["${database}"]
+  content_encoding = "identity"
+  timeout = "10s"
+`;
+
+/** @param {string} database */
+const influxdb1Output = (database) => `\
+[[outputs.influxdb]]
+  urls = ["${database}"]
+  database = "${DATABASE}"
+  skip_database_creation = true
+  content_encoding = "identity"
+  timeout = "10s"
+`;
+
+/** The samples of all sensors, as QuestDB advises it for telemetry; a sample that is delivered twice is stored once. */
+export const QUESTDB_TABLE = `CREATE TABLE IF NOT EXISTS ${LINE_TABLE} (ts TIMESTAMP, sensor SYMBOL CAPACITY 100000, value DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR WAL DEDUP UPSERT KEYS(ts, sensor)`;
+
+/** @param {{ port: number, durability: Class }} options @returns {string} QuestDB's server.conf: loopback, HTTP alone */
+export const questdbConf = ({ port, durability }) => `\
+http.bind.to=127.0.0.1:${port}
+http.min.enabled=false
+line.tcp.enabled=false
+pg.enabled=false
+telemetry.enabled=false
+shared.worker.count=2
+cairo.commit.mode=${durability === 'P' ? 'sync' : 'nosync'}
+cairo.wal.purge.interval=5000
+`;
+
+/**
+ * InfluxDB's configuration. It syncs its log before it answers: `wal-fsync-delay` 0 is its default.
+ *
+ * @param {object} options
+ * @param {string} options.dir
+ * @param {{ http: number, rpc: number }} options.ports
+ * @param {string} [options.coldAfter] how long a shard must rest until it is compacted in full; default: 4 h, InfluxDB's own
+ * @returns {string} TOML
+ */
+export const influxdbConf = ({ dir, ports, coldAfter = '4h' }) => `\
+reporting-disabled = true
+bind-address = "127.0.0.1:${ports.rpc}"
+
+[meta]
+  dir = ${JSON.stringify(`${dir}/meta`)}
+
+[data]
+  dir = ${JSON.stringify(`${dir}/data`)}
+  wal-dir = ${JSON.stringify(`${dir}/wal`)}
+  wal-fsync-delay = "0s"
+  query-log-enabled = false
+  cache-max-memory-size = "2g"
+  cache-snapshot-memory-size = "${coldAfter === '4h' ? '25m' : '1k'}"
+  cache-snapshot-write-cold-duration = "${coldAfter === '4h' ? '10m' : coldAfter}"
+  compact-full-write-cold-duration = "${coldAfter}"
+
+[monitor]
+  store-enabled = false
+
+[http]
+  bind-address = "127.0.0.1:${ports.http}"
+  log-enabled = false
+`;

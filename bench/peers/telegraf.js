@@ -1,0 +1,90 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLine } from '../stand/line.js';
+import { startProgram } from './program.js';
+import { telegrafToml } from './settings.js';
+
+/**
+ * The whole way of a peer: a Mosquitto of its own, Telegraf, and its database.
+ *
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.dir
+ * @param {import('./tools.js').Programs} options.programs
+ * @param {import('./database.js').PeerDatabase} options.database
+ * @param {Awaited<ReturnType<typeof import('../stand/broker.js').startBroker>>} options.broker
+ * @param {string} [options.reachedAt] where Telegraf connects instead of to the broker: a wire
+ * @param {import('../stand/child.js').Child} options.publisher
+ * @param {number} options.connections of the publisher
+ */
+export function createPeer({ name, dir, programs, database, broker, reachedAt, publisher, connections }) {
+  /** @type {import('./program.js').Program | null} */
+  let telegraf = null;
+  /** @type {import('./settings.js').Tuning & { samples: number } | null} */
+  let tuned = null;
+
+  async function start() {
+    if (!tuned) return;
+    const config = join(dir, 'telegraf.conf');
+    mkdirSync(dir, { recursive: true });
+    const { samples, ...tuning } = tuned;
+    const text = telegrafToml({
+      kind: database.kind,
+      broker: reachedAt ?? broker.url,
+      database: database.url,
+      tuning,
+      samples,
+    });
+    writeFileSync(config, text);
+    telegraf = await startProgram({
+      title: 'Telegraf',
+      command: programs.telegraf,
+      args: ['--config', config],
+      log: join(dir, 'telegraf.log'),
+      isReady: (log) => log.includes('Connected ['),
+    });
+  }
+
+  return {
+    name,
+    broker,
+    database,
+
+    /** Of Telegraf: to be killed in the middle. */
+    kill: async () => telegraf?.kill(),
+    start,
+
+    /**
+     * Starts Telegraf anew with these settings, where it does not run with them already.
+     *
+     * @param {import('./settings.js').Tuning} tuning
+     * @param {number} samples in a message
+     * @returns {Promise<import('../stand/line.js').Line>}
+     */
+    async line(tuning, samples) {
+      const wanted = { ...tuning, samples };
+      if (JSON.stringify(wanted) !== JSON.stringify(tuned)) {
+        await telegraf?.stop();
+        tuned = wanted;
+        await start();
+      }
+      const ingest = {
+        pid: Number(telegraf?.pid),
+        async metrics() {
+          const counted = await database.counted();
+          return (/** @type {string} */ metric) => (metric === 'iot_ingest_samples_total' ? counted : 0);
+        },
+        ask: async () => {},
+        stop: async () => telegraf?.stop(),
+      };
+      return createLine({ name, broker, ingest, publisher, connections });
+    },
+
+    async close() {
+      await telegraf?.stop();
+      await broker.stop();
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createPeer>} Peer */
