@@ -160,9 +160,11 @@ test(
   TIMEOUT_MS,
 );
 
-test.each([1, 2, 3])(
-  'Merged writes: %i copies of each partition, a node is killed: every acknowledged sample is stored',
-  async (copies) => {
+test(
+  'Merged writes: two copies of each partition, a node is killed: every acknowledged sample is stored',
+  async () => {
+    // One copy and three pass too, a minute each. Three is what the tests below have.
+    const copies = 2;
     const { expected, found, partitions } = await publishThroughKill(cluster, { copies, afterwards });
     expect([...found].filter(([, values]) => values.join() !== expected.join())).toEqual([]);
     expect(partitions).toBeGreaterThan(1);

@@ -4,6 +4,7 @@ import { SENT_REQUESTS } from '../../../api/store/sent-request.js';
 import { readSettings } from '../../../common/settings.js';
 import { connectDevice } from '../../support/device.js';
 import { startTestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 const CLIENTS = 8;
 const DEVICES = 60;
@@ -11,6 +12,16 @@ const MESSAGES_PER_DEVICE = 12;
 
 /** So few requests at once that writes wait, and leave together. */
 const IN_FLIGHT = '3';
+
+/** A node that has just come back may still learn of tables. @param {import('../../../infra/engine/cluster.js').Cluster} cluster */
+async function untilAgreed({ nodes }) {
+  const isAgreed = async () => {
+    const text = (await nodes[0]?.nodetool(['describecluster'])) ?? '';
+    const versions = text.match(/^\s+[0-9a-f-]{36}: \[.*\]$/gm) ?? [];
+    return versions.length === 1 && versions[0]?.split(',').length === nodes.length;
+  };
+  await until(isAgreed, { withinMs: 120_000, what: 'one schema on all nodes' });
+}
 
 /** @param {unknown} value as it was given to the driver */
 const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));
@@ -30,6 +41,7 @@ export async function publishThroughKill(cluster, { copies, afterwards }) {
     INGEST_MAX_IN_FLIGHT: IN_FLIGHT,
     LATEST_GROUPS: '4',
   };
+  await untilAgreed(cluster);
   const { cql } = readSettings(settings, { envFile: '' });
   const database = await connect(cql, { applicationName: 'test' });
   afterwards(() => database.shutdown());
