@@ -239,7 +239,7 @@ describe('split into blocks', () => {
   });
 
   test('pieces that fit, parts of a series too: the very objects, no copies', () => {
-    const list = [{ ...pieceOf(1, seconds(2000)), from: 500, to: 1000 }, pieceOf(2, seconds(2227))];
+    const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
     const [block, ...others] = splitBlocks(list);
     expect(others).toEqual([]);
     expect(block?.every((piece, index) => piece === list[index])).toBe(true);

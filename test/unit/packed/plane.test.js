@@ -61,6 +61,7 @@ describe('plane: packed', () => {
 
   test('one value: a zero and the byte', () => {
     expect(pack(new Uint8Array(5).fill(200))).toEqual([Buffer.from([0, 200])]);
+    expect([...unpackPlane(new Reader(Buffer.from([0, 200])), 5)]).toEqual(Array(5).fill(200));
   });
 
   test('any bytes: read back as they were', () => {
