@@ -83,6 +83,14 @@ describe('block', () => {
     expect(readBlock(packBlock(BUCKET, [piece]))[0]?.[1]).toEqual(seconds(2, 3));
   });
 
+  test('two parts of series that go on at other instants: the times are still stored once', () => {
+    const list = [
+      { ...pieceOf(1, [...seconds(3), BUCKET + 7000]), to: 3 },
+      { ...pieceOf(2, [...seconds(3), BUCKET + 9000]), to: 3 },
+    ];
+    expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
+  });
+
   test('newest sample: found across sensors, within the part that is packed', () => {
     const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
     expect(newestOf(list)).toBe(BUCKET + 5000);
@@ -177,6 +185,64 @@ describe('split into blocks', () => {
   test('a message of usual size: one block, with the very pieces', () => {
     const list = Array.from({ length: 50 }, (_, at) => pieceOf(at, seconds(10)));
     expect(splitBlocks(list)).toEqual([list]);
+  });
+
+  /** How the pieces of each block are cut: from, and up to. @param {Piece[]} list */
+  const cuts = (list) => splitBlocks(list).map((block) => block.map(({ from, to }) => [from, to]));
+
+  /** A block holds 2,729 samples of one sensor, and 18 bytes of each more sensor take the room of one and a half. */
+  const FULL = 2729;
+
+  test('no pieces: no blocks', () => {
+    expect(splitBlocks([])).toEqual([]);
+  });
+
+  test.each([
+    ['just fills a block', [FULL], [[[0, FULL]]]],
+    ['one sample more', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
+    [
+      'room for 64 samples is left: cut there',
+      [2663, 100],
+      [
+        [
+          [0, 2663],
+          [0, 64],
+        ],
+        [[64, 100]],
+      ],
+    ],
+    ['room for 63 samples is left: not cut', [2664, 100], [[[0, 2664]], [[0, 100]]]],
+    [
+      'room for 63 samples is left, and 63 come: whole',
+      [2664, 63],
+      [
+        [
+          [0, 2664],
+          [0, 63],
+        ],
+      ],
+    ],
+    ['room for 63 samples is left, and 64 come: not cut', [2664, 64], [[[0, 2664]], [[0, 64]]]],
+    [
+      'what is left of a cut piece shares its block',
+      [FULL + 10, 5],
+      [
+        [[0, FULL]],
+        [
+          [FULL, FULL + 10],
+          [0, 5],
+        ],
+      ],
+    ],
+  ])('pieces: %s', (_, counts, expected) => {
+    expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
+  });
+
+  test('pieces that fit, parts of a series too: the very objects, no copies', () => {
+    const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
+    const [block, ...others] = splitBlocks(list);
+    expect(others).toEqual([]);
+    expect(block?.every((piece, index) => piece === list[index])).toBe(true);
   });
 
   test('the largest message of one sensor: as few blocks as it needs', () => {

@@ -46,3 +46,32 @@ test('every element is either taken or refused, once', () => {
     }),
   );
 });
+
+test('keep only some elements: any batch: as if the message had no others, and refusals of the whole stay', () => {
+  fc.assert(
+    fc.property(fc.array(element), fc.integer({ min: 1, max: 4 }), (elements, every) => {
+      const isWanted = (/** @type {number} */ index) => index % every === 0;
+      const batch = new MessageBatch(rules);
+      const expected = new MessageBatch(rules);
+      for (const both of [batch, expected]) both.refuse(-1, 'too_large');
+      for (const [index, { sensor, ts, value }] of elements.entries()) {
+        batch.add(index, sensor, ts, value);
+        if (isWanted(index)) expected.add(index, sensor, ts, value);
+      }
+      batch.skip();
+      batch.keepOnly(isWanted);
+      expect(batch.sensors).toEqual(expected.sensors);
+      expect(batch.refused).toEqual(expected.refused);
+      expect(batch.counts).toEqual(expected.counts);
+    }),
+  );
+});
+
+test('keep only some elements: another is added: it joins those that were kept', () => {
+  const batch = new MessageBatch(rules);
+  batch.add(0, 't', NOW - 1, 1);
+  batch.add(1, 't', NOW, 2);
+  batch.keepOnly((index) => index === 1);
+  batch.add(2, 't', NOW + 1, 3);
+  expect(batch.sensors.get('t')).toEqual({ times: [NOW, NOW + 1], values: [2, 3], indexes: [1, 2] });
+});
