@@ -163,3 +163,36 @@ test('who is the farthest back counts, and is told of beyond a quarter of BATCH_
   behind.note(0, now);
   expect(behind.behindMs()).toBe(0);
 });
+
+test('Packing behind: exactly a quarter of BATCH_DAYS: no warning; a millisecond more: one each ten minutes', () => {
+  const warn = jest.fn();
+  let now = 100 * DAY_MS;
+  const behind = createBehind({
+    clock: () => now,
+    batchDays: 8,
+    logger: /** @type {any} */ ({ warn }),
+  });
+  behind.note(0, now - 2 * DAY_MS);
+  behind.warn();
+  expect(warn).not.toHaveBeenCalled();
+  now += 1;
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(1);
+  now += 600_000 - 1;
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(1);
+  now += 1;
+  behind.warn();
+  expect(warn).toHaveBeenCalledTimes(2);
+});
+
+test('Packing behind: one group is known: what is overdue counts from the closing of its oldest hour', () => {
+  const now = 100 * DAY_MS;
+  const behind = createBehind({
+    clock: () => now,
+    batchDays: 8,
+    logger: /** @type {any} */ ({ warn: jest.fn() }),
+  });
+  behind.note(0, now - 5 * HOUR_MS);
+  expect(behind.overdueMs()).toBe(3 * HOUR_MS);
+});

@@ -153,3 +153,15 @@ test.each([
 test('Sizes: a million sensors: each has a row in the three indexes, and each index as many partitions as groups', () => {
   expect(tablesOf(fleet(1e6, 1000)).indexes).toEqual({ rows: 3e6, bytes: 3e6 * 47, partitions: 3 * 128 });
 });
+
+test('Sizes: an hour has fewer than 60 samples: each takes 13 bytes, also where there is one a day', () => {
+  // 35 bytes are the row's.
+  expect(historyRowBytes(HOUR_MS / 59)).toBeCloseTo(35 + 59 * 13);
+  expect(historyRowBytes(HOUR_MS)).toBe(35 + 13);
+  expect(historyRowBytes(DAY_MS)).toBe(35 + 13);
+});
+
+test('Sizes: the sensors of a group are no multiple of those of a device: the last device has a row of its own', () => {
+  // 1,000 sensors in 16 groups: 63 a group, of devices with 10 each.
+  expect(partitionsOf(fleet(1000, 1000)).latest).toEqual({ rows: 7, bytes: 7 * 10 + 63 * 60 });
+});

@@ -1,0 +1,74 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { identifyDevice } from '../../../schema/ids.js';
+import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+
+const NOW = Date.UTC(2026, 4, 5, 12);
+const clock = { now: NOW };
+
+/** @type {import('../../support/memory-pipeline.js').MemoryPipeline | undefined} */
+let pipeline;
+afterEach(async () => {
+  await pipeline?.stop();
+  clock.now = NOW;
+});
+
+async function start() {
+  pipeline = await startMemoryPipeline({ clock: () => clock.now });
+  return pipeline;
+}
+
+/** @param {number} value */
+const measured = (value) => ({ sensor_id: 's', ts: NOW - 1000, value });
+
+/**
+ * A submission whose body is received for as long as the test wants.
+ *
+ * @param {import('../../support/memory-pipeline.js').MemoryPipeline} own
+ * @param {number} bytes
+ */
+function submitSlowly(own, bytes) {
+  /** @type {(payload: Buffer) => void} */
+  let receive = () => {};
+  const done = own.ingest.submit({
+    device: /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('slow')),
+    contentType: 'application/json',
+    bytes,
+    read: () =>
+      new Promise((resolve) => {
+        receive = resolve;
+      }),
+    signal: new AbortController().signal,
+  });
+  return { done, receive: () => receive(Buffer.from(JSON.stringify([measured(1)]))) };
+}
+
+test('Submission: a measurement is refused: both are counted, with the time of the commit', async () => {
+  const own = await start();
+  const result = await own.submit('d', [measured(1), { sensor_id: 's', ts: NOW, value: 'x' }]);
+  expect(result).toMatchObject({ accepted: 1, refused: [{ index: 1, code: 'not_numeric' }] });
+  clock.now += 1000;
+  const { samples_per_s, refused_per_s, commits } = own.vitals.signs();
+  expect([samples_per_s, refused_per_s]).toEqual([1 / 5, 1 / 5]);
+  expect(commits.reduce((sum, [, count]) => sum + count, 0)).toBe(1);
+  expect(await own.metric('iot_ingest_commit_seconds_count')).toBe(1);
+  const seconds = Number(await own.metric('iot_ingest_commit_seconds_sum'));
+  expect(seconds).toBeGreaterThan(0);
+  // A clock that was added, not subtracted, gives the time since the process began, twice.
+  expect(seconds).toBeLessThan(performance.now() / 1000);
+  expect(await own.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
+});
+
+test('Submission: slow senders hold 16 MiB: the next is busy until one of them is done', async () => {
+  const own = await start();
+  const slow = submitSlowly(own, 15 * 1024 * 1024);
+  expect(own.ingest.submittedBytes).toBeGreaterThan(15 * 1024 * 1024);
+  const other = submitSlowly(own, 2 * 1024 * 1024);
+  await expect(other.done).rejects.toMatchObject({ code: 'busy' });
+  expect(own.ingest.unsettledBytes).toBe(0);
+  slow.receive();
+  expect(await slow.done).toEqual({ accepted: 1, refused: [] });
+  expect(own.ingest.submittedBytes).toBe(0);
+  const last = submitSlowly(own, 2 * 1024 * 1024);
+  last.receive();
+  expect(await last.done).toEqual({ accepted: 1, refused: [] });
+});
