@@ -16,40 +16,41 @@ import { parseTopic } from './topics.js';
 /** @typedef {import('./topics.js').Topic} Topic */
 
 /**
- * A message, from whichever source.
+ * A message from any source.
  *
  * @typedef {object} Message
  * @property {string} topic
  * @property {Buffer} payload
  * @property {string} [contentType] MQTT 5
- * @property {boolean} retained a replay of what the broker kept: it says nothing of now
+ * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
- * @property {boolean} [again] the broker has sent it before: this may be its second time here
- * @property {AbortSignal} [signal] aborts when the sender is gone; a message that has begun is finished
+ * @property {boolean} [again] the broker set the DUP flag: an earlier delivery may have been handled
+ * @property {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
  */
 
 /**
- * What became of a message. `accepted`: committed, whatever single measurements of it were refused. `refused`: all of it is a dead
- * letter. `foreign`: its topic is outside the contract, so it was dropped.
+ * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: the whole
+ * message is a dead letter. `foreign`: its topic is not a topic of Millrace, so it is dropped.
  *
  * @typedef {'accepted' | 'refused' | 'foreign'} Outcome
  */
 
 /** @typedef {(message: Message) => Promise<Outcome>} HandleMessage */
 
-/** Names of devices whose ids are kept, at about 300 bytes each. */
+/** Cached identities, at about 300 bytes each. */
 const MAX_IDENTITIES = 100_000;
 
 /**
- * The path of a message, from its source to its acknowledgement. Every step is a method here, in this order:
+ * The path of a message from its source to its acknowledgement. This class calls the steps in this order; the source itself
+ * acknowledges:
  *
  *     receive -> limit -> decode -> validate -> resolve -> plan -> write -> publish -> acknowledge
  *
- * A known device that sends good measurements in time stays on this path. Everything else leaves it by name: `#register` (new
- * sensors), `#refuse` (dead letters), the late writer behind `#write`, and the handlers of births, statuses and Sparkplug.
+ * A registered device that sends good, timely measurements stays on this path. The branches are `#register` (new sensors), `#refuse`
+ * (dead letters), the late writer in `#write`, and the handlers of births, statuses and Sparkplug.
  *
- * Every message of ingest passes through here, so layers count: asynchronous functions only where something is awaited, known
- * sensors found at once and no Promise.all around one promise saved an eighth of ingest's CPU at one sample a message.
+ * Every message passes here, so each layer costs CPU. Three measures saved an eighth of ingest's CPU at one sample a message:
+ * functions are async only where they await, known sensors are found synchronously, and one promise needs no Promise.all.
  */
 export class IngestPipeline {
   #deps;
@@ -60,8 +61,8 @@ export class IngestPipeline {
   #takesSparkplug;
   #handlers;
   /**
-   * An identity never changes, so it is found once: the UUID of a name is a SHA-1, which with its buffers took 4 µs a message, a
-   * tenth of what a message of one sample costs ingest.
+   * Caches the identity of each device name. An identity never changes. Computing it takes 4 µs (a SHA-1 with its buffers), a tenth of
+   * ingest's CPU for a message of one sample.
    *
    * @type {LRUCache<string, Identity>}
    */
@@ -103,8 +104,8 @@ export class IngestPipeline {
 
   /**
    * The one function that all message sources call. A source acknowledges the message when the promise resolves: every measurement
-   * in it is committed or in a dead letter. The promise rejects only while the process ends, or when the sender is gone before
-   * the message has begun; then the message must stay unacknowledged.
+   * in it is committed or in a dead letter. The promise rejects if the process ends, or if the sender disconnects before the message
+   * begins. Then the source must not acknowledge.
    *
    * @type {HandleMessage}
    */
@@ -117,7 +118,7 @@ export class IngestPipeline {
       if (admitted) await admitted;
       try {
         const outcome = await this.#route(message);
-        // A message without measurements has not yet waited for a clock that is off.
+        // A message without measurements did not check the clock, so it waits here while the clock is off.
         if (!this.#deps.trustedClock.isTrusted) await this.#deps.trustedClock.now();
         result = outcome === 'foreign' ? 'foreign' : 'settled';
         isSettled = outcome !== 'foreign';
@@ -143,7 +144,7 @@ export class IngestPipeline {
     return this.#deps.budget.enter(message.payload.length, message.signal);
   }
 
-  /** Finds what its topic says, and handles it behind the births of its device. @param {Message} message @returns {Promise<Outcome>} */
+  /** Parses the topic, and handles the message after earlier births of its device. @param {Message} message @returns {Promise<Outcome>} */
   async #route(message) {
     const topic = parseTopic(message.topic);
     if (!topic || (topic.kind === 'sparkplug' && !this.#takesSparkplug)) {
@@ -166,7 +167,7 @@ export class IngestPipeline {
           : this.#handlers.handle(message, identity, topic),
       );
     } catch (error) {
-      return this.#refuse(message, topic, this.#refusalOf(error, message));
+      return this.#refuse(message, topic, this.#toRefusal(error, message));
     }
   }
 
@@ -187,8 +188,8 @@ export class IngestPipeline {
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
-   * @param {number | null} seenAt epoch ms of the receipt; null for a retained message or a replay, which say nothing of now
-   * @returns {Promise<boolean>} settles when all of it is committed; false: nobody knows the device, so all of it is refused
+   * @param {number | null} seenAt epoch ms of the receipt; null for a retained message or a replay: neither shows that the device is active
+   * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
    */
   async store(identity, batch, seenAt) {
     if (batch.sensors.size === 0) return true;
@@ -231,7 +232,7 @@ export class IngestPipeline {
     return this.#register(device, batch, missing).then((others) => [...series, ...others]);
   }
 
-  /** @param {Device} device @param {MessageBatch} batch @param {string[]} refs of sensors that nobody knows here */
+  /** @param {Device} device @param {MessageBatch} batch @param {string[]} refs of sensors that are not registered */
   async #register(device, batch, refs) {
     const { known, refused } = await this.#deps.registry.register(device, refs);
     for (const [ref, code] of refused) batch.refuseSensor(ref, code);
@@ -275,21 +276,20 @@ export class IngestPipeline {
   }
 
   /**
-   * An error that nobody foresaw is a defect of ours. Unacknowledged, the message would come again and meet it again, for ever. A dead
-   * letter keeps it until the defect is fixed.
+   * An unexpected error is a defect in Millrace. Without an acknowledgement the broker would deliver the message again, and the same
+   * error would follow without end. A dead letter keeps the message until the defect is fixed.
    *
    * @param {unknown} error
    * @param {Message} message
    * @returns {Refusal}
-   * @throws the same error where the message must stay unacknowledged: for a failure that passes, and for whatever fails while the
-   *   process ends
+   * @throws the same error if the message must stay unacknowledged: the database is unavailable, or the process ends
    */
-  #refusalOf(error, { topic }) {
+  #toRefusal(error, { topic }) {
     if (error instanceof MillraceError && error.code !== 'unavailable') return refusalOf(error.code, error);
     if (error instanceof MillraceError || this.#deps.patience.gaveUp) throw error;
     this.#deps.logger.error(
       { err: error, topic },
-      'a defect: the message is kept as a dead letter; please report this',
+      'an unexpected error: the message is kept as a dead letter; please report this',
     );
     return refusalOf('rejected', error);
   }
@@ -297,7 +297,7 @@ export class IngestPipeline {
   /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
   #count({ counts }, series, seenAt) {
     this.#metrics.samples.inc(counts.samples);
-    // A replay says nothing of how long samples take, and without a sensor there is no sample.
+    // Replays are not counted in end-to-end latency, and neither are messages without samples.
     if (seenAt !== null && series.length > 0) {
       const waitedMs = Math.max(0, this.#clock() - newestOfAll(series));
       this.#metrics.endToEndSeconds.observe(waitedMs / 1000);
@@ -316,7 +316,7 @@ export class IngestPipeline {
   }
 
   /**
-   * Stores what an earlier message was refused for. Doing it twice writes the same rows.
+   * Stores the refused elements of an earlier message. Replaying twice writes the same rows.
    *
    * @param {import('./handlers/index.js').Kept} kept
    * @param {Identity} identity

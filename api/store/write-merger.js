@@ -41,7 +41,8 @@ const MAX_BYTES = 5 * 1024;
  *     waiting          [a: nodes 1 2 3] [b: nodes 2 3 4] [c: nodes 1 2 3] [d: nodes 1 2 3]
  *     a place is free  [a c d] leaves, b is the first now
  *
- * A batch that fails is repeated as its writes: who asked for a write asks again, and it is sent alone.
+ * A batch that fails is repeated as its writes. After `rejected` the merger sends each of them again, alone. After `unavailable` their promises reject,
+ * and the caller's retry writes them again, each alone.
  */
 export class WriteMerger {
   #enter;
@@ -92,7 +93,7 @@ export class WriteMerger {
       }
       if (this.#isPumping) return;
       this.#isPumping = true;
-      // What is written in the same turn, such as the other row of a message, leaves with it.
+      // Writes of the same event loop iteration, such as the two rows of a message, are merged.
       queueMicrotask(() => this.#pump());
     });
   }
@@ -166,7 +167,7 @@ export class WriteMerger {
     try {
       batch.push({ waiting, queries: waiting.write.take() });
     } catch (error) {
-      // A defect in making these rows must not stop the others.
+      // A defect in encoding these rows must not stop the others.
       waiting.reject(error);
     }
   }
@@ -186,7 +187,7 @@ export class WriteMerger {
     const together = batch.length > 1;
     for (const { waiting } of batch) {
       if (together) this.#alone.add(waiting.write.id);
-      // What the database refuses may be another write of the batch.
+      // The rejected write may be another one of the batch.
       if (together && error instanceof MillraceError && error.code === 'rejected')
         this.write(waiting.write).then(waiting.resolve, waiting.reject);
       else waiting.reject(error);

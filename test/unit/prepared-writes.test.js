@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createClient } from '../../api/store/client.js';
-import { createPreparedWrites, framesOf, insideOf } from '../../api/store/prepared-writes.js';
+import { createPreparedWrites, driverInternals, framesOf } from '../../api/store/prepared-writes.js';
 
 const load = /** @type {(module: string) => any} */ (createRequire(import.meta.url));
 const driver = {
@@ -83,8 +83,8 @@ describe('Prepared writes', () => {
     );
   });
 
-  test('installed driver: its inside is as it is known', () => {
-    expect(insideOf(client)).not.toBeNull();
+  test('installed driver: its internals have the expected shape', () => {
+    expect(driverInternals(client)).not.toBeNull();
   });
 
   const known = { metadata: { getPreparedInfo: () => ({ queryId: Buffer.alloc(16) }) } };

@@ -10,7 +10,7 @@ import { readCommonSenml } from './senml-fast.js';
 /** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'];
 
-/** What a payload is, by its content type. @type {Record<string, (payload: Buffer, batch: MessageBatch) => void>} */
+/** The decoder of each content type. @type {Record<string, (payload: Buffer, batch: MessageBatch) => void>} */
 const BY_TYPE = {
   'application/json': readJson,
   'text/json': readJson,
@@ -25,7 +25,7 @@ export class MessageDecoder {
   #maxClockSkewMs;
   #relative;
 
-  /** @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean }} limits how old and how far ahead a time may be, and whether it may be relative to now */
+  /** @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean }} limits how old and how far in the future a time may be, and whether relative times are accepted */
   constructor({ historyMs, maxClockSkewMs, relativeTimes }) {
     this.#historyMs = historyMs;
     this.#maxClockSkewMs = maxClockSkewMs;
@@ -37,7 +37,7 @@ export class MessageDecoder {
    * @param {string | undefined} contentType
    * @param {number} receivedAt epoch ms
    * @param {number} [now] epoch ms, for a message that was received before: its age counts from then
-   * @returns {MessageBatch} its good measurements, and a refusal for each other; a message that is bad as a whole has one refusal, of index -1
+   * @returns {MessageBatch} its good measurements, and one refusal for each bad one; a message that is refused as a whole has one refusal, with index -1
    */
   decode(payload, contentType, receivedAt, now = receivedAt) {
     const batch = this.emptyBatch(receivedAt, now);

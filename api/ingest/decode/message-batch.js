@@ -3,8 +3,7 @@ import { brokenNameRule } from '../../../schema/ids.js';
 import { PATHS, ruleOf } from './refusals.js';
 
 /**
- * The measurements of one message, taken from a decoder one by one: the good ones grouped by sensor, the others
- * refused with a reason. Nothing that is bad takes anything good with it.
+ * The good samples of one sensor in a message.
  *
  * @typedef {object} SensorSamples
  * @property {number[]} times epoch ms, in order of arrival
@@ -22,10 +21,12 @@ import { PATHS, ruleOf } from './refusals.js';
  */
 
 /**
- * One a message: a class, since an object with seven closures of its own weighs four times as much.
+ * The measurements of one message. A decoder adds them one by one. Good measurements are grouped by sensor; each bad one is refused
+ * with a reason. A bad measurement never affects a good one. This is a class because an object with seven closures takes four
+ * times the memory, and each message makes one.
  */
 export class MessageBatch {
-  /** @type {Map<string, SensorSamples>} by what the message calls the sensor */
+  /** @type {Map<string, SensorSamples>} by the sensor's id or name in the message */
   sensors = new Map();
   /** @type {Refusals} */
   refused = [];
@@ -33,7 +34,7 @@ export class MessageBatch {
   /** Set by the decoder. @type {import('./refusals.js').PathOf} */
   pathOf = PATHS.array;
   #rules;
-  // Mostly the next sample is of the same sensor, and of the very same string.
+  // Usually the next sample has the same sensor, and the same string object.
   #latestName = '';
   /** @type {SensorSamples | undefined} */
   #latest = undefined;
@@ -63,7 +64,7 @@ export class MessageBatch {
       samples.indexes.push(index);
       return;
     }
-    // An array that begins with its first element has room for that one, one that begins empty for 17.
+    // An array literal with one element reserves one slot; an empty array reserves 17 at its first push.
     this.#latest = { times: [ts], values: [value], indexes: [index] };
     this.sensors.set(sensor, this.#latest);
   }
@@ -97,7 +98,7 @@ export class MessageBatch {
     this.counts.skipped++;
   }
 
-  /** As it was when it was made: what was read so far is to be read anew, in another way, or not at all. */
+  /** Resets the batch, before another decoder reads the payload or the whole message is refused. */
   clear() {
     this.sensors.clear();
     this.#latest = undefined;
@@ -123,7 +124,7 @@ export class MessageBatch {
   }
 
   /**
-   * Forgets all elements but these, as if the message had no others. What refuses it as a whole stays.
+   * Removes all other elements. A refusal of the whole message (index -1) stays.
    *
    * @param {(index: number) => boolean} isWanted
    */

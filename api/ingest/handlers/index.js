@@ -13,30 +13,29 @@ import { createStatusHandler } from './status.js';
 /** @typedef {import('../topics.js').EdgeTopic} EdgeTopic */
 
 /**
- * A message that was refused and is to be stored now. Its relative times count from the time of receipt, as then. Its age counts from
- * now.
+ * A refused message that is stored now. Its relative times count from its first receipt. Its age counts from now.
  *
  * @typedef {object} Kept
  * @property {Buffer} payload
  * @property {string} [contentType] MQTT 5
  * @property {number} receivedAt epoch ms
  * @property {number} now epoch ms
- * @property {((index: number) => boolean) | null} isRefused whether an element is to be stored; null: all are
+ * @property {((index: number) => boolean) | null} isRefused whether this element was refused at the first attempt. Only such elements are stored now; null: all are
  */
 
 /**
- * Handles one kind of messages. Both functions throw what refuses the message as a whole.
+ * Handles messages of one kind. Both functions throw an error that refuses the whole message.
  *
  * @template {Topic} [T=Topic]
  * @typedef {object} Handler
  * @property {(message: import('../pipeline.js').Message, identity: Identity, topic: T) => Promise<import('../pipeline.js').Outcome>} handle
  *   settles when all that is good is committed, and the rest is a dead letter
  * @property {(kept: Kept, identity: Identity, topic: T) => Promise<IngestResult>} replay settles when all that is good is
- *   committed. A birth or a status counts as one. Doing it twice writes the same rows
+ *   committed. A birth or a status counts as one accepted element. Replaying twice writes the same rows
  */
 
 /**
- * What leaves the path of measurements: births, statuses, and all messages of Sparkplug.
+ * Handlers of all messages that are not measurements: births, statuses and all Sparkplug messages.
  *
  * @param {object} deps
  * @param {import('../../../common/settings.js').Config} deps.config
