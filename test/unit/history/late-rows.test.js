@@ -44,7 +44,7 @@ async function settle() {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('Late rows: a message is committed five minutes before the closing: it is late, and a millisecond earlier it is not', async () => {
+test('Late rows: a commit 5 minutes before the hour closes: the message is late; 1 ms earlier it is not', async () => {
   path.clock.now = CLOSING - 5 * MINUTE_MS - 1;
   await path.send('timely', samplesOf(HOUR, 3));
   expect(await path.historyOf('timely', HOUR)).toEqual([]);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 /** @param {number} group */
 const progressOf = (group) => path.store.packProgress.read(group);
 
-test('Packer: an hour after its end an hour closes: it is packed then, and not a millisecond before', async () => {
+test('Packer: an hour after its end: the hour closes and is packed; 1 ms earlier it is not', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING - 1;
@@ -63,7 +63,7 @@ test('Packer: samples arrive while an hour is read: its statistics date from bef
   expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'samples' });
 });
 
-test('Packer: samples arrive while a day is read for the second time: its statistics date from before the reading', async () => {
+test('Packer: samples arrive during the second pass over a day: its statistics date from before the reading', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();
@@ -87,7 +87,7 @@ test('Packer: samples arrive while a day is read for the second time: its statis
   });
 });
 
-test('Packer: what came late is packed a day later, and not a millisecond before', async () => {
+test('Packer: late samples: they are packed a day later; 1 ms earlier they are not', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();

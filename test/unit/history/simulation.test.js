@@ -10,7 +10,7 @@ const MOST_RUNS = 300;
 
 const faultsOf = useMemorySimulations();
 
-test('History: messages are late or repeated, packers die, clocks differ: whatever was acknowledged is read, and nothing else', async () => {
+test('History: late or repeated messages, dying packers, different clocks: every acknowledged sample is read, and no other', async () => {
   for (let run = 0; run < RUNS; run++) expect(await faultsOf(run)).toEqual([]);
 });
 

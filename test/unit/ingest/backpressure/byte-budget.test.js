@@ -5,7 +5,7 @@ import { ByteBudget } from '../../../../api/ingest/backpressure/byte-budget.js';
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const OVERHEAD = 2048;
 
-test('messages enter in order, within the bound; one larger than the bound enters alone', async () => {
+test('Byte budget: messages exceed it: they begin in order, and a larger one begins alone', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 3000, max: 20_000 }),
@@ -40,7 +40,7 @@ test('messages enter in order, within the bound; one larger than the bound enter
   );
 });
 
-test('work begins at once where there is room', () => {
+test('Byte budget: it has space: work begins at once', () => {
   const budget = new ByteBudget(10 * OVERHEAD);
   let begun = false;
   void budget.run(100, async () => {
@@ -49,7 +49,7 @@ test('work begins at once where there is room', () => {
   expect(begun).toBe(true);
 });
 
-test('who comes while others are let in does not overtake them', async () => {
+test('Byte budget: a message arrives while others are admitted: it does not overtake them', async () => {
   const budget = new ByteBudget(OVERHEAD);
   /** @type {string[]} */
   const begun = [];
@@ -64,7 +64,7 @@ test('who comes while others are let in does not overtake them', async () => {
   expect(begun).toEqual(['waited', 'came later']);
 });
 
-test('what waits leaves when its signal aborts, and makes room for those behind it', async () => {
+test('Byte budget: the signal of a waiting message aborts: the message is removed, and smaller ones behind it begin', async () => {
   const budget = new ByteBudget(3 * OVERHEAD);
   const gone = new AbortController();
   /** @type {string[]} */
@@ -84,7 +84,7 @@ test('what waits leaves when its signal aborts, and makes room for those behind 
   expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
 });
 
-test('what was begun before its signal aborts is finished', async () => {
+test('Byte budget: the signal of a message that has begun aborts: the message is finished', async () => {
   const budget = new ByteBudget(OVERHEAD);
   const gone = new AbortController();
   const begun = budget.run(0, async () => turn().then(() => 'finished'), gone.signal);
@@ -94,7 +94,7 @@ test('what was begun before its signal aborts is finished', async () => {
   expect(await Promise.all([begun, waited])).toEqual(['finished', 'finished']);
 });
 
-test('there is no room while somebody waits, and whoever asked is told of it when nobody does', async () => {
+test('Byte budget: the last waiting message begins: the listeners are called', async () => {
   const budget = new ByteBudget(OVERHEAD);
   let told = 0;
   budget.onFree(() => told++);

@@ -5,7 +5,7 @@ import { withPermit } from '../../../support/permit.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('never more requests than the bound, and every job gets through, however many requests it needs', async () => {
+test('Permits: jobs need several requests each: the limit holds, and every job finishes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -37,7 +37,7 @@ test('never more requests than the bound, and every job gets through, however ma
   );
 });
 
-test('a permit comes back from a request that fails, also from one that fails before it begins', async () => {
+test('Permits: a request fails, before or after it is sent: its permit is returned', async () => {
   const permits = createPermits({ size: 1 });
   const failing = [
     withPermit(permits, () => Promise.reject(new Error('later'))),
@@ -51,7 +51,7 @@ test('a permit comes back from a request that fails, also from one that fails be
   expect(permits.inUse).toBe(0);
 });
 
-test('requests that wait go on when the window has grown, several at once', async () => {
+test('Permits: the window grows: several waiting requests are sent at once', async () => {
   const bound = { size: 1 };
   const permits = createPermits(bound);
   /** @type {Array<() => void>} */

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Queue } from '../../../../api/ingest/backpressure/queue.js';
 
-test('is what an array would be, however pushing, taking and leaving are mixed', () => {
+test('Queue: random pushes, shifts and removals: it behaves like an array', () => {
   const step = fc.oneof(
     fc.constant({ kind: 'push', at: 0 }),
     fc.constant({ kind: 'shift', at: 0 }),
