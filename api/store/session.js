@@ -24,10 +24,11 @@ const { errors } = cassandra;
  * @typedef {object} Gate
  * @property {() => Promise<void> | undefined} enter settles when a request may be sent; undefined: at once. Where it fails there is nothing to leave
  * @property {(began: number, error?: unknown) => void} leave it was answered, or failed; `began` in ms of `performance.now()`
+ * @property {() => void} cancel nothing was sent after all
  */
 
 /** @type {Gate} */
-const OPEN = { enter: () => undefined, leave: () => {} };
+const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
 
 /** @callback Observe @param {string} query a statement's name @param {number} seconds @param {boolean} ok */
 
@@ -79,7 +80,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
   const execute = createPreparedWrites(client);
   const merger = new WriteMerger({
     enter: gate.enter,
-    giveBack: () => gate.leave(performance.now()),
+    giveBack: gate.cancel,
     send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
     replicasOf,
   });

@@ -9,6 +9,15 @@ const MAX_PARTITIONS = 10;
  */
 const MAX_BYTES = 5 * 1024;
 
+/** Writes of the same replicas that are tried for one batch. Without a limit, 20,000 large waiting writes cost 369 µs of CPU each. */
+const MAX_TRIED = 32;
+
+/**
+ * Permits that the merger waits for at once. Permits are granted in order. With one, 2,000 other requests in front of it let one batch
+ * pass in each round: 27 rows/s instead of 42,000.
+ */
+const MAX_PENDING_PERMITS = 64;
+
 /** @typedef {import('./session.js').Query} Query */
 
 /**
@@ -55,7 +64,8 @@ export class WriteMerger {
   #byReplicas = new Map();
   /** Ids of writes that failed together with others. @type {WeakSet<object>} */
   #alone = new WeakSet();
-  #isPumping = false;
+  #isScheduled = false;
+  #pendingPermits = 0;
 
   /**
    * @param {object} parts
@@ -91,36 +101,35 @@ export class WriteMerger {
         if (others) others.add(waiting);
         else this.#byReplicas.set(replicas, new Set([waiting]));
       }
-      if (this.#isPumping) return;
-      this.#isPumping = true;
+      if (this.#isScheduled) return;
+      this.#isScheduled = true;
       // Writes of the same event loop iteration, such as the two rows of a message, are merged.
       queueMicrotask(() => this.#pump());
     });
   }
 
-  /** Sends as long as something waits and there are places. */
+  /** Asks for permits as long as writes wait that no pending permit is for. */
   #pump() {
-    while (this.#waiting.size > 0) {
-      const place = this.#enter();
-      if (place) {
-        place.then(
-          () => {
-            this.#sendNext();
-            this.#pump();
-          },
-          (error) => {
-            for (const waiting of this.#waiting) {
-              this.#remove(waiting);
-              waiting.reject(error);
-            }
-            this.#isPumping = false;
-          },
-        );
-        return;
+    this.#isScheduled = false;
+    while (this.#waiting.size > this.#pendingPermits && this.#pendingPermits < MAX_PENDING_PERMITS) {
+      const permit = this.#enter();
+      if (!permit) {
+        this.#sendNext();
+        continue;
       }
-      this.#sendNext();
+      this.#pendingPermits++;
+      permit.then(
+        () => {
+          this.#pendingPermits--;
+          this.#sendNext();
+          this.#pump();
+        },
+        (error) => {
+          this.#pendingPermits--;
+          for (const waiting of this.#waiting) this.#reject(waiting, error);
+        },
+      );
     }
-    this.#isPumping = false;
   }
 
   #sendNext() {
@@ -148,28 +157,35 @@ export class WriteMerger {
   #gather(first) {
     /** @type {Member[]} */
     const batch = [];
-    let bytes = first.write.bytes();
-    this.#take(first, batch);
+    let bytes = this.#take(first, batch, MAX_BYTES);
     if (first.replicas === null) return batch;
+    let tried = 0;
     for (const waiting of this.#byReplicas.get(first.replicas) ?? []) {
-      if (batch.length >= MAX_PARTITIONS) break;
-      const more = waiting.write.bytes();
-      if (bytes + more > MAX_BYTES) continue;
-      bytes += more;
-      this.#take(waiting, batch);
+      if (batch.length >= MAX_PARTITIONS || bytes >= MAX_BYTES || tried++ >= MAX_TRIED) break;
+      bytes += this.#take(waiting, batch, MAX_BYTES - bytes);
     }
     return batch;
   }
 
-  /** @param {Waiting} waiting @param {Member[]} batch */
-  #take(waiting, batch) {
-    this.#remove(waiting);
+  /** @param {Waiting} waiting @param {Member[]} batch whose first member may be larger than the room @param {number} room bytes @returns {number} bytes that it took */
+  #take(waiting, batch, room) {
     try {
+      const bytes = waiting.write.bytes();
+      if (bytes > room && batch.length > 0) return 0;
+      this.#remove(waiting);
       batch.push({ waiting, queries: waiting.write.take() });
+      return bytes;
     } catch (error) {
       // A defect in encoding these rows must not stop the others.
-      waiting.reject(error);
+      this.#reject(waiting, error);
+      return 0;
     }
+  }
+
+  /** @param {Waiting} waiting @param {unknown} error */
+  #reject(waiting, error) {
+    this.#remove(waiting);
+    waiting.reject(error);
   }
 
   /** @param {Waiting} waiting */

@@ -13,6 +13,7 @@ export function createGate() {
   return {
     enter: permits.enter,
     leave: permits.leave,
+    cancel: permits.cancel,
     /** @param {number} number of requests in flight from now on */
     set(number) {
       bound.size = number;

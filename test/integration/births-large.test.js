@@ -36,6 +36,7 @@ const gate = {
     mostUnderWay = Math.max(mostUnderWay, ++underWay);
   },
   leave: () => void underWay--,
+  cancel: () => void underWay--,
 };
 
 beforeAll(async () => {

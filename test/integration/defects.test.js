@@ -35,6 +35,7 @@ beforeAll(async () => {
         return Promise.reject(new TypeError('x is not a function'));
       },
       leave: () => {},
+      cancel: () => {},
     },
     observe: () => {},
     onStaleIndex: () => {},

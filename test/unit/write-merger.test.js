@@ -28,14 +28,16 @@ function open(places) {
     inUse++;
     next();
   }
+  /** @returns {Promise<void> | undefined} */
+  function enter() {
+    if (inUse < places && queue.length === 0) {
+      inUse++;
+      return undefined;
+    }
+    return new Promise((resolve) => queue.push(resolve));
+  }
   const merger = new WriteMerger({
-    enter() {
-      if (inUse < places) {
-        inUse++;
-        return undefined;
-      }
-      return new Promise((resolve) => queue.push(resolve));
-    },
+    enter,
     giveBack: leave,
     send: (_name, queries) =>
       new Promise((resolve, reject) => {
@@ -66,7 +68,7 @@ function open(places) {
     done.catch(() => {});
     return done;
   }
-  return { merger, write, sent, inFlight, places: () => inUse };
+  return { merger, write, sent, inFlight, enter, leave, places: () => inUse };
 }
 
 describe('WriteMerger', () => {
@@ -253,5 +255,91 @@ describe('WriteMerger', () => {
       ),
       { numRuns: 100 },
     );
+  });
+
+  test('many other requests wait for permits: each write has its place among them', async () => {
+    const { write, sent, inFlight, enter, leave, places } = open(1);
+    void write('first', '1');
+    await settle();
+    for (const nodes of ['1', '2', '3']) void write(`of ${nodes}`, nodes);
+    await settle();
+    /** @type {string[]} */
+    const order = sent.map((names) => names.join());
+    for (const other of ['x', 'y', 'z']) {
+      void enter()?.then(() => {
+        sent.push([other]);
+        leave();
+      });
+    }
+    expect(order).toEqual(['first']);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent.map((names) => names.join())).toEqual(['first', 'of 1', 'of 2', 'of 3', 'x', 'y', 'z']);
+    expect(places()).toBe(0);
+  });
+
+  test('permits are granted after the writes have left in one batch: all are returned', async () => {
+    const { write, sent, inFlight, places } = open(1);
+    void write('first', '1');
+    await settle();
+    for (let n = 0; n < 5; n++) void write(`a${n}`, '1');
+    await settle();
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    expect(sent).toHaveLength(2);
+    expect(places()).toBe(0);
+    void write('last', '1');
+    await settle();
+    expect(sent.at(-1)).toEqual(['last']);
+  });
+
+  test('thousands of large writes wait: few of them are looked at for one request', async () => {
+    const { merger, write, inFlight } = open(1);
+    void write('first', '1');
+    await settle();
+    let looked = 0;
+    const large = Array.from({ length: 2000 }, (_, n) => {
+      const take = () => [{ query: `a${n}`, params: [] }];
+      const bytes = () => {
+        looked++;
+        return 3000;
+      };
+      return merger.write({ name: `a${n}`, routing: Buffer.from('1'), take, bytes, id: take });
+    });
+    await settle();
+    looked = 0;
+    inFlight[0]?.end();
+    await settle();
+    expect(merger.waiting).toBe(1999);
+    expect(looked).toBeLessThan(50);
+    while (inFlight[0]) {
+      inFlight[0].end();
+      await settle();
+    }
+    await Promise.all(large);
+  });
+
+  test('the size of a write cannot be found: it is rejected, the others are sent', async () => {
+    const { merger, write, sent } = open(10);
+    const defect = merger.write({
+      name: 'defect',
+      routing: Buffer.from('1'),
+      take: () => [],
+      bytes: () => {
+        throw new TypeError('no size');
+      },
+      id: {},
+    });
+    void write('a', '1');
+    await expect(defect).rejects.toThrow('no size');
+    await settle();
+    expect(sent).toEqual([['a']]);
+    void write('b', '1');
+    await settle();
+    expect(sent).toEqual([['a'], ['b']]);
   });
 });

@@ -55,6 +55,12 @@ export function createPermits(bound) {
       goOn();
     },
 
+    /** Returns a permit with which nothing was sent. It measures nothing, so the bound does not learn of it. */
+    cancel() {
+      inUse--;
+      goOn();
+    },
+
     goOn,
     get inUse() {
       return inUse;

@@ -173,6 +173,7 @@ test('a retirement that broke off is finished by doing it again, wherever it bro
     const breaking = createSession(database, () => {}, {
       enter: () => (left-- > 0 ? undefined : Promise.reject(new Error('broken off'))),
       leave: () => {},
+      cancel: () => {},
     });
     const retired = createRetirementStore(breaking).retire({ group: groupOf(bytes, 4), bytes }, Date.now());
     finished = await retired.catch(() => false);
