@@ -5,6 +5,10 @@ import { TEMPORARY } from '../workspace.js';
 
 const script = fileURLToPath(new URL('run.js', import.meta.url));
 
+/** CPU seconds of one run. A mutant that loops for ever would outlive a parent that was killed, and take a core for itself. */
+const MAX_CPU_S = 900;
+const LIMITED = `ulimit -t ${MAX_CPU_S}; exec "$0" "$@"`;
+
 /**
  * How a run of test files ended. `time`: a test took too long, or waited for what never came.
  *
@@ -25,7 +29,8 @@ const script = fileURLToPath(new URL('run.js', import.meta.url));
  * @returns {Promise<Outcome>}
  */
 export function runTests(files, { directory, limitMs, env = {}, signal }) {
-  const child = spawn(process.execPath, ['--max-old-space-size=1024', script, ...files], {
+  const command = [process.execPath, '--max-old-space-size=1024', script, ...files];
+  const child = spawn('/bin/sh', ['-c', LIMITED, ...command], {
     cwd: directory,
     env: { ...process.env, NODE_OPTIONS: '', TMPDIR: join(directory, TEMPORARY), ...env },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
