@@ -79,8 +79,8 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
 
   const execute = createPreparedWrites(client);
   const merger = new WriteMerger({
-    enter: gate.enter,
-    giveBack: gate.cancel,
+    acquire: gate.enter,
+    release: gate.cancel,
     send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
     replicasOf,
   });

@@ -141,58 +141,53 @@ test('a step is repeated until the database takes it; when packing ends none is 
   expect(never).not.toHaveBeenCalled();
 });
 
-test('who is the farthest back counts, and is told of beyond a quarter of BATCH_DAYS', () => {
+/** How far packing is behind with `BATCH_DAYS` 8, by a clock that the test holds. */
+function packingOfEightDays() {
+  const clock = { now: 100 * DAY_MS };
   const warn = jest.fn();
-  let now = 100 * DAY_MS;
   const behind = createBehind({
-    clock: () => now,
+    clock: () => clock.now,
     batchDays: 8,
     logger: /** @type {any} */ ({ warn }),
   });
+  return { behind, clock, warn };
+}
+
+test('who is the farthest back counts, and is told of beyond a quarter of BATCH_DAYS', () => {
+  const { behind, clock, warn } = packingOfEightDays();
   expect([behind.behindMs(), behind.overdueMs()]).toEqual([0, 0]);
-  behind.note(0, now - 2 * HOUR_MS);
-  behind.note(1, now - 5 * HOUR_MS);
+  behind.note(0, clock.now - 2 * HOUR_MS);
+  behind.note(1, clock.now - 5 * HOUR_MS);
   expect([behind.behindMs(), behind.overdueMs()]).toEqual([5 * HOUR_MS, 3 * HOUR_MS]);
   behind.warn();
   expect(warn).not.toHaveBeenCalled();
-  now += 2 * DAY_MS;
+  clock.now += 2 * DAY_MS;
   behind.warn();
   behind.warn();
   expect(warn).toHaveBeenCalledTimes(1);
-  behind.note(1, now);
-  behind.note(0, now);
+  behind.note(1, clock.now);
+  behind.note(0, clock.now);
   expect(behind.behindMs()).toBe(0);
 });
 
 test('Packing behind: exactly a quarter of BATCH_DAYS: no warning; a millisecond more: one each ten minutes', () => {
-  const warn = jest.fn();
-  let now = 100 * DAY_MS;
-  const behind = createBehind({
-    clock: () => now,
-    batchDays: 8,
-    logger: /** @type {any} */ ({ warn }),
-  });
-  behind.note(0, now - 2 * DAY_MS);
+  const { behind, clock, warn } = packingOfEightDays();
+  behind.note(0, clock.now - 2 * DAY_MS);
   behind.warn();
   expect(warn).not.toHaveBeenCalled();
-  now += 1;
+  clock.now += 1;
   behind.warn();
   expect(warn).toHaveBeenCalledTimes(1);
-  now += 600_000 - 1;
+  clock.now += 600_000 - 1;
   behind.warn();
   expect(warn).toHaveBeenCalledTimes(1);
-  now += 1;
+  clock.now += 1;
   behind.warn();
   expect(warn).toHaveBeenCalledTimes(2);
 });
 
 test('Packing behind: one group is known: what is overdue counts from the closing of its oldest hour', () => {
-  const now = 100 * DAY_MS;
-  const behind = createBehind({
-    clock: () => now,
-    batchDays: 8,
-    logger: /** @type {any} */ ({ warn: jest.fn() }),
-  });
-  behind.note(0, now - 5 * HOUR_MS);
+  const { behind, clock } = packingOfEightDays();
+  behind.note(0, clock.now - 5 * HOUR_MS);
   expect(behind.overdueMs()).toBe(3 * HOUR_MS);
 });

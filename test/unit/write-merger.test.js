@@ -37,8 +37,8 @@ function open(places) {
     return new Promise((resolve) => queue.push(resolve));
   }
   const merger = new WriteMerger({
-    enter,
-    giveBack: leave,
+    acquire: enter,
+    release: leave,
     send: (_name, queries) =>
       new Promise((resolve, reject) => {
         const names = queries.map(({ query }) => query);
