@@ -28,6 +28,8 @@ export async function startMemoryPipeline(options = {}) {
   const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
   /** @type {Array<{ sensor: string, value: number }>} */
   const published = [];
+  /** @type {number[]} */
+  const publications = [];
   const pipeline = await connectPipeline({
     config,
     version: 'test',
@@ -35,6 +37,7 @@ export async function startMemoryPipeline(options = {}) {
     clock,
     clockDifference,
     publish: (_device, changed) => {
+      publications.push(changed.length);
       for (const { name, value } of changed) published.push({ sensor: String(name), value: Number(value) });
     },
     async openStore({ gate }) {
@@ -86,6 +89,9 @@ export async function startMemoryPipeline(options = {}) {
 
     /** Newest values as live readers got them, in order. */
     published,
+
+    /** For each publication to live readers, the number of its values. */
+    publications,
 
     /** @param {string} device @param {string} sensor @param {number} from epoch ms @returns {Promise<Array<[ts: number, value: number]>>} in order of time */
     async samples(device, sensor, from) {

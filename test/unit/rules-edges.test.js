@@ -44,3 +44,24 @@ test('Rules: a batch of one and a half intervals: two samples a message', () => 
   expect(hour(60_000).bytes).toBe(60 * rules.messageWeight({ sensors: 1, samples: 2 }).bytes);
   expect(hour(50_000).bytes).toBe(72 * rules.messageWeight({ sensors: 1, samples: 1 }).bytes);
 });
+
+test('Rules: a message of two rows: each row carries its sensors and times by itself', () => {
+  const message = rules.messageWeight({ sensors: 2, samples: 2000 });
+  expect(message.rows).toBe(2);
+  expect(message.bytes).toBe(2 * rules.messageWeight({ sensors: 1, samples: 2000 }).bytes);
+});
+
+test('Rules: a device over two partitions: each message writes a row to both', () => {
+  const load = { intervalMs: 1000, batchMs: 1000 };
+  const wide = rules.devicePerHour({ sensors: 100, ...load });
+  const half = rules.devicePerHour({ sensors: 50, ...load });
+  expect([wide.partitions, half.partitions]).toEqual([2, 1]);
+  expect(wide.rows).toBe(2 * half.rows);
+  expect(wide.bytes).toBe(2 * half.bytes);
+});
+
+test('Rules: half a window too many: the error counts it as a whole one', () => {
+  expect(() => rules.checkWindow({ ttlSeconds: 101 * 43_200, windowDays: 1 })).toThrow(
+    '4363200 s of TTL are 51 windows of 1 days; 50 is the most',
+  );
+});

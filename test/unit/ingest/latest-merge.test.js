@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { HeldWrites } from '../../support/held-writes.js';
+import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+
+const HOUR = 3_600_000;
+/** The middle of an hour: the samples of a test are all of one hour, and in time for it. */
+const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
+
+const afterwards = useCleanUps();
+
+/** @typedef {[offset: number, value: number]} Sample `offset`: ms after NOW */
+
+test.each(
+  /** @type {Array<[string, Sample[], Sample]>} */ ([
+    [
+      'the newer one comes first',
+      [
+        [10, 5],
+        [5, 9],
+      ],
+      [10, 5],
+    ],
+    [
+      'the newer one comes last',
+      [
+        [5, 9],
+        [10, 5],
+      ],
+      [10, 5],
+    ],
+    [
+      'one instant, the greater value comes first',
+      [
+        [5, 9],
+        [5, 7],
+      ],
+      [5, 9],
+    ],
+    [
+      'one instant, the greater value comes last',
+      [
+        [5, 7],
+        [5, 9],
+      ],
+      [5, 9],
+    ],
+  ]),
+)(
+  'Latest: two messages wait for a commit, %s: one write has the right one',
+  async (_, samples, [offset, value]) => {
+    const writes = new HeldWrites();
+    /** @type {number} */
+    let requests = 0;
+    const pipeline = await startMemoryPipeline({
+      clock: () => NOW,
+      writes,
+      around: ({ table, kind }, run) => {
+        if (table === 'latest' && kind !== 'select') requests++;
+        return run();
+      },
+    });
+    afterwards(() => pipeline.stop());
+    /** @param {Sample} sample */
+    const send = ([offset, value]) => pipeline.measure('d', [{ sensor_id: 's', ts: NOW + offset, value }]);
+    const held = writes.hold({ write: 'latest.write' });
+    const messages = [send([0, 1])];
+    await held.reached();
+    const before = requests;
+    for (const sample of samples) messages.push(send(sample));
+    await writes.quiet();
+    await held.release();
+    await Promise.all(messages);
+    expect(await pipeline.latest('d')).toEqual({ s: [NOW + offset, value] });
+    // A write takes what waits at the moment when it is sent.
+    expect(requests - before).toBe(1);
+  },
+);

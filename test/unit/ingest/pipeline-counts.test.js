@@ -1,0 +1,129 @@
+import { describe, expect, test } from '@jest/globals';
+import cassandra from 'cassandra-driver';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { HeldWrites } from '../../support/held-writes.js';
+import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { track } from '../../support/track.js';
+import { until } from '../../support/until.js';
+
+const { OperationTimedOutError } = cassandra.errors;
+
+const HOUR = 3_600_000;
+/** The middle of an hour: the samples of a test are all of one hour, and in time for it. */
+const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
+const SAMPLE = { sensor_id: 's', ts: NOW, value: 1 };
+
+const afterwards = useCleanUps();
+
+/** @param {Parameters<typeof startMemoryPipeline>[0]} [options] */
+async function start(options) {
+  const pipeline = await startMemoryPipeline({ clock: () => NOW, ...options });
+  afterwards(() => pipeline.stop());
+  return pipeline;
+}
+
+describe('commit seconds', () => {
+  test('Pipeline: commit takes a while: the metric has its seconds', async () => {
+    const writes = new HeldWrites();
+    const pipeline = await start({ writes });
+    const held = writes.hold({ write: 'measurements.commit' });
+    const began = performance.now();
+    const message = track(() => pipeline.measure('d', [SAMPLE]));
+    await held.reached();
+    const reached = performance.now();
+    await until(() => performance.now() - reached > 100);
+    const heldSeconds = (performance.now() - reached) / 1000;
+    await held.release();
+    await message.acknowledged;
+    const sum = Number(await pipeline.metric('iot_ingest_commit_seconds_sum'));
+    expect(sum).toBeGreaterThanOrEqual(heldSeconds);
+    expect(sum).toBeLessThanOrEqual((performance.now() - began) / 1000);
+  });
+
+  test('Pipeline: unknown topic: no commit is measured', async () => {
+    const pipeline = await start();
+    await pipeline.accept('iot/v2/d/measurements', '{}');
+    expect(await pipeline.metric('iot_ingest_commit_seconds_count')).toBe(0);
+  });
+
+  test('Pipeline: process ends before the commit: no commit is measured', async () => {
+    const pipeline = await start({
+      around: async ({ table }, run) => {
+        if (table === 'message') throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+        return run();
+      },
+    });
+    const failed = pipeline.measure('d', [SAMPLE]).catch((error) => error);
+    await until(async () => Number(await pipeline.metric('iot_ingest_retries_total')) > 0);
+    pipeline.ingest.giveUp();
+    expect(await failed).toMatchObject({ code: 'unavailable' });
+    expect(await pipeline.metric('iot_ingest_commit_seconds_count')).toBe(0);
+  });
+});
+
+describe('Sparkplug', () => {
+  test.each([
+    ['true', 'refused', { malformed: 1 }],
+    ['false', 'foreign', null],
+  ])('Pipeline: NBIRTH that is no protobuf, SPARKPLUG=%s: %s', async (SPARKPLUG, outcome, letter) => {
+    const pipeline = await start({ settings: { SPARKPLUG } });
+    expect(await pipeline.accept('spBv1.0/g/NBIRTH/n', 'x')).toBe(outcome);
+    expect(await pipeline.deadLetters()).toEqual(letter ? [letter] : []);
+  });
+});
+
+describe('devices that are not registered', () => {
+  const settings = { AUTO_REGISTER: 'false' };
+  const birth = JSON.stringify({ sensors: [{ sensor_id: 's', type: 'temperature' }] });
+
+  test('Pipeline: birth after the first message: the message is stored after all', async () => {
+    const pipeline = await start({ settings });
+    await pipeline.measure('d', [SAMPLE]);
+    expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
+    await pipeline.accept('iot/v1/d/birth', birth);
+    expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
+  });
+
+  test('Pipeline: message without a good measurement: it does not wait for the birth', async () => {
+    const pipeline = await start({ settings });
+    await pipeline.accept('iot/v1/d/measurements', '[{"sensor_id":"s"}]');
+    await pipeline.accept('iot/v1/d/birth', birth);
+    expect(await pipeline.deadLetters()).toEqual([{ not_numeric: 1 }]);
+    expect(await pipeline.metric('iot_ingest_messages_total{result="settled"}')).toBe(2);
+  });
+});
+
+test('Pipeline: no newer value: live readers get nothing', async () => {
+  const pipeline = await start();
+  await pipeline.measure('d', [SAMPLE]);
+  await pipeline.measure('d', [{ ...SAMPLE, ts: NOW - 1000 }]);
+  expect(pipeline.publications).toEqual([1]);
+});
+
+test('Pipeline: one instant with two values: one conflict', async () => {
+  const pipeline = await start();
+  await pipeline.measure('d', [SAMPLE, { ...SAMPLE, value: 2 }]);
+  expect(await pipeline.metric('iot_ingest_conflicts_total')).toBe(1);
+});
+
+test.each([
+  ['five seconds old', -5000, 5],
+  ['two milliseconds old', -2, 0.002],
+  ['of the future', 5000, 0],
+])('Pipeline: newest sample is %s: its end-to-end seconds are measured', async (_, offset, seconds) => {
+  const pipeline = await start();
+  await pipeline.measure('d', [
+    { ...SAMPLE, ts: NOW + offset },
+    { ...SAMPLE, ts: NOW - 60_000 },
+  ]);
+  expect(await pipeline.metric('iot_ingest_end_to_end_seconds_sum')).toBeCloseTo(seconds, 9);
+});
+
+test('Pipeline: end-to-end seconds of several sensors: the newest sample counts', async () => {
+  const pipeline = await start();
+  await pipeline.measure('d', [
+    { ...SAMPLE, sensor_id: 'new', ts: NOW - 2000 },
+    { ...SAMPLE, sensor_id: 'old', ts: NOW - 9000 },
+  ]);
+  expect(await pipeline.metric('iot_ingest_end_to_end_seconds_sum')).toBeCloseTo(2, 9);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+
+const HOUR = 3_600_000;
+const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
+/** More than fit into one part. */
+const SENSORS = 100;
+
+const afterwards = useCleanUps();
+
+async function startWide() {
+  let written = 0;
+  const pipeline = await startMemoryPipeline({
+    clock: () => NOW,
+    around: ({ queries }, run) => {
+      written += queries.filter(({ query }) => query.startsWith('UPDATE message SET parts')).length;
+      return run();
+    },
+  });
+  afterwards(() => pipeline.stop());
+  const sensors = Array.from({ length: SENSORS }, (_, index) => `s${index}`);
+  await pipeline.measure(
+    'wide',
+    sensors.map((sensor_id) => ({ sensor_id, ts: NOW, value: 1 })),
+  );
+  return {
+    ...pipeline,
+    /** @param {number} hours */
+    measureHours: (hours) =>
+      pipeline.measure(
+        'wide',
+        Array.from({ length: hours }, (_, index) => ({
+          sensor_id: 's0',
+          ts: NOW - index * HOUR,
+          value: index,
+        })),
+      ),
+    written: () => written,
+  };
+}
+
+test('Wide device: hours come again: the number of parts of each hour is written once', async () => {
+  const pipeline = await startWide();
+  const before = pipeline.written();
+  await pipeline.measureHours(3);
+  await pipeline.measureHours(3);
+  expect(pipeline.written() - before).toBe(2);
+});
+
+test('Wide device: more than a thousand hours: the writer forgets them, and writes them again', async () => {
+  const pipeline = await startWide();
+  // With the hour of the first message these are 1,000.
+  await pipeline.measureHours(1000);
+  const before = pipeline.written();
+  await pipeline.measureHours(1000);
+  expect(pipeline.written() - before).toBe(0);
+  await pipeline.measureHours(1001);
+  await pipeline.measureHours(1000);
+  expect(pipeline.written() - before).toBeGreaterThan(900);
+});
