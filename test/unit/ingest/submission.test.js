@@ -1,8 +1,12 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../schema/ids.js';
 import { startMemoryPipeline } from '../../support/memory-pipeline.js';
+import { until } from '../../support/until.js';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
+/** Bytes of messages that are settled at once. */
+const BUDGET_BYTES = 64 * 1024 * 1024;
+
 const clock = { now: NOW };
 
 /** @type {import('../../support/memory-pipeline.js').MemoryPipeline | undefined} */
@@ -12,8 +16,9 @@ afterEach(async () => {
   clock.now = NOW;
 });
 
-async function start() {
-  pipeline = await startMemoryPipeline({ clock: () => clock.now });
+/** @param {Parameters<typeof startMemoryPipeline>[0]} [options] */
+async function start(options) {
+  pipeline = await startMemoryPipeline({ clock: () => clock.now, ...options });
   return pipeline;
 }
 
@@ -56,6 +61,54 @@ test('Submission: a measurement is refused: both are counted, with the time of t
   // A clock that was added, not subtracted, gives the time since the process began, twice.
   expect(seconds).toBeLessThan(performance.now() / 1000);
   expect(await own.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
+  expect(await own.metric('iot_ingest_dead_letters_total{code="not_numeric"}')).toBe(1);
+});
+
+test('Submission: its commit waits: it is not counted, and another of the device for another hour goes on', async () => {
+  const HOUR_MS = 3_600_000;
+  let isHeld = true;
+  /** @type {() => void} */
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  const own = await start({
+    async around({ table, kind }, run) {
+      if (table !== 'message' || kind === 'select' || !isHeld) return run();
+      isHeld = false;
+      await released;
+      return run();
+    },
+  });
+  const first = own.submit('d', [measured(1)]);
+  await until(() => !isHeld, { what: 'the commit of the first submission' });
+  const other = await own.submit('d', [{ ...measured(2), ts: NOW - HOUR_MS - 1 }]);
+  expect(other).toEqual({ accepted: 1, refused: [] });
+  expect(await own.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
+  expect(own.ingest.submittedBytes).toBeGreaterThan(0);
+  release();
+  await first;
+  expect(await own.metric('iot_ingest_messages_total{result="settled"}')).toBe(2);
+  expect(own.ingest.submittedBytes).toBe(0);
+});
+
+test('Submission: messages fill the budget of bytes: it is busy', async () => {
+  /** @type {() => void} */
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  const own = await start({
+    async around({ table }, run) {
+      if (table === 'dead_letter') await released;
+      return run();
+    },
+  });
+  const large = own.accept('iot/v1/large/measurements', Buffer.alloc(BUDGET_BYTES, ' '));
+  await expect(own.submit('d', [measured(1)])).rejects.toMatchObject({ code: 'busy' });
+  release();
+  await large;
+  expect(await own.submit('d', [measured(1)])).toEqual({ accepted: 1, refused: [] });
 });
 
 test('Submission: slow senders hold 16 MiB: the next is busy until one of them is done', async () => {

@@ -1,0 +1,177 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { createMetrics } from '../../../api/metrics.js';
+import { createPacking } from '../../../api/packing/index.js';
+import { MillraceError } from '../../../common/errors.js';
+import { readSettings } from '../../../common/settings.js';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { createLogs } from '../../support/logs.js';
+import { until } from '../../support/until.js';
+
+const CLOSING = HOUR + 2 * HOUR_MS;
+
+const afterwards = useCleanUps();
+
+/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+});
+
+/** @typedef {typeof path.store} Store */
+
+/** Packing as a process has it, and what it logs. @param {Partial<Store>} [parts] in place of the store's own */
+function createProcess(parts) {
+  const logs = createLogs();
+  const clock = () => path.clock.now;
+  const packing = createPacking({
+    config: readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' }),
+    store: { ...path.store, ...parts },
+    clock,
+    trustedClock: /** @type {any} */ ({ now: clock }),
+    isPressed: () => false,
+    pauseMs: 1,
+    logger: logs.logger,
+    metrics: createMetrics({ version: 'test', role: 'all' }),
+  });
+  afterwards(() => packing.stop());
+  return { packing, logs };
+}
+
+/** @returns {Promise<boolean>} whether the hour of the test is packed */
+const isPacked = async () => (await path.statisticsOf('device', HOUR)) !== null;
+
+test('Packing: process runs: each closed hour is packed without a call', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  const { packing } = createProcess();
+  packing.start();
+  path.clock.now = CLOSING;
+  await until(isPacked, { what: 'the first hour' });
+  path.clock.now = CLOSING + HOUR_MS;
+  const packed = async () => (await path.store.packProgress.read(0)).packedUntil;
+  await until(async () => (await packed()) === HOUR + 2 * HOUR_MS, { what: 'the second hour' });
+});
+
+test('Packing: process ends before its first look: nothing is packed', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  let looks = 0;
+  const { packProgress } = path.store;
+  const { packing } = createProcess({
+    packProgress: {
+      ...packProgress,
+      read: (group) => {
+        looks++;
+        return packProgress.read(group);
+      },
+    },
+  });
+  packing.start();
+  await packing.stop();
+  // A look that the end did not prevent would come within 2 ms.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(looks).toBe(0);
+  await packing.packDue();
+  expect(await isPacked()).toBe(false);
+});
+
+test('Packing: process ends during a step: the step is waited for, and no other begins', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  const { packing: store } = path.store;
+  let isReading = false;
+  let hasRead = false;
+  /** @type {() => void} */
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  const { packing } = createProcess({
+    packing: {
+      ...store,
+      async blockPage(...args) {
+        isReading = true;
+        await released;
+        const page = await store.blockPage(...args);
+        hasRead = true;
+        return page;
+      },
+    },
+  });
+  packing.start();
+  await until(() => isReading, { what: 'a step' });
+  const stopped = packing.stop();
+  release();
+  await stopped;
+  expect(hasRead).toBe(true);
+  expect(await isPacked()).toBe(false);
+});
+
+test('Packing: a round fails: it is logged once, and the next round packs', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  let failures = 0;
+  const { packing: store } = path.store;
+  const { packing, logs } = createProcess({
+    packing: {
+      ...store,
+      async blockPage(...args) {
+        if (failures < 3) {
+          failures++;
+          throw new MillraceError('rejected', 'a test refuses this');
+        }
+        return store.blockPage(...args);
+      },
+    },
+  });
+  packing.start();
+  await until(isPacked, { what: 'the hour' });
+  expect(failures).toBe(3);
+  expect(logs.lines.filter(({ msg }) => msg === 'packing failed, and goes on with the next look')).toEqual([
+    expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'a test refuses this' }) }),
+  ]);
+});
+
+test('Packing: rows cannot be read: the log names the device, the hour and their number', async () => {
+  const { device } = path.keyOf('device');
+  await path.send('device', samplesOf(HOUR, 20));
+  await path.database.execute(
+    'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
+    [device, new Date(HOUR), 0, new Date(HOUR + 1), Buffer.from('00'), Buffer.from([255, 1])],
+  );
+  path.clock.now = CLOSING;
+  const { packing, logs } = createProcess();
+  await packing.packDue();
+  await packing.packDue();
+  const lines = logs.lines.filter(({ msg }) => msg === 'rows cannot be read, and are not packed');
+  expect(lines).toEqual([
+    expect.objectContaining({
+      device: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      hour: new Date(HOUR).toISOString(),
+      rows: 1,
+    }),
+  ]);
+});
+
+test('Packing: an hour cannot be packed: the log names the device, the sensor and the hour', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  const { packing, logs } = createProcess({
+    packing: {
+      ...path.store.packing,
+      async writeSamples() {
+        throw new MillraceError('rejected', 'a test refuses this');
+      },
+    },
+  });
+  await expect(packing.packDue()).rejects.toMatchObject({ code: 'rejected' });
+  expect(logs.lines).toContainEqual(
+    expect.objectContaining({
+      msg: 'an hour cannot be packed, and holds up its group of devices',
+      device: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      sensor: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      hour: new Date(HOUR).toISOString(),
+    }),
+  );
+});
