@@ -116,7 +116,7 @@ async function tryAll({ flags, pool, line, signal }) {
   for (const { file, before } of stale)
     line.print(`equivalents.js: no mutant of ${file} is \`${before}\` any more.`);
   line.print(`Mutation: ${chosen.length} mutants, ${killedShare(chosen)} killed.`);
-  if (!flags.sample) writePage(entries, flags.integration, results);
+  writePage(entries, { results, flags });
   process.exitCode = stale.length > 0 ? 1 : 0;
 }
 
@@ -162,31 +162,31 @@ function printSurvivors(entries, line) {
 }
 
 /**
- * The whole page, also after a run over a part: of other files what earlier runs found.
+ * The page. After a run over a part it also has what earlier runs found in the other files. After a random sample it has that sample
+ * alone, since earlier runs chose their mutants.
  *
  * @param {Entry[]} entries
- * @param {boolean} withIntegration
- * @param {Results} results
+ * @param {{ results: Results, flags: Run['flags'] }} options
  */
-function writePage(entries, withIntegration, results) {
-  for (const entry of entries) {
-    if (entry.result !== 'untried') continue;
-    const source = readFileSync(entry.mutant.file, 'utf8');
-    const unit = results.get(Results.keyOf(source, entry.mutant, 'unit'));
-    const later = results.get(Results.keyOf(source, entry.mutant, 'integration'));
-    if (unit)
-      entry.result = unit.killed
-        ? 'unit'
-        : later?.killed
-          ? 'integration'
-          : unit.reached
-            ? 'survived'
-            : 'unreached';
-  }
+function writePage(entries, { results, flags }) {
+  if (!flags.sample)
+    for (const entry of entries) if (entry.result === 'untried') entry.result = earlierResult(entry, results);
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  const command = `npm run test:mutation${withIntegration ? ' -- --integration' : ''}`;
-  writeFileSync(
-    PAGE,
-    mutationPage(entries, { date: new Date().toISOString().slice(0, 10), commit, command }),
-  );
+  const wanted = [
+    ...(flags.sample ? [`--sample ${flags.sample} --seed ${flags.seed}`] : []),
+    ...(flags.integration ? ['--integration'] : []),
+  ];
+  const command = ['npm run test:mutation', ...(wanted.length > 0 ? ['--', ...wanted] : [])].join(' ');
+  const date = new Date().toISOString().slice(0, 10);
+  writeFileSync(PAGE, mutationPage(entries, { date, commit, command, isSample: flags.sample !== undefined }));
+}
+
+/** @param {Entry} entry @param {Results} results @returns {Entry['result']} */
+function earlierResult({ mutant }, results) {
+  const source = readFileSync(mutant.file, 'utf8');
+  const unit = results.get(Results.keyOf(source, mutant, 'unit'));
+  if (!unit) return 'untried';
+  if (unit.killed) return 'unit';
+  if (results.get(Results.keyOf(source, mutant, 'integration'))?.killed) return 'integration';
+  return unit.reached ? 'survived' : 'unreached';
 }

@@ -24,10 +24,10 @@ const COLUMNS = /** @type {const} */ ([
  * `docs/mutation.md`.
  *
  * @param {Entry[]} entries
- * @param {{ date: string, commit: string, command: string }} run
+ * @param {{ date: string, commit: string, command: string, isSample: boolean }} run
  * @returns {string}
  */
-export function mutationPage(entries, { date, commit, command }) {
+export function mutationPage(entries, { date, commit, command, isSample }) {
   const modules = [...new Set(entries.map(({ module }) => module))];
   const rows = modules.map((name) =>
     rowOf(
@@ -52,7 +52,7 @@ A mutant is the program with one deliberate mistake. A test kills a mutant when 
 shows what the tests do not check. \`npm run test:mutation\` writes this page.
 
 Measured on ${date}, commit ${commit}. Repeat it with \`${command}\`.
-
+${isSample ? sampleNote(entries) : ''}
 - Each mutant runs the unit tests that execute it. With \`--integration\`, survivors also run the integration tests of their module.
 - An equivalent mutant does the same as the program. No test can kill it; the reason is below.
 - The last column is the share of killed mutants among those that were tried, without equivalents.
@@ -62,6 +62,29 @@ ${table(head, [...rows, rowOf('**all**', entries)])}
 ${section('Equivalent mutants', entries, 'equivalent')}${section('Survivors', entries, 'survived')}${unreachedTable(entries)}`;
 }
 
+/** @param {Entry[]} entries @returns {string} */
+function sampleNote(entries) {
+  const tried = entries.filter(isTried).length;
+  return `
+This is a random sample: ${tried} of ${entries.length} mutants. A sample of that size is wrong by more than ${marginOf(entries)} percentage points in
+one case of twenty.
+`;
+}
+
+/** @param {Entry[]} entries @returns {string} half of the 95 % interval of the share of killed mutants (normal approximation) */
+function marginOf(entries) {
+  const tried = entries.filter(isTried);
+  const share = tried.filter(isKilled).length / tried.length;
+  const rest = (entries.length - tried.length) / (entries.length - 1);
+  return (196 * Math.sqrt((share * (1 - share) * rest) / tried.length)).toFixed(1);
+}
+
+/** @param {Entry} entry */
+const isTried = ({ result }) => result !== 'equivalent' && result !== 'untried';
+
+/** @param {Entry} entry */
+const isKilled = ({ result }) => result === 'unit' || result === 'integration';
+
 /** @param {string} name @param {Entry[]} entries @returns {(string | number)[]} */
 function rowOf(name, entries) {
   const count = (/** @type {string} */ wanted) => entries.filter(({ result }) => result === wanted).length;
@@ -70,8 +93,8 @@ function rowOf(name, entries) {
 
 /** @param {Entry[]} entries @returns {string} in percent */
 export function killedShare(entries) {
-  const asked = entries.filter(({ result }) => result !== 'equivalent' && result !== 'untried');
-  const killed = asked.filter(({ result }) => result === 'unit' || result === 'integration');
+  const asked = entries.filter(isTried);
+  const killed = asked.filter(isKilled);
   return asked.length === 0 ? '-' : `${((100 * killed.length) / asked.length).toFixed(1)} %`;
 }
 

@@ -26,16 +26,26 @@ const entries = [
   entry('untried'),
 ];
 
+const RUN = { date: '2026-11-22', commit: 'abc', command: 'npm run test:mutation' };
+
 test('Mutation page: share of killed mutants: equivalents and untried ones do not count', () => {
   expect(killedShare(entries)).toBe('60.0 %');
   expect(killedShare([entry('untried')])).toBe('-');
 });
 
 test('Mutation page: one module: counts, survivors and reasons are on it', () => {
-  const page = mutationPage(entries, { date: '2026-11-22', commit: 'abc', command: 'npm run test:mutation' });
+  const page = mutationPage(entries, { ...RUN, isSample: false });
   expect(page).toContain('| rules | 7 | 2 | 1 | 1 | 1 | 1 | 1 | 60.0 % |');
   expect(page).toContain('- `equivalent < 1` → `equivalent <= 1`: it is never 1');
   expect(page).toContain('- `survived < 1` → `survived <= 1`\n');
   expect(page).toContain('2026-11-22, commit abc');
   expect(page).not.toContain('untried < 1');
+  expect(page).not.toContain('random sample');
+});
+
+test('Mutation page: random sample: it has the size of the sample, and how far it may be off', () => {
+  const page = mutationPage(entries, { ...RUN, isSample: true });
+  expect(page).toContain('This is a random sample: 5 of 7 mutants.');
+  // 1.96 * sqrt(0.6 * 0.4 / 5 * 2 / 6)
+  expect(page).toContain('wrong by more than 24.8 percentage points');
 });
