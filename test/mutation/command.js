@@ -86,11 +86,10 @@ async function tryAll({ flags, pool, line, signal }) {
     entry.reason = reasonOf(entry.mutant);
     if (entry.reason) entry.result = 'equivalent';
   }
-  const wanted = entries.filter(
-    ({ mutant, result }) => result !== 'equivalent' && isWithin(mutant.file, flags.only),
-  );
+  const wanted = entries.filter(({ mutant }) => isWithin(mutant.file, flags.only));
   if (wanted.length === 0) throw new MillraceError('usage', `There are no mutants of ${flags.only}.`);
-  const chosen = flags.sample ? sampleOf(wanted, flags.sample, flags.seed) : wanted;
+  const drawn = flags.sample ? sampleOf(wanted, flags.sample, flags.seed) : wanted;
+  const chosen = drawn.filter(({ result }) => result !== 'equivalent');
 
   const graph = readImportGraph();
   const results = new Results(`${DATA}/results.jsonl`);

@@ -1,15 +1,25 @@
-import { createRandom } from '../../simulator/random.js';
+import { hash } from './test-files.js';
+
+/** @import { Mutant } from './mutants.js' */
 
 /**
- * Draws without repetition; the same seed draws the same.
+ * Draws without repetition. A mutant is drawn by the hash of its text, so the sample stays nearly the same when other mutants come or
+ * go: later runs find the verdicts of earlier ones.
  *
- * @template T
- * @param {T[]} items
+ * @template {{ mutant: Pick<Mutant, 'file' | 'before' | 'after'> }} T
+ * @param {T[]} entries
  * @param {number} count
  * @param {number} seed
- * @returns {T[]} in the order of `items`
+ * @returns {T[]} in the order of `entries`
  */
-export function sampleOf(items, count, seed) {
-  const drawn = new Set(createRandom(seed, 'mutants').shuffled(items).slice(0, count));
-  return items.filter((item) => drawn.has(item));
+export function sampleOf(entries, count, seed) {
+  const places = new Map(
+    entries.map((entry) => {
+      const { file, before, after } = entry.mutant;
+      return [entry, hash([String(seed), file, before, after])];
+    }),
+  );
+  const byPlace = [...entries].sort((a, b) => (String(places.get(a)) < String(places.get(b)) ? -1 : 1));
+  const drawn = new Set(byPlace.slice(0, count));
+  return entries.filter((entry) => drawn.has(entry));
 }

@@ -58,11 +58,21 @@ describe('Modules', () => {
   });
 });
 
-test('Sample: the same seed: the same items, in order, none twice', () => {
-  const items = Array.from({ length: 100 }, (_, index) => index);
-  const drawn = sampleOf(items, 10, 7);
+/** @param {number} number */
+const entryOf = (number) => ({ mutant: { file: 'a.js', before: `${number}`, after: `${number + 1}` } });
+
+test('Sample: the same seed: the same entries, in order, none twice', () => {
+  const entries = Array.from({ length: 100 }, (_, index) => entryOf(index));
+  const drawn = sampleOf(entries, 10, 7);
   expect(drawn).toHaveLength(10);
-  expect(drawn).toEqual([...new Set(drawn)].sort((a, b) => a - b));
-  expect(sampleOf(items, 10, 7)).toEqual(drawn);
-  expect(sampleOf(items, 10, 8)).not.toEqual(drawn);
+  expect(drawn).toEqual(entries.filter((entry) => drawn.includes(entry)));
+  expect(sampleOf(entries, 10, 7)).toEqual(drawn);
+  expect(sampleOf(entries, 10, 8)).not.toEqual(drawn);
+});
+
+test('Sample: half of the mutants go: the others of the sample are drawn again', () => {
+  const entries = Array.from({ length: 100 }, (_, index) => entryOf(index));
+  const half = entries.slice(50);
+  const kept = sampleOf(entries, 20, 7).filter((entry) => half.includes(entry));
+  expect(sampleOf(half, 20, 7)).toEqual(expect.arrayContaining(kept));
 });
