@@ -3,7 +3,7 @@
  * there before these rules are in `.ci/known-imports.json`. That list only gets shorter.
  */
 
-/** Folders at the top, and what each may import besides itself. */
+/** Folders at the top, and what each may import besides itself: in all tables only what stands above it. */
 const TOP = {
   // What every command needs: errors, flags, durations, settings.
   'common/': [],
@@ -53,8 +53,6 @@ const API = {
     'api/reading/',
     'api/live/',
   ],
-  // A command: replays dead letters through ingest.
-  'api/dead-letters/': ['api/store/', 'api/shared', 'api/ingest/', 'api/process'],
   // Loose files that start and compose the process. Only commands import them.
   'api/process': [
     'api/store/',
@@ -67,18 +65,20 @@ const API = {
     'api/live/',
     'api/http/',
   ],
+  // A command: replays dead letters through ingest.
+  'api/dead-letters/': ['api/store/', 'api/shared', 'api/ingest/', 'api/process'],
 };
 
 /** Rooms of `bench/`, and what each may import besides itself and the folders that `bench/` may import. */
 const BENCH = {
-  // The context of a part, that every room may use.
-  'bench/shared': ['bench/stand/', 'bench/flags.js'],
   // Payloads and their rates.
   'bench/load/': [],
   // Latencies, rates and rounds.
-  'bench/measure/': ['bench/shared', 'bench/load/'],
+  'bench/measure/': ['bench/load/'],
   // The processes and the database that are measured.
-  'bench/stand/': ['bench/shared', 'bench/load/', 'bench/measure/'],
+  'bench/stand/': ['bench/load/', 'bench/measure/'],
+  // The context of a part of the benchmark.
+  'bench/shared': ['bench/stand/'],
   // Variants of ingest.
   'bench/contenders/': ['bench/load/', 'bench/measure/', 'bench/stand/'],
   // The least code that could do the same.
@@ -108,9 +108,9 @@ const BENCH = {
 
 /** Rooms of `web/`, and what each may import besides itself. */
 const WEB = {
+  'web/format/': [],
   // Loose files that every room may use: formats, routes, themes.
   'web/shared': ['web/format/'],
-  'web/format/': [],
   // Requests to the API.
   'web/api/': [],
   // What the views show, and hooks that read it.
@@ -171,9 +171,18 @@ const arrowsFrom = (room, allowed, within = '') => ({
   },
 });
 
-/** @param {Record<string, string[]>} table @param {string} within @param {string[]} [base] what all of them may import */
-const arrowsIn = (table, within, base = []) =>
-  Object.entries(table).map(([room, allowed]) => arrowsFrom(room, [...allowed, ...base], within));
+/**
+ * @param {Record<string, string[]>} table
+ * @param {string} within
+ * @throws {Error} when a room may import a room below it: then the table would allow a cycle
+ */
+const arrowsIn = (table, within) =>
+  Object.entries(table).map(([room, allowed], row, rows) => {
+    const above = rows.slice(0, row).map(([each]) => each);
+    const wrong = allowed.find((path) => !above.some((each) => path.startsWith(each)));
+    if (wrong) throw new Error(`${wrong} is not above ${room} in its table of .dependency-cruiser.js`);
+    return arrowsFrom(room, allowed, within);
+  });
 
 export default {
   forbidden: [
