@@ -16,7 +16,7 @@ const root = new URL('..', import.meta.url).pathname;
 const LICENCES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
 
 /** Tools and their data may also be under these: they are used, and not handed on. */
-const TOOL_LICENCES = ['MPL-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Python-2.0', 'Unlicense'];
+const TOOL_LICENCES = ['MPL-2.0', 'CC-BY-4.0', 'CC BY-SA 4.0', 'CC0-1.0', 'Python-2.0', 'Unlicense', 'WTFPL'];
 
 /** @typedef {{ version: string, license?: string, integrity?: string, dev?: boolean, optional?: boolean, link?: boolean }} Locked */
 

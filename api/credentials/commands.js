@@ -1,8 +1,7 @@
 import { credentialLine, openCredentialsFile } from '../../common/credentials-file.js';
 import { MillraceError } from '../../common/errors.js';
-import { printable } from '../../common/printable.js';
+import { printable, shortened } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
-import { shortened } from '../dead-letters/text.js';
 
 const ONCE = 'Told this once: only a salted hash is kept.';
 const BIRTH =

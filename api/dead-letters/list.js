@@ -1,7 +1,8 @@
+import { shortened } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
 import { uuidText } from '../../schema/ids.js';
 import { matchingIds } from './matching.js';
-import { codesText, shortened } from './text.js';
+import { codesText } from './text.js';
 
 /** @param {import('./index.js').CommandParts} parts */
 export async function list(parts) {

@@ -1,7 +1,8 @@
+import { shortened } from '../../common/printable.js';
 import { uuidText } from '../../schema/ids.js';
 import { addCodes } from '../store/dead-letters/summary.js';
 import { lettersText } from './summary.js';
-import { codesText, NO_SUCH_LETTER, shortened } from './text.js';
+import { codesText, NO_SUCH_LETTER } from './text.js';
 
 /** Letters that the report names one by one. */
 const MOST_NAMED = 20;

@@ -1,12 +1,3 @@
-import { printable } from '../../common/printable.js';
-
-/** Characters of a topic or a device that one line shows. */
-const MOST_SHOWN = 80;
-
-/** @param {string} text @returns {string} for one line */
-export const shortened = (text) =>
-  printable(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
-
 /** @param {Record<string, number>} codes @returns {string} `2 not_numeric, 1 too_old` */
 export const codesText = (codes) =>
   Object.entries(codes)

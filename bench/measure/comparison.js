@@ -20,7 +20,7 @@ const SWEEP_PART = 1 / 3;
  * Measures contenders side by side at one load after the other, each as fast as it can.
  *
  * @template {string} Name
- * @param {import('../parts/index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {object} options
  * @param {string[]} options.loads
  * @param {Record<Name, import('../stand/line.js').Contender>} options.contenders

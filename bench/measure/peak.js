@@ -7,7 +7,7 @@ const TIMES = 2;
 /**
  * @param {import('../stand/line.js').Contender} contender
  * @param {import('../load/shapes.js').Shape} shape
- * @param {Pick<import('../parts/index.js').Context, 'stand' | 'flags'>} context
+ * @param {Pick<import('../context.js').Context, 'stand' | 'flags'>} context
  * @returns {Promise<number>} the highest rate, samples/s
  */
 export async function measurePeak(contender, shape, { stand, flags }) {

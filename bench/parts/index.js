@@ -17,16 +17,6 @@ import { tutorial } from './tutorial.js';
 import { workers } from './workers.js';
 
 /**
- * What a part is given.
- *
- * @typedef {object} Context
- * @property {import('../stand/index.js').Stand} stand
- * @property {import('../flags.js').BenchFlags} flags
- * @property {(text: string) => void} status says what is being done
- * @property {(partial: unknown) => void} [keep] what is measured so far, for the raw file, should the rest fail
- */
-
-/**
  * One part of the benchmark: it measures, and what it measured, which goes into the raw file as it is, can be shown as
  * tables at any time.
  *
@@ -35,7 +25,7 @@ import { workers } from './workers.js';
  * @property {string} name for --only
  * @property {string} title
  * @property {boolean} [onRequest] it runs only where --only names it, and warms the database itself
- * @property {(context: Context) => Promise<R>} run
+ * @property {(context: import('../context.js').Context) => Promise<R>} run
  * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
  */
 

@@ -60,7 +60,7 @@ export const peers = {
 /**
  * Class P has a Cassandra of its own.
  *
- * @param {import('./index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {string} dataDir
  * @param {import('../peers/tools.js').Programs} programs
  */
@@ -82,7 +82,7 @@ async function measureDurable(context, dataDir, programs) {
 }
 
 /**
- * @param {import('./index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {import('../peers/settings.js').Class} durability
  * @param {import('../peers/database.js').PeerDatabase[]} databases
  * @param {import('../peers/tools.js').Programs} programs

@@ -70,7 +70,7 @@ export async function loadPeer(database, { device, sensors, set }, onProgress) {
 /**
  * The same month in all of them: bytes a sample on disk, and reading while devices measure.
  *
- * @param {import('../parts/index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {object} options
  * @param {import('./contenders.js').Rival[]} options.rivals
  * @param {import('./database.js').PeerDatabase[]} options.databases
@@ -117,7 +117,7 @@ async function ourBytes({ nodetool }, keyspace) {
 }
 
 /**
- * @param {import('../parts/index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
  */
 async function readMonth({ stand, flags, status }, { rivals, databases, rate, month }) {

@@ -23,7 +23,7 @@ const SWEEP_PART = 1 / 3;
 /**
  * How fast each takes a load, at its best tuning, taking turns.
  *
- * @param {import('../parts/index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {Rival[]} rivals
  * @returns {Promise<ShapeRates[]>}
  */
@@ -60,7 +60,7 @@ export async function measureRates({ flags, status }, rivals) {
 /**
  * A fresh JVM is several times slower than a warm one: all of them run for a while before anything counts.
  *
- * @param {import('../parts/index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {Rival[]} rivals
  */
 export async function warmUp({ flags, status }, rivals) {
@@ -80,7 +80,7 @@ export const STEADY_LOAD = '4x10';
 /**
  * From the intended publish to the acknowledgement of the subscriber, all at the same rate.
  *
- * @param {import('../parts/index.js').Context} context
+ * @param {import('../context.js').Context} context
  * @param {Rival[]} rivals
  * @param {number} rate samples/s
  */

@@ -1,0 +1,34 @@
+/**
+ * How dependency-cruiser reads a module: as the list of its imports, those of types in comments included. This is a configuration of
+ * Babel for it. The tool's own reader of JSDoc needs TypeScript 6, and misses 5 % of the types: those in `@callback` and `@property`.
+ */
+import { parseSync } from '@babel/core';
+
+/** Import and export statements; of one over several lines the last. */
+const STATIC = /^(?:import|(?:import|export) [^'"\n]*from|\} from) ['"]([^'"\s]+)['"];$/gm;
+
+/** `import('./x.js')` in code or a comment. A comment's `@import { X } from './x.js'` is one, too. */
+const LAZY =
+  /\bimport\(\s*['"]([^'"\s]+)['"]\s*\)|^\s*(?:\/\*)?\*+ .*?@import\b[^@]*?\bfrom\s+['"]([^'"\s]+)['"]/gm;
+
+/** @param {string} code @returns {string} its imports alone: those of types are written `import('./x.js')` */
+export const importsOf = (code) =>
+  [
+    ...Array.from(code.matchAll(STATIC), ([, module]) => `import '${module}';`),
+    ...Array.from(code.matchAll(LAZY), ([, bracket, tag]) => `import('${bracket ?? tag}');`),
+  ].join('\n');
+
+const nothing = parseSync('', { configFile: false, babelrc: false });
+
+export default {
+  configFile: false,
+  babelrc: false,
+  plugins: [
+    () => ({
+      // dependency-cruiser parses what the generator returns, so Babel itself need not parse.
+      parserOverride: () => nothing,
+      /** @param {unknown} _ast @param {unknown} _options @param {string} code */
+      generatorOverride: (_ast, _options, code) => ({ code: importsOf(code) }),
+    }),
+  ],
+};

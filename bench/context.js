@@ -1,0 +1,11 @@
+/**
+ * The context in which a part of the benchmark runs.
+ *
+ * @typedef {object} Context
+ * @property {import('./stand/index.js').Stand} stand
+ * @property {import('./flags.js').BenchFlags} flags
+ * @property {(text: string) => void} status shows what is being measured
+ * @property {(partial: unknown) => void} [keep] writes the results so far into the raw file, in case the rest fails
+ */
+
+export {};
