@@ -66,6 +66,38 @@ describe('Node.js: the oldest version that is supported', () => {
   });
 });
 
+describe('Version: package.json and the other files', () => {
+  const { version } = JSON.parse(read('package.json'));
+
+  test('package-lock.json: the same', () => {
+    const lock = JSON.parse(read('package-lock.json'));
+    expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
+  });
+
+  test('CHANGELOG.md: the newest release is this version, with its date', () => {
+    const [, newest] = /## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d/.exec(read('CHANGELOG.md')) ?? [];
+    expect(newest).toBe(version);
+  });
+
+  test.each([
+    'infra/kubernetes/README.md',
+    'infra/kubernetes/base/ingest/ingest.yaml',
+    'infra/kubernetes/base/http.yaml',
+    'infra/kubernetes/components/image/kustomization.yaml',
+    'infra/kubernetes/jobs/migrate/job.yaml',
+    'infra/kubernetes/jobs/roles/job.yaml',
+    'infra/kubernetes/jobs/drain/job.yaml',
+  ])('%s: the image has this tag', (file) => {
+    const tags = [...read(file).matchAll(/(?:millrace:|newTag: )(\d[\d.]*\d)/g)].map(([, tag]) => tag);
+    expect([...new Set(tags)]).toEqual([version]);
+  });
+
+  test('.nvmrc: the major version of the image', () => {
+    const major = read('.nvmrc').trim();
+    expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
+  });
+});
+
 describe('docs/errors.md: the members of a problem', () => {
   const section =
     readFileSync(new URL('docs/errors.md', root), 'utf8').split('Every problem has these members:')[1] ?? '';
