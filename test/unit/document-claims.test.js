@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../api/http/contract/problems.js';
 import { ERRORS } from '../../common/errors.js';
@@ -95,6 +95,36 @@ describe('Version: package.json and the other files', () => {
   test('.nvmrc: the major version of the image', () => {
     const major = read('.nvmrc').trim();
     expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
+  });
+});
+
+describe('docs/decisions: the records and their index', () => {
+  const folder = new URL('docs/decisions/', root);
+  const files = readdirSync(folder).filter((name) => name !== 'README.md');
+  const index = readFileSync(new URL('README.md', folder), 'utf8');
+  const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
+
+  test('the index lists every record, with ascending numbers', () => {
+    expect(listed.map(([, , file]) => file)).toEqual(files.sort());
+    expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
+  });
+
+  test.each(listed.map(([, ...row]) => row))(
+    '%s: title, status, date and parts',
+    (number, file, title, status, date) => {
+      const text = readFileSync(new URL(String(file), folder), 'utf8');
+      expect(text).toMatch(new RegExp(`^# ${number}: ${title}\n\n- Status: ${status}\n- Date: ${date}\n`));
+      const parts = [...text.matchAll(/^## (.+)$/gm)].map(([, part]) => part);
+      expect(parts).toEqual(['Context', 'Options', 'Decision', 'Consequences', 'See also']);
+      expect([...text.matchAll(/^### /gm)].length).toBeGreaterThan(1);
+      for (const sign of ['For', 'Against', 'Good', 'Bad']) expect(text).toContain(`\n- ${sign}: `);
+    },
+  );
+
+  test.each(['README.md', ...files])('%s: every link leads to a file', (file) => {
+    const text = readFileSync(new URL(file, folder), 'utf8');
+    const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => String(link));
+    expect(links.filter((link) => !existsSync(new URL(link, folder)))).toEqual([]);
   });
 });
 
