@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { runCommand } from '../common/command.js';
+import { readCommandSettings } from '../common/dev-addresses.js';
 import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
-import { readSettings } from '../common/settings.js';
 import { roleStatements } from '../schema/roles.js';
 import { makeRoles } from './store/roles.js';
 
@@ -20,7 +20,7 @@ const FLAGS = {
 // npm run roles: run as a superuser, makes the role that migrates and the role that serves, and one for ScyllaDB Manager.
 await runCommand(async () => {
   const flags = parseFlags('npm run roles --', FLAGS, process.argv.slice(2));
-  const { cql } = readSettings();
+  const { cql } = readCommandSettings('database');
   const names = {
     migrate: flags['migrate-role'],
     serve: flags['serve-role'],

@@ -52,8 +52,12 @@ export function readSetting(name, environment = process.env, { envFile = '.env' 
 
 /** @typedef {import('./config.js').Config} Config */
 
-/** @param {string} path @returns {Record<string, string>} */
-function readEnvFile(path) {
+/**
+ * @param {string} path
+ * @returns {Record<string, string>} empty where there is no such file
+ * @throws {MillraceError} `bad_settings`
+ */
+export function readEnvFile(path) {
   try {
     return parseDotenv(readFileSync(path));
   } catch (error) {

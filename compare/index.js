@@ -1,6 +1,6 @@
 import { runCommand } from '../common/command.js';
+import { readCommandSettings } from '../common/dev-addresses.js';
 import { MillraceError } from '../common/errors.js';
-import { readSettings } from '../common/settings.js';
 import { createStatusLine } from '../common/status-line.js';
 import { compareLedger } from './compare.js';
 import { openStore } from './database.js';
@@ -10,7 +10,7 @@ import { progressText, reportLines } from './report.js';
 // npm run compare: a simulator's ledger against the database, both ways, sample by sample.
 await runCommand(async () => {
   const { ledger, from, to } = readFlags(process.argv.slice(2));
-  const config = readSettings();
+  const config = readCommandSettings('database');
   const statusLine = createStatusLine(process.stderr);
   const store = await openStore(config);
   try {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { runCommand } from '../common/command.js';
+import { readCommandSettings } from '../common/dev-addresses.js';
 import { readSettings } from '../common/settings.js';
 import { createStatusLine } from '../common/status-line.js';
 import { readFlags } from './flags.js';
@@ -20,7 +21,9 @@ import { createStopSignal } from './stop-signal.js';
  */
 async function main(argv) {
   const flags = readFlags(argv);
-  const broker = chooseBroker(readSettings(), flags);
+  // `--broker` names another broker than the one of `npm run dev`.
+  const settings = flags.broker === undefined ? readCommandSettings('broker') : readSettings();
+  const broker = chooseBroker(settings, flags);
   const seed = flags.seed ?? randomInt(2 ** 31);
   const meter = createMeter();
   const statusLine = createStatusLine(process.stderr);

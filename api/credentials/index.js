@@ -1,5 +1,5 @@
 import { runCommand } from '../../common/command.js';
-import { readSettings } from '../../common/settings.js';
+import { readCommandSettings } from '../../common/dev-addresses.js';
 import { connectStore } from '../store/index.js';
 import { readArguments } from './arguments.js';
 import { issue, list, revoke, rotate } from './commands.js';
@@ -23,7 +23,7 @@ const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 // npm run credentials: at the database itself, by the settings of npm start. So it works while nothing else runs, too.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2));
-  const { cql, retention, mqtt, ingest } = readSettings();
+  const { cql, retention, mqtt, ingest } = readCommandSettings('database');
   // Whoever reads along, such as head, may have seen enough.
   process.stdout.on('error', () => process.exit());
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });

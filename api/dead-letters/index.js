@@ -1,5 +1,5 @@
 import { runCommand } from '../../common/command.js';
-import { readSettings } from '../../common/settings.js';
+import { readCommandSettings } from '../../common/dev-addresses.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { createLogger } from '../logger.js';
 import { connectPipeline } from '../pipeline.js';
@@ -26,7 +26,7 @@ const COMMANDS = { list, summary, show, replay };
 // or none runs at all, and shows the whole of a letter. A replay writes as one more ingest process would.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2), Date.now());
-  const config = readSettings();
+  const config = readCommandSettings('database');
   // Whoever reads along, such as head, may have seen enough.
   process.stdout.on('error', () => process.exit());
   const statusLine = createStatusLine(process.stderr);

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { runCommand } from '../../common/command.js';
+import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { formatTime } from '../../common/times.js';
 import { build } from './build.js';
@@ -13,7 +13,7 @@ const format = new Intl.NumberFormat('en');
 
 // npm run load: a large data set, the same each time, for everything that reads.
 await runCommand(async () => {
-  const config = readSettings();
+  const config = readCommandSettings('database');
   const flags = readFlags(process.argv.slice(2), Date.now());
   checkCluster(config.cql, flags.force);
   const line = createStatusLine(process.stderr);

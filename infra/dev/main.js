@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.js';
 import { createParts } from './parts.js';
 import { prepare } from './prepare.js';
 import { childEnvironment, readDevSettings } from './settings.js';
@@ -34,6 +35,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
   const print = onOwnLine(line);
   const parts = createParts({ withinMs: STOP_WITHIN_MS, print });
   onKill(parts.kill);
+  onKill(() => removeDevAddresses(config.dataDir));
   // Three things end a run: a person, a part that fails, and its time being over.
   const end = new AbortController();
   parts.failed.catch((error) => end.abort(error));
@@ -48,6 +50,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
     if (!signal.aborted) throw error;
   } finally {
     line.clear();
+    removeDevAddresses(config.dataDir);
     if (stop.aborted) print('Stopping; Ctrl-C again kills at once.');
     await parts.stop();
   }
@@ -70,6 +73,7 @@ async function start(config, { flags, root, line, print, parts, signal, finish }
   await step('schema up to date', (onStatus) => migrate({ ...context, onStatus }));
   await step('API, MQTT broker and dashboard ready', (onStatus) => startApi({ ...context, onStatus }));
 
+  writeDevAddresses(config);
   print(welcome(config, { root, contactPoints: engine ?? String(config.cql.contactPoints) }));
   const onEnd = () => {
     if (signal.aborted) return;

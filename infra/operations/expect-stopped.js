@@ -1,12 +1,12 @@
 import { isSilent } from '../../api/heartbeat.js';
 import { readProcesses } from '../../api/store/running.js';
 import { runCommand } from '../../common/command.js';
+import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings.js';
 
 // A step of plans: fails while a process of the application is heard of in CQL_KEYSPACE.
 await runCommand(async () => {
-  const { cql } = readSettings();
+  const { cql } = readCommandSettings('database');
   const now = Date.now();
   const told = (/** @type {import('../../api/store/processes.js').ProcessRow} */ { clientId, seenAt }) =>
     `${clientId} (${Math.round((now - seenAt) / 1000)} s ago)`;

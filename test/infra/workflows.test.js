@@ -12,17 +12,22 @@ import { INSTALLS_MS } from '../support/compose.js';
 const run = promisify(execFile);
 const FOLDER = '.github/workflows';
 const FILES = readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`);
+const DEPENDABOT = '.github/dependabot.yml';
+const FORMS = ['bug', 'question'].map((name) => `.github/ISSUE_TEMPLATE/${name}.yml`);
 
 /** @type {import('../../infra/python/ensure.js').PythonTools} */
 let python;
 /** @type {any[]} */
 let workflows;
+/** @type {any} */
+let dependabot;
 /** @type {string} */
 let directory;
 
 beforeAll(async () => {
   python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   workflows = await Promise.all(FILES.map((file) => readYaml(python, file)));
+  dependabot = await readYaml(python, DEPENDABOT);
   directory = mkdtempSync(join(tmpdir(), 'millrace-workflows-'));
 }, INSTALLS_MS);
 
@@ -44,6 +49,33 @@ test.each(['vendor.github-workflows', 'custom.github-workflows-require-timeout']
     await run(python.program('check-jsonschema'), ['--builtin-schema', schema, ...FILES]);
   },
 );
+
+test('Dependabot: its configuration: what its schema allows', async () => {
+  await run(python.program('check-jsonschema'), ['--builtin-schema', 'vendor.dependabot', DEPENDABOT]);
+});
+
+test('Dependabot: its directories: all exist', () => {
+  const { updates } = dependabot;
+  const directories = updates.flatMap(
+    (/** @type {any} */ { directory, directories = [directory] }) => directories,
+  );
+  expect(directories.length).toBeGreaterThan(3);
+  for (const name of directories)
+    expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
+});
+
+test.each(FORMS)('issue form %s: names, labels and ids are there, each id once', async (file) => {
+  const { name, description, labels, body } = await readYaml(python, file);
+  expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
+  const fields = body.filter((/** @type {any} */ { type }) => type !== 'markdown');
+  const ids = fields.map((/** @type {any} */ { id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { type, id, attributes } of fields) {
+    expect(['input', 'textarea', 'dropdown', 'checkboxes']).toContain(type);
+    expect(id).toMatch(/^[\w-]+$/);
+    expect(attributes.label).toMatch(/./);
+  }
+});
 
 test('each reads the repository, and may do nothing else', () => {
   for (const workflow of workflows) expect(workflow.permissions).toEqual({ contents: 'read' });

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { cloneWorkTree, freePorts, startDev } from '../support/dev-process.js';
+import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../support/dev-process.js';
 import { processTree, untilGone } from '../support/processes.js';
 
 /** A first run fetches packages and jars. */
@@ -42,6 +44,9 @@ function dev(flags, settings = ports) {
   return process;
 }
 
+/** The file in which `npm run dev` leaves its ports. */
+const addressFile = () => join(clone.folder, '.data', 'millrace-dev.json');
+
 /** @returns {Promise<Map<string, { device: string, name: string, ts: string | null }> | null>} by ids; null: not yet there */
 async function latest() {
   const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`).catch(
@@ -63,7 +68,6 @@ test(
   async () => {
     const first = dev(['--devices', '3', '--sensors', '2', '--seed', '1', '--batch', '2s']);
     await first.until(async () => (await measured())?.size === 6);
-    const before = await measured();
     const page = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/`);
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
@@ -73,13 +77,21 @@ test(
     for (const part of ['infra/dev/index.js', 'CassandraDaemon', 'api/index.js', 'simulator/index.js']) {
       expect(tree.filter(({ command }) => command.includes(part)).length).toBeGreaterThan(0);
     }
+    const letters = await runNextToDev(clone.folder, 'dead-letters', ['summary']);
+    expect(letters.stderr).toContain(`CQL 127.0.0.1:${ports.CQL_LOCAL_PORT}, keyspace iot`);
+    const devices = await runNextToDev(clone.folder, 'simulator', ['--devices', '1', '--duration', '1s']);
+    expect(devices.stderr).toContain(`mqtt://127.0.0.1:${ports.MQTT_PORT}`);
+    expect(existsSync(addressFile())).toBe(true);
+    const before = await first.until(measured);
+
     first.signalGroup('SIGINT');
     expect(await first.exited).toBe(0);
+    expect(existsSync(addressFile())).toBe(false);
     expect(await untilGone(tree, { withinMs: GONE_MS })).toEqual([]);
 
     const second = dev(['--no-simulator']);
     const after = await second.until(latest);
-    expect([...after.keys()].sort()).toEqual([...(before?.keys() ?? [])].sort());
+    expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
     const again = await processTree(second.pid);
     second.signalNpm('SIGTERM');
     expect(await second.exited).toBe(0);

@@ -99,4 +99,18 @@ export function startDev(folder, settings, flags = []) {
   };
 }
 
+/**
+ * Another command as somebody types it next to `npm run dev`, without any setting.
+ *
+ * @param {string} folder the clone
+ * @param {string} script
+ * @param {string[]} args
+ * @returns {Promise<{ stdout: string, stderr: string }>} rejects when the command fails
+ */
+export const runNextToDev = (folder, script, args) =>
+  run('npm', ['run', '-s', script, '--', ...args], {
+    cwd: folder,
+    env: { ...plainEnvironment(), ...recordingToo() },
+  });
+
 /** @typedef {ReturnType<typeof startDev>} DevProcess */

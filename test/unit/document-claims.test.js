@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../api/http/contract/problems.js';
 import { ERRORS } from '../../common/errors.js';
@@ -63,6 +63,68 @@ describe('Node.js: the oldest version that is supported', () => {
 
   test('the version that runs this: taken', () => {
     expect(() => checkNode()).not.toThrow();
+  });
+});
+
+describe('Version: package.json and the other files', () => {
+  const { version } = JSON.parse(read('package.json'));
+
+  test('package-lock.json: the same', () => {
+    const lock = JSON.parse(read('package-lock.json'));
+    expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
+  });
+
+  test('CHANGELOG.md: the newest release is this version, with its date', () => {
+    const [, newest] = /## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d/.exec(read('CHANGELOG.md')) ?? [];
+    expect(newest).toBe(version);
+  });
+
+  test.each([
+    'infra/kubernetes/README.md',
+    'infra/kubernetes/base/ingest/ingest.yaml',
+    'infra/kubernetes/base/http.yaml',
+    'infra/kubernetes/components/image/kustomization.yaml',
+    'infra/kubernetes/jobs/migrate/job.yaml',
+    'infra/kubernetes/jobs/roles/job.yaml',
+    'infra/kubernetes/jobs/drain/job.yaml',
+  ])('%s: the image has this tag', (file) => {
+    const tags = [...read(file).matchAll(/(?:millrace:|newTag: )(\d[\d.]*\d)/g)].map(([, tag]) => tag);
+    expect([...new Set(tags)]).toEqual([version]);
+  });
+
+  test('.nvmrc: the major version of the image', () => {
+    const major = read('.nvmrc').trim();
+    expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
+  });
+});
+
+describe('docs/decisions: the records and their index', () => {
+  const folder = new URL('docs/decisions/', root);
+  const files = readdirSync(folder).filter((name) => name !== 'README.md');
+  const index = readFileSync(new URL('README.md', folder), 'utf8');
+  const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
+
+  test('the index lists every record, with ascending numbers', () => {
+    expect(listed.map(([, , file]) => file)).toEqual(files.sort());
+    expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
+  });
+
+  test.each(listed.map(([, ...row]) => row))(
+    '%s: title, status, date and parts',
+    (number, file, title, status, date) => {
+      const text = readFileSync(new URL(String(file), folder), 'utf8');
+      expect(text).toMatch(new RegExp(`^# ${number}: ${title}\n\n- Status: ${status}\n- Date: ${date}\n`));
+      const parts = [...text.matchAll(/^## (.+)$/gm)].map(([, part]) => part);
+      expect(parts).toEqual(['Context', 'Options', 'Decision', 'Consequences', 'See also']);
+      expect([...text.matchAll(/^### /gm)].length).toBeGreaterThan(1);
+      for (const sign of ['For', 'Against', 'Good', 'Bad']) expect(text).toContain(`\n- ${sign}: `);
+    },
+  );
+
+  test.each(['README.md', ...files])('%s: every link leads to a file', (file) => {
+    const text = readFileSync(new URL(file, folder), 'utf8');
+    const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => String(link));
+    expect(links.filter((link) => !existsSync(new URL(link, folder)))).toEqual([]);
   });
 });
 

@@ -14,7 +14,7 @@ const anyTimes = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, minLengt
   ({ times }) => times,
 );
 
-/** Clocks as devices have them: an interval, jitter less than half of it, and strikes that are missed. */
+/** Clocks as devices have them: an interval, jitter less than half of it, and ticks that are missed. */
 const clockTimes = fc
   .record({
     start: fc.nat({ max: 60_000 }),
@@ -137,7 +137,7 @@ describe('an hour at 1 Hz', () => {
       0.6,
     ],
     [
-      'a clock that misses one strike in ten',
+      'a clock that misses one tick in ten',
       JITTERING.filter((_, i) => i % 10 !== 3),
       EXACT.map(() => 1),
       FORMS.decimals,

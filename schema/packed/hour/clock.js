@@ -1,9 +1,9 @@
 /**
- * A clock that strikes at even intervals. Each sample belongs to a strike, strikes may have no sample, and what a time adds
- * to its strike is the jitter alone, where differences of times would hold it twice.
+ * A clock that ticks at even intervals. Each sample belongs to a tick, ticks may have no sample, and what a time adds
+ * to its tick is the jitter alone, where differences of times would hold it twice.
  *
- * @typedef {{ origin: number, interval: number }} Clock in 2^-24 ms: the first strike since the hour began, and from
- *   strike to strike
+ * @typedef {{ origin: number, interval: number }} Clock in 2^-24 ms: the first tick since the hour began, and from
+ *   tick to tick
  */
 
 /** Fine enough that 65,536 intervals are right to a hundredth of a millisecond. */
@@ -19,53 +19,53 @@ const LOOKED_AT = 63;
  * The straight line with the least squares.
  *
  * @param {Float64Array} offsets ms since the hour began, ascending
- * @param {Float64Array} strikes of each
+ * @param {Float64Array} ticks of each
  * @returns {Clock}
  */
-export function fitClock(offsets, strikes) {
-  const [meanStrike, meanOffset] = [meanOf(strikes), meanOf(offsets)];
+export function fitClock(offsets, ticks) {
+  const [meanTick, meanOffset] = [meanOf(ticks), meanOf(offsets)];
   let [together, alone] = [0, 0];
   for (let i = 0; i < offsets.length; i++) {
-    const strike = /** @type {number} */ (strikes[i]) - meanStrike;
+    const tick = /** @type {number} */ (ticks[i]) - meanTick;
     const offset = /** @type {number} */ (offsets[i]) - meanOffset;
-    together += strike * offset;
-    alone += strike * strike;
+    together += tick * offset;
+    alone += tick * tick;
   }
   const slope = alone > 0 ? Math.max(0, together / alone) : 0;
-  // Half a millisecond more, since strikes are cut to whole ones.
-  const first = Math.max(0, meanOffset - slope * meanStrike + 0.5);
+  // Half a millisecond more, since ticks are cut to whole ones.
+  const first = Math.max(0, meanOffset - slope * meanTick + 0.5);
   return { origin: Math.round(first * FRACTION), interval: Math.round(slope * FRACTION) };
 }
 
 /**
  * @param {Clock} clock
- * @param {number} strike
+ * @param {number} tick
  * @returns {number} ms since the hour began
  * @throws {RangeError} when that is no number that a clock of ours can have
  */
-export function strikeAt({ origin, interval }, strike) {
-  const position = origin + interval * strike;
+export function tickAt({ origin, interval }, tick) {
+  const position = origin + interval * tick;
   if (Math.abs(position) > MOST) throw new RangeError('a packed time is far beyond its hour');
   return Math.floor(position / FRACTION);
 }
 
 /**
- * @param {Int32Array | Float64Array} missed strikes without a sample, before each sample
- * @returns {Float64Array} the strike of each sample; 0 1 2 3 where none are missed
+ * @param {Int32Array | Float64Array} missed ticks without a sample, before each sample
+ * @returns {Float64Array} the tick of each sample; 0 1 2 3 where none are missed
  */
-export function strikesOf(missed) {
-  const strikes = new Float64Array(missed.length);
-  let strike = -1;
+export function ticksOf(missed) {
+  const ticks = new Float64Array(missed.length);
+  let tick = -1;
   for (let i = 0; i < missed.length; i++) {
-    strike += 1 + /** @type {number} */ (missed[i]);
-    strikes[i] = strike;
+    tick += 1 + /** @type {number} */ (missed[i]);
+    ticks[i] = tick;
   }
-  return strikes;
+  return ticks;
 }
 
 /**
  * @param {Float64Array} offsets
- * @returns {Int32Array} strikes without a sample, before each sample, if the clock strikes at the usual interval
+ * @returns {Int32Array} ticks without a sample, before each sample, if the clock ticks at the usual interval
  */
 export function missedIn(offsets) {
   const missed = new Int32Array(offsets.length);

@@ -1,27 +1,27 @@
 import { varint } from './bytes.js';
-import { fitClock, MOST, missedIn, strikeAt, strikesOf } from './clock.js';
+import { fitClock, MOST, missedIn, tickAt, ticksOf } from './clock.js';
 import { columnOf, packColumn, unpackColumn } from './column.js';
 import { fromNumbers, toNumbers } from './integers.js';
 
 /**
  * @param {Float64Array} offsets ms since the hour began, ascending
- * @returns {Uint8Array[]} the clock, the strikes missed before each sample, and how far each is from its strike
+ * @returns {Uint8Array[]} the clock, the ticks missed before each sample, and how far each is from its tick
  */
 export function packTimes(offsets) {
   const even = clockColumns(offsets, new Int32Array(offsets.length));
   const missed = missedIn(offsets);
-  const gappy = missed.some((strikes) => strikes !== 0) ? clockColumns(offsets, missed) : even;
+  const gappy = missed.some((ticks) => ticks !== 0) ? clockColumns(offsets, missed) : even;
   const { clock, columns } = gappy.estimate < even.estimate ? gappy : even;
   return [varint(clock.origin), varint(clock.interval), ...columns.flatMap(packColumn)];
 }
 
 /** @param {Float64Array} offsets @param {Int32Array} missed */
 function clockColumns(offsets, missed) {
-  const strikes = strikesOf(missed);
-  const clock = fitClock(offsets, strikes);
+  const ticks = ticksOf(missed);
+  const clock = fitClock(offsets, ticks);
   const deviations = new Float64Array(offsets.length);
   for (let i = 0; i < offsets.length; i++) {
-    deviations[i] = /** @type {number} */ (offsets[i]) - strikeAt(clock, /** @type {number} */ (strikes[i]));
+    deviations[i] = /** @type {number} */ (offsets[i]) - tickAt(clock, /** @type {number} */ (ticks[i]));
   }
   const columns = [columnOf(fromNumbers(missed)), columnOf(fromNumbers(deviations))];
   return { clock, columns, estimate: columns.reduce((sum, { estimate }) => sum + estimate, 0) };
@@ -35,11 +35,11 @@ function clockColumns(offsets, missed) {
  */
 export function unpackTimes(reader, count) {
   const clock = { origin: reader.count(MOST), interval: reader.count(MOST) };
-  const strikes = strikesOf(toNumbers(unpackColumn(reader, count)));
+  const ticks = ticksOf(toNumbers(unpackColumn(reader, count)));
   const offsets = toNumbers(unpackColumn(reader, count));
   for (let i = 0; i < count; i++) {
-    const strike = strikeAt(clock, /** @type {number} */ (strikes[i]));
-    offsets[i] = /** @type {number} */ (offsets[i]) + strike;
+    const tick = tickAt(clock, /** @type {number} */ (ticks[i]));
+    offsets[i] = /** @type {number} */ (offsets[i]) + tick;
   }
   return offsets;
 }

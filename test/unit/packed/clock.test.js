@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fitClock, MOST, missedIn, strikeAt, strikesOf } from '../../../schema/packed/hour/clock.js';
+import { fitClock, MOST, missedIn, tickAt, ticksOf } from '../../../schema/packed/hour/clock.js';
 
 /** A clock counts in units of 2^-24 ms. */
 const UNITS = 2 ** 24;
@@ -12,25 +12,25 @@ function offsetsOf(steps, first = 0) {
 }
 
 describe('clock: fit', () => {
-  /** @param {number[]} offsets @param {number[]} [strikes] */
-  const lineOf = (offsets, strikes = offsets.map((_, index) => index)) =>
-    fitClock(Float64Array.from(offsets), Float64Array.from(strikes));
+  /** @param {number[]} offsets @param {number[]} [ticks] */
+  const lineOf = (offsets, ticks = offsets.map((_, index) => index)) =>
+    fitClock(Float64Array.from(offsets), Float64Array.from(ticks));
 
   test.each([
     ['one sample at 0', [0], [0], { origin: 0.5, interval: 0 }],
     ['one sample at 7', [7], [0], { origin: 7.5, interval: 0 }],
     ['two samples', [3, 13], [0, 1], { origin: 3.5, interval: 10 }],
-    ['two samples of one strike', [3, 13], [4, 4], { origin: 8.5, interval: 0 }],
-    ['a strike without a sample', [3, 13, 33], [0, 1, 3], { origin: 3.5, interval: 10 }],
-    ['strikes that begin at 1', [10, 20], [1, 2], { origin: 0.5, interval: 10 }],
+    ['two samples of one tick', [3, 13], [4, 4], { origin: 8.5, interval: 0 }],
+    ['a tick without a sample', [3, 13, 33], [0, 1, 3], { origin: 3.5, interval: 10 }],
+    ['ticks that begin at 1', [10, 20], [1, 2], { origin: 0.5, interval: 10 }],
     ['a line that would begin before the hour', [0, 10], [1, 2], { origin: 0, interval: 10 }],
     ['a third of a ms', [0, 1], [0, 3], { origin: 0.5, interval: 1 / 3 }],
     ['two thirds of a ms', [0, 2], [0, 3], { origin: 0.5, interval: 2 / 3 }],
     ['an origin with a fraction', [0, 1, 1], [0, 1, 2], { origin: 2 / 3, interval: 1 / 2 }],
     ['a first sample off the line', [6, 10, 20, 30], [0, 1, 2, 3], { origin: 4.7, interval: 8.2 }],
     ['a line that falls', [10, 0], [0, 1], { origin: 5.5, interval: 0 }],
-  ])('%s: the line with the least squares, half a ms later', (_, offsets, strikes, { origin, interval }) => {
-    expect(lineOf(offsets, strikes)).toEqual({
+  ])('%s: the line with the least squares, half a ms later', (_, offsets, ticks, { origin, interval }) => {
+    expect(lineOf(offsets, ticks)).toEqual({
       origin: Math.round(origin * UNITS),
       interval: Math.round(interval * UNITS),
     });
@@ -43,11 +43,11 @@ describe('clock: fit', () => {
         const offsets = [...offsetsOf(list, first)];
         const n = offsets.length;
         const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0);
-        const strikes = offsets.map((_, index) => index);
-        const squares = n * sum(strikes.map((x) => x * x)) - sum(strikes) ** 2;
-        const products = n * sum(offsets.map((y, x) => x * y)) - sum(strikes) * sum(offsets);
+        const ticks = offsets.map((_, index) => index);
+        const squares = n * sum(ticks.map((x) => x * x)) - sum(ticks) ** 2;
+        const products = n * sum(offsets.map((y, x) => x * y)) - sum(ticks) * sum(offsets);
         const slope = products / squares;
-        const origin = Math.max(0, (sum(offsets) - slope * sum(strikes)) / n + 0.5);
+        const origin = Math.max(0, (sum(offsets) - slope * sum(ticks)) / n + 0.5);
         const clock = lineOf(offsets);
         expect(Math.abs(clock.interval / UNITS - slope)).toBeLessThan(1e-6);
         expect(Math.abs(clock.origin / UNITS - origin)).toBeLessThan(1e-6);
@@ -56,7 +56,7 @@ describe('clock: fit', () => {
   });
 });
 
-describe('clock: strike', () => {
+describe('clock: tick', () => {
   test.each([
     [{ origin: 0, interval: UNITS }, 5, 5],
     [{ origin: UNITS / 2, interval: UNITS }, 5, 5],
@@ -65,16 +65,16 @@ describe('clock: strike', () => {
     [{ origin: 0, interval: 1 }, -1, -1],
     [{ origin: MOST, interval: 0 }, 0, 2 ** 29],
     [{ origin: 0, interval: MOST }, -1, -(2 ** 29)],
-  ])('%p, strike %i: %i ms, cut to a whole one', (clock, strike, ms) => {
-    expect(strikeAt(clock, strike)).toBe(ms);
+  ])('%p, tick %i: %i ms, cut to a whole one', (clock, tick, ms) => {
+    expect(tickAt(clock, tick)).toBe(ms);
   });
 
   test.each([
     [{ origin: MOST, interval: 2 }, 1],
     [{ origin: 0, interval: MOST }, 2],
     [{ origin: 0, interval: MOST }, -2],
-  ])('%p, strike %i: refused', (clock, strike) => {
-    expect(() => strikeAt(clock, strike)).toThrow(RangeError);
+  ])('%p, tick %i: refused', (clock, tick) => {
+    expect(() => tickAt(clock, tick)).toThrow(RangeError);
   });
 
   test.each([
@@ -95,15 +95,15 @@ describe('clock: strike', () => {
       [0, -1, 0],
       [0, 0, 1],
     ],
-  ])('missed %p: strikes %p', (missed, strikes) => {
-    expect([...strikesOf(Int32Array.from(missed))]).toEqual(strikes);
+  ])('missed %p: ticks %p', (missed, ticks) => {
+    expect([...ticksOf(Int32Array.from(missed))]).toEqual(ticks);
   });
 });
 
-describe('clock: missed strikes', () => {
+describe('clock: missed ticks', () => {
   test.each([
     ['even steps', [10, 10, 10], [0, 0, 0]],
-    ['one strike is missed', [10, 10, 20, 10], [0, 0, 1, 0]],
+    ['one tick is missed', [10, 10, 20, 10], [0, 0, 1, 0]],
     ['a long gap: it is no part of the mean', [10, 10, 1000, 10, 10], [0, 0, 99, 0, 0]],
     ['a short step: it is no part of the mean', [10, 1, 10, 24], [0, -1, 0, 1]],
     ['the first step counts', [8, 10, 23], [0, 0, 2]],

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { embeddedBrokerUrl } from './addresses.js';
+import { readEnvFile, readSetting, readSettings } from './settings.js';
+import { SETTINGS } from './settings-table.js';
+
+/**
+ * While `npm run dev` runs, a file in `DATA_DIR` holds the ports that it uses. Other commands on this machine read it, so
+ * they find an installation that does not use the default ports. The file holds no secret.
+ */
+const FILE = 'millrace-dev.json';
+
+/** A process that runs now had another start time, or none, before. @typedef {{ pid: number, start: string }} ProcessIdentity */
+/** @typedef {ProcessIdentity & { settings: Record<string, string> }} DevAddresses settings by their names */
+
+/** The settings that each kind of command takes from the file. */
+const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE'], broker: ['MQTT_PORT'] };
+/** A command that is given one of these is meant for another installation. */
+const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: ['MQTT_URL'] };
+
+/**
+ * Writes the file. It names only what `npm run dev` has started itself: no cluster, and no external broker.
+ *
+ * @param {import('./settings.js').Config} config with the ports that are in use
+ */
+export function writeDevAddresses({ dataDir, cql, mqtt, http }) {
+  const settings = {
+    HTTP_PORT: String(http.port),
+    ...(mqtt.url ? {} : { MQTT_PORT: String(mqtt.port) }),
+    ...(cql.contactPoints ? {} : { CQL_LOCAL_PORT: String(cql.localPort), CQL_KEYSPACE: cql.keyspace }),
+  };
+  const text = JSON.stringify({ pid: process.pid, start: startOf(process.pid), settings });
+  const path = join(dataDir, FILE);
+  // A reader gets the whole file or none.
+  writeFileSync(`${path}.new`, `${text}\n`);
+  renameSync(`${path}.new`, path);
+}
+
+/** Removes the file, unless another process has written it since. @param {string} dataDir */
+export function removeDevAddresses(dataDir) {
+  if (readFile(dataDir)?.pid === process.pid) rmSync(join(dataDir, FILE), { force: true });
+}
+
+/**
+ * @param {string} dataDir
+ * @returns {DevAddresses | null} null: no file, a damaged file, or the process that wrote it is gone
+ */
+export function findDevAddresses(dataDir) {
+  const found = readFile(dataDir);
+  return found && startOf(found.pid) === found.start ? found : null;
+}
+
+/**
+ * The settings of a command that works on a running installation. What nobody has set, neither in the environment nor in
+ * `.env`, comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
+ *
+ * @param {keyof typeof TAKEN} target what the command connects to
+ * @param {object} [options]
+ * @param {NodeJS.ProcessEnv} [options.environment]
+ * @param {string} [options.envFile]
+ * @param {(text: string) => void} [options.print] gets one line when the installation of `npm run dev` is used
+ * @returns {import('./settings.js').Config}
+ * @throws {import('./errors.js').MillraceError} `bad_settings`
+ */
+export function readCommandSettings(
+  target,
+  { environment = process.env, envFile = '.env', print = console.error } = {},
+) {
+  const given = { ...readEnvFile(envFile), ...environment };
+  const isElsewhere = ELSEWHERE[target].some((name) => given[name]);
+  const found = isElsewhere ? null : findDevAddresses(readSetting('DATA_DIR', environment, { envFile }));
+  const taken = Object.entries(found?.settings ?? {}).filter(
+    ([name]) => TAKEN[target].includes(name) && !given[name],
+  );
+  const config = readSettings({ ...environment, ...Object.fromEntries(taken) }, { envFile });
+  if (found && taken.length > 0) {
+    const { cql, mqtt } = config;
+    const address =
+      target === 'broker'
+        ? embeddedBrokerUrl(mqtt)
+        : `CQL 127.0.0.1:${cql.localPort}, keyspace ${cql.keyspace}`;
+    print(`Using the installation of npm run dev (process ${found.pid}): ${address}`);
+  }
+  return config;
+}
+
+/** @param {string} dataDir @returns {DevAddresses | null} */
+function readFile(dataDir) {
+  try {
+    const { pid, start, settings } = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8'));
+    if (!Number.isInteger(pid) || pid < 1 || typeof start !== 'string' || start === '') return null;
+    const names = new Set(Object.values(TAKEN).flat());
+    const known = Object.entries(settings).filter(([name]) => names.has(name));
+    // The reader of a setting throws when the value is not valid.
+    for (const [name, value] of known) SETTINGS[name]?.read(String(value));
+    return { pid, start, settings: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) };
+  } catch {
+    return null; // No file, or not one of ours: the defaults hold.
+  }
+}
+
+/**
+ * A pid alone proves nothing, because the system uses numbers again. Pid and start time name one process.
+ *
+ * @param {number} pid
+ * @returns {string} when the process started, in the system's own form; empty: no such process
+ */
+function startOf(pid) {
+  try {
+    if (!existsSync('/proc/self/stat')) {
+      // No /proc, as on macOS.
+      return String(execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { stdio: 'pipe' })).trim();
+    }
+    // The name of the program is in parentheses and may hold spaces. The fields after it are counted from 3 (proc(5)).
+    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    const [state = 'Z', start = ''] = [fields[0], fields[22 - 3]];
+    return state === 'Z' || state === 'X' ? '' : start;
+  } catch {
+    return '';
+  }
+}
