@@ -76,7 +76,7 @@ export function createChannel(subscription, { store, live, groups, limit, period
     if (reader.isOpen() && reader.position < known.position) tellSoon();
   }
 
-  /** @type {import('../../live/audience.js').Listener} */
+  /** @type {import('../../live/local-link.js').Listener} */
   function hear(items, committedAt) {
     for (const item of items) if (follows(subscription, item) && known.hear(item, committedAt)) tellSoon();
   }

@@ -44,10 +44,10 @@ import { createStatusHandler } from './status.js';
  * @param {import('../registry/index.js').Registry} deps.registry
  * @param {import('../decode/index.js').MessageDecoder} deps.decoder
  * @param {import('../pipeline.js').IngestPipeline} deps.measurements
- * @param {import('../last-seen.js').LastSeen} deps.lastSeen
+ * @param {import('../latest-writer.js').LastSeen} deps.lastSeen
  * @param {import('../dead-letter-box.js').DeadLetterBox} deps.deadLetters
  * @param {import('../strays.js').Strays} deps.strays
- * @param {import('../intake.js').Send} deps.send
+ * @param {import('../message-source.js').Send} deps.send
  * @param {() => number} deps.clock epoch ms
  * @param {import('../../metrics.js').Metrics} deps.metrics
  */

@@ -3,7 +3,7 @@
  *
  * @param {object} parts
  * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../last-seen.js').LastSeen} parts.lastSeen
+ * @param {import('../latest-writer.js').LastSeen} parts.lastSeen
  */
 export function createSightings({ registry, lastSeen }) {
   return {

@@ -9,7 +9,7 @@ import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
 import { createLocalLink } from '../../../api/live/local-link.js';
 import { createMetrics } from '../../../api/metrics.js';
-import { statsOf } from '../../../api/vital-signs.js';
+import { statsOf } from '../../../api/vitals.js';
 import { identifySensor } from '../../../schema/ids.js';
 import { connectDevice } from '../../support/device.js';
 import { openStream } from '../../support/event-stream.js';

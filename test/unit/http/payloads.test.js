@@ -9,8 +9,7 @@ import { readStatus } from '../../../api/ingest/registry/status.js';
 import { KINDS, parseTopic } from '../../../api/ingest/topics.js';
 import { liveItem, readItems } from '../../../api/live/item.js';
 import { liveTopic, statsTopic } from '../../../api/live/topics.js';
-import { readSigns } from '../../../api/vital-signs.js';
-import { createVitals } from '../../../api/vitals.js';
+import { createVitals, readSigns } from '../../../api/vitals.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
