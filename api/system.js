@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createAccounts } from './credentials/accounts.js';
 import { createKeeper } from './credentials/keeper.js';
 import { withRights } from './credentials/retirement.js';
@@ -44,6 +45,8 @@ export async function startSystem(parts) {
   const { wrongTokens = WRONG_TOKENS } = parts;
   const { openStore, openSource = createMessageSource, clockDifference } = parts;
   const tls = createTls({ config, everyMs: periods.certificates, logger });
+  // Live changes need the message source, which needs ingest, which publishes live changes. The event breaks this circle.
+  const events = new EventEmitter();
   const pipeline = await connectPipeline({
     config,
     version,
@@ -52,7 +55,7 @@ export async function startSystem(parts) {
     openStore,
     clockDifference,
     send: (topic, payload) => messageSource?.send(topic, payload),
-    publish: (device, changed) => live.note(device, changed),
+    publish: events.emit.bind(events, 'committed'),
     readers: () => api?.readers() ?? 0,
   });
   const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
@@ -87,13 +90,14 @@ export async function startSystem(parts) {
   const live = createLive({
     config,
     outside: {
-      isWanted: () => messageSource?.hasFollowers() ?? false,
+      isWanted: messageSource?.hasFollowers ?? (() => false),
       send: (topic, payload) => messageSource?.send(topic, payload),
     },
     keepAliveMs: periods.keepAlive,
     logger,
     metrics,
   });
+  events.on('committed', live.note);
   const processes = createProcessWatch({
     store: store.processes,
     shares,

@@ -1,7 +1,6 @@
 import { EVERY_MS } from '../api/ingest/latest-writer.js';
 import { ENTRY_TTL_MS, MOST_ENTRIES } from '../api/ingest/registry/cache.js';
-import { partsFor } from '../schema/packed/layout.js';
-import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight } from '../schema/rules.js';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight, partsFor } from '../schema/rules.js';
 import { ratesOf } from '../schema/sizes.js';
 import { encodeSenml } from '../simulator/payloads/senml.js';
 

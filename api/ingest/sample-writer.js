@@ -1,6 +1,5 @@
 import { someAtOnce } from '../../common/some-at-once.js';
-import { MAX_BLOCK_BYTES, partsFor } from '../../schema/packed/layout.js';
-import { isLate, PARTITION_WARN } from '../../schema/rules.js';
+import { isLate, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../schema/rules.js';
 
 /**
  * Requests that one message has under way at most. A message of a year's hourly samples is 8,760 of them: all at once

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { brokerOptions } from '../broker-options.js';
 import { createBrokerDrops } from './broker-drops.js';
-import { readItems } from './item.js';
 import { createAudience } from './local-link.js';
+import { EVERY_PROCESS, liveDevice, liveTopic, readItems, statsProcess, statsTopic } from './messages.js';
 import { createOutbox, waitedMs } from './outbox.js';
-import { EVERY_PROCESS, liveDevice, liveTopic, statsProcess, statsTopic } from './topics.js';
 
 /** How long the first connection, and an orderly goodbye, are waited for, in ms. */
 const PATIENCE_MS = 1000;

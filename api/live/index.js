@@ -17,7 +17,7 @@ import { createPublisher } from './publisher.js';
  *
  * @typedef {object} Link
  * @property {(device: string) => boolean} isWanted whether anybody may be listening to a device
- * @property {(device: string, items: import('./item.js').LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
+ * @property {(device: string, items: import('./messages.js').LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
  *   them, in ms of `performance.now()`
  * @property {(devices: string[], listener: import('./local-link.js').Listener) => Promise<() => void>} listen ids, or
  *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away

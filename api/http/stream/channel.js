@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { EVERY_DEVICE } from '../../live/topics.js';
+import { EVERY_DEVICE } from '../../live/messages.js';
 import { latestItem } from '../items.js';
 import { createDelta, createSnapshot, readEventId } from './frames.js';
 import { createKnown } from './known.js';

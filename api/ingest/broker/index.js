@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Aedes } from 'aedes';
-import { reachesLive } from '../../live/topics.js';
+import { reachesLive } from '../../live/messages.js';
 import { ReadScheduler } from '../backpressure/read-scheduler.js';
 import { createAccessNotices } from './access-notices.js';
 import { createAuthentication } from './authentication.js';

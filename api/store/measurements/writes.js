@@ -1,9 +1,8 @@
 import { groupOf } from '../../../schema/ids.js';
 import { newestOf, packBlock, pieceBytes, splitBlocks } from '../../../schema/packed/block.js';
-import { MAX_BLOCK_BYTES } from '../../../schema/packed/layout.js';
 import { digestOf } from '../../../schema/packed/pack.js';
 import { sortMerge } from '../../../schema/packed/series.js';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
 import { routingKey } from '../routing.js';
 
@@ -42,7 +41,7 @@ export function createSampleWrites(session) {
      * hourly samples is 8,760 requests, which encoded at once would weigh 75 times the message.
      *
      * @param {SensorSeries[]} message
-     * @param {number} parts of the device, see `partsFor` in schema/packed/layout.js
+     * @param {number} parts of the device, see `partsFor` in schema/rules.js
      * @returns {Hour[]}
      */
     plan(message, parts) {

@@ -122,7 +122,7 @@ const item = (value, name = 's') => ({
   value,
 });
 
-/** @param {import('../../../api/live/item.js').LiveItem[]} items @param {string} [device] */
+/** @param {import('../../../api/live/messages.js').LiveItem[]} items @param {string} [device] */
 const publish = (items, device = ID) => live.publish(device, items, performance.now());
 
 /** Every sensor of a fleet gets a new value. @param {number} value */
