@@ -43,7 +43,7 @@ export async function connectPipeline(parts) {
     cql: config.cql,
     retention: config.retention,
     gate: permits,
-    observe: (query, seconds, ok) => metrics.databaseSeconds.observe({ query, ok: String(ok) }, seconds),
+    observe: metrics.databaseSeconds.observe.bind(metrics.databaseSeconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
     onWrongHabit: (habit) => metrics.wrongHabits.inc({ habit }),
     clock,
