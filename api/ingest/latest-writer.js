@@ -98,12 +98,12 @@ function newer(waiting, arriving) {
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
 }
 
-/** `last_seen` is written at most once in this time and device, in ms. */
-export const EVERY_MS = 60_000;
+/** Ingest writes `last_seen` of a device at most once in this time, in ms. */
+export const LAST_SEEN_EVERY_MS = 60_000;
 
 /**
- * When each device was last heard of: the time of receipt, written with a group commit of its own, since one batch
- * never holds two tables.
+ * Writes when each device was last seen: the time of receipt. It has a group commit of its own, because one batch holds rows of one
+ * table.
  *
  * @param {object} parts
  * @param {import('../store/registry/index.js').RegistryStore} parts.store
@@ -123,7 +123,7 @@ export function createLastSeen({ store, patience }) {
      * @returns {Promise<void> | undefined} undefined: it was written less than a minute ago
      */
     note(device, at) {
-      if (at - device.lastSeen < EVERY_MS) return undefined;
+      if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
       device.lastSeen = at;
       return groups.add(device.group, device.id, { device: device.bytes, at });
     },

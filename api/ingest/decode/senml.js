@@ -119,8 +119,7 @@ const BASE = 0x6200;
 /** The fields of a record that were read already, one bit each. */
 const VALUE_READ = 4;
 
-/** What holds from its record on, and what a record says for itself. */
-/** `bv` begins as in `readSenml`. */
+/** The base fields that hold from their record on, and the fields of the record itself. `bv` begins as in `readSenml`. */
 const blankState = () => ({ bn: '', bt: 0, bv: -0, n: '', t: 0, v: 0 });
 
 /** @typedef {ReturnType<typeof blankState>} State */
