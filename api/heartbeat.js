@@ -10,7 +10,7 @@ const SILENT_AFTER_MS = 30_000;
 /**
  * What a process says of itself, as `GET /pipeline` shows it; and whether it `shares` the messages of an external broker.
  *
- * @typedef {import('./vital-signs.js').Stats & { broker: import('./readiness.js').Check | null, shares: boolean }} Beat
+ * @typedef {import('./vitals.js').Stats & { broker: import('./readiness.js').Check | null, shares: boolean }} Beat
  */
 
 /**

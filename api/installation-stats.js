@@ -1,5 +1,5 @@
 import { formatTime } from '../common/times.js';
-import { readSigns, statsOf } from './vital-signs.js';
+import { readSigns, statsOf } from './vitals.js';
 
 /** A process tells how it is this often; one that has missed two does not count. In ms. */
 const TOLD_EVERY_MS = 1000;
@@ -26,9 +26,9 @@ const LONGEST_NAME = 1000;
  */
 export function createInstallationStats(parts) {
   const { vitals, live, serves, clock, monotonic = () => performance.now(), everyMs = TOLD_EVERY_MS } = parts;
-  /** @type {Map<string, { signs: import('./vital-signs.js').VitalSigns, heardAt: number }>} */
+  /** @type {Map<string, { signs: import('./vitals.js').VitalSigns, heardAt: number }>} */
   const others = new Map();
-  /** @type {Array<{ ts: string } & import('./vital-signs.js').Stats>} the oldest first */
+  /** @type {Array<{ ts: string } & import('./vitals.js').Stats>} the oldest first */
   const recent = [];
   /** @type {NodeJS.Timeout | undefined} */
   let timer;

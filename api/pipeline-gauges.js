@@ -3,7 +3,7 @@
  *
  * @param {import('./metrics.js').Metrics} metrics
  * @param {object} parts
- * @param {import('./ingest/backpressure/permits.js').Permits} parts.permits
+ * @param {import('./ingest/backpressure/window.js').Permits} parts.permits
  * @param {() => number} parts.waiting
  * @param {ReturnType<typeof import('./ingest/backpressure/window.js').createWindow>} parts.window
  * @param {number} parts.windowMost `INGEST_MAX_IN_FLIGHT`

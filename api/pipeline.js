@@ -1,6 +1,5 @@
 import { noticeGuard } from './guard-notice.js';
-import { createPermits } from './ingest/backpressure/permits.js';
-import { createWindow } from './ingest/backpressure/window.js';
+import { createPermits, createWindow } from './ingest/backpressure/window.js';
 import { createIngest } from './ingest/index.js';
 import { createMetrics } from './metrics.js';
 import { exposePipeline } from './pipeline-gauges.js';
@@ -16,7 +15,7 @@ import { createVitals } from './vitals.js';
  * @param {string} parts.version
  * @param {import('pino').Logger} parts.logger
  * @param {() => number} [parts.clock] epoch ms
- * @param {import('./ingest/intake.js').Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {import('./ingest/message-source.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {import('./ingest/index.js').Publish} [parts.publish] tells readers; default: nobody listens
  * @param {() => number} [parts.readers] how many follow the stream; default: this process has none
  * @param {typeof connectStore} [parts.openStore]
@@ -44,7 +43,7 @@ export async function connectPipeline(parts) {
     cql: config.cql,
     retention: config.retention,
     gate: permits,
-    observe: (query, seconds, ok) => metrics.databaseSeconds.observe({ query, ok: String(ok) }, seconds),
+    observe: metrics.databaseSeconds.observe.bind(metrics.databaseSeconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
     onWrongHabit: (habit) => metrics.wrongHabits.inc({ habit }),
     clock,

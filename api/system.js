@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createAccounts } from './credentials/accounts.js';
 import { createKeeper } from './credentials/keeper.js';
 import { withRights } from './credentials/retirement.js';
@@ -7,7 +8,7 @@ import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
-import { createIntake } from './ingest/intake.js';
+import { createMessageSource } from './ingest/message-source.js';
 import { createInstallationStats } from './installation-stats.js';
 import { createLive } from './live/index.js';
 import { createPacking } from './packing/index.js';
@@ -16,7 +17,6 @@ import { connectPipeline } from './pipeline.js';
 import { createProcessWatch } from './process-watch.js';
 import { createReadiness } from './readiness.js';
 import { createReading } from './reading/index.js';
-import { createReceiving } from './receiving.js';
 import { cursorSecret } from './secret.js';
 import { createTls } from './tls/index.js';
 
@@ -36,15 +36,17 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * @param {import('./periods.js').Periods} [parts.periods]
  * @param {import('./http/access/rates.js').Rate} [parts.wrongTokens] so many of them an address may show
  * @param {typeof import('./store/index.js').connectStore} [parts.openStore] benchmarks compare other ways to store with ours
- * @param {typeof createIntake} [parts.openIntake] and leave the broker away
+ * @param {typeof createMessageSource} [parts.openSource] and leave the broker away
  * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
  * @throws {import('../common/errors.js').MillraceError} what keeps it from starting
  */
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
   const { wrongTokens = WRONG_TOKENS } = parts;
-  const { openStore, openIntake = createIntake, clockDifference } = parts;
+  const { openStore, openSource = createMessageSource, clockDifference } = parts;
   const tls = createTls({ config, everyMs: periods.certificates, logger });
+  // Live changes need the message source, which needs ingest, which publishes live changes. The event breaks this circle.
+  const events = new EventEmitter();
   const pipeline = await connectPipeline({
     config,
     version,
@@ -52,8 +54,8 @@ export async function startSystem(parts) {
     clock,
     openStore,
     clockDifference,
-    send: (topic, payload) => receiving?.send(topic, payload),
-    publish: (device, changed) => live.note(device, changed),
+    send: (topic, payload) => messageSource?.send(topic, payload),
+    publish: events.emit.bind(events, 'committed'),
     readers: () => api?.readers() ?? 0,
   });
   const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
@@ -66,15 +68,15 @@ export async function startSystem(parts) {
     store: store.credentials,
     clock,
     installation: config.mqtt.username,
-    onChange: async (device) => receiving?.recheck(device),
+    onChange: async (device) => messageSource?.recheck(device),
   });
-  const receiving = takes
-    ? createReceiving({
+  const messageSource = takes
+    ? openSource({
         config,
         tls: tls.mqtt,
+        handleMessage: ingest.handleMessage,
         ingest,
         accounts,
-        openIntake,
         clock,
         periods,
         logger,
@@ -88,13 +90,14 @@ export async function startSystem(parts) {
   const live = createLive({
     config,
     outside: {
-      isWanted: () => receiving?.hasFollowers ?? false,
-      send: (topic, payload) => receiving?.send(topic, payload),
+      isWanted: messageSource?.hasFollowers ?? (() => false),
+      send: (topic, payload) => messageSource?.send(topic, payload),
     },
     keepAliveMs: periods.keepAlive,
     logger,
     metrics,
   });
+  events.on('committed', live.note);
   const processes = createProcessWatch({
     store: store.processes,
     shares,
@@ -130,7 +133,7 @@ export async function startSystem(parts) {
     : null;
   const readiness = createReadiness({
     health: store.health,
-    checks: { ...receiving?.checks },
+    checks: { ...messageSource?.checks },
     notes: api ? live.checks : {},
   });
   const { host, port } = config.http;
@@ -150,7 +153,7 @@ export async function startSystem(parts) {
 
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
-    await Promise.all([receiving?.stop(), packing?.stop(), http.stop()]);
+    await Promise.all([messageSource?.stop(), packing?.stop(), http.stop()]);
     ingest.giveUp();
     stats.stop();
     processes.stop();
@@ -161,7 +164,7 @@ export async function startSystem(parts) {
   try {
     await ingest.start();
     await live.start();
-    await receiving?.start();
+    await messageSource?.start();
     packing?.start();
     await http.start();
     const clientId = processName(config, http.port);
@@ -169,7 +172,11 @@ export async function startSystem(parts) {
     heartbeat = createHeartbeat({
       store: store.processes,
       process: { clientId, role: config.role, version },
-      read: () => ({ ...vitals.read(), broker: receiving?.checks.broker() ?? null, shares: takes && shares }),
+      read: () => ({
+        ...vitals.read(),
+        broker: messageSource?.checks.broker() ?? null,
+        shares: takes && shares,
+      }),
       everyMs: periods.heartbeat,
       clock,
       logger,
@@ -183,7 +190,7 @@ export async function startSystem(parts) {
   return {
     stop,
     httpPort: http.port,
-    mqttPort: receiving?.mqttPort ?? 0,
+    mqttPort: messageSource?.mqttPort ?? 0,
   };
 }
 

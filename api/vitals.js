@@ -1,6 +1,3 @@
-import { createLatencyCounts } from './latency-counts.js';
-import { statsOf } from './vital-signs.js';
-
 /** Rates and latencies are those of this many past seconds. */
 const SECONDS = 5;
 
@@ -10,7 +7,7 @@ const SECONDS = 5;
  *
  * @param {object} parts
  * @param {() => number} parts.clock epoch ms
- * @param {() => Pick<import('./vital-signs.js').VitalSigns, 'in_flight' | 'window' | 'window_most' | 'waiting'>} parts.pressure on the database
+ * @param {() => Pick<VitalSigns, 'in_flight' | 'window' | 'window_most' | 'waiting'>} parts.pressure on the database
  * @param {() => number} [parts.readers] how many follow the stream
  */
 export function createVitals({ clock, pressure, readers = () => 0 }) {
@@ -31,7 +28,7 @@ export function createVitals({ clock, pressure, readers = () => 0 }) {
     return slot;
   }
 
-  /** @returns {import('./vital-signs.js').VitalSigns} */
+  /** @returns {VitalSigns} */
   function signs() {
     const now = Math.floor(clock() / 1000);
     // The second that runs is not whole yet.
@@ -67,3 +64,146 @@ export function createVitals({ clock, pressure, readers = () => 0 }) {
 }
 
 /** @typedef {ReturnType<typeof createVitals>} Vitals */
+
+/** Buckets of a doubling: each is 4.4 % wide, so a percentile is right within 2.2 %. */
+const PER_DOUBLING = 16;
+
+/** Longest time that is told apart, in µs. */
+const LONGEST_US = 600_000_000;
+
+const bucketOf = (/** @type {number} */ us) =>
+  Math.floor(Math.log2(Math.min(LONGEST_US, Math.max(1, us))) * PER_DOUBLING);
+
+/** Bucket b holds times from 2^(b / 16) µs on. */
+export const BUCKETS = bucketOf(LONGEST_US) + 1;
+
+/** The middle of a bucket. @param {number} bucket @returns {number} ms */
+const msOf = (bucket) => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
+
+/** How many times fell into which bucket, empty ones left out: those of several processes can be added. @typedef {Array<[bucket: number, count: number]>} BucketCounts */
+
+/** Times, counted in buckets that grow with them. */
+export function createLatencyCounts() {
+  const counts = new Float64Array(BUCKETS);
+  let total = 0;
+
+  /** @param {number} bucket @param {number} count */
+  function count(bucket, count) {
+    counts[bucket] = (counts[bucket] ?? 0) + count;
+    total += count;
+  }
+
+  return {
+    /** @param {number} ms */
+    record: (ms) => count(bucketOf(ms * 1000), 1),
+
+    /** @param {BucketCounts} others */
+    add(others) {
+      for (const [bucket, more] of others) count(bucket, more);
+    },
+
+    reset() {
+      counts.fill(0);
+      total = 0;
+    },
+
+    /** @returns {BucketCounts} */
+    list: () => [...counts].flatMap((count, bucket) => (count > 0 ? [[bucket, count]] : [])),
+
+    /** @param {number} percent @returns {number | null} ms; null: nothing is counted */
+    percentile(percent) {
+      const rank = Math.ceil((total * percent) / 100);
+      let passed = 0;
+      for (const [bucket, count] of counts.entries()) {
+        passed += count;
+        if (count > 0 && passed >= rank) return msOf(bucket);
+      }
+      return null;
+    },
+  };
+}
+
+/**
+ * What one process does, over the last seconds, as it tells the others.
+ *
+ * @typedef {object} VitalSigns
+ * @property {number} samples_per_s
+ * @property {number} refused_per_s
+ * @property {number} in_flight requests to the database
+ * @property {number} window how many of them may be in flight now
+ * @property {number} window_most how many at most
+ * @property {number} waiting how many wait for a place
+ * @property {number} readers how many follow the stream
+ * @property {BucketCounts} commits times from the receipt of a message to its commit
+ */
+
+/** Larger than any of ours, in bytes. */
+const LONGEST = 16 * 1024;
+
+const FIGURES = /** @type {const} */ ([
+  'samples_per_s',
+  'refused_per_s',
+  'in_flight',
+  'window',
+  'window_most',
+  'waiting',
+  'readers',
+]);
+
+/**
+ * What some processes do together.
+ *
+ * @param {VitalSigns[]} signs of each
+ */
+export function statsOf(signs) {
+  const commits = createLatencyCounts();
+  for (const one of signs) commits.add(one.commits);
+  const sum = (/** @type {typeof FIGURES[number]} */ figure) =>
+    signs.reduce((total, one) => total + one[figure], 0);
+  const ms = (/** @type {number} */ percent) => {
+    const time = commits.percentile(percent);
+    return time === null ? null : round(time, 100);
+  };
+  return {
+    samples_per_s: round(sum('samples_per_s'), 10),
+    commit_ms: { p50: ms(50), p99: ms(99) },
+    in_flight: sum('in_flight'),
+    window: sum('window'),
+    window_most: sum('window_most'),
+    waiting: sum('waiting'),
+    refused_per_s: round(sum('refused_per_s'), 10),
+    readers: sum('readers'),
+  };
+}
+
+/** @typedef {ReturnType<typeof statsOf>} Stats */
+
+/** @param {number} value @param {number} parts of one */
+const round = (value, parts) => Math.round(value * parts) / parts;
+
+/**
+ * Reads what came from the broker. Nobody else may publish there, but a broker without rights lets everybody.
+ *
+ * @param {Buffer} payload
+ * @returns {VitalSigns | null} null: not ours
+ */
+export function readSigns(payload) {
+  if (payload.length > LONGEST) return null;
+  try {
+    const signs = JSON.parse(payload.toString());
+    return FIGURES.every((figure) => isFigure(signs[figure])) && isCounts(signs.commits) ? signs : null;
+  } catch {
+    return null;
+  }
+}
+
+/** So that sums stay figures, and whole ones exact. @param {unknown} value */
+const isFigure = (value) => typeof value === 'number' && value >= 0 && value <= 1e12;
+
+/** @param {unknown} value @param {number} most */
+const isWhole = (value, most) => Number.isInteger(value) && isFigure(value) && Number(value) <= most;
+
+/** @param {unknown} counts */
+const isCounts = (counts) =>
+  Array.isArray(counts) &&
+  counts.every((pair) => Array.isArray(pair) && isWhole(pair[0], BUCKETS - 1) && isWhole(pair[1], 1e12));

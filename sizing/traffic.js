@@ -1,7 +1,6 @@
-import { EVERY_MS } from '../api/ingest/last-seen.js';
+import { LAST_SEEN_EVERY_MS } from '../api/ingest/latest-writer.js';
 import { ENTRY_TTL_MS, MOST_ENTRIES } from '../api/ingest/registry/cache.js';
-import { partsFor } from '../schema/packed/layout.js';
-import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight } from '../schema/rules.js';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight, partsFor } from '../schema/rules.js';
 import { ratesOf } from '../schema/sizes.js';
 import { encodeSenml } from '../simulator/payloads/senml.js';
 
@@ -40,7 +39,7 @@ export function writesOf(fleet, way) {
     sensors: sensorsPerDevice / parts,
     samples: Math.min(samplesPerMessage(fleet), Math.max(1, HOUR_MS / intervalMs)),
   });
-  const seen = Math.min(messages, devices / (EVERY_MS / 1000));
+  const seen = Math.min(messages, devices / (LAST_SEEN_EVERY_MS / 1000));
   const packed = way === 'packed' ? packedHours : 0;
   // Births, `online` and `offline` are an event each.
   const events = 3 * birthsOf(fleet);

@@ -7,7 +7,7 @@ const HEARD_WITHIN_MS = 300_000;
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
-/** @param {import('../store/fleet/index.js').LatestRow} row @returns {import('../live/item.js').LiveItem} */
+/** @param {import('../store/fleet/index.js').LatestRow} row @returns {import('../live/messages.js').LiveItem} */
 export const latestItem = (row) => ({
   device_id: row.deviceId,
   sensor_id: row.id,

@@ -1,3 +1,6 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * The acknowledgements that one connection is owed. They go out in the order in which the messages came (MQTT 3.1.1,
  * 4.6.0-2; MQTT 5, 4.6.0-2), however their commits overtake each other; one that is never given holds back all behind it.
@@ -30,3 +33,74 @@ export function createAcknowledgements() {
 }
 
 /** @typedef {ReturnType<typeof createAcknowledgements>} Acknowledgements */
+
+/** How often whoever waits for the last message looks again, in ms. */
+const LOOK_EVERY_MS = 20;
+
+/**
+ * What is unsettled: whether acknowledgements go on, by how long the oldest message waits, and what an orderly end
+ * has to wait for.
+ *
+ * @param {object} parts
+ * @param {() => number} parts.answeredAt when the database last answered, ms of the same clock
+ * @param {() => number} [parts.clock] ms of a clock that nobody sets
+ */
+export function createProgress({ answeredAt, clock = () => performance.now() }) {
+  /** When each unsettled message came, the oldest first. @type {Map<object, number>} */
+  const unsettled = new Map();
+  let settledAt = Number.NEGATIVE_INFINITY;
+
+  return {
+    /** @param {object} message is being settled */
+    begin: (message) => void unsettled.set(message, clock()),
+
+    /** @param {object} message @param {boolean} isSettled false: it is given up, or was none of ours */
+    end(message, isSettled) {
+      unsettled.delete(message);
+      if (isSettled) settledAt = clock();
+    },
+
+    /** @returns {number} messages that are being settled */
+    get unsettled() {
+      return unsettled.size;
+    },
+
+    /**
+     * What needs no database, such as an empty message, is settled without it: neither that alone, nor its answers
+     * alone, show that it goes on.
+     *
+     * @returns {number} ms since anything was settled and the database answered, while something waits for it; 0: nothing
+     *   waits
+     */
+    get standstillMs() {
+      const [oldest] = unsettled.values();
+      return oldest === undefined ? 0 : clock() - Math.max(oldest, Math.min(settledAt, answeredAt()));
+    },
+
+    /**
+     * @param {object} bounds
+     * @param {number} bounds.withinMs
+     * @param {() => boolean} [bounds.isHopeless] waiting on is of no use
+     * @returns {Promise<void>} settles when every message is settled, or at the bounds
+     */
+    async untilSettled({ withinMs, isHopeless = () => false }) {
+      const until = clock() + withinMs;
+      while (unsettled.size > 0 && clock() < until && !isHopeless()) await sleep(LOOK_EVERY_MS);
+    },
+
+    /**
+     * @param {number} mostWaitMs a message that is unsettled for longer is a sign of trouble
+     * @returns {import('../readiness.js').Check}
+     */
+    check(mostWaitMs) {
+      const [oldest] = unsettled.values();
+      const waited = oldest === undefined ? 0 : Math.round(clock() - oldest);
+      return {
+        ok: waited <= mostWaitMs,
+        says: unsettled.size === 0 ? 'none wait' : `${unsettled.size} wait, the oldest for ${waited} ms`,
+      };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createProgress>} Progress */

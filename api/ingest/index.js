@@ -1,21 +1,19 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { createPatience } from '../patience.js';
+import { createProgress } from './acknowledgements.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
-import { DeviceQueue } from './backpressure/device-queue.js';
+import { DeviceQueue } from './backpressure/queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { MessageDecoder } from './decode/index.js';
 import { createHandlers } from './handlers/index.js';
-import { createLastSeen } from './last-seen.js';
 import { createLateDayNotes, createLateWriter } from './late-writer.js';
-import { createLatestWriter } from './latest-writer.js';
-import { createPartitionWatch } from './partition-watch.js';
+import { createLastSeen, createLatestWriter } from './latest-writer.js';
 import { IngestPipeline } from './pipeline.js';
-import { createProgress } from './progress.js';
 import { createRefusalNotices } from './refusal-notices.js';
 import { createRegistry } from './registry/index.js';
 import { createRetirement } from './registry/retirement.js';
 import { createReplay } from './replay.js';
-import { createSampleWriter } from './sample-writer.js';
+import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
 import { createStrays } from './strays.js';
 import { createSubmission } from './submission.js';
 
@@ -39,7 +37,7 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {object} parts
  * @param {import('../../common/settings.js').Config} parts.config
  * @param {import('../store/index.js').Store} parts.store
- * @param {import('./intake.js').Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {import('./message-source.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {Publish} [parts.publish] tells readers; default: nobody listens
  * @param {() => number} parts.clock epoch ms
  * @param {import('../trusted-clock.js').TrustedClock} parts.trustedClock the same, held against the database's
@@ -132,7 +130,7 @@ export function createIngest(parts) {
     retire,
     /** Of `handleMessage`. */
     progress,
-    /** For messages; intakes that can hold their devices back read no further while there is none. */
+    /** For messages. Message sources that can hold their devices back read no further while there is none. */
     room: budget,
     async start() {
       await Promise.all([trustedClock.start(), registry.start()]);

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { greaterValue } from '../../schema/packed/series.js';
-import { createGroupCommit } from './group-commit.js';
+import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
 
 /** @typedef {import('../store/latest.js').LatestUpdate} LatestUpdate */
 /** @typedef {import('../store/latest.js').Newest} Newest */
@@ -96,4 +96,133 @@ function merge(waiting, arriving) {
 function newer(waiting, arriving) {
   if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
+}
+
+/** Ingest writes `last_seen` of a device at most once in this time, in ms. */
+export const LAST_SEEN_EVERY_MS = 60_000;
+
+/**
+ * Writes when each device was last seen: the time of receipt. It has a group commit of its own, because one batch holds rows of one
+ * table.
+ *
+ * @param {object} parts
+ * @param {import('../store/registry/index.js').RegistryStore} parts.store
+ * @param {import('../patience.js').Patience} parts.patience
+ */
+export function createLastSeen({ store, patience }) {
+  const groups = createGroupCommit({
+    /** @param {number} group @param {() => Array<{ device: Buffer, at: number }>} take */
+    commit: (group, take) => patience.persist(() => store.writeLastSeen(group, take)),
+    merge: (waiting, arriving) => (arriving.at > waiting.at ? arriving : waiting),
+  });
+
+  return {
+    /**
+     * @param {import('./registry/cache.js').Device} device
+     * @param {number} at epoch ms of the receipt
+     * @returns {Promise<void> | undefined} undefined: it was written less than a minute ago
+     */
+    note(device, at) {
+      if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
+      device.lastSeen = at;
+      return groups.add(device.group, device.id, { device: device.bytes, at });
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLastSeen>} LastSeen */
+
+/**
+ * Group commit without a timer: while a write for a group is in flight, updates for the same group wait, merge, and
+ * leave together in one batch, which is closed at the moment when it is sent. Below saturation a batch holds what one
+ * message says, and nobody waits; the busier the database, the larger the batches. A `latest` update costs 15 to 17 µs in a
+ * full batch against 35 µs alone.
+ *
+ *     in flight   [a b]                  one request a group
+ *     waiting     [c d'] -> [e]          d' is d merged with a newer d; a batch is full at 2,000 entries
+ *
+ * @template U
+ * @param {object} parts
+ * @param {(group: number, take: () => U[], entries: () => number) => Promise<unknown>} parts.commit asks for the updates when they are sent, and
+ *   repeats what passes; its errors end all that wait
+ * @param {(waiting: U, arriving: U) => U} parts.merge
+ * @param {(update: U) => number} [parts.weigh] entries of an update; 1 where nothing is given
+ */
+export function createGroupCommit({ commit, merge, weigh = () => 1 }) {
+  /** @typedef {{ updates: Map<unknown, U>, entries: number, closed: boolean, done: Promise<void>, resolve: () => void, reject: (error: unknown) => void }} Batch */
+  /** The batches of each group, the first of which is being written. @type {Map<number, Batch[]>} */
+  const groups = new Map();
+
+  /** @param {number} group @param {Batch} batch */
+  async function send(group, batch) {
+    const take = () => {
+      batch.closed = true;
+      return [...batch.updates.values()];
+    };
+    try {
+      await commit(group, take, () => batch.entries);
+      batch.resolve();
+    } catch (error) {
+      batch.reject(error);
+    }
+    const batches = groups.get(group);
+    batches?.shift();
+    const next = batches?.[0];
+    if (next) void send(group, next);
+    else groups.delete(group);
+  }
+
+  return {
+    /**
+     * @param {number} group
+     * @param {unknown} key updates of one key merge while they wait
+     * @param {U} update
+     * @returns {Promise<void>} settles when this update, or one that contains it, is committed
+     */
+    add(group, key, update) {
+      const batches = groups.get(group);
+      const tail = batches?.at(-1);
+      if (!batches || !tail) {
+        const batch = createBatch(key, update);
+        groups.set(group, [batch]);
+        // What is added in the same turn, such as the other sensors of a message, leaves with it.
+        queueMicrotask(() => send(group, batch));
+        return batch.done;
+      }
+      const entries = weigh(update);
+      const same = tail.closed ? undefined : tail.updates.get(key);
+      if (same !== undefined) tail.updates.set(key, merge(same, update));
+      else if (!tail.closed && tail.entries + entries <= MAX_ENTRIES_PER_GROUP_COMMIT) {
+        tail.updates.set(key, update);
+        tail.entries += entries;
+      } else {
+        const batch = createBatch(key, update);
+        batches.push(batch);
+        return batch.done;
+      }
+      return tail.done;
+    },
+  };
+
+  /** @param {unknown} key @param {U} update @returns {Batch} */
+  function createBatch(key, update) {
+    /** @type {() => void} */
+    let resolve = () => {};
+    /** @type {(error: unknown) => void} */
+    let reject = () => {};
+    const done = /** @type {Promise<void>} */ (
+      new Promise((yes, no) => {
+        resolve = () => yes(undefined);
+        reject = no;
+      })
+    );
+    return {
+      updates: new Map([[key, update]]),
+      entries: weigh(update),
+      closed: false,
+      done,
+      resolve,
+      reject,
+    };
+  }
 }

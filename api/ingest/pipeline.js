@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
-import { isBarrier, queueKeyOf } from './backpressure/device-queue.js';
+import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
 import { parseTopic } from './topics.js';
@@ -76,14 +76,14 @@ export class IngestPipeline {
    * @param {import('../metrics.js').Metrics} context.metrics
    * @param {import('../vitals.js').Vitals} context.vitals
    * @param {object} deps
-   * @param {import('./progress.js').Progress} deps.progress
+   * @param {import('./acknowledgements.js').Progress} deps.progress
    * @param {import('./backpressure/byte-budget.js').ByteBudget} deps.budget
-   * @param {import('./backpressure/device-queue.js').DeviceQueue} deps.deviceQueue
+   * @param {import('./backpressure/queue.js').DeviceQueue} deps.deviceQueue
    * @param {import('./decode/index.js').MessageDecoder} deps.decoder
    * @param {import('./registry/index.js').Registry} deps.registry
    * @param {import('./sample-writer.js').SampleWriter} deps.samples
    * @param {import('./latest-writer.js').LatestWriter} deps.latest
-   * @param {import('./last-seen.js').LastSeen} deps.lastSeen
+   * @param {import('./latest-writer.js').LastSeen} deps.lastSeen
    * @param {import('./dead-letter-box.js').DeadLetterBox} deps.deadLetters
    * @param {import('./refusal-notices.js').RefusalNotices} deps.notices
    * @param {import('./strays.js').Strays} deps.strays
@@ -193,7 +193,7 @@ export class IngestPipeline {
    */
   async store(identity, batch, seenAt) {
     if (batch.sensors.size === 0) return true;
-    const device = this.#deps.registry.known(identity) ?? (await this.#deps.registry.device(identity));
+    const device = this.#deps.registry.known(identity.id) ?? (await this.#deps.registry.device(identity));
     if (!device) {
       for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
       return false;

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { isBarrier, queueKeyOf } from './backpressure/device-queue.js';
+import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { notReplayable, resultOrRefusal } from './ingest-result.js';
 import { parseTopic } from './topics.js';
 
@@ -12,7 +12,7 @@ import { parseTopic } from './topics.js';
  *
  * @param {object} parts
  * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.budget
- * @param {import('./backpressure/device-queue.js').DeviceQueue} parts.deviceQueue
+ * @param {import('./backpressure/queue.js').DeviceQueue} parts.deviceQueue
  * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
  * @param {number} parts.maxMessageBytes
  * @param {() => number} parts.clock epoch ms

@@ -23,7 +23,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * @param {object} parts
  * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.budget of all messages
  * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
- * @param {import('./backpressure/device-queue.js').DeviceQueue} parts.deviceQueue
+ * @param {import('./backpressure/queue.js').DeviceQueue} parts.deviceQueue
  * @param {import('./decode/index.js').MessageDecoder} parts.decoder
  * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
  * @param {() => number} parts.clock epoch ms

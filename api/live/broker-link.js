@@ -2,12 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { brokerOptions } from '../broker-options.js';
-import { createAudience } from './audience.js';
 import { createBrokerDrops } from './broker-drops.js';
-import { readItems } from './item.js';
-import { createOutbox } from './outbox.js';
-import { waitedMs } from './packet.js';
-import { EVERY_PROCESS, liveDevice, liveTopic, statsProcess, statsTopic } from './topics.js';
+import { createAudience } from './local-link.js';
+import { EVERY_PROCESS, liveDevice, liveTopic, readItems, statsProcess, statsTopic } from './messages.js';
+import { createOutbox, waitedMs } from './outbox.js';
 
 /** How long the first connection, and an orderly goodbye, are waited for, in ms. */
 const PATIENCE_MS = 1000;

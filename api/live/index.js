@@ -7,7 +7,7 @@ import { createPublisher } from './publisher.js';
  *
  * @typedef {object} Outside
  * @property {() => boolean} isWanted whether any of them follows `iot/live/...`
- * @property {import('../ingest/intake.js').Send} send
+ * @property {import('../ingest/message-source.js').Send} send
  */
 
 /** @typedef {(process: string, signs: Buffer) => boolean} StatsListener false: it is none of ours */
@@ -17,9 +17,9 @@ import { createPublisher } from './publisher.js';
  *
  * @typedef {object} Link
  * @property {(device: string) => boolean} isWanted whether anybody may be listening to a device
- * @property {(device: string, items: import('./item.js').LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
+ * @property {(device: string, items: import('./messages.js').LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
  *   them, in ms of `performance.now()`
- * @property {(devices: string[], listener: import('./audience.js').Listener) => Promise<() => void>} listen ids, or
+ * @property {(devices: string[], listener: import('./local-link.js').Listener) => Promise<() => void>} listen ids, or
  *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away
  * @property {(process: string, signs: string) => void} tellStats to the other processes
  * @property {(listener: StatsListener) => void} listenStats to all of them, this one included maybe

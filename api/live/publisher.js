@@ -1,4 +1,4 @@
-import { liveItem } from './item.js';
+import { liveItem } from './messages.js';
 
 /** A device is told of at once when it was quiet, and then no more often than this, in ms. */
 const INTERVAL_MS = 50;

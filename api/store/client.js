@@ -24,7 +24,7 @@ const FETCH_SIZE = 100;
  * @typedef {object} ClientOptions
  * @property {string} [keyspace] none: for what creates it
  * @property {string} [applicationName]
- * @property {import('./habits.js').OnWrongHabit} [onWrongHabit]
+ * @property {import('./tracker.js').OnWrongHabit} [onWrongHabit]
  * @property {boolean} [patient] asks a busy server again and again, for minutes if need be
  * @property {() => void} [onAsked] told when a node asks who we are: one without authentication never does
  */

@@ -23,7 +23,7 @@ import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
 import { missingRight } from './rights.js';
-import { RememberedReplicasPolicy } from './routing.js';
+import { findReplicaSets } from './routing.js';
 import { createScans } from './scans.js';
 import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
@@ -38,7 +38,7 @@ import { createSparkplugStore } from './sparkplug.js';
  * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds them
  * @param {import('./session.js').Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
- * @param {import('./habits.js').OnWrongHabit} [parts.onWrongHabit]
+ * @param {import('./tracker.js').OnWrongHabit} [parts.onWrongHabit]
  * @param {() => number} [parts.clock] epoch ms
  * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
@@ -81,8 +81,7 @@ export async function connectStore(parts) {
 export function createStore(parts) {
   const { client, dialect, retention, role, wasAsked, gate, observe, onStaleIndex, clock = Date.now } = parts;
   // The driver does not know on which nodes ScyllaDB keeps a tablet: there each partition's rows leave alone.
-  const replicasOf =
-    dialect === DIALECTS.scylla ? undefined : (/** @type {Buffer} */ key) => replicaSetOf(client, key);
+  const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const ingest = createSession(client, observe, gate, replicasOf);
   const reading = createSession(client, observe);
   const packed = createHistoryReads(reading);
@@ -126,13 +125,3 @@ export function createStore(parts) {
 }
 
 /** @typedef {ReturnType<typeof createStore>} Store */
-
-/** @param {import('cassandra-driver').Client} client @param {Buffer} key @returns {string | null} */
-function replicaSetOf(client, key) {
-  // The typings leave out the options that a client was made with.
-  const { options } = /** @type {{ options?: import('cassandra-driver').ClientOptions }} */ (
-    /** @type {unknown} */ (client)
-  );
-  const policy = options?.policies?.loadBalancing;
-  return policy instanceof RememberedReplicasPolicy ? policy.replicaSetOf(client.keyspace, key) : null;
-}

@@ -88,6 +88,20 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
 }
 
 /**
+ * @param {import('cassandra-driver').Client} client
+ * @returns {((key: Buffer) => string | null) | undefined} names the nodes that hold a partition; undefined: the client has another policy
+ */
+export function findReplicaSets(client) {
+  // The typings leave out the options that a client was made with.
+  const { options } = /** @type {{ options?: import('cassandra-driver').ClientOptions }} */ (
+    /** @type {unknown} */ (client)
+  );
+  const policy = options?.policies?.loadBalancing;
+  if (!(policy instanceof RememberedReplicasPolicy)) return undefined;
+  return (key) => policy.replicaSetOf(client.keyspace, key);
+}
+
+/**
  * @param {Host[]} replicas each as likely to be the first
  * @param {Iterator<Host>} others
  * @returns {Iterator<Host, undefined>}

@@ -30,7 +30,7 @@ const { errors } = cassandra;
 /** @type {Gate} */
 const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
 
-/** @callback Observe @param {string} query a statement's name @param {number} seconds @param {boolean} ok */
+/** Notes how long a request took. @callback Observe @param {{ query: string, ok: string }} labels a statement's name; `true` or `false` @param {number} seconds */
 
 /**
  * The only way from the store to the driver: every request is prepared, timed under its statement's name, and fails
@@ -73,7 +73,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
       throw failure;
     } finally {
       gate.leave(began, failure);
-      observe(name, (performance.now() - began) / 1000, failure === undefined);
+      observe({ query: name, ok: String(failure === undefined) }, (performance.now() - began) / 1000);
     }
   }
 

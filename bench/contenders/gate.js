@@ -1,4 +1,4 @@
-import { createPermits } from '../../api/ingest/backpressure/permits.js';
+import { createPermits } from '../../api/ingest/backpressure/window.js';
 
 /** Requests in flight of a baseline until a sweep has found its best number. */
 const FIRST = 128;

@@ -1,11 +1,11 @@
-import { createIntake } from '../../api/ingest/intake.js';
+import { createMessageSource } from '../../api/ingest/message-source.js';
 import { createLogger } from '../../api/logger.js';
 import { startSystem } from '../../api/system.js';
 import { runCommand } from '../../common/command.js';
 import { readSettings } from '../../common/settings.js';
 import { serve } from '../stand/service.js';
 import { createGate } from './gate.js';
-import { createLoopIntake } from './loop-intake.js';
+import { createLoopSource } from './loop-source.js';
 import { STORES } from './stores.js';
 import { countNothing } from './uncounted.js';
 
@@ -18,17 +18,17 @@ await runCommand(async () => {
   const logger = createLogger(config.logLevel);
   const gate = createGate();
   const openStore = /** @type {typeof STORES.packed} */ (STORES[BENCH_STORE || 'packed']);
-  /** @type {ReturnType<typeof createLoopIntake> | null} */
+  /** @type {ReturnType<typeof createLoopSource> | null} */
   let loop = null;
   const system = await startSystem({
     config,
     version: 'bench',
     logger,
     openStore: BENCH_GATE ? (parts) => openStore({ ...parts, gate }) : openStore,
-    openIntake(parts) {
-      if (!BENCH_LOOP) return createIntake(parts);
-      loop = createLoopIntake(parts);
-      return loop.intake;
+    openSource(parts) {
+      if (!BENCH_LOOP) return createMessageSource(parts);
+      loop = createLoopSource(parts);
+      return loop.source;
     },
     onFatal(error) {
       console.error(error);

@@ -1,5 +1,4 @@
-import { createPermits } from '../../api/ingest/backpressure/permits.js';
-import { createWindow } from '../../api/ingest/backpressure/window.js';
+import { createPermits, createWindow } from '../../api/ingest/backpressure/window.js';
 import { createReading } from '../../api/reading/index.js';
 import { connectStore } from '../../api/store/index.js';
 import { readSettings } from '../../common/settings.js';

@@ -1,6 +1,5 @@
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
-import { SERIES_BYTES, TIME_BYTES } from '../../schema/packed/layout.js';
-import { bucketOf, HOUR_MS } from '../../schema/rules.js';
+import { bucketOf, HOUR_MS, SERIES_BYTES, TIME_BYTES } from '../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 import { STEP_MS, sensorName } from '../load/payloads.js';
 import { batchEntry, placeOf, rowsFrame } from './frames.js';

@@ -1,7 +1,7 @@
 import { createLateDayNotes, createLateWriter } from '../../api/ingest/late-writer.js';
 import { historyRows } from '../../api/packing/history-rows.js';
 import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
-import { partsFor } from '../../schema/packed/layout.js';
+import { partsFor } from '../../schema/rules.js';
 
 /** @typedef {import('../../api/store/index.js').Store} Store */
 /** @typedef {import('../../schema/packed/series.js').Series} Series */

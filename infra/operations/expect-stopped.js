@@ -1,5 +1,5 @@
 import { isSilent } from '../../api/heartbeat.js';
-import { readProcesses } from '../../api/store/running.js';
+import { readProcesses } from '../../api/store/processes.js';
 import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';

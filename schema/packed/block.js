@@ -1,5 +1,12 @@
-import { HOUR_MS } from '../rules.js';
-import { COUNT_BYTES, ID_BYTES, MAX_BLOCK_BYTES, SERIES_BYTES, TIME_BYTES, VALUE_BYTES } from './layout.js';
+import {
+  COUNT_BYTES,
+  HOUR_MS,
+  ID_BYTES,
+  MAX_BLOCK_BYTES,
+  SERIES_BYTES,
+  TIME_BYTES,
+  VALUE_BYTES,
+} from '../rules.js';
 import { checkHour } from './pack.js';
 
 /** @typedef {import('./series.js').Numbers} Numbers */

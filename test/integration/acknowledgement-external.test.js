@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
-import { createIntake } from '../../api/ingest/intake.js';
+import { createMessageSource } from '../../api/ingest/message-source.js';
 import { connectStore } from '../../api/store/index.js';
 import { GROUPS, testAcknowledgements } from '../support/acknowledgement-order.js';
 import { HeldWrites } from '../support/held-writes.js';
@@ -18,8 +18,8 @@ const cleanUps = [];
 let wire;
 /** @type {import('../support/system.js').TestSystem} */
 let system;
-/** @type {ReturnType<typeof createIntake>} */
-let intake;
+/** @type {ReturnType<typeof createMessageSource>} */
+let source;
 /** @type {mqtt.MqttClient} */
 let client;
 let marks = 0;
@@ -32,9 +32,9 @@ beforeAll(async () => {
   system = await startTestSystem({
     settings: { LATEST_GROUPS: String(GROUPS), MQTT_URL: wire.url },
     openStore: async (options) => writes.watch(await connectStore(options)),
-    openIntake: (parts) => {
-      intake = createIntake(parts);
-      return intake;
+    openSource: (parts) => {
+      source = createMessageSource(parts);
+      return source;
     },
   });
   cleanUps.push(() => system.stop());
@@ -75,7 +75,7 @@ const subscriber = {
   // A message of our subscriber to the broker, on the connection that also carries its acknowledgements.
   async flush() {
     const before = marks;
-    intake.send(MARK, Buffer.from('mark'));
+    source.send(MARK, Buffer.from('mark'));
     await until(() => marks > before, { what: 'the mark' });
   },
 };

@@ -42,7 +42,7 @@ const gate = {
 beforeAll(async () => {
   system = await startTestSystem();
   const { cql, retention } = system.config;
-  const observe = (/** @type {string} */ name) => void answered.push(name);
+  const observe = (/** @type {{ query: string }} */ { query }) => void answered.push(query);
   store = await connectStore({ cql, retention, gate, observe, onStaleIndex: () => {} });
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { SENT_REQUESTS } from '../../api/store/sent-request.js';
+import { SENT_REQUESTS } from '../../api/store/tracker.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/cql-wire.js';
 import { sharedContactPoint, startTestEngine } from '../support/engine.js';

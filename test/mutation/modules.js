@@ -34,8 +34,6 @@ export const MODULES = [
       'sample-writer',
       'latest-writer',
       'late-writer',
-      'hour-batches',
-      'group-commit',
       'dead-letter-box',
       'submission',
     ),

@@ -69,25 +69,25 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/backpressure/byte-budget.test.js',
   },
   {
-    file: 'api/ingest/hour-batches.js',
+    file: 'api/ingest/sample-writer.js',
     before: 'batch.hour.pieces.push(...hour.pieces);',
     after: '',
     test: 'test/unit/ingest/hour-batches.test.js',
   },
   {
-    file: 'api/ingest/group-commit.js',
+    file: 'api/ingest/latest-writer.js',
     before: 'batch.closed = true;',
     after: '',
     test: 'test/unit/ingest/group-commit.test.js',
   },
   {
-    file: 'api/ingest/group-commit.js',
+    file: 'api/ingest/latest-writer.js',
     before: 'await commit(group, take, () => batch.entries);',
     after: 'void commit(group, take, () => batch.entries);',
     test: 'test/unit/ingest/group-commit.test.js',
   },
   {
-    file: 'api/ingest/backpressure/device-queue.js',
+    file: 'api/ingest/backpressure/queue.js',
     before: 'const result = before ? before.then(work, work) : work();',
     after: 'const result = work();',
     test: 'test/unit/ingest/backpressure/device-queue.test.js',
@@ -236,7 +236,7 @@ export const MUST_DIE = [
   },
   {
     // S9
-    file: 'api/ingest/backpressure/median.js',
+    file: 'api/ingest/backpressure/window.js',
     before: '.sort()',
     after: '',
     test: 'test/unit/ingest/backpressure/median.test.js',

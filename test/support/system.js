@@ -26,10 +26,10 @@ const NEVER_MS = 86_400_000;
  * @param {import('../../api/http/access/rates.js').Rate} [options.wrongTokens]
  * @param {import('pino').Logger} [options.logger] for who reads what it says
  * @param {Parameters<typeof startSystem>[0]['openStore']} [options.openStore]
- * @param {Parameters<typeof startSystem>[0]['openIntake']} [options.openIntake]
+ * @param {Parameters<typeof startSystem>[0]['openSource']} [options.openSource]
  */
 export async function startTestSystem(options = {}) {
-  const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens, openStore, openIntake } = options;
+  const { settings = {}, clock, onFatal = failLoudly, periods, wrongTokens, openStore, openSource } = options;
   const { logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' }) } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-system-'));
   const config = readSettings(
@@ -59,7 +59,7 @@ export async function startTestSystem(options = {}) {
     periods: { ...PERIODS_MS, pack: NEVER_MS, ...periods },
     wrongTokens,
     openStore,
-    openIntake,
+    openSource,
   });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
 

@@ -1,5 +1,4 @@
-import { createPermits } from '../../api/ingest/backpressure/permits.js';
-import { createWindow } from '../../api/ingest/backpressure/window.js';
+import { createPermits, createWindow } from '../../api/ingest/backpressure/window.js';
 
 /** How often the size of the window is recorded, in ms of virtual time. */
 const RECORD_EVERY_MS = 10;

@@ -132,7 +132,7 @@ describe('a run', () => {
   test('is written down by each of its processes, by each kind of request once', async () => {
     const program = `
       import { channel } from 'node:diagnostics_channel';
-      import { SENT_REQUESTS } from './api/store/sent-request.js';
+      import { SENT_REQUESTS } from './api/store/tracker.js';
       const options = {
         isPrepared: () => true, isIdempotent: () => true, isBatchLogged: () => false, isAutoPage: () => false,
         getFetchSize: () => 100, getConsistency: () => 6, getSerialConsistency: () => 9, getRoutingKey: () => Buffer.of(1),

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInstallationStats } from '../../api/installation-stats.js';
-import { createLatencyCounts } from '../../api/latency-counts.js';
+import { createLatencyCounts } from '../../api/vitals.js';
 import { until } from '../support/until.js';
 
-/** @typedef {import('../../api/vital-signs.js').VitalSigns} VitalSigns */
+/** @typedef {import('../../api/vitals.js').VitalSigns} VitalSigns */
 
 /** @param {number} rate @param {number[]} commits ms @returns {VitalSigns} */
 function signsOf(rate, commits = []) {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newestOf, packBlock, pieceBytes, splitBlocks, visitBlock } from '../../schema/packed/block.js';
-import { blockBytes, MAX_BLOCK_BYTES, partsFor } from '../../schema/packed/layout.js';
-import { HOUR_MS } from '../../schema/rules.js';
+import { blockBytes, HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../schema/rules.js';
 import { sortedSeries } from './packed-arbitraries.js';
 
 /** @typedef {import('../../schema/packed/block.js').Piece} Piece */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_BLOCK_BYTES } from '../../schema/packed/layout.js';
 import {
   BATCH_LIMITS,
   bucketOf,
@@ -8,6 +7,7 @@ import {
   DEAD_LETTER_DAYS,
   HOUR_MS,
   LATE_MARGIN_MS,
+  MAX_BLOCK_BYTES,
   MAX_SAMPLES_PER_MESSAGE,
   MAX_SENSORS_PER_DEVICE,
   MAX_STATEMENTS_PER_BATCH,

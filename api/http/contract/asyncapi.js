@@ -1,4 +1,4 @@
-import { WAITED } from '../../live/packet.js';
+import { WAITED } from '../../live/outbox.js';
 import { componentSchemas, refTo } from './components.js';
 import { MESSAGES, PAYLOADS } from './payloads.js';
 import { SCHEMAS } from './schemas.js';

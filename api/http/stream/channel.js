@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { EVERY_DEVICE } from '../../live/topics.js';
+import { EVERY_DEVICE } from '../../live/messages.js';
 import { latestItem } from '../items.js';
 import { createDelta, createSnapshot, readEventId } from './frames.js';
 import { createKnown } from './known.js';
@@ -76,7 +76,7 @@ export function createChannel(subscription, { store, live, groups, limit, period
     if (reader.isOpen() && reader.position < known.position) tellSoon();
   }
 
-  /** @type {import('../../live/audience.js').Listener} */
+  /** @type {import('../../live/local-link.js').Listener} */
   function hear(items, committedAt) {
     for (const item of items) if (follows(subscription, item) && known.hear(item, committedAt)) tellSoon();
   }

@@ -1,4 +1,4 @@
-/** @typedef {import('../../live/item.js').LiveItem} LiveItem */
+/** @typedef {import('../../live/messages.js').LiveItem} LiveItem */
 
 /**
  * What is known of one sensor.

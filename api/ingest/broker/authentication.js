@@ -9,7 +9,7 @@ const UNAVAILABLE = 3;
  *
  * @param {object} parts
  * @param {import('../../credentials/accounts.js').Accounts} parts.accounts
- * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
+ * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
  * @param {import('./authorization.js').Authorization} parts.authorization
  * @param {import('./access-notices.js').AccessNotices} parts.notices
  * @param {import('../../metrics.js').Metrics} parts.metrics

@@ -6,7 +6,7 @@ import { hasRoomFor } from './filter-bounds.js';
  * Holds clients to the rights of their account.
  *
  * @param {object} parts
- * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
+ * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
  * @param {import('./access-notices.js').AccessNotices} parts.notices
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
@@ -17,7 +17,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
     notices.forbidden(account, what, topic);
   }
 
-  /** @param {import('./connection.js').Connection} connection @param {string} filter */
+  /** @param {import('./connections.js').Connection} connection @param {string} filter */
   function mayHear(connection, filter) {
     const { account, filters } = connection;
     const isWithin = hasRoomFor(connection, filter);

@@ -1,9 +1,60 @@
+import { setMaxListeners } from 'node:events';
+import { MillraceError } from '../../../common/errors.js';
+import { createAcknowledgements } from '../acknowledgements.js';
+import { ConnectionReader } from '../backpressure/connection-reader.js';
 import { keepAlive } from './keepalive.js';
+import { dropDeepTopics } from './settling.js';
+
+/** Made once: an error with its stack takes 20 µs, and 10,000 connections can break off in one turn of the event loop. */
+const CLOSED = new MillraceError('unavailable', 'The connection closed.');
+
+/**
+ * What the broker keeps of one connection.
+ *
+ * @typedef {object} Connection
+ * @property {import('aedes').Client} client
+ * @property {import('../backpressure/connection-reader.js').ConnectionReader} reader
+ * @property {import('../acknowledgements.js').Acknowledgements} owed
+ * @property {AbortSignal} closed
+ * @property {import('../../credentials/rights.js').Account | null} account null: it has not signed in
+ * @property {Set<string>} filters that it has asked to follow
+ * @property {string} [willTopic] where its last will is to go
+ */
+
+/**
+ * Hands a socket to aedes, which reads and writes it from now on, within the bounds that are ours.
+ *
+ * @param {import('node:net').Socket} socket
+ * @param {object} parts
+ * @param {import('aedes').Aedes} parts.aedes
+ * @param {import('../backpressure/read-scheduler.js').ReadScheduler} parts.scheduler
+ * @param {number} parts.maxMessageBytes
+ * @param {(client: import('aedes').Client, bytes: number) => void} parts.onTooLarge
+ * @returns {Connection}
+ */
+export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTooLarge }) {
+  socket.setNoDelay(true);
+  const reader = new ConnectionReader(socket, {
+    scheduler,
+    packetLimit: packetLimit(maxMessageBytes),
+    onTooLarge: (bytes) => onTooLarge(client, bytes),
+    isConnected: () => client.connected,
+  });
+  const client = aedes.handle(socket);
+  dropDeepTopics(client);
+  const owed = createAcknowledgements();
+  const closing = new AbortController();
+  // Every message of this connection that waits listens to it.
+  setMaxListeners(0, closing.signal);
+  socket.on('close', () => {
+    owed.drop();
+    closing.abort(CLOSED);
+  });
+  return { client, reader, owed, closed: closing.signal, account: null, filters: new Set() };
+}
 
 /** How often connections with unsettled messages are said to be alive, in ms: below the shortest limit, 1.5 s. */
 const ALIVE_EVERY_MS = 1000;
-
-/** @typedef {import('./connection.js').Connection} Connection */
 
 /** All connections of the broker. */
 export function createConnections() {
@@ -50,3 +101,24 @@ export function createConnections() {
 }
 
 /** @typedef {ReturnType<typeof createConnections>} Connections */
+
+/** Topic, packet id and properties come on top of a payload that is just within the limit, in bytes. */
+const HEADROOM = 66_000;
+
+/**
+ * Bytes of a packet that is no PUBLISH, and of the first packet, whose sender is not known yet: a CONNECT with names, a
+ * token and a last will of 64 KiB, a SUBSCRIBE to a thousand devices.
+ */
+const MAX_OTHER_BYTES = 96 * 1024;
+
+/** The type of PUBLISH, in the upper half of the first byte. */
+const PUBLISH = 0x30;
+
+/**
+ * The broker has no limit of its own.
+ *
+ * @param {number} maxPayloadBytes
+ * @returns {import('../backpressure/connection-reader.js').PacketLimit}
+ */
+export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
+  !isFirst && (firstByte & 0xf0) === PUBLISH ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;

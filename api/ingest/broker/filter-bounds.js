@@ -14,7 +14,7 @@ const MOST_OF_THE_INSTALLATION = 1024;
  * Whether a connection may ask for one more filter. A refused one counts until it is unsubscribed, too: looking it up is what it
  * costs.
  *
- * @param {import('./connection.js').Connection} connection
+ * @param {import('./connections.js').Connection} connection
  * @param {string} filter
  */
 export function hasRoomFor({ account, filters }, filter) {

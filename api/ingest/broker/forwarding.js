@@ -1,4 +1,4 @@
-import { DROPPED } from './restriction.js';
+import { DROPPED } from './settling.js';
 
 /**
  * Not to a client whose connection is full: what is written to it is kept in memory until it reads, or is closed for

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Aedes } from 'aedes';
+import { reachesLive } from '../../live/messages.js';
 import { ReadScheduler } from '../backpressure/read-scheduler.js';
 import { createAccessNotices } from './access-notices.js';
 import { createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
-import { openConnection } from './connection.js';
-import { createConnections } from './connections.js';
-import { createFollowers } from './followers.js';
+import { createConnections, openConnection } from './connections.js';
 import { forwarding } from './forwarding.js';
 import { LIMITS } from './limits.js';
 import { createListener } from './listener.js';
@@ -83,7 +82,6 @@ export function createBroker(parts) {
   const publish = (message) =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
-  const followers = createFollowers(aedes);
   const listener = createListener({ ...parts, onConnection });
   aedes.on('client', ({ conn }) => listener.pass(/** @type {import('node:net').Socket} */ (conn)));
   aedes.on('unsubscribe', authorization.unsubscribed);
@@ -120,15 +118,12 @@ export function createBroker(parts) {
       await new Promise((resolve) => aedes.close(() => resolve(undefined)));
     },
 
-    /** @type {import('../intake.js').Send} */
+    /** @type {import('../message-source.js').Send} */
     send: (topic, payload) => void publish({ topic, payload, qos: 0, retain: false }),
 
     recheck: recheck.now,
 
-    /** Whether any client follows `iot/live/...`. */
-    get hasFollowers() {
-      return followers.any;
-    },
+    hasFollowers: followersOf(aedes),
 
     get port() {
       return listener.port;
@@ -145,3 +140,33 @@ export function createBroker(parts) {
 
 /** @param {number} count */
 const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
+
+/**
+ * Watches who subscribes to live changes. While nobody does, the process need not publish them.
+ *
+ * @param {import('aedes').Aedes} aedes
+ * @returns {() => boolean} whether any client subscribes to `iot/live/...`
+ */
+function followersOf(aedes) {
+  /** @type {Map<import('aedes').Client, Set<string>>} the filters that reach them */
+  const followers = new Map();
+
+  aedes.on('subscribe', (subscriptions, client) => {
+    if (client.closed) return;
+    for (const { topic, qos } of subscriptions) {
+      // MQTT 3.1.1, 3.9.3: refused.
+      if (/** @type {number} */ (qos) === 128 || !reachesLive(topic)) continue;
+      const filters = followers.get(client) ?? new Set();
+      followers.set(client, filters.add(topic));
+    }
+  });
+  aedes.on('unsubscribe', (unsubscribed, client) => {
+    const filters = followers.get(client);
+    if (!filters) return;
+    for (const filter of unsubscribed) filters.delete(filter);
+    if (filters.size === 0) followers.delete(client);
+  });
+  aedes.on('clientDisconnect', (client) => followers.delete(client));
+
+  return () => followers.size > 0;
+}

@@ -1,4 +1,4 @@
-/** @typedef {import('./connection.js').Connection} Connection */
+/** @typedef {import('./connections.js').Connection} Connection */
 
 /** One that it uses, one that is half dead and not yet known to be, and as many for who looks on. */
 export const MOST_OF_AN_ACCOUNT = 4;

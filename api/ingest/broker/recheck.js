@@ -1,4 +1,4 @@
-/** @typedef {import('./connection.js').Connection} Connection */
+/** @typedef {import('./connections.js').Connection} Connection */
 
 /**
  * Ends the connections of accounts whose credential was rotated or revoked, whichever process did it: all are held against the

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { restrict } from './restriction.js';
+import { parseTopic } from '../topics.js';
 
 /**
  * Wills that may wait to be settled: their connection is gone, and nobody is held back by them. A fleet of 16,000
@@ -17,7 +17,7 @@ const WILL_OVERHEAD = 2048;
  * @param {object} parts
  * @param {import('../pipeline.js').HandleMessage} parts.handleMessage
  * @param {() => number} parts.clock epoch ms
- * @param {(client: import('aedes').Client) => import('./connection.js').Connection | undefined} parts.connectionOf
+ * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
  * @param {(client: import('aedes').Client, topic: string) => boolean} parts.mayPublish
  * @param {import('../../metrics.js').Metrics} parts.metrics
  */
@@ -107,4 +107,44 @@ export function ownBytes(payload) {
   if (!Buffer.isBuffer(payload)) return Buffer.from(payload);
   const isLean = payload.length >= MIN_SHARE * (payload.buffer.byteLength - FREE_BYTES);
   return isLean ? payload : Buffer.from(payload);
+}
+
+/** Where messages outside the contract go instead of their own topic: nobody is served from it. */
+export const DROPPED = '$SYS/dropped';
+
+/** The largest status that is retained, in bytes; that of the contract takes about 50. */
+const MOST_RETAINED_BYTES = 1024;
+
+/** aedes' own limit, which it cannot raise: it closes the connection for a topic that has more levels. */
+const MOST_LEVELS = 100;
+
+/**
+ * What other clients get to see of a message: the contract's topics; retained is a status that was accepted, and
+ * nothing else.
+ *
+ * @param {import('aedes').PublishPacket} packet is changed
+ * @param {import('../pipeline.js').Outcome} outcome
+ */
+export function restrict(packet, outcome) {
+  const topic = parseTopic(packet.topic);
+  if (outcome === 'foreign') packet.topic = DROPPED;
+  const retainable = topic?.kind === 'status' && outcome === 'accepted';
+  if (!retainable || packet.payload.length > MOST_RETAINED_BYTES) packet.retain = false;
+}
+
+/**
+ * A publish with more levels than aedes takes goes to the dropped topic before aedes sees it, so that it is
+ * acknowledged and counted as others outside the contract are: a device that is thrown out comes back with it for ever.
+ * aedes has no hook that early: `_parser` is its own.
+ *
+ * @param {import('aedes').Client} client
+ */
+export function dropDeepTopics(client) {
+  const { _parser } = /** @type {{ _parser: import('node:events').EventEmitter }} */ (
+    /** @type {unknown} */ (client)
+  );
+  _parser.prependListener('packet', (packet) => {
+    if (packet.cmd !== 'publish' || packet.topic.split('/', MOST_LEVELS + 1).length <= MOST_LEVELS) return;
+    packet.topic = DROPPED;
+  });
 }

@@ -3,9 +3,8 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { parseJson, readPlain } from './json.js';
 import { MessageBatch } from './message-batch.js';
 import { PATHS, refusalOf } from './refusals.js';
-import { readSenml } from './senml.js';
+import { readCommonSenml, readSenml } from './senml.js';
 import { parseSenmlCbor } from './senml-cbor.js';
-import { readCommonSenml } from './senml-fast.js';
 
 /** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'];

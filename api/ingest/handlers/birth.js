@@ -9,7 +9,7 @@ import { parseTopic } from '../topics.js';
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../registry/births.js').Births} parts.births
  * @param {import('../registry/events.js').Events} parts.events
- * @param {import('./sightings.js').Sightings} parts.sightings
+ * @param {import('./index.js').Sightings} parts.sightings
  * @param {import('../strays.js').Strays} parts.strays
  * @param {import('../pipeline.js').IngestPipeline} parts.measurements
  * @param {Handler} parts.status

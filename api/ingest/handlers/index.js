@@ -3,7 +3,6 @@ import { createEvents } from '../registry/events.js';
 import { createStatuses } from '../registry/status.js';
 import { createSparkplug } from '../sparkplug/index.js';
 import { createBirthHandler } from './birth.js';
-import { createSightings } from './sightings.js';
 import { createSparkplugHandler } from './sparkplug.js';
 import { createStatusHandler } from './status.js';
 
@@ -44,10 +43,10 @@ import { createStatusHandler } from './status.js';
  * @param {import('../registry/index.js').Registry} deps.registry
  * @param {import('../decode/index.js').MessageDecoder} deps.decoder
  * @param {import('../pipeline.js').IngestPipeline} deps.measurements
- * @param {import('../last-seen.js').LastSeen} deps.lastSeen
+ * @param {import('../latest-writer.js').LastSeen} deps.lastSeen
  * @param {import('../dead-letter-box.js').DeadLetterBox} deps.deadLetters
  * @param {import('../strays.js').Strays} deps.strays
- * @param {import('../intake.js').Send} deps.send
+ * @param {import('../message-source.js').Send} deps.send
  * @param {() => number} deps.clock epoch ms
  * @param {import('../../metrics.js').Metrics} deps.metrics
  */
@@ -109,3 +108,22 @@ export function createHandlers(deps) {
 }
 
 /** @typedef {ReturnType<typeof createHandlers>} Handlers */
+
+/**
+ * Notes of messages without measurements that their device was heard of; beside measurements that is written anyway.
+ *
+ * @param {object} parts
+ * @param {import('../registry/index.js').Registry} parts.registry
+ * @param {import('../latest-writer.js').LastSeen} parts.lastSeen
+ */
+export function createSightings({ registry, lastSeen }) {
+  return {
+    /** @param {import('../pipeline.js').Message} message @param {import('../../../schema/ids.js').Identity} identity */
+    async note({ retained, receivedAt }, identity) {
+      const device = registry.cache.peek(identity.id);
+      if (device && !retained) await lastSeen.note(device, receivedAt);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSightings>} Sightings */

@@ -12,7 +12,7 @@ import { notReplayable, resultOf } from '../ingest-result.js';
  * @param {import('../registry/status.js').Statuses} parts.statuses
  * @param {import('../registry/events.js').Events} parts.events
  * @param {import('../pipeline.js').IngestPipeline} parts.measurements
- * @param {import('./sightings.js').Sightings} parts.sightings
+ * @param {import('./index.js').Sightings} parts.sightings
  * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
  * @returns {import('./index.js').Handler<import('../topics.js').EdgeTopic>}
  */

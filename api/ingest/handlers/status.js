@@ -5,7 +5,7 @@ import { readStatus } from '../registry/status.js';
  * @param {object} parts
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../registry/status.js').Statuses} parts.statuses
- * @param {import('./sightings.js').Sightings} parts.sightings
+ * @param {import('./index.js').Sightings} parts.sightings
  * @param {import('../strays.js').Strays} parts.strays
  * @returns {import('./index.js').Handler}
  */

@@ -1,6 +1,6 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { PATHS, ruleOf } from '../decode/refusals.js';
-import { blankSensor } from './blank.js';
+import { blankSensor } from './cache.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./cache.js').Sensor} Sensor */

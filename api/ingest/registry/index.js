@@ -1,8 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { groupOf, identifySensor } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { blankDevice, blankSensor } from './blank.js';
-import { createDeviceCache, sensorOf } from './cache.js';
+import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.js';
 import { createSensorWriter } from './sensor-writer.js';
 import { firstMessageStamp } from './stamps.js';
 
@@ -151,8 +150,8 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
       devices--;
     },
 
-    /** A device that is known already. @param {import('../../../schema/ids.js').Identity} identity */
-    known: (identity) => cache.peek(identity.id),
+    /** A device that is known already, by its id. */
+    known: cache.peek,
 
     /** A sensor that is known already, by what a message calls it. */
     sensor: sensorOf,

@@ -1,3 +1,5 @@
+import { parseTime } from '../../../common/times.js';
+
 /** Before this, 2020-01-01, a device's clock was never set, in epoch ms. */
 export const OLDEST_SESSION = 1_577_836_800_000;
 
@@ -19,3 +21,18 @@ export const firstMessageStamp = ({ retiredAt }) =>
  * @returns {number} epoch µs for what is said in that session
  */
 export const sessionStamp = ({ retiredAt }, session) => Math.max(session * 1000, (retiredAt ?? 0) * 1000 + 2);
+
+/**
+ * When a device's session began: what births and status are stamped with, so that the newest session wins whichever
+ * process writes them, in whatever order. Of two different words of one session the database keeps the greater.
+ *
+ * @param {unknown} session epoch ms or ISO 8601, as the device says
+ * @param {number} receivedAt epoch ms
+ * @returns {number} epoch ms; the time of receipt where the device says nothing usable, never later than that
+ */
+export function sessionStart(session, receivedAt) {
+  const at = typeof session === 'string' ? parseTime(session) : session;
+  return typeof at === 'number' && Number.isInteger(at) && at >= OLDEST_SESSION
+    ? Math.min(at, receivedAt)
+    : receivedAt;
+}

@@ -1,6 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { sessionStart } from './sessions.js';
-import { sessionStamp } from './stamps.js';
+import { sessionStamp, sessionStart } from './stamps.js';
 
 /** @typedef {{ state: 'online' | 'offline', session: number }} Status `session` in epoch ms */
 

@@ -1,5 +1,5 @@
 import { identifyDevice } from '../../../schema/ids.js';
-import { sessionStart } from '../registry/sessions.js';
+import { sessionStart } from '../registry/stamps.js';
 import { createSparkplugBirths } from './births.js';
 import { createSparkplugDeaths } from './deaths.js';
 import { createDefinitionBook } from './definition-book.js';
@@ -24,7 +24,7 @@ import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../decode/index.js').MessageDecoder} parts.decoder
  * @param {import('../../patience.js').Patience} parts.patience
- * @param {import('../intake.js').Send} parts.send
+ * @param {import('../message-source.js').Send} parts.send
  * @param {number} parts.historyDays
  * @param {() => number} parts.clock epoch ms
  * @param {import('../../metrics.js').Metrics} parts.metrics

@@ -158,7 +158,7 @@ export function createSubscriber(parts) {
       );
     },
 
-    /** @type {import('../intake.js').Send} */
+    /** @type {import('../message-source.js').Send} */
     send(topic, payload) {
       if (client.connected) client.publish(topic, payload, { qos: 0 });
     },
@@ -168,7 +168,7 @@ export function createSubscriber(parts) {
     /** Who is connected is that broker's to know. */
     recheck: async () => {},
 
-    hasFollowers: false,
+    hasFollowers: () => false,
 
     check: () =>
       client.connected

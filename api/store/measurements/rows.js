@@ -1,6 +1,6 @@
 import { visitBlock } from '../../../schema/packed/block.js';
 import { int32, int64 } from '../cells.js';
-import { partOf } from './partitions.js';
+import { partOf } from './writes.js';
 
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
 

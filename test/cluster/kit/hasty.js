@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createIntake } from '../../../api/ingest/intake.js';
+import { createMessageSource } from '../../../api/ingest/message-source.js';
 import { createLogger } from '../../../api/logger.js';
 import { startSystem } from '../../../api/system.js';
 import { runCommand } from '../../../common/command.js';
@@ -20,8 +20,8 @@ await runCommand(async () => {
     version: 'hasty',
     logger,
     onFatal: (error) => logger.fatal(error),
-    openIntake: (parts) =>
-      createIntake({
+    openSource: (parts) =>
+      createMessageSource({
         ...parts,
         async handleMessage(message) {
           void sleep(LATER_MS).then(() => parts.handleMessage(message));

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from '../../../api/store/connect.js';
-import { SENT_REQUESTS } from '../../../api/store/sent-request.js';
+import { SENT_REQUESTS } from '../../../api/store/tracker.js';
 import { readSettings } from '../../../common/settings.js';
 import { connectDevice } from '../../support/device.js';
 import { startTestSystem } from '../../support/system.js';

@@ -3,7 +3,7 @@ import mqtt from 'mqtt';
 import { int32 } from '../../../api/store/cells.js';
 import { connect } from '../../../api/store/connect.js';
 import { routingKey } from '../../../api/store/routing.js';
-import { SENT_REQUESTS } from '../../../api/store/sent-request.js';
+import { SENT_REQUESTS } from '../../../api/store/tracker.js';
 import { readSettings } from '../../../common/settings.js';
 import { startTestSystem } from '../../support/system.js';
 

@@ -9,7 +9,7 @@ import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
 import { createLocalLink } from '../../../api/live/local-link.js';
 import { createMetrics } from '../../../api/metrics.js';
-import { statsOf } from '../../../api/vital-signs.js';
+import { statsOf } from '../../../api/vitals.js';
 import { identifySensor } from '../../../schema/ids.js';
 import { connectDevice } from '../../support/device.js';
 import { openStream } from '../../support/event-stream.js';
@@ -122,7 +122,7 @@ const item = (value, name = 's') => ({
   value,
 });
 
-/** @param {import('../../../api/live/item.js').LiveItem[]} items @param {string} [device] */
+/** @param {import('../../../api/live/messages.js').LiveItem[]} items @param {string} [device] */
 const publish = (items, device = ID) => live.publish(device, items, performance.now());
 
 /** Every sensor of a fleet gets a new value. @param {number} value */

@@ -23,7 +23,7 @@
  * @typedef {{ query: string, params?: unknown[], meta?: { keyspace: string, table: string, partitionKeys: number[] } }} BatchRow
  */
 
-/** @param {import('../../../api/store/sent-request.js').SentRequest} request @returns {SentRecord} */
+/** @param {import('../../../api/store/tracker.js').SentRequest} request @returns {SentRecord} */
 export function recordOf({ application, intended, query, parameters, options }) {
   const batch = Array.isArray(query);
   const rows = /** @type {BatchRow[]} */ (batch ? query : [{ query, params: parameters ?? [] }]);

@@ -6,7 +6,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SENT_REQUESTS } from '../../../api/store/sent-request.js';
+import { SENT_REQUESTS } from '../../../api/store/tracker.js';
 import { recordOf } from './record.js';
 import { RECORDS } from './recording.js';
 
@@ -19,7 +19,7 @@ function record(path) {
   const seen = new Set();
   subscribe(SENT_REQUESTS, (message) => {
     const line = JSON.stringify(
-      recordOf(/** @type {import('../../../api/store/sent-request.js').SentRequest} */ (message)),
+      recordOf(/** @type {import('../../../api/store/tracker.js').SentRequest} */ (message)),
     );
     if (seen.has(line)) return;
     seen.add(line);

@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
-import { createPartitionWatch } from '../../../api/ingest/partition-watch.js';
-import { createSampleWriter } from '../../../api/ingest/sample-writer.js';
+import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
 import { createPatience } from '../../../api/patience.js';
 import { createReading } from '../../../api/reading/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';

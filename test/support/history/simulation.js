@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
-import { createPartitionWatch } from '../../../api/ingest/partition-watch.js';
-import { createSampleWriter } from '../../../api/ingest/sample-writer.js';
+import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
 import { createPatience } from '../../../api/patience.js';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';

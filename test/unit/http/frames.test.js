@@ -7,7 +7,7 @@ const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 const ELAPSED = 1_000_000;
 const UNTIL = { channel: '0123456789abcdef', position: 2000 };
 
-/** @param {string} sensor @param {number} ts @returns {import('../../../api/live/item.js').LiveItem} */
+/** @param {string} sensor @param {number} ts @returns {import('../../../api/live/messages.js').LiveItem} */
 const itemOf = (sensor, ts) => ({
   device_id: 'd',
   sensor_id: sensor,

@@ -7,10 +7,8 @@ import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
 import { KINDS, parseTopic } from '../../../api/ingest/topics.js';
-import { liveItem, readItems } from '../../../api/live/item.js';
-import { liveTopic, statsTopic } from '../../../api/live/topics.js';
-import { readSigns } from '../../../api/vital-signs.js';
-import { createVitals } from '../../../api/vitals.js';
+import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
+import { createVitals, readSigns } from '../../../api/vitals.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);

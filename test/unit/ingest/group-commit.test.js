@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createGroupCommit } from '../../../api/ingest/group-commit.js';
+import { createGroupCommit } from '../../../api/ingest/latest-writer.js';
 
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
 /** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit one that is under way */

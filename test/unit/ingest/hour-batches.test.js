@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createHourBatches } from '../../../api/ingest/hour-batches.js';
+import { createHourBatches } from '../../../api/ingest/sample-writer.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 import { MillraceError } from '../../../common/errors.js';
 import { visitBlock } from '../../../schema/packed/block.js';

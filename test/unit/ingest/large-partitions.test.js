@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createPartitionWatch } from '../../../api/ingest/partition-watch.js';
+import { createPartitionWatch } from '../../../api/ingest/sample-writer.js';
 import { createMetrics } from '../../../api/metrics.js';
 
 const HOUR = 3_600_000;

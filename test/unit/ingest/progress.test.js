@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createProgress } from '../../../api/ingest/progress.js';
+import { createProgress } from '../../../api/ingest/acknowledgements.js';
 
 function progressAt() {
   const at = { now: 1000, answered: Number.NEGATIVE_INFINITY };

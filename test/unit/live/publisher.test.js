@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createPublisher } from '../../../api/live/publisher.js';
 import { until } from '../../support/until.js';
 
-/** @type {Array<{ device: string, items: import('../../../api/live/item.js').LiveItem[], committedAt: number }>} */
+/** @type {Array<{ device: string, items: import('../../../api/live/messages.js').LiveItem[], committedAt: number }>} */
 let published;
 let wanted = true;
 /** @type {ReturnType<typeof createPublisher>} */

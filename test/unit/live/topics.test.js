@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { liveDevice, liveTopic, reachesLive, statsProcess, statsTopic } from '../../../api/live/topics.js';
+import { liveDevice, liveTopic, reachesLive, statsProcess, statsTopic } from '../../../api/live/messages.js';
 
 test('a topic says whose changes it carries', () => {
   expect(liveTopic('d')).toBe('iot/live/d');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/backpressure/device-queue.js';
+import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/backpressure/queue.js';
 import { parseTopic } from '../../../../api/ingest/topics.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

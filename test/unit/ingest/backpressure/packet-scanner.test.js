@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
-import { PacketScanner, PacketTooLarge } from '../../../../api/ingest/backpressure/packet-scanner.js';
-import { packetLimit } from '../../../../api/ingest/broker/packet-limit.js';
+import { PacketScanner, PacketTooLarge } from '../../../../api/ingest/backpressure/connection-reader.js';
+import { packetLimit } from '../../../../api/ingest/broker/connections.js';
 
 const MAX_PAYLOAD = 4096;
 /** What may come on top of a payload: topic, packet id, header. */

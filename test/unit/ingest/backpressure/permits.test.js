@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createPermits } from '../../../../api/ingest/backpressure/permits.js';
+import { createPermits } from '../../../../api/ingest/backpressure/window.js';
 import { withPermit } from '../../../support/permit.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { readSenml } from '../../../../api/ingest/decode/senml.js';
-import { readCommonSenml } from '../../../../api/ingest/decode/senml-fast.js';
+import { readCommonSenml, readSenml } from '../../../../api/ingest/decode/senml.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);

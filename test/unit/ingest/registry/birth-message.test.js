@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { admit } from '../../../../api/ingest/registry/birth-changes.js';
 import { readBirth } from '../../../../api/ingest/registry/birth-message.js';
-import { blankDevice, blankSensor } from '../../../../api/ingest/registry/blank.js';
+import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
 import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
 
 /** @typedef {import('../../../../schema/ids.js').Identity} Identity */

@@ -5,12 +5,12 @@ import { encodePayloads, writeTime } from '../load/payloads.js';
 const AT_ONCE = 512;
 
 /**
- * An intake without a broker: it hands `handleMessage` the messages of a load, made in this very process. What MQTT costs is
+ * A message source without a broker. It hands `handleMessage` the messages of a load, made in this very process. What MQTT costs is
  * the difference.
  *
  * @param {{ handleMessage: import('../../api/ingest/pipeline.js').HandleMessage, clock: () => number }} parts
  */
-export function createLoopIntake({ handleMessage, clock }) {
+export function createLoopSource({ handleMessage, clock }) {
   const clocks = createClocks();
   let running = false;
   /** @type {Promise<unknown>} */
@@ -42,16 +42,18 @@ export function createLoopIntake({ handleMessage, clock }) {
   }
 
   return {
-    /** What the rest of the system knows of an intake. */
-    intake: {
+    /** @type {import('../../api/ingest/message-source.js').MessageSource} */
+    source: {
+      checks: {
+        broker: () => ({ ok: true, says: 'no broker' }),
+        acknowledgements: () => ({ ok: true, says: 'none wait' }),
+      },
       start: async () => {},
-      drain: async () => {},
       send: () => {},
       stop: async () => {},
       recheck: async () => {},
-      hasFollowers: false,
-      port: 0,
-      check: () => ({ ok: true, says: 'no broker' }),
+      hasFollowers: () => false,
+      mqttPort: 0,
     },
     /** @param {import('../load/shapes.js').Shape} shape */
     begin(shape) {

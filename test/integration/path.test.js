@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import mqtt from 'mqtt';
+import { useCleanUps } from '../support/clean-ups.js';
+import { startMosquitto } from '../support/mosquitto.js';
+import { startMqttWire } from '../support/mqtt-wire.js';
+import { drawnFiles, filesOnPath } from '../support/path-files.js';
+import { startTestSystem } from '../support/system.js';
+
+const afterwards = useCleanUps();
+
+/** Messages before the measurement: the first ones register the device, and write its last-seen time. */
+const WARM_UP = 5;
+
+/** @param {string} url of a broker @returns {Promise<() => Promise<unknown>>} sends the next sample of one sensor, and settles at the PUBACK */
+async function connectSensor(url) {
+  const client = await mqtt.connectAsync(url);
+  afterwards(() => client.endAsync(true));
+  let seconds = Math.floor(Date.now() / 1000) - 600;
+  return () =>
+    client.publishAsync('iot/v1/d1/measurements', JSON.stringify([{ n: 's', t: seconds++, v: 20.5 }]), {
+      qos: 1,
+    });
+}
+
+/** @param {() => Promise<unknown>} send */
+async function measure(send) {
+  for (let count = 0; count < WARM_UP; count++) await send();
+  const files = await filesOnPath(send);
+  const list = [...files].map(([file, functions]) => `${file}: ${functions.join(', ')}`);
+  if (process.env['PATH_FILES']) console.log(`${files.size} files\n${list.join('\n')}`);
+  return [...files.keys()];
+}
+
+test('Path: a message to the embedded broker: the files that run are those of docs/images/path.svg', async () => {
+  const system = await startTestSystem();
+  afterwards(() => system.stop());
+  expect(await measure(await connectSensor(system.mqttUrl))).toEqual(drawnFiles('embedded').sort());
+});
+
+test('Path: a message behind Mosquitto: the files that run are those of docs/images/path.svg', async () => {
+  const broker = await startMosquitto();
+  afterwards(() => broker.remove());
+  let onAcknowledged = () => {};
+  const wire = await startMqttWire(broker.url, { delivered() {}, acknowledged: () => onAcknowledged() });
+  afterwards(() => wire.stop());
+  const system = await startTestSystem({ settings: { MQTT_URL: wire.url } });
+  afterwards(() => system.stop());
+  const publish = await connectSensor(broker.url);
+  const send = async () => {
+    const acknowledged = new Promise((resolve) => {
+      onAcknowledged = () => resolve(undefined);
+    });
+    await Promise.all([publish(), acknowledged]);
+  };
+  expect(await measure(send)).toEqual(drawnFiles('external').sort());
+});
