@@ -7,102 +7,110 @@
 const TOP = {
   // What every command needs: errors, flags, durations, settings.
   'common/': [],
-  // Tables, identifiers, the packed form.
+  // Tables, identifiers, topics, the packed form.
   'schema/': ['common/'],
   // Takes measurements, stores them, serves them.
   'api/': ['common/', 'schema/'],
-  // Knows MQTT and payloads, never CQL.
-  'simulator/': ['common/', 'schema/'],
-  // Compares ledgers with the database.
-  'compare/': ['common/', 'schema/', 'simulator/ledger/', 'api/store/', 'api/reading/'],
+  // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
+  'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/'],
   // Starts processes, and imports no part of them but their settings and records.
-  'infra/': ['common/', 'schema/', 'api/store/', 'api/heartbeat.js'],
-  // Measures the parts.
-  'bench/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
-  // Calculates with the code of other folders, and starts no process.
-  'sizing/': ['common/', 'schema/', 'api/', 'simulator/', 'bench/'],
+  'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/'],
+  // The benchmark measures the parts; sizing calculates with its figures.
+  'tools/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
   // The dashboard: runs in the browser, and imports itself alone.
   'web/': [],
 };
 
 /** Rooms of `api/`, and what each may import besides itself and the folders that `api/` may import. */
 const API = {
-  // CQL, sessions, retries of the driver: the only room that knows the database.
+  // CQL, sessions, retries, query rules: the only room that knows the database.
   'api/store/': [],
-  // Certificates that the process serves or trusts.
-  'api/tls/': [],
-  // Loose files that every room may use: logger, metrics, clock, retry, health. They become `observability/` and `store/`.
-  'api/shared': ['api/store/', 'api/tls/'],
-  // Accounts of devices and people, and what they may do.
-  'api/credentials/': ['api/store/', 'api/tls/', 'api/shared'],
-  // From a message to its acknowledgement: brokers, decoding, registry, writes.
-  'api/ingest/': ['api/store/', 'api/tls/', 'api/shared', 'api/credentials/'],
-  // Writes history in its packed form.
-  'api/packing/': ['api/store/', 'api/shared'],
-  // Reads history in both forms.
-  'api/reading/': ['api/store/', 'api/shared'],
+  // Metrics, logs, health, heartbeat, process stats: every other room reports here.
+  'api/observability/': ['api/store/'],
+  // Credentials, permissions, tokens, sessions, TLS, limits of connections.
+  'api/access/': ['api/store/', 'api/observability/'],
+  // Packing and reading: the two sides of one rule.
+  'api/history/': ['api/store/', 'api/observability/'],
+  // From a message to its commit: decoding, registry, backpressure, writers, dead letters.
+  'api/ingest/': ['api/store/', 'api/observability/'],
   // Publishes what was committed to readers.
-  'api/live/': ['api/shared', 'api/ingest/'],
+  'api/live/': ['api/observability/', 'api/access/', 'api/ingest/'],
+  // Both brokers: where messages come from, and where their acknowledgements go.
+  'api/mqtt/': ['api/store/', 'api/observability/', 'api/access/', 'api/ingest/', 'api/live/'],
   // Routes, streams and exports: a client's way to every other room.
   'api/http/': [
     'api/store/',
-    'api/tls/',
-    'api/shared',
-    'api/credentials/',
+    'api/observability/',
+    'api/access/',
+    'api/history/',
     'api/ingest/',
-    'api/reading/',
     'api/live/',
   ],
-  // Loose files that start and compose the process. Only commands import them.
-  'api/process': [
+  // The composition root.
+  'api/system.js': [
     'api/store/',
-    'api/tls/',
-    'api/shared',
-    'api/credentials/',
+    'api/observability/',
+    'api/access/',
+    'api/history/',
     'api/ingest/',
-    'api/packing/',
-    'api/reading/',
     'api/live/',
+    'api/mqtt/',
     'api/http/',
   ],
-  // A command: replays dead letters through ingest.
-  'api/dead-letters/': ['api/store/', 'api/shared', 'api/ingest/', 'api/process'],
+  // migrate, roles, drain, credentials, dead letters: each calls a room.
+  'api/commands/': [
+    'api/store/',
+    'api/observability/',
+    'api/access/',
+    'api/ingest/',
+    'api/live/',
+    'api/mqtt/',
+    'api/system.js',
+  ],
+  // The process.
+  'api/index.js': ['api/observability/', 'api/commands/', 'api/system.js'],
 };
 
-/** Rooms of `bench/`, and what each may import besides itself and the folders that `bench/` may import. */
-const BENCH = {
+/** Rooms of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */
+const TOOLS = {
   // Payloads and their rates.
-  'bench/load/': [],
+  'tools/bench/load/': [],
   // Latencies, rates and rounds.
-  'bench/measure/': ['bench/load/'],
+  'tools/bench/measure/': ['tools/bench/load/'],
   // The processes and the database that are measured.
-  'bench/stand/': ['bench/load/', 'bench/measure/'],
+  'tools/bench/stand/': ['tools/bench/load/', 'tools/bench/measure/'],
   // The context of a part of the benchmark.
-  'bench/shared': ['bench/stand/'],
+  'tools/bench/context.js': ['tools/bench/stand/'],
   // Variants of ingest.
-  'bench/contenders/': ['bench/load/', 'bench/measure/', 'bench/stand/'],
+  'tools/bench/contenders/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/stand/'],
   // The least code that could do the same.
-  'bench/leanest/': ['bench/load/', 'bench/measure/', 'bench/stand/'],
+  'tools/bench/leanest/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/stand/'],
   // The process that publishes.
-  'bench/publisher/': ['bench/load/', 'bench/measure/', 'bench/stand/'],
+  'tools/bench/publisher/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/stand/'],
   // Fills a database with months.
-  'bench/loader/': ['bench/load/', 'bench/contenders/'],
+  'tools/bench/loader/': ['tools/bench/load/', 'tools/bench/contenders/'],
   // The dashboard in a browser.
-  'bench/dashboard/': ['bench/measure/'],
+  'tools/bench/dashboard/': ['tools/bench/measure/'],
   // Reads while ingest writes.
-  'bench/reading/': ['bench/shared', 'bench/load/', 'bench/loader/', 'bench/measure/', 'bench/stand/'],
+  'tools/bench/reading/': [
+    'tools/bench/context.js',
+    'tools/bench/load/',
+    'tools/bench/loader/',
+    'tools/bench/measure/',
+    'tools/bench/stand/',
+  ],
   // Figures as tables and charts.
-  'bench/report/': ['bench/shared', 'bench/measure/'],
+  'tools/bench/report/': ['tools/bench/context.js', 'tools/bench/measure/'],
   // Other databases.
-  'bench/peers/': [
-    'bench/shared',
-    'bench/load/',
-    'bench/loader/',
-    'bench/measure/',
-    'bench/publisher/',
-    'bench/reading/',
-    'bench/report/',
-    'bench/stand/',
+  'tools/bench/peers/': [
+    'tools/bench/context.js',
+    'tools/bench/load/',
+    'tools/bench/loader/',
+    'tools/bench/measure/',
+    'tools/bench/publisher/',
+    'tools/bench/reading/',
+    'tools/bench/report/',
+    'tools/bench/stand/',
   ],
 };
 
@@ -127,36 +135,13 @@ const WEB = {
   'web/docs/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/components/'],
 };
 
-/** Loose files that belong to the shared part of their folder. */
-const SHARED = {
-  'api/': [
-    'broker-options',
-    'connection-bounds',
-    'heartbeat',
-    'latency-counts',
-    'log-restraint',
-    'logger',
-    'metrics',
-    'occurrences',
-    'patience',
-    'pending-connections',
-    'periods',
-    'readiness',
-    'secret',
-    'trusted-clock',
-    'vital-signs',
-    'vitals',
-  ],
-  'bench/': ['context'],
-  'web/': ['format', 'routes', 'theme'],
-};
+/** Loose files of `web/` that every room may use. */
+const SHARED = ['format', 'routes', 'theme'];
 
 /** @param {string} room @returns {string} the regular expression of its files */
 function pathOf(room) {
-  const [, folder = '', part = ''] = /^([^/]+[/])(shared|process)$/.exec(room) ?? [];
-  if (!part) return `^${room.replaceAll('.', '[.]')}`;
-  const shared = `(${SHARED[/** @type {keyof SHARED} */ (folder)].join('|')})[.]js$`;
-  return part === 'shared' ? `^${folder}${shared}` : `^${folder}(?!${shared})[^/]+$`;
+  if (room.endsWith('/shared')) return `^web/(${SHARED.join('|')})[.]js$`;
+  return `^${room.replaceAll('.', '[.]')}`;
 }
 
 /** @param {string} room @param {string[]} allowed @param {string} [within] the rule is about files below this folder alone */
@@ -188,7 +173,7 @@ export default {
   forbidden: [
     ...arrowsIn(TOP, ''),
     ...arrowsIn(API, 'api/'),
-    ...arrowsIn(BENCH, 'bench/'),
+    ...arrowsIn(TOOLS, 'tools/'),
     ...arrowsIn(WEB, 'web/'),
     {
       name: 'no cycles',

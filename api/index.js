@@ -5,8 +5,8 @@ import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
 import { readSettings } from '../common/settings.js';
 import { createStatusLine } from '../common/status-line.js';
-import { drainSession } from './drain.js';
-import { createLogger } from './logger.js';
+import { drainSession } from './commands/drain.js';
+import { createLogger } from './observability/logger.js';
 import { startSystem } from './system.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

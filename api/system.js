@@ -1,24 +1,24 @@
 import { EventEmitter } from 'node:events';
-import { createAccounts } from './credentials/accounts.js';
-import { createKeeper } from './credentials/keeper.js';
-import { withRights } from './credentials/retirement.js';
-import { createHeartbeat, processName } from './heartbeat.js';
-import { createAccess } from './http/access/index.js';
+import { createAccounts } from './access/credentials/accounts.js';
+import { createKeeper } from './access/credentials/credential-service.js';
+import { withRights } from './access/credentials/retirement.js';
+import { createHeartbeat, processName } from './observability/heartbeat.js';
+import { createAccess } from './access/http/index.js';
 import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
 import { createCursors } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
-import { createMessageSource } from './ingest/message-source.js';
-import { createInstallationStats } from './installation-stats.js';
+import { createMessageSource } from './mqtt/index.js';
+import { createInstallationStats } from './live/installation-stats.js';
 import { createLive } from './live/index.js';
-import { createPacking } from './packing/index.js';
-import { PERIODS_MS } from './periods.js';
-import { connectPipeline } from './pipeline.js';
-import { createProcessWatch } from './process-watch.js';
-import { createReadiness } from './readiness.js';
-import { createReading } from './reading/index.js';
-import { cursorSecret } from './secret.js';
-import { createTls } from './tls/index.js';
+import { createPacking } from './history/packing/index.js';
+import { PERIODS_MS } from '../common/periods.js';
+import { connectPipeline } from './ingest/connect.js';
+import { createProcessWatch } from './observability/process-watch.js';
+import { createReadiness } from './observability/readiness.js';
+import { createReading } from './history/reading/index.js';
+import { cursorSecret } from './access/cursor-secret.js';
+import { createTls } from './access/tls/index.js';
 
 /** So many wrong tokens an address may show. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
@@ -33,8 +33,8 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * @param {import('pino').Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal told when it cannot go on
  * @param {() => number} [parts.clock] epoch ms
- * @param {import('./periods.js').Periods} [parts.periods]
- * @param {import('./http/access/rates.js').Rate} [parts.wrongTokens] so many of them an address may show
+ * @param {import('../common/periods.js').Periods} [parts.periods]
+ * @param {import('./access/http/rates.js').Rate} [parts.wrongTokens] so many of them an address may show
  * @param {typeof import('./store/index.js').connectStore} [parts.openStore] benchmarks compare other ways to store with ours
  * @param {typeof createMessageSource} [parts.openSource] and leave the broker away
  * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
@@ -148,7 +148,7 @@ export async function startSystem(parts) {
     metrics,
   });
 
-  /** @type {import('./heartbeat.js').Heartbeat | undefined} */
+  /** @type {import('./observability/heartbeat.js').Heartbeat | undefined} */
   let heartbeat;
 
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */

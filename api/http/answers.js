@@ -10,7 +10,7 @@ export const PIECE_BYTES = 2 * 1024 * 1024;
  * timeout would not do: each byte that he sends begins it anew.
  *
  * @param {object} parts
- * @param {import('../connection-bounds.js').Pending} parts.pending
+ * @param {import('../access/connection-limits.js').Pending} parts.pending
  * @param {number} parts.stallMs an answer of which no part is taken for so long is given up
  * @param {() => number} [parts.elapsed] ms of a clock that never goes back
  */

@@ -8,17 +8,17 @@ import { createStream } from './stream/index.js';
  * What routes are made of.
  *
  * @typedef {object} RouteParts
- * @property {import('./access/index.js').Access} access
+ * @property {import('../access/http/index.js').Access} access
  * @property {import('../store/index.js').Store} store
- * @property {import('../reading/index.js').Reading} reading
+ * @property {import('../history/reading/index.js').Reading} reading
  * @property {import('./cursor.js').Cursors} cursors
  * @property {import('../ingest/submission.js').Submit} submit
  * @property {import('../ingest/replay.js').Replay} replay
  * @property {import('../ingest/registry/retirement.js').Retirement['retire']} retire
- * @property {import('../credentials/keeper.js').Keeper} credentials
+ * @property {import('../access/credentials/credential-service.js').Keeper} credentials
  * @property {import('../live/index.js').Live} live
  * @property {number} healMs what readers follow is read again so often
- * @property {import('../installation-stats.js').InstallationStats} stats
+ * @property {import('../live/installation-stats.js').InstallationStats} stats
  * @property {typeof MOST_AT_ONCE} [mostAtOnce]
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
@@ -26,7 +26,7 @@ import { createStream } from './stream/index.js';
  * @property {number} maxMessageBytes
  * @property {() => number} clock epoch ms
  * @property {import('pino').Logger} logger
- * @property {import('../metrics.js').Metrics} metrics
+ * @property {import('../observability/metrics.js').Metrics} metrics
  */
 
 /**

@@ -1,5 +1,5 @@
 import express from 'express';
-import { limitRequests } from './access/rates.js';
+import { limitRequests } from '../access/http/rates.js';
 import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';
 import { demandHost, hostGuard } from './guards.js';
@@ -15,12 +15,12 @@ import { createStatic } from './static.js';
  *
  * @param {object} parts
  * @param {import('./api.js').Api | null} parts.api null: this process serves no readers
- * @param {import('../readiness.js').Readiness} parts.readiness
+ * @param {import('../observability/readiness.js').Readiness} parts.readiness
  * @param {string} parts.version of this program
- * @param {import('./access/index.js').Access} parts.access
+ * @param {import('../access/http/index.js').Access} parts.access
  * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} parts.settings
  * @param {import('pino').Logger} parts.logger
- * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('../observability/metrics.js').Metrics} parts.metrics
  */
 export function createApp({ api, readiness, version, access, settings, logger, metrics }) {
   const app = express();

@@ -25,7 +25,7 @@ const MOST_TERMS = 1000;
  * more is counted in turn, whatever its devices say: a process that ended between the two writes has not told.
  *
  * @param {object} parts
- * @param {import('../store/fleet/tally.js').Tally} parts.tally
+ * @param {import('../store/devices/tally.js').Tally} parts.tally
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {() => number} parts.clock epoch ms
  */

@@ -1,5 +1,5 @@
 import { formatTime } from '../../common/times.js';
-import { isSilent } from '../heartbeat.js';
+import { isSilent } from '../observability/heartbeat.js';
 
 /** A device that never sent a status counts as online when it was heard of within this time, in ms. */
 const HEARD_WITHIN_MS = 300_000;
@@ -7,7 +7,7 @@ const HEARD_WITHIN_MS = 300_000;
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
-/** @param {import('../store/fleet/index.js').LatestRow} row @returns {import('../live/messages.js').LiveItem} */
+/** @param {import('../store/devices/index.js').LatestRow} row @returns {import('../live/messages.js').LiveItem} */
 export const latestItem = (row) => ({
   device_id: row.deviceId,
   sensor_id: row.id,
@@ -61,7 +61,7 @@ export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center
 /** @param {import('../store/processes.js').ProcessRow} row @param {number} now epoch ms */
 export function processItem(row, now) {
   const { clientId, role, version, startedAt, seenAt, vitals } = row;
-  /** @type {import('../heartbeat.js').Beat} */
+  /** @type {import('../observability/heartbeat.js').Beat} */
   const { window, window_most, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
   return {
     client_id: clientId,

@@ -5,7 +5,7 @@ import { sendProblem } from './problems.js';
  * Serves routes to who has their scope, HEAD with GET, and answers every other method at their addresses as it should be answered, and who
  * takes nothing of what is served there.
  *
- * @template {{ access: import('./access/index.js').Access }} P
+ * @template {{ access: import('../access/http/index.js').Access }} P
  * @param {import('express').IRouter} router
  * @param {Array<import('./routes/index.js').RouteOf<P>>} routes
  * @param {P} parts what they are made of
@@ -79,7 +79,7 @@ export const unknown = () => {
  * would not do: it loses the part before a router as soon as a handler fails. The dashboard's files are `other`, and so is
  * a method that a route does not serve: there are dozens that anybody may send.
  *
- * @param {import('../metrics.js').Metrics} metrics
+ * @param {import('../observability/metrics.js').Metrics} metrics
  * @returns {import('express').RequestHandler}
  */
 export const timed = (metrics) => (req, res, next) => {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { MillraceError } from '../../common/errors.js';
-import { boundConnections } from '../connection-bounds.js';
-import { socketsOf } from '../tls/sockets.js';
+import { boundConnections } from '../access/connection-limits.js';
+import { socketsOf } from '../access/tls/sockets.js';
 import { createAnswers } from './answers.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { refusing } from './refusing.js';
@@ -23,7 +23,7 @@ const KEEP_ALIVE_MS = 65_000;
 /**
  * Connections, and of these those on which no request is under way: each may hold a header of `MOST_HEADER_BYTES`.
  *
- * @type {import('../connection-bounds.js').Bounds}
+ * @type {import('../access/connection-limits.js').Bounds}
  */
 export const BOUNDS = { connections: 10_000, pending: 1024 };
 
@@ -34,12 +34,12 @@ export const BOUNDS = { connections: 10_000, pending: 1024 };
  * @param {import('node:http').RequestListener} parts.app
  * @param {string} parts.host
  * @param {number} parts.port
- * @param {import('../tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
+ * @param {import('../access/tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
  * @param {() => void} parts.stopStreams
  * @param {number} parts.requestMs within which a request must have arrived, with its body
  * @param {number} parts.stallMs an answer of which nothing is taken for so long is given up
- * @param {import('../metrics.js').Metrics} parts.metrics
- * @param {import('../connection-bounds.js').Bounds} [parts.bounds]
+ * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {import('../access/connection-limits.js').Bounds} [parts.bounds]
  */
 export function createHttpServer(parts) {
   const { app, host, port, tls = null, stopStreams, requestMs, stallMs, metrics, bounds = BOUNDS } = parts;

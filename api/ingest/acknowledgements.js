@@ -90,7 +90,7 @@ export function createProgress({ answeredAt, clock = () => performance.now() }) 
 
     /**
      * @param {number} mostWaitMs a message that is unsettled for longer is a sign of trouble
-     * @returns {import('../readiness.js').Check}
+     * @returns {import('../observability/readiness.js').Check}
      */
     check(mostWaitMs) {
       const [oldest] = unsettled.values();

@@ -9,9 +9,9 @@ import { createDeadLetterQuota } from './dead-letter-quota.js';
  * @param {object} parts
  * @param {import('../store/dead-letters/writes.js').DeadLetterWrites} parts.store
  * @param {import('./registry/index.js').Registry} parts.registry
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../store/retry.js').Patience} parts.patience
  * @param {import('./refusal-notices.js').RefusalNotices} parts.notices
- * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('../observability/metrics.js').Metrics} parts.metrics
  * @param {import('./dead-letter-quota.js').DeadLetterQuota} [parts.quota]
  */
 export function createDeadLetterBox(parts) {

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { createPatience } from '../patience.js';
+import { createPatience } from '../store/retry.js';
 import { createProgress } from './acknowledgements.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
 import { DeviceQueue } from './backpressure/queue.js';
@@ -14,7 +14,7 @@ import { createRegistry } from './registry/index.js';
 import { createRetirement } from './registry/retirement.js';
 import { createReplay } from './replay.js';
 import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
-import { createStrays } from './strays.js';
+import { createStrays } from './awaiting-registration.js';
 import { createSubmission } from './submission.js';
 
 /** A database that took nothing for this long is away, in ms; less may be one request that timed out. */
@@ -37,13 +37,13 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {object} parts
  * @param {import('../../common/settings.js').Config} parts.config
  * @param {import('../store/index.js').Store} parts.store
- * @param {import('./message-source.js').Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {import('./pipeline.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {Publish} [parts.publish] tells readers; default: nobody listens
  * @param {() => number} parts.clock epoch ms
- * @param {import('../trusted-clock.js').TrustedClock} parts.trustedClock the same, held against the database's
+ * @param {import('../store/clock-guard.js').TrustedClock} parts.trustedClock the same, held against the database's
  * @param {import('pino').Logger} parts.logger
- * @param {import('../metrics.js').Metrics} parts.metrics
- * @param {import('../vitals.js').Vitals} parts.vitals
+ * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {import('../observability/process-stats.js').Vitals} parts.vitals
  */
 export function createIngest(parts) {
   const { config, store, send = () => {}, publish = () => {}, clock, trustedClock } = parts;

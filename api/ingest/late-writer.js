@@ -16,7 +16,7 @@ const SENSORS_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {import('../store/history/writes.js').HistoryWrites} parts.store
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../store/retry.js').Patience} parts.patience
  * @param {LateDayNotes} parts.days
  * @param {(samples: number) => void} parts.onLate
  */
@@ -86,7 +86,7 @@ const MOST_REMEMBERED = 100_000;
  *
  * @param {object} parts
  * @param {import('../store/history/late-days.js').LateDayStore} parts.store
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../store/retry.js').Patience} parts.patience
  */
 export function createLateDayNotes({ store, patience }) {
   let hour = 0;

@@ -14,7 +14,7 @@ import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
  *
  * @param {object} parts
  * @param {import('../store/latest.js').Latest} parts.store
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../store/retry.js').Patience} parts.patience
  * @param {import('pino').Logger} parts.logger
  */
 export function createLatestWriter({ store, patience, logger }) {
@@ -107,7 +107,7 @@ export const LAST_SEEN_EVERY_MS = 60_000;
  *
  * @param {object} parts
  * @param {import('../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../store/retry.js').Patience} parts.patience
  */
 export function createLastSeen({ store, patience }) {
   const groups = createGroupCommit({

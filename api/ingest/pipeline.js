@@ -5,7 +5,7 @@ import { sortMerge } from '../../schema/packed/series.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
-import { parseTopic } from './topics.js';
+import { parseTopic } from '../../schema/topics.js';
 
 /** @typedef {import('../../common/errors.js').Refusal} Refusal */
 /** @typedef {import('../../schema/ids.js').Identity} Identity */
@@ -13,7 +13,15 @@ import { parseTopic } from './topics.js';
 /** @typedef {import('./registry/cache.js').Device} Device */
 /** @typedef {import('./registry/cache.js').Sensor} Sensor */
 /** @typedef {import('./sample-writer.js').Series} Series */
-/** @typedef {import('./topics.js').Topic} Topic */
+/** @typedef {import('../../schema/topics.js').Topic} Topic */
+
+/**
+ * Publishes to devices with QoS 0. Does nothing while no broker is connected.
+ *
+ * @callback Send
+ * @param {string} topic
+ * @param {Buffer} payload
+ */
 
 /**
  * A message from any source.
@@ -73,8 +81,8 @@ export class IngestPipeline {
    * @param {import('../../common/settings.js').Config} context.config
    * @param {() => number} context.clock epoch ms
    * @param {import('pino').Logger} context.logger
-   * @param {import('../metrics.js').Metrics} context.metrics
-   * @param {import('../vitals.js').Vitals} context.vitals
+   * @param {import('../observability/metrics.js').Metrics} context.metrics
+   * @param {import('../observability/process-stats.js').Vitals} context.vitals
    * @param {object} deps
    * @param {import('./acknowledgements.js').Progress} deps.progress
    * @param {import('./backpressure/byte-budget.js').ByteBudget} deps.budget
@@ -86,9 +94,9 @@ export class IngestPipeline {
    * @param {import('./latest-writer.js').LastSeen} deps.lastSeen
    * @param {import('./dead-letter-box.js').DeadLetterBox} deps.deadLetters
    * @param {import('./refusal-notices.js').RefusalNotices} deps.notices
-   * @param {import('./strays.js').Strays} deps.strays
-   * @param {import('../patience.js').Patience} deps.patience
-   * @param {import('../trusted-clock.js').TrustedClock} deps.trustedClock
+   * @param {import('./awaiting-registration.js').Strays} deps.strays
+   * @param {import('../store/retry.js').Patience} deps.patience
+   * @param {import('../store/clock-guard.js').TrustedClock} deps.trustedClock
    * @param {import('./index.js').Publish} deps.publish
    * @param {(measurements: IngestPipeline) => import('./handlers/index.js').Handlers} deps.createHandlers
    */

@@ -25,9 +25,9 @@ const HOURS_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../store/retry.js').Patience} parts.patience
  * @param {PartitionWatch} parts.partitions
- * @param {import('../trusted-clock.js').TrustedClock} parts.clock
+ * @param {import('../store/clock-guard.js').TrustedClock} parts.clock
  * @param {import('./late-writer.js').LateWriter} parts.late
  */
 export function createSampleWriter({ store, patience, partitions, clock, late }) {
@@ -117,7 +117,7 @@ const NOTHING = Promise.resolve();
  *
  * @param {object} parts
  * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
- * @param {import('../patience.js').Patience} parts.patience
+ * @param {import('../store/retry.js').Patience} parts.patience
  * @param {(device: import('./registry/cache.js').Device, hour: Hour, queries: Query[]) => void} parts.onSend
  */
 export function createHourBatches({ store, patience, onSend }) {

@@ -27,8 +27,8 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * @param {import('./decode/index.js').MessageDecoder} parts.decoder
  * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
  * @param {() => number} parts.clock epoch ms
- * @param {import('../metrics.js').Metrics} parts.metrics
- * @param {import('../vitals.js').Vitals} parts.vitals
+ * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {import('../observability/process-stats.js').Vitals} parts.vitals
  */
 export function createSubmission(parts) {
   const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, vitals } = parts;

@@ -6,7 +6,7 @@ const DROPPED = '$SYS/broker/publish/messages/dropped';
  * alone tells it by MQTT; of other brokers nothing is heard, nor of one that does not let us read it.
  *
  * @param {import('mqtt').MqttClient} client
- * @param {Pick<import('../metrics.js').Metrics, 'gauge'>} metrics
+ * @param {Pick<import('../observability/metrics.js').Metrics, 'gauge'>} metrics
  */
 export function createBrokerDrops(client, metrics) {
   let dropped = Number.NaN;

@@ -1,5 +1,5 @@
-import { createBrokerLink } from './broker-link.js';
-import { createLocalLink } from './local-link.js';
+import { createBrokerLink } from './broker-transport.js';
+import { createLocalLink } from './local-transport.js';
 import { createPublisher } from './publisher.js';
 
 /**
@@ -7,7 +7,7 @@ import { createPublisher } from './publisher.js';
  *
  * @typedef {object} Outside
  * @property {() => boolean} isWanted whether any of them follows `iot/live/...`
- * @property {import('../ingest/message-source.js').Send} send
+ * @property {import('../ingest/pipeline.js').Send} send
  */
 
 /** @typedef {(process: string, signs: Buffer) => boolean} StatsListener false: it is none of ours */
@@ -19,13 +19,13 @@ import { createPublisher } from './publisher.js';
  * @property {(device: string) => boolean} isWanted whether anybody may be listening to a device
  * @property {(device: string, items: import('./messages.js').LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
  *   them, in ms of `performance.now()`
- * @property {(devices: string[], listener: import('./local-link.js').Listener) => Promise<() => void>} listen ids, or
+ * @property {(devices: string[], listener: import('./local-transport.js').Listener) => Promise<() => void>} listen ids, or
  *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away
  * @property {(process: string, signs: string) => void} tellStats to the other processes
  * @property {(listener: StatsListener) => void} listenStats to all of them, this one included maybe
  * @property {(listener: () => void) => () => void} onMissed told when changes may have been missed, and come again now;
  *   returns what ends it
- * @property {Record<string, () => import('../readiness.js').Check>} checks
+ * @property {Record<string, () => import('../observability/readiness.js').Check>} checks
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop
  * @property {boolean} listening whether anybody of this process listens
@@ -40,7 +40,7 @@ import { createPublisher } from './publisher.js';
  * @param {Outside} parts.outside
  * @param {number} parts.keepAliveMs
  * @param {import('pino').Logger} parts.logger
- * @param {import('../metrics.js').Metrics} parts.metrics
+ * @param {import('../observability/metrics.js').Metrics} parts.metrics
  */
 export function createLive({ config, outside, keepAliveMs, logger, metrics }) {
   const { mqtt } = config;

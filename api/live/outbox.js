@@ -5,7 +5,7 @@ const MOST_WAITING = 1024 * 1024;
  * What is published in one turn of the event loop, written at once, straight to the connection's stream.
  *
  * @param {import('mqtt').MqttClient} client
- * @param {Pick<import('../metrics.js').Metrics, 'live'>} metrics
+ * @param {Pick<import('../observability/metrics.js').Metrics, 'live'>} metrics
  */
 export function createOutbox(client, { live }) {
   /** @type {Buffer[]} */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import cassandra from 'cassandra-driver';
-import { PatientRetryPolicy } from './patience.js';
+import { PatientRetryPolicy } from './retry-policy.js';
 import { RememberedReplicasPolicy } from './routing.js';
 import { createTracker } from './tracker.js';
 

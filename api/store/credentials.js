@@ -1,7 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 import { int64 } from './cells.js';
-import { walkGroups } from './fleet/walk.js';
+import { walkGroups } from './devices/walk.js';
 
 const { types } = cassandra;
 
@@ -41,7 +41,7 @@ const CHANGE = {
 
 /** @typedef {Omit<Credential, 'stamp'>} NewCredential */
 
-/** @typedef {import('./fleet/walk.js').Place<string>} CredentialPlace the key is the device's id */
+/** @typedef {import('./devices/walk.js').Place<string>} CredentialPlace the key is the device's id */
 
 /**
  * The credentials of devices.

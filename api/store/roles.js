@@ -2,7 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { createKeyspace, DDL } from '../../schema/migrate/cluster.js';
 import { connect } from './connect.js';
 import { reasonOf } from './reason.js';
-import { isForbidden } from './rights.js';
+import { isForbidden } from './permission-check.js';
 
 /**
  * Makes roles, by one that may: CQL_USERNAME. The keyspace has to be there before rights in it can be given, so it is

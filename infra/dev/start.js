@@ -36,7 +36,7 @@ export async function startDatabase({ config: { cql, dataDir }, parts, onStatus,
 
 /** @param {Context} context */
 export async function migrate({ root, env, onStatus, signal }) {
-  const child = startChild(join(root, 'api/migrate.js'), {
+  const child = startChild(join(root, 'api/commands/migrate.js'), {
     title: 'migration',
     env,
     onLine: onStatus,

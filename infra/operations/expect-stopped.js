@@ -1,4 +1,4 @@
-import { isSilent } from '../../api/heartbeat.js';
+import { isSilent } from '../../api/observability/heartbeat.js';
 import { readProcesses } from '../../api/store/processes.js';
 import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';

@@ -13,7 +13,7 @@ import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
 import { linesOf } from './lines.js';
 
 /** What the application and its commands are made of. */
-const FOLDERS = ['api', 'common', 'compare', 'schema', 'simulator', 'sizing'];
+const FOLDERS = ['api', 'common', 'schema', 'simulator', 'tools/sizing'];
 
 const LIMIT_MS = 120_000;
 

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createHost } from '../../api/ingest/sparkplug/host.js';
-import { EDGE_FILTERS } from '../../api/ingest/sparkplug/topic.js';
-import { subscribe } from '../../api/ingest/subscriber/subscriptions.js';
+import { EDGE_FILTERS } from '../../schema/sparkplug-topics.js';
+import { subscribe } from '../../api/mqtt/external/subscriptions.js';
 import { SETTINGS } from '../../common/settings-table.js';
 import { prepareBroker } from '../support/compose-broker.js';
 

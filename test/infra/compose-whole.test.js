@@ -98,12 +98,12 @@ test('what docker-compose.yml says works, in its order, and smoke.sh and Prometh
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
   const { CQL_PASSWORD_FILE: _, ...ofRoles } = environmentOf('roles', superuser);
   const first = {
-    script: /** @type {const} */ ('api/roles.js'),
+    script: /** @type {const} */ ('api/commands/roles.js'),
     environment: ofRoles,
     args: argumentsOf('roles'),
   };
   const second = {
-    script: /** @type {const} */ ('api/migrate.js'),
+    script: /** @type {const} */ ('api/commands/migrate.js'),
     environment: environmentOf('migrate'),
     args: [],
   };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createMetrics } from '../../api/metrics.js';
+import { createMetrics } from '../../api/observability/metrics.js';
 import { dashboardFiles } from '../../infra/monitoring/grafana/dashboards.js';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 import { documentedMetrics } from '../support/metrics-page.js';

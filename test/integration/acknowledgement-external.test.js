@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
-import { createMessageSource } from '../../api/ingest/message-source.js';
+import { createMessageSource } from '../../api/mqtt/index.js';
 import { connectStore } from '../../api/store/index.js';
 import { GROUPS, testAcknowledgements } from '../support/acknowledgement-order.js';
 import { HeldWrites } from '../support/held-writes.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createBirths } from '../../api/ingest/registry/births.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
-import { createPatience } from '../../api/patience.js';
+import { createPatience } from '../../api/store/retry.js';
 import { connectStore } from '../../api/store/index.js';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { compareLedger } from '../../compare/compare.js';
-import { openStore } from '../../compare/database.js';
+import { compareLedger } from '../../simulator/verify/compare.js';
+import { openStore } from '../../simulator/verify/database.js';
 import { groupOf, identifyDevice, uuidText } from '../../schema/ids.js';
 import { packBlock, visitBlock } from '../../schema/packed/block.js';
 import { bucketOf } from '../../schema/rules.js';
@@ -294,7 +294,7 @@ test('npm run compare says what is wrong, and its exit code too', async () => {
     LATEST_GROUPS: String(system.config.retention.latestGroups),
   };
   const run = async (path = ledgerPath) => {
-    const command = startCommand('compare/index.js', settings, ['--ledger', path]);
+    const command = startCommand('simulator/verify/index.js', settings, ['--ledger', path]);
     started.push(command);
     return command.ended;
   };

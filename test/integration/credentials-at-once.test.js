@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createKeeper } from '../../api/credentials/keeper.js';
-import { isSecret } from '../../api/credentials/secret.js';
+import { createKeeper } from '../../api/access/credentials/credential-service.js';
+import { isSecret } from '../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { startTestSystem } from '../support/system.js';
 
@@ -12,7 +12,7 @@ const ROUNDS = 12;
 let system;
 /** Each as another process has it. @type {Store[]} */
 let stores;
-/** @type {import('../../api/credentials/keeper.js').Keeper[]} */
+/** @type {import('../../api/access/credentials/credential-service.js').Keeper[]} */
 let keepers;
 beforeAll(async () => {
   system = await startTestSystem();
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const [here, there] = [() => keeper(0), () => keeper(1)];
 const keeper = (/** @type {number} */ at) =>
-  /** @type {import('../../api/credentials/keeper.js').Keeper} */ (keepers[at]);
+  /** @type {import('../../api/access/credentials/credential-service.js').Keeper} */ (keepers[at]);
 
 const identify = (/** @type {string} */ name) =>
   /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));

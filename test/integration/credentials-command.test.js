@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isSecret } from '../../api/credentials/secret.js';
+import { isSecret } from '../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { startCommand } from '../support/api-process.js';
 import { startTestSystem } from '../support/system.js';
@@ -31,7 +31,7 @@ async function runWith(more, ...args) {
     MQTT_PASSWORD: 'right',
     ...more,
   };
-  const { code, output } = await startCommand('api/credentials/index.js', settings, args).ended;
+  const { code, output } = await startCommand('api/commands/credentials/index.js', settings, args).ended;
   return { code, output, lines: output.trim().split('\n') };
 }
 

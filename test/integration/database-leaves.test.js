@@ -20,7 +20,7 @@ test.each(
   /** @type {const} */ ([
     ['api/index.js', 'FROM schema_version'],
     ['api/index.js', 'FROM device '],
-    ['api/migrate.js', 'FROM schema_version'],
+    ['api/commands/migrate.js', 'FROM schema_version'],
   ]),
 )(
   '%s ends with what an orchestrator tries again, when the database leaves at "%s"',

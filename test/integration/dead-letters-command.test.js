@@ -32,7 +32,7 @@ async function run(...args) {
     LATEST_GROUPS: String(retention.latestGroups),
     AUTO_REGISTER: 'false',
   };
-  const { code, output } = await startCommand('api/dead-letters/index.js', settings, args).ended;
+  const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
   const lines = output.trim().split('\n');
   // How far it is goes to standard error, and stands in between.
   return { code, output, lines: lines.filter((line) => !/^(looking at|replayed up to) /.test(line)) };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
-import { createMetrics } from '../../api/metrics.js';
+import { createMetrics } from '../../api/observability/metrics.js';
 import { connectStore } from '../../api/store/index.js';
-import { createTrustedClock } from '../../api/trusted-clock.js';
-import { createVitals } from '../../api/vitals.js';
+import { createTrustedClock } from '../../api/store/clock-guard.js';
+import { createVitals } from '../../api/observability/process-stats.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readSigns } from '../../api/vitals.js';
+import { readSigns } from '../../api/observability/process-stats.js';
 import { connectDevice } from '../support/device.js';
 import { openStream } from '../support/event-stream.js';
 import { startTestSystem } from '../support/system.js';

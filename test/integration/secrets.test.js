@@ -109,7 +109,7 @@ test('a database that asks nobody for a password is told of; roles cannot be mad
   for (const path of [migrate, serve]) writeFileSync(path, 'hush');
   const settings = { ...SECRETS, CQL_USERNAME: 'me', CQL_CONTACT_POINTS: sharedContactPoint() };
   const { code, output } = await startCommand(
-    'api/roles.js',
+    'api/commands/roles.js',
     { ...settings, CQL_KEYSPACE: direct.keyspace, MQTT_PASSWORD: '' },
     ['--migrate-password-file', migrate, '--serve-password-file', serve],
   ).ended;

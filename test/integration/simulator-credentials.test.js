@@ -30,7 +30,7 @@ function credentials(...args) {
     CQL_KEYSPACE: cql.keyspace,
     LATEST_GROUPS: String(retention.latestGroups),
   };
-  return startCommand('api/credentials/index.js', settings, args).ended;
+  return startCommand('api/commands/credentials/index.js', settings, args).ended;
 }
 
 /** @param {string[]} flags */

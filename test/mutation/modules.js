@@ -45,7 +45,7 @@ export const MODULES = [
   },
   {
     name: 'packing',
-    sources: ['api/packing'],
+    sources: ['api/history/packing'],
     integration: [
       ...integration('packing', 'packing-late', 'packing-processes'),
       ...thorough('history/whole'),
@@ -53,7 +53,7 @@ export const MODULES = [
   },
   {
     name: 'reading',
-    sources: ['api/reading'],
+    sources: ['api/history/reading'],
     integration: integration('http/series', 'http/paging-measurements', 'http/paging-history', 'http/export'),
   },
   {
@@ -78,12 +78,12 @@ export const MODULES = [
   },
   {
     name: 'HTTP access',
-    sources: ['api/http/access'],
+    sources: ['api/access/http'],
     integration: integration('http/access', 'http/access-sessions', 'http/access-limits', 'tls'),
   },
   {
     name: 'credentials',
-    sources: ['api/credentials'],
+    sources: ['api/access/credentials', 'api/commands/credentials'],
     integration: integration(
       'device-rights',
       'credentials-at-once',
@@ -92,7 +92,7 @@ export const MODULES = [
       'credentials-mosquitto',
     ),
   },
-  { name: 'compare', sources: ['compare'], integration: integration('compare') },
+  { name: 'compare', sources: ['simulator/verify'], integration: integration('compare') },
   {
     name: 'faults of the simulator',
     sources: ['simulator/faults'],

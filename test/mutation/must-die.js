@@ -106,31 +106,31 @@ export const MUST_DIE = [
   },
   // Packing and reading.
   {
-    file: 'api/packing/history-rows.js',
+    file: 'api/history/packing/history-rows.js',
     before: 'time === b.times[at] && Object.is(a.values[at], b.values[at])',
     after: 'time === b.times[at]',
     test: 'test/unit/packing.test.js',
   },
   {
-    file: 'api/packing/device-hour.js',
+    file: 'api/history/packing/device-hour.js',
     before: 'into.unreadable++;',
     after: '',
     test: 'test/unit/history/sensor-hour.test.js',
   },
   {
-    file: 'api/packing/behind.js',
+    file: 'api/history/packing/behind.js',
     before: 'Math.min(...packedUntil.values())',
     after: 'Math.max(...packedUntil.values())',
     test: 'test/unit/packing.test.js',
   },
   {
-    file: 'api/reading/hours.js',
+    file: 'api/history/reading/hours.js',
     before: 'exact: isExact(row) ? row.statistics : null,',
     after: 'exact: row.statistics,',
     test: 'test/unit/reading/hours.test.js',
   },
   {
-    file: 'api/reading/series/bins.js',
+    file: 'api/history/reading/series/bins.js',
     before: 'points.push({ ts: (first + bin) * width, min, max',
     after: 'points.push({ ts: (first + bin + 1) * width, min, max',
     test: 'test/unit/reading/bins.test.js',
@@ -175,13 +175,13 @@ export const MUST_DIE = [
   },
   // Credentials.
   {
-    file: 'api/credentials/rights.js',
+    file: 'api/access/credentials/permissions.js',
     before: '!WILDCARD.test(device) && (speaksFor',
     after: '(speaksFor',
     test: 'test/unit/credentials/rights.test.js',
   },
   {
-    file: 'api/credentials/guesses.js',
+    file: 'api/access/credentials/failed-logins.js',
     before: 'if (one) one.wrong++;',
     after: '',
     test: 'test/unit/credentials/accounts.test.js',
@@ -200,7 +200,7 @@ export const MUST_DIE = [
     test: 'test/unit/simulator/faults.test.js',
   },
   {
-    file: 'api/credentials/rights.js',
+    file: 'api/access/credentials/permissions.js',
     before: "if (filter.startsWith('$')) return false;",
     after: '',
     test: 'test/unit/credentials/rights.test.js',
@@ -215,14 +215,14 @@ export const MUST_DIE = [
   },
   {
     // S3
-    file: 'api/packing/first-pass.js',
+    file: 'api/history/packing/first-pass.js',
     before: 'await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);',
     after: 'await sensors.pack({ device, sensor, hour }, series, await clock.now(), found.unreadable);',
     test: 'test/unit/history/packer.test.js',
   },
   {
     // S4
-    file: 'api/packing/packer.js',
+    file: 'api/history/packing/packer.js',
     before: 'return packedUntil >= day + DAY_MS && now',
     after: 'return now',
     test: 'test/unit/history/packer.test.js',
@@ -242,15 +242,8 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/backpressure/median.test.js',
   },
   {
-    // S10
-    file: 'api/credentials/turnstile.js',
-    before: 'inside++',
-    after: 'inside--',
-    test: 'test/unit/credentials/turnstile.test.js',
-  },
-  {
     // S11
-    file: 'api/http/access/cookie.js',
+    file: 'api/access/http/cookie.js',
     before: "path: '/', secure }",
     after: "path: '/', secure: false }",
     test: 'test/unit/http/access/cookies.test.js',
@@ -264,7 +257,7 @@ export const MUST_DIE = [
   },
   {
     // S13
-    file: 'api/credentials/changes.js',
+    file: 'api/access/credentials/changes.js',
     before: 'if (became && wasGood) await onChange(became.deviceId);',
     after: '',
     test: 'test/unit/credentials/changes.test.js',
@@ -278,14 +271,14 @@ export const MUST_DIE = [
   },
   {
     // S18
-    file: 'compare/bitmap.js',
+    file: 'simulator/verify/bitmap.js',
     before: 'grown.set(bytes);',
     after: '',
     test: 'test/unit/compare/bitmap.test.js',
   },
   {
     // S18
-    file: 'compare/sensor.js',
+    file: 'simulator/verify/sensor.js',
     before: 'strange.length > 0 || beaten',
     after: 'strange.length > 0',
     test: 'test/unit/compare/compare.test.js',

@@ -6,13 +6,11 @@ import { importsOf } from '../support/imports.js';
 /** Folders that test files and what they import are in. */
 const FOLDERS = [
   'api',
-  'bench',
   'common',
-  'compare',
   'infra',
   'schema',
   'simulator',
-  'sizing',
+  'tools',
   'test',
   'web',
 ];

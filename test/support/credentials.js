@@ -1,6 +1,6 @@
 import mqtt from 'mqtt';
-import { createAccounts } from '../../api/credentials/accounts.js';
-import { createKeeper } from '../../api/credentials/keeper.js';
+import { createAccounts } from '../../api/access/credentials/accounts.js';
+import { createKeeper } from '../../api/access/credentials/credential-service.js';
 
 /** MQTT 3.1.1, table 3.1 */
 export const NOT_AUTHORIZED = 5;

@@ -27,7 +27,7 @@ export function useExternalBroker() {
     /** Takes what ends something, done after the test, before what was begun earlier is taken away */
     afterwards,
 
-    /** @param {Record<string, string>} [settings] @param {Partial<import('../../api/periods.js').Periods>} [periods] */
+    /** @param {Record<string, string>} [settings] @param {Partial<import('../../common/periods.js').Periods>} [periods] */
     async startSystem(settings, periods) {
       const system = await startTestSystem({ settings: { MQTT_URL: broker.url, ...settings }, periods });
       afterwards(() => system.stop());

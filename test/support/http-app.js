@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import express from 'express';
 import pino from 'pino';
-import { createAccess } from '../../api/http/access/index.js';
+import { createAccess } from '../../api/access/http/index.js';
 import { createApp } from '../../api/http/app.js';
 import { API_ROUTES } from '../../api/http/routes/index.js';
 import { serve } from '../../api/http/serve.js';
-import { createMetrics } from '../../api/metrics.js';
-import { createReadiness } from '../../api/readiness.js';
+import { createMetrics } from '../../api/observability/metrics.js';
+import { createReadiness } from '../../api/observability/readiness.js';
 import { send } from './http.js';
 
 /** Tokens of an application whose clients need one. */
@@ -52,7 +52,7 @@ const CALLER_ROUTES = /** @type {const} */ ([
  * @param {object} [options]
  * @param {Partial<typeof SETTINGS>} [options.settings]
  * @param {() => number} [options.clock] epoch ms
- * @param {import('../../api/http/access/rates.js').Rate} [options.attempts] wrong tokens of one address
+ * @param {import('../../api/access/http/rates.js').Rate} [options.attempts] wrong tokens of one address
  * @param {string} [options.secret] signs sessions
  * @param {import('pino').Logger} [options.logger]
  */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { compareLedger } from '../../compare/compare.js';
+import { compareLedger } from '../../simulator/verify/compare.js';
 import { identifyDevice, identifySensor, uuidText } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
 import { bucketOf } from '../../schema/rules.js';
@@ -14,7 +14,7 @@ export const HOUR_MS = 3_600_000;
 /** The first hour of a fleet's case, in epoch ms. */
 export const START = Date.UTC(2026, 10, 21, 10);
 
-/** @typedef {import('../../compare/compare.js').Result} Result */
+/** @typedef {import('../../simulator/verify/compare.js').Result} Result */
 
 /** @typedef {Array<[ts: number, value: number]>} Samples `ts` in epoch ms */
 /**
@@ -156,7 +156,7 @@ export function createLedgerCase(afterwards) {
       };
       return compareLedger({
         ledgerPath,
-        store: /** @type {import('../../compare/stored.js').Stored} */ (/** @type {unknown} */ (stored)),
+        store: /** @type {import('../../simulator/verify/stored.js').Stored} */ (/** @type {unknown} */ (stored)),
         groups: 4,
         ...options,
       });

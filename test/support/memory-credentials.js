@@ -1,4 +1,4 @@
-import { walkGroups } from '../../api/store/fleet/walk.js';
+import { walkGroups } from '../../api/store/devices/walk.js';
 import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 
 /** @typedef {import('../../api/store/credentials.js').Credential} Credential */

@@ -3,9 +3,9 @@ import { MessageDecoder } from '../../api/ingest/decode/index.js';
 import { createBirths } from '../../api/ingest/registry/births.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { createSparkplug } from '../../api/ingest/sparkplug/index.js';
-import { parseTopic } from '../../api/ingest/topics.js';
-import { createMetrics } from '../../api/metrics.js';
-import { createPatience } from '../../api/patience.js';
+import { parseTopic } from '../../schema/topics.js';
+import { createMetrics } from '../../api/observability/metrics.js';
+import { createPatience } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';
 

@@ -47,7 +47,7 @@ export function useMigrations() {
       return { ...settings, ...more };
     },
 
-    /** @param {'api/index.js' | 'api/migrate.js'} script @param {Settings} settings */
+    /** @param {'api/index.js' | 'api/commands/migrate.js'} script @param {Settings} settings */
     run(script, settings) {
       const command = startCommand(script, settings);
       afterwards(() => command.kill());

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { persistentOn, runMosquitto, stopMosquitto } from '../../bench/stand/mosquitto.js';
+import { persistentOn, runMosquitto, stopMosquitto } from '../../tools/bench/stand/mosquitto.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 
 // Debian keeps the broker out of the PATH of ordinary users.

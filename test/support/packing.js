@@ -1,10 +1,10 @@
 import pino from 'pino';
-import { createBehind } from '../../api/packing/behind.js';
-import { createPacker } from '../../api/packing/packer.js';
-import { createSteps } from '../../api/packing/steps.js';
-import { createPatience } from '../../api/patience.js';
+import { createBehind } from '../../api/history/packing/behind.js';
+import { createPacker } from '../../api/history/packing/packer.js';
+import { createSteps } from '../../api/history/packing/steps.js';
+import { createPatience } from '../../api/store/retry.js';
 
-/** Nobody else packs. @type {import('../../api/packing/leases.js').Leases} */
+/** Nobody else packs. @type {import('../../api/history/packing/leases.js').Leases} */
 const ALONE = {
   async hold(_group, work) {
     await work();
@@ -19,7 +19,7 @@ const ALONE = {
  * @param {Pick<import('../../api/store/index.js').Store, 'packing' | 'packProgress'>} parts.store
  * @param {number} parts.groups
  * @param {() => number} parts.clock epoch ms, held by the test
- * @param {import('../../api/packing/leases.js').Leases} [parts.leases] default: nobody else packs
+ * @param {import('../../api/history/packing/leases.js').Leases} [parts.leases] default: nobody else packs
  * @param {() => boolean} [parts.isPressed]
  */
 export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {

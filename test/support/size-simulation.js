@@ -2,12 +2,12 @@ import { decode } from '../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../api/ingest/decode/message-batch.js';
 import { createLatestWriter } from '../../api/ingest/latest-writer.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
-import { createRowWrites } from '../../bench/contenders/row-writes.js';
+import { createRowWrites } from '../../tools/bench/contenders/row-writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { MESSAGE_ROW_BYTES, partsFor, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 import { createRandom } from '../../simulator/random.js';
-import { samplesPerMessage } from '../../sizing/traffic.js';
+import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 
 /** Where the simulated hours begin: epoch ms. */
 const START = Date.UTC(2026, 10, 21);
@@ -19,7 +19,7 @@ const WRITES = { packed: createSampleWrites, rows: createRowWrites };
  * laid out as rows by ingest's own code, and counted where the driver would send them. Each device begins at a
  * moment of its own.
  *
- * @param {import('../../sizing/traffic.js').Fleet} fleet a small one
+ * @param {import('../../tools/sizing/traffic.js').Fleet} fleet a small one
  * @param {'packed' | 'rows'} way
  * @param {number} hours
  */
@@ -79,7 +79,7 @@ const countingSession = (sent) =>
     },
   });
 
-/** @param {import('../../sizing/traffic.js').Fleet} fleet @param {number} hours */
+/** @param {import('../../tools/sizing/traffic.js').Fleet} fleet @param {number} hours */
 function* messagesOf(fleet, hours) {
   const random = createRandom(14);
   const samples = samplesPerMessage(fleet);

@@ -1,6 +1,6 @@
-import { markdownTable } from '../../bench/report/table.js';
+import { markdownTable } from '../../tools/bench/report/table.js';
 import { groupsFor, packersFor, partitionsOf, ratesOf, tablesOf } from '../../schema/sizes.js';
-import { bytesText, countText } from '../../sizing/text.js';
+import { bytesText, countText } from '../../tools/sizing/text.js';
 
 const FLEETS = { '1 thousand': 1e3, '1 million': 1e6, '1 billion': 1e9 };
 

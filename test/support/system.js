@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { PERIODS_MS } from '../../api/periods.js';
+import { PERIODS_MS } from '../../common/periods.js';
 import { connect } from '../../api/store/connect.js';
 import { connectStore } from '../../api/store/index.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
@@ -22,8 +22,8 @@ const NEVER_MS = 86_400_000;
  * @param {Record<string, string>} [options.settings] as in the environment, on top of a test's own
  * @param {() => number} [options.clock] epoch ms
  * @param {(error: Error) => void} [options.onFatal]
- * @param {Partial<import('../../api/periods.js').Periods>} [options.periods] ms
- * @param {import('../../api/http/access/rates.js').Rate} [options.wrongTokens]
+ * @param {Partial<import('../../common/periods.js').Periods>} [options.periods] ms
+ * @param {import('../../api/access/http/rates.js').Rate} [options.wrongTokens]
  * @param {import('pino').Logger} [options.logger] for who reads what it says
  * @param {Parameters<typeof startSystem>[0]['openStore']} [options.openStore]
  * @param {Parameters<typeof startSystem>[0]['openSource']} [options.openSource]

@@ -2,23 +2,23 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { shapeOf } from '../../bench/load/shapes.js';
-import { measureRate } from '../../bench/measure/rate.js';
-import { createLivePart } from '../../bench/parts/live.js';
-import { createPackingPart } from '../../bench/parts/packing.js';
-import { createReadingPart } from '../../bench/parts/reading.js';
-import { createReadingDiskPart } from '../../bench/parts/reading-disk.js';
-import { openConnection } from '../../bench/publisher/connection.js';
-import { startDatabase } from '../../bench/stand/database.js';
-import { openStand } from '../../bench/stand/index.js';
-import { targetsTable } from '../../bench/targets.js';
+import { shapeOf } from '../../tools/bench/load/shapes.js';
+import { measureRate } from '../../tools/bench/measure/rate.js';
+import { createLivePart } from '../../tools/bench/parts/live.js';
+import { createPackingPart } from '../../tools/bench/parts/packing.js';
+import { createReadingPart } from '../../tools/bench/parts/reading.js';
+import { createReadingDiskPart } from '../../tools/bench/parts/reading-disk.js';
+import { openConnection } from '../../tools/bench/publisher/connection.js';
+import { startDatabase } from '../../tools/bench/stand/database.js';
+import { openStand } from '../../tools/bench/stand/index.js';
+import { targetsTable } from '../../tools/bench/targets.js';
 import { ENGINE_DIR } from '../support/engine.js';
 
 /** @type {string} */
 let dir;
 /** @type {Awaited<ReturnType<typeof startDatabase>>} of our own: bytes on disk are told by nodetool, and it speaks TLS */
 let database;
-/** @type {import('../../bench/stand/index.js').Stand} */
+/** @type {import('../../tools/bench/stand/index.js').Stand} */
 let stand;
 
 const flags = { only: [], shapes: [], rounds: 1, runMs: 300, watchMs: 0, warmMs: 0, inFlight: [], bootMs: 0 };
@@ -102,7 +102,7 @@ test('readers of the live stream see what is published', async () => {
 });
 
 describe('a guarded line', () => {
-  const shape = /** @type {import('../../bench/load/shapes.js').Shape} */ (shapeOf('4x10', devices));
+  const shape = /** @type {import('../../tools/bench/load/shapes.js').Shape} */ (shapeOf('4x10', devices));
 
   /** @param {string} url @param {{ ca?: string }} [options] */
   async function comeAsStranger(url, options) {

@@ -2,19 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { shapeOf } from '../../bench/load/shapes.js';
-import { measureRate } from '../../bench/measure/rate.js';
-import { storedSamples } from '../../bench/measure/stored.js';
-import { openStand } from '../../bench/stand/index.js';
+import { shapeOf } from '../../tools/bench/load/shapes.js';
+import { measureRate } from '../../tools/bench/measure/rate.js';
+import { storedSamples } from '../../tools/bench/measure/stored.js';
+import { openStand } from '../../tools/bench/stand/index.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 
 /** @type {string} */
 let dir;
-/** @type {import('../../bench/stand/index.js').Stand} */
+/** @type {import('../../tools/bench/stand/index.js').Stand} */
 let stand;
 
-const shape = /** @type {import('../../bench/load/shapes.js').Shape} */ (shapeOf('4x10', 20));
+const shape = /** @type {import('../../tools/bench/load/shapes.js').Shape} */ (shapeOf('4x10', 20));
 // The pid is one whose CPU can be read; whose it is does not matter here.
 const timing = { database: process.pid, warmMs: 0, forMs: 1000 };
 

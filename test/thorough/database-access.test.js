@@ -69,7 +69,7 @@ async function open(settings) {
 }
 
 /** @param {string[]} args @param {Record<string, string>} [settings] */
-const makeRoles = (args, settings = superuser) => startCommand('api/roles.js', settings, args).ended;
+const makeRoles = (args, settings = superuser) => startCommand('api/commands/roles.js', settings, args).ended;
 
 /** The passwords, each in a file of its own. */
 function passwordFlags() {
@@ -112,7 +112,7 @@ describe('CQL with TLS', () => {
     afterwards(() => elsewhere.close());
     const address = /** @type {import('node:net').AddressInfo} */ (elsewhere.address());
     const settings = { ...superuser, CQL_CONTACT_POINTS: `127.0.0.2:${address.port}` };
-    const { code, output } = await startCommand('api/migrate.js', {
+    const { code, output } = await startCommand('api/commands/migrate.js', {
       ...settings,
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
     }).ended;
@@ -175,17 +175,17 @@ describe('roles', () => {
       );
       await admin.execute('CREATE TABLE other.secret (id int PRIMARY KEY)');
 
-      const early = await startCommand('api/migrate.js', roles.serve).ended;
+      const early = await startCommand('api/commands/migrate.js', roles.serve).ended;
       expect(early).toMatchObject({
         code: 78,
         output: expect.stringMatching(/millrace_serve has not the rights .*npm run roles/),
       });
-      const migrated = await startCommand('api/migrate.js', roles.migrate).ended;
+      const migrated = await startCommand('api/commands/migrate.js', roles.migrate).ended;
       expect(migrated).toMatchObject({
         code: 0,
         output: expect.stringContaining('The schema went from version 0'),
       });
-      expect(await startCommand('api/migrate.js', roles.migrate).ended).toMatchObject({ code: 0 });
+      expect(await startCommand('api/commands/migrate.js', roles.migrate).ended).toMatchObject({ code: 0 });
 
       await serves();
       expect(await saidAtStart(roles.serve)).not.toMatch(/"username":/);

@@ -36,7 +36,7 @@ test('a new keyspace gets every table, with TTL, windows and gc_grace as the rul
 test.each([2, 5])('%i processes at once: one works, the others wait, all end well', async (count) => {
   const settings = migrations.fresh();
   const ended = await Promise.all(
-    Array.from({ length: count }, () => migrations.run('api/migrate.js', settings)),
+    Array.from({ length: count }, () => migrations.run('api/commands/migrate.js', settings)),
   );
   for (const command of ended) expect(command).toEqual({ ...command, code: 0 });
   expect(ended.map(({ output }) => output).join()).toContain('one copy of everything');
@@ -92,7 +92,7 @@ test('a migration that broke half-way is taken up again', async () => {
   ]) {
     await migrations.execute(statement);
   }
-  const { code } = await migrations.run('api/migrate.js', settings);
+  const { code } = await migrations.run('api/commands/migrate.js', settings);
   expect(code).toBe(0);
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
@@ -133,7 +133,7 @@ test('the lock of a process that died is waited for, with a word, and expires', 
   await migrations.execute(
     `UPDATE ${settings.CQL_KEYSPACE}.installation USING TTL 5 SET lock_owner = 'dead:1' WHERE part = 'millrace' IF lock_owner = null`,
   );
-  const { code, output } = await migrations.run('api/migrate.js', settings);
+  const { code, output } = await migrations.run('api/commands/migrate.js', settings);
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).toContain('another process changes the schema (dead:1); waiting');
 });
@@ -163,7 +163,7 @@ test('migrate: a keyspace that version 0.1 made: refused, and nothing is changed
     `UPDATE ${settings.CQL_KEYSPACE}.schema_version SET name = '003-measurements.cql' WHERE part = 'millrace' AND version = 3`,
   );
   const before = await migrations.tablesOf(settings.CQL_KEYSPACE);
-  for (const script of /** @type {const} */ (['api/migrate.js', 'api/index.js'])) {
+  for (const script of /** @type {const} */ (['api/commands/migrate.js', 'api/index.js'])) {
     const { code, output } = await migrations.run(script, settings);
     expect(output).toContain('Millrace 0.1 made the keyspace');
     expect(code).toBe(73);

@@ -28,7 +28,7 @@ describe('settings that differ from those of the database', () => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const changed = { ...settings, BATCH_DAYS: '90', HISTORY_DAYS: '400' };
-    const { code, output } = await migrations.run('api/migrate.js', changed);
+    const { code, output } = await migrations.run('api/commands/migrate.js', changed);
     expect({ code, output }).toMatchObject({ code: 0 });
     const tables = await migrations.tablesOf(settings.CQL_KEYSPACE);
     expect(tables['message']).toMatchObject({ ttl: 90 * 86_400, window: '3 DAYS' });
@@ -42,7 +42,7 @@ describe('settings that differ from those of the database', () => {
     });
     await store.close();
 
-    const regrouped = await migrations.run('api/migrate.js', { ...changed, LATEST_GROUPS: '8' });
+    const regrouped = await migrations.run('api/commands/migrate.js', { ...changed, LATEST_GROUPS: '8' });
     expect(regrouped.code).toBe(73);
     expect(regrouped.output).toContain('LATEST_GROUPS is 16 for ever');
   });
@@ -82,7 +82,7 @@ describe('a schema that npm start cannot work with', () => {
 });
 
 describe('a database that cannot be reached as set', () => {
-  test.each(/** @type {const} */ (['api/index.js', 'api/migrate.js']))(
+  test.each(/** @type {const} */ (['api/index.js', 'api/commands/migrate.js']))(
     '%s: one clear sentence, naming the setting',
     async (script) => {
       const settings = migrations.fresh();
@@ -114,13 +114,13 @@ describe('a database that cannot be reached as set', () => {
       };
       const right = { ...settings, CQL_PASSWORD: 'cassandra' };
       // The first role is made some seconds after the start.
-      await until(async () => (await migrations.run('api/migrate.js', right)).code === 0, {
+      await until(async () => (await migrations.run('api/commands/migrate.js', right)).code === 0, {
         withinMs: 60_000,
       });
-      const { code, output } = await migrations.run('api/migrate.js', settings);
+      const { code, output } = await migrations.run('api/commands/migrate.js', settings);
       expect(code).toBe(78);
       expect(output).toMatch(/^The database at .* refuses CQL_USERNAME and CQL_PASSWORD: .*\n$/);
-      const nobody = await migrations.run('api/migrate.js', { CQL_CONTACT_POINTS: engine.contactPoint });
+      const nobody = await migrations.run('api/commands/migrate.js', { CQL_CONTACT_POINTS: engine.contactPoint });
       expect(nobody.code).toBe(78);
       expect(nobody.output).toContain('CQL_USERNAME');
     } finally {

@@ -16,7 +16,7 @@ const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
  * acknowledged.
  *
  * @param {Record<string, string>} [settings]
- * @param {Partial<import('../../api/periods.js').Periods>} [periods] ms
+ * @param {Partial<import('../../common/periods.js').Periods>} [periods] ms
  */
 async function startBetweenWires(settings, periods) {
   const cql = await startCql();

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { boundConnections } from '../../api/connection-bounds.js';
-import { createMetrics } from '../../api/metrics.js';
+import { boundConnections } from '../../api/access/connection-limits.js';
+import { createMetrics } from '../../api/observability/metrics.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { readSeries } from '../support/metrics.js';
 import { createStrangers } from '../support/strangers.js';
@@ -13,7 +13,7 @@ const NEVER_MS = 86_400_000;
 const afterwards = useCleanUps();
 const strangers = createStrangers(afterwards);
 
-/** @param {'mqtt' | 'http'} listener @param {import('../../api/connection-bounds.js').Bounds} bounds */
+/** @param {'mqtt' | 'http'} listener @param {import('../../api/access/connection-limits.js').Bounds} bounds */
 async function listen(listener, bounds) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createServer((socket) => socket.on('error', () => {}));

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createInstallationStats } from '../../api/installation-stats.js';
-import { createLatencyCounts } from '../../api/vitals.js';
+import { createInstallationStats } from '../../api/live/installation-stats.js';
+import { createLatencyCounts } from '../../api/observability/process-stats.js';
 import { until } from '../support/until.js';
 
-/** @typedef {import('../../api/vitals.js').VitalSigns} VitalSigns */
+/** @typedef {import('../../api/observability/process-stats.js').VitalSigns} VitalSigns */
 
 /** @param {number} rate @param {number[]} commits ms @returns {VitalSigns} */
 function signsOf(rate, commits = []) {

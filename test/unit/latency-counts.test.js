@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BUCKETS, createLatencyCounts } from '../../api/vitals.js';
+import { BUCKETS, createLatencyCounts } from '../../api/observability/process-stats.js';
 
 /** @param {number[]} times ms */
 function countsOf(times) {

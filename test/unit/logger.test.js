@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createLogger } from '../../api/logger.js';
+import { createLogger } from '../../api/observability/logger.js';
 
 const EVERY_MS = 10_000;
 

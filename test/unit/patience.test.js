@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { PatientRetryPolicy } from '../../api/store/patience.js';
+import { PatientRetryPolicy } from '../../api/store/retry-policy.js';
 
 const { errors, policies } = cassandra;
 const { retry, rethrow } = /** @type {any} */ (policies.retry.RetryPolicy).retryDecision;

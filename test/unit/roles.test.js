@@ -35,7 +35,7 @@ test.each([
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
     ([, name]) => name,
   );
-  const help = spawnSync(process.execPath, ['api/roles.js', '--help'], { encoding: 'utf8' }).stderr;
+  const help = spawnSync(process.execPath, ['api/commands/roles.js', '--help'], { encoding: 'utf8' }).stderr;
   const made = /--manager-role .*\((\w+)\)/.exec(help)?.[1];
   expect(made).toBeDefined();
   expect(said).toEqual([made]);

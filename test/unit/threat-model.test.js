@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { PIECE_BYTES } from '../../api/http/answers.js';
 import { MOST_AT_ONCE } from '../../api/http/places.js';
 import { BOUNDS } from '../../api/http/server.js';
-import { PERIODS_MS } from '../../api/periods.js';
+import { PERIODS_MS } from '../../common/periods.js';
 
 const root = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ file) => readFileSync(new URL(file, root), 'utf8');

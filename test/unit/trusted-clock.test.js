@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createTrustedClock } from '../../api/trusted-clock.js';
+import { createTrustedClock } from '../../api/store/clock-guard.js';
 
 const PERIODS = { trusted: 5, distrusted: 5 };
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
-import { COOKIE } from '../access/cookie.js';
+import { COOKIE } from '../../access/http/cookie.js';
 import { componentSchemas, refTo } from './components.js';
 import { TAGS } from './operation.js';
 import { pathParameters, queryParameters } from './parameters.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { MOST_DEVICES } from '../../credentials/keeper.js';
-import { BUCKETS } from '../../vitals.js';
+import { MOST_DEVICES } from '../../access/credentials/credential-service.js';
+import { BUCKETS } from '../../observability/process-stats.js';
 import { SCHEMAS } from './schemas.js';
 
 /**

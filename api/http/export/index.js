@@ -35,10 +35,10 @@ export function exportType(req, format) {
  * @param {import('express').Request} req
  * @param {import('express').Response} res
  * @param {object} of
- * @param {Pick<import('../../reading/index.js').Reading, 'all'>} of.reading
+ * @param {Pick<import('../../history/reading/index.js').Reading, 'all'>} of.reading
  * @param {import('../places.js').Places} of.places
  * @param {ExportType} of.type
- * @param {import('../../reading/hours.js').Sensor} of.key
+ * @param {import('../../history/reading/hours.js').Sensor} of.key
  * @param {Parameters<typeof fileName>[0]} of.sensor
  * @param {{ from: number, to: number }} of.range
  * @param {'asc' | 'desc'} of.order

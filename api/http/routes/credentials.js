@@ -94,5 +94,5 @@ const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => 
   changed_at: formatTime(changedAt),
 });
 
-/** @param {import('../../credentials/keeper.js').Issued} issued */
+/** @param {import('../../access/credentials/credential-service.js').Issued} issued */
 const issuedItem = ({ credential, secret }) => ({ ...credentialItem(credential), secret });

@@ -1,6 +1,6 @@
 /**
  * @typedef {object} DocumentParts
- * @property {import('../access/index.js').Access} access
+ * @property {import('../../access/http/index.js').Access} access
  * @property {object} openApi
  * @property {object} asyncApi
  */

@@ -1,8 +1,8 @@
 /**
  * @typedef {object} ServiceParts
- * @property {import('../access/index.js').Access} access
- * @property {import('../../readiness.js').Readiness} readiness
- * @property {import('../../metrics.js').Metrics} metrics
+ * @property {import('../../access/http/index.js').Access} access
+ * @property {import('../../observability/readiness.js').Readiness} readiness
+ * @property {import('../../observability/metrics.js').Metrics} metrics
  */
 
 /** `GET /healthz` @returns {import('express').RequestHandler} */

@@ -59,7 +59,7 @@ function readSignIn(text) {
   }
 }
 
-/** @param {import('../access/index.js').Access} access @param {import('../access/index.js').Caller} caller */
+/** @param {import('../../access/http/index.js').Access} access @param {import('../../access/http/index.js').Caller} caller */
 const sessionItem = ({ isRequired }, { scopes, endsAt }) => ({
   required: isRequired,
   scopes,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EVERY_DEVICE } from '../../live/messages.js';
 import { latestItem } from '../items.js';
 import { createDelta, createSnapshot, readEventId } from './frames.js';
-import { createKnown } from './known.js';
+import { createKnown } from './latest-cache.js';
 import { createReadings } from './readings.js';
 import { snapshotOf } from './snapshot.js';
 import { follows } from './subscription.js';
@@ -21,7 +21,7 @@ import { follows } from './subscription.js';
  * @property {{ coalesce: number, heal: number }} periods ms
  * @property {() => number} clock epoch ms
  * @property {import('pino').Logger} logger
- * @property {import('../../metrics.js').Metrics} metrics
+ * @property {import('../../observability/metrics.js').Metrics} metrics
  */
 
 /**
@@ -76,7 +76,7 @@ export function createChannel(subscription, { store, live, groups, limit, period
     if (reader.isOpen() && reader.position < known.position) tellSoon();
   }
 
-  /** @type {import('../../live/local-link.js').Listener} */
+  /** @type {import('../../live/local-transport.js').Listener} */
   function hear(items, committedAt) {
     for (const item of items) if (follows(subscription, item) && known.hear(item, committedAt)) tellSoon();
   }

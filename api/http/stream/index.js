@@ -104,7 +104,7 @@ export function createStream(parts, periods = PERIODS_MS) {
  * @param {number} now epoch ms
  */
 function endWith(res, reader, now) {
-  /** @type {import('../access/index.js').Caller} */
+  /** @type {import('../../access/http/index.js').Caller} */
   const { endsAt } = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }

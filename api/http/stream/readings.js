@@ -1,4 +1,4 @@
-/** @typedef {import('../../store/fleet/index.js').LatestRow} LatestRow */
+/** @typedef {import('../../store/devices/index.js').LatestRow} LatestRow */
 
 /** A reading that failed is tried again after this long, in ms, or after the usual time where that is shorter. */
 const AGAIN_MS = 5000;

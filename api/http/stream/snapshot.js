@@ -6,10 +6,10 @@ const PAGE = 1000;
 /**
  * The latest values of everything that a reader follows, in pages.
  *
- * @param {import('../../store/fleet/index.js').Fleet} fleet
+ * @param {import('../../store/devices/index.js').Fleet} fleet
  * @param {number} groups
  * @param {import('./subscription.js').Subscription} subscription
- * @returns {AsyncGenerator<import('../../store/fleet/index.js').LatestRow[]>}
+ * @returns {AsyncGenerator<import('../../store/devices/index.js').LatestRow[]>}
  */
 export async function* snapshotOf(fleet, groups, { everything, devices, sensors }) {
   if (everything) yield* wholeFleet(fleet);
@@ -27,7 +27,7 @@ export async function* snapshotOf(fleet, groups, { everything, devices, sensors 
   for (const [group, keys] of byGroup) yield await fleet.latestOfSensors(group, keys);
 }
 
-/** @param {import('../../store/fleet/index.js').Fleet} fleet */
+/** @param {import('../../store/devices/index.js').Fleet} fleet */
 async function* wholeFleet(fleet) {
   let after = null;
   do {

@@ -1,4 +1,4 @@
-import { isBirth, isDeath } from '../sparkplug/topic.js';
+import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 
 /**
  * @template T
@@ -96,12 +96,12 @@ export class DeviceQueue {
 /**
  * An edge node and its devices share one sequence, so they share a queue.
  *
- * @param {import('../topics.js').Topic} topic
+ * @param {import('../../../schema/topics.js').Topic} topic
  * @param {import('../../../schema/ids.js').Identity} identity of the device
  * @returns {string}
  */
 export const queueKeyOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
 
-/** @param {import('../topics.js').Topic} topic @returns {boolean} whether later messages of the device wait for it */
+/** @param {import('../../../schema/topics.js').Topic} topic @returns {boolean} whether later messages of the device wait for it */
 export const isBarrier = ({ kind, sparkplug }) =>
   kind === 'birth' || (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));

@@ -1,5 +1,5 @@
 import { readBirth } from '../registry/birth-message.js';
-import { parseTopic } from '../topics.js';
+import { parseTopic } from '../../../schema/topics.js';
 
 /** @typedef {import('../../../schema/ids.js').Identity} Identity */
 /** @typedef {import('./index.js').Handler} Handler */
@@ -10,11 +10,11 @@ import { parseTopic } from '../topics.js';
  * @param {import('../registry/births.js').Births} parts.births
  * @param {import('../registry/events.js').Events} parts.events
  * @param {import('./index.js').Sightings} parts.sightings
- * @param {import('../strays.js').Strays} parts.strays
+ * @param {import('../awaiting-registration.js').Strays} parts.strays
  * @param {import('../pipeline.js').IngestPipeline} parts.measurements
  * @param {Handler} parts.status
  * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
- * @param {import('../../metrics.js').Metrics} parts.metrics
+ * @param {import('../../observability/metrics.js').Metrics} parts.metrics
  * @returns {Handler}
  */
 export function createBirthHandler(parts) {

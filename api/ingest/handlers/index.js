@@ -8,8 +8,8 @@ import { createStatusHandler } from './status.js';
 
 /** @typedef {import('../../../schema/ids.js').Identity} Identity */
 /** @typedef {import('../ingest-result.js').IngestResult} IngestResult */
-/** @typedef {import('../topics.js').Topic} Topic */
-/** @typedef {import('../topics.js').EdgeTopic} EdgeTopic */
+/** @typedef {import('../../../schema/topics.js').Topic} Topic */
+/** @typedef {import('../../../schema/topics.js').EdgeTopic} EdgeTopic */
 
 /**
  * A refused message that is stored now. Its relative times count from its first receipt. Its age counts from now.
@@ -39,16 +39,16 @@ import { createStatusHandler } from './status.js';
  * @param {object} deps
  * @param {import('../../../common/settings.js').Config} deps.config
  * @param {import('../../store/index.js').Store} deps.store
- * @param {import('../../patience.js').Patience} deps.patience
+ * @param {import('../../store/retry.js').Patience} deps.patience
  * @param {import('../registry/index.js').Registry} deps.registry
  * @param {import('../decode/index.js').MessageDecoder} deps.decoder
  * @param {import('../pipeline.js').IngestPipeline} deps.measurements
  * @param {import('../latest-writer.js').LastSeen} deps.lastSeen
  * @param {import('../dead-letter-box.js').DeadLetterBox} deps.deadLetters
- * @param {import('../strays.js').Strays} deps.strays
- * @param {import('../message-source.js').Send} deps.send
+ * @param {import('../awaiting-registration.js').Strays} deps.strays
+ * @param {import('../pipeline.js').Send} deps.send
  * @param {() => number} deps.clock epoch ms
- * @param {import('../../metrics.js').Metrics} deps.metrics
+ * @param {import('../../observability/metrics.js').Metrics} deps.metrics
  */
 export function createHandlers(deps) {
   const { config, store, patience, registry, decoder, measurements, lastSeen, deadLetters, strays, send } =

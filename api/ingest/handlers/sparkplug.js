@@ -14,7 +14,7 @@ import { notReplayable, resultOf } from '../ingest-result.js';
  * @param {import('../pipeline.js').IngestPipeline} parts.measurements
  * @param {import('./index.js').Sightings} parts.sightings
  * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
- * @returns {import('./index.js').Handler<import('../topics.js').EdgeTopic>}
+ * @returns {import('./index.js').Handler<import('../../../schema/topics.js').EdgeTopic>}
  */
 export function createSparkplugHandler(parts) {
   const { sparkplug, registry, births, statuses, events, measurements } = parts;

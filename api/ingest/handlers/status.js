@@ -6,7 +6,7 @@ import { readStatus } from '../registry/status.js';
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../registry/status.js').Statuses} parts.statuses
  * @param {import('./index.js').Sightings} parts.sightings
- * @param {import('../strays.js').Strays} parts.strays
+ * @param {import('../awaiting-registration.js').Strays} parts.strays
  * @returns {import('./index.js').Handler}
  */
 export function createStatusHandler({ registry, statuses, sightings, strays }) {

@@ -16,7 +16,7 @@ import { sessionStamp } from './stamps.js';
  * @param {object} parts
  * @param {import('./index.js').Registry} parts.registry
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  * @param {() => number} parts.clock epoch ms
  */
 export function createBirths({ registry, store, patience, clock }) {

@@ -4,7 +4,7 @@
  *
  * @param {object} parts
  * @param {import('../../store/events.js').EventStore} parts.store
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  */
 export function createEvents({ store, patience }) {
   return {

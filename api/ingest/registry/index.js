@@ -16,7 +16,7 @@ import { firstMessageStamp } from './stamps.js';
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {{ autoRegister: boolean, autoRegisterMax: number }} parts.limits
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  * @param {() => number} parts.clock epoch ms
  */
 export function createRegistry({ store, groups, limits, patience, clock }) {

@@ -11,7 +11,7 @@ const WRITES_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  * @param {() => number} parts.clock epoch ms
  */
 export function createSensorWriter({ store, patience, clock }) {

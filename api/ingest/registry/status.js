@@ -32,7 +32,7 @@ function parse(text) {
  * @param {object} parts
  * @param {import('./index.js').Registry} parts.registry
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  * @param {import('./events.js').Events} parts.events
  */
 export function createStatuses({ registry, store, patience, events }) {

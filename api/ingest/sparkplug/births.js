@@ -11,7 +11,7 @@ import { bdSeqOf, readMetrics } from './metrics.js';
  * @param {object} parts
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
  * @param {import('../decode/index.js').MessageDecoder} parts.decoder
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  * @param {import('./definition-book.js').DefinitionBook} parts.book
  * @param {import('./node-devices.js').NodeDevices} parts.devices
  */

@@ -16,7 +16,7 @@ const MOST_METRICS = 300_000;
  *
  * @param {object} parts
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  * @param {number} parts.historyDays for which the database keeps them
  */
 export function createDefinitionBook({ store, patience, historyDays }) {

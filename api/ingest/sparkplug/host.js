@@ -1,4 +1,4 @@
-import { stateTopic } from './topic.js';
+import { stateTopic } from '../../../schema/sparkplug-topics.js';
 
 /**
  * What a host application tells edge nodes of itself: whether it is online, retained, with QoS 1. A node that has it as

@@ -8,11 +8,11 @@ import { createNodeDevices } from './node-devices.js';
 import { createNodes } from './nodes.js';
 import { decodePayload } from './payload/payload.js';
 import { createRebirths } from './rebirths.js';
-import { isBirth, isDeath } from './topic.js';
+import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
 
 /** @typedef {import('../../../schema/ids.js').Identity} Identity */
-/** @typedef {import('./topic.js').SparkplugTopic} SparkplugTopic */
+/** @typedef {import('../../../schema/sparkplug-topics.js').SparkplugTopic} SparkplugTopic */
 /** @typedef {import('./turn.js').Said} Said */
 
 /**
@@ -23,11 +23,11 @@ import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../decode/index.js').MessageDecoder} parts.decoder
- * @param {import('../../patience.js').Patience} parts.patience
- * @param {import('../message-source.js').Send} parts.send
+ * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {import('../pipeline.js').Send} parts.send
  * @param {number} parts.historyDays
  * @param {() => number} parts.clock epoch ms
- * @param {import('../../metrics.js').Metrics} parts.metrics
+ * @param {import('../../observability/metrics.js').Metrics} parts.metrics
  */
 export function createSparkplug(parts) {
   const { store, registry, decoder, patience, send, historyDays, clock, metrics } = parts;

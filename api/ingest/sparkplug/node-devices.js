@@ -9,7 +9,7 @@ import { identifyDevice } from '../../../schema/ids.js';
  * @param {object} parts
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
  * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  */
 export function createNodeDevices({ store, registry, patience }) {
   return {

@@ -20,7 +20,7 @@ const MOST_NODES = 50_000;
  *
  * @param {object} parts
  * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../../patience.js').Patience} parts.patience
+ * @param {import('../../store/retry.js').Patience} parts.patience
  */
 export function createNodes({ store, patience }) {
   /** @type {LRUCache<string, Node>} by id */

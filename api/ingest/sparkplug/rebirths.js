@@ -11,7 +11,7 @@ const MOST_NODES = 100_000;
  * Asks edge nodes to be born anew (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb).
  *
  * @param {object} parts
- * @param {import('../message-source.js').Send} parts.send
+ * @param {import('../pipeline.js').Send} parts.send
  * @param {() => number} parts.clock epoch ms
  * @param {() => void} parts.onRequest
  */

@@ -5,7 +5,7 @@
  *
  * @typedef {object} Turn
  * @property {import('../pipeline.js').Message} message
- * @property {import('./topic.js').SparkplugTopic} topic
+ * @property {import('../../../schema/sparkplug-topics.js').SparkplugTopic} topic
  * @property {Identity} identity of the device, or of the node where it speaks for itself
  * @property {Identity} nodeIdentity
  * @property {import('./nodes.js').Node} node
@@ -28,7 +28,7 @@ export const NOTHING = { birth: null, ended: [], batch: null };
 /**
  * A node's death has no number (tck-id-payloads-ndeath-seq), and its birth begins anew.
  *
- * @param {import('./topic.js').SparkplugTopic} topic
+ * @param {import('../../../schema/sparkplug-topics.js').SparkplugTopic} topic
  * @returns {boolean} whether the message is one of the sequence that a birth has begun
  */
 export const isOfSequence = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMessageSource } from '../../../api/ingest/message-source.js';
-import { createLogger } from '../../../api/logger.js';
+import { createMessageSource } from '../../../api/mqtt/index.js';
+import { createLogger } from '../../../api/observability/logger.js';
 import { startSystem } from '../../../api/system.js';
 import { runCommand } from '../../../common/command.js';
 import { readSettings } from '../../../common/settings.js';

@@ -1,6 +1,6 @@
-import { compareLedger } from '../../../compare/compare.js';
-import { openStore } from '../../../compare/database.js';
-import { reportLines } from '../../../compare/report.js';
+import { compareLedger } from '../../../simulator/verify/compare.js';
+import { openStore } from '../../../simulator/verify/database.js';
+import { reportLines } from '../../../simulator/verify/report.js';
 import { until } from '../../support/until.js';
 
 /** What brokers still hold is on its way for a while after the last fault. */
@@ -40,11 +40,11 @@ export function createJudge({ cluster, config }) {
      * Settles when a ledger and the database agree; what is on its way gets time.
      *
      * @param {string} ledgerPath
-     * @returns {Promise<import('../../../compare/compare.js').Result>}
+     * @returns {Promise<import('../../../simulator/verify/compare.js').Result>}
      * @throws {Error} with what is wrong
      */
     async agreement(ledgerPath) {
-      /** @type {import('../../../compare/compare.js').Result | undefined} */
+      /** @type {import('../../../simulator/verify/compare.js').Result | undefined} */
       let result;
       const agrees = async () => {
         result = await compare(ledgerPath);
@@ -53,7 +53,7 @@ export function createJudge({ cluster, config }) {
       await until(agrees, { withinMs: ARRIVAL_MS }).catch((error) => {
         throw result ? new Error(reportLines(result).join('\n')) : error;
       });
-      return /** @type {import('../../../compare/compare.js').Result} */ (result);
+      return /** @type {import('../../../simulator/verify/compare.js').Result} */ (result);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { ROUTES } from '../../../api/http/routes/index.js';
-import { createLogger } from '../../../api/logger.js';
+import { createLogger } from '../../../api/observability/logger.js';
 import { send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createFleet } from '../../../api/store/fleet/index.js';
+import { createFleet } from '../../../api/store/devices/index.js';
 import { createRegistryStore } from '../../../api/store/registry/index.js';
 import { createSession } from '../../../api/store/session.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
@@ -20,7 +20,7 @@ let system;
 let database;
 /** Rows that the database has answered with. */
 let read = 0;
-/** @type {import('../../../api/store/fleet/index.js').Fleet} */
+/** @type {import('../../../api/store/devices/index.js').Fleet} */
 let fleet;
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createSensorIndex } from '../../../api/store/fleet/sensor-index.js';
+import { createSensorIndex } from '../../../api/store/devices/sensor-index.js';
 import { createSession } from '../../../api/store/session.js';
 import { connectDevice } from '../../support/device.js';
 import { startTestSystem } from '../../support/system.js';

@@ -1,4 +1,4 @@
-import { createReading } from '../../../api/reading/index.js';
+import { createReading } from '../../../api/history/reading/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { faultsOf, seriesFaultsOf } from './samples.js';
 
@@ -6,16 +6,16 @@ import { faultsOf, seriesFaultsOf } from './samples.js';
 /** @typedef {import('./world.js').World} World */
 /** @typedef {{ acknowledged: import('./samples.js').Known, sent: import('./samples.js').Known }} KnownBoth */
 
-/** @param {World} world @returns {import('../../../api/reading/chunks.js').Range} all that is ever measured */
+/** @param {World} world @returns {import('../../../api/history/reading/chunks.js').Range} all that is ever measured */
 const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * HOUR_MS });
 
 /**
  * Reads a sensor in one of the ways that there are.
  *
  * @callback Way
- * @param {import('../../../api/reading/index.js').Reading} reading
- * @param {import('../../../api/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/reading/chunks.js').Range} range
+ * @param {import('../../../api/history/reading/index.js').Reading} reading
+ * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
+ * @param {import('../../../api/history/reading/chunks.js').Range} range
  * @param {import('../../../simulator/random.js').Random} random
  * @param {() => { acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known `acknowledged`: before it began
  * @returns {Promise<string[]>} what is wrong
@@ -88,10 +88,10 @@ export function createReaders({ store, random, world, known: { acknowledged, sen
 const by = (way) => (fault) => `${way}: ${fault}`;
 
 /**
- * @param {import('../../../api/reading/index.js').Reading} reading
- * @param {import('../../../api/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/reading/chunks.js').Range} range
- * @param {{ order: import('../../../api/reading/chunks.js').Order, limit: number }} options
+ * @param {import('../../../api/history/reading/index.js').Reading} reading
+ * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
+ * @param {import('../../../api/history/reading/chunks.js').Range} range
+ * @param {{ order: import('../../../api/history/reading/chunks.js').Order, limit: number }} options
  */
 async function readPages(reading, sensor, range, { order, limit }) {
   const got = [];
@@ -105,9 +105,9 @@ async function readPages(reading, sensor, range, { order, limit }) {
 }
 
 /**
- * @param {import('../../../api/reading/index.js').Reading} reading
- * @param {import('../../../api/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/reading/chunks.js').Range} range
+ * @param {import('../../../api/history/reading/index.js').Reading} reading
+ * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
+ * @param {import('../../../api/history/reading/chunks.js').Range} range
  */
 async function readWhole(reading, sensor, range) {
   const got = [];

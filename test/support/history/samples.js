@@ -65,7 +65,7 @@ export function faultsOf(got, { acknowledged, sent }) {
 /**
  * What is wrong with a series. Where all that was sent into a bin is acknowledged, there is one right answer.
  *
- * @param {import('../../../api/reading/series/index.js').Shape} shape
+ * @param {import('../../../api/history/reading/series/index.js').Shape} shape
  * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
  * @returns {string[]}
  */

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
 import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
-import { createPatience } from '../../../api/patience.js';
+import { createPatience } from '../../../api/store/retry.js';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
 import { createTestPacker } from '../packing.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createHttpServer } from '../../../api/http/server.js';
-import { createMetrics } from '../../../api/metrics.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { createStrangers } from '../../support/strangers.js';
 import { until } from '../../support/until.js';
@@ -15,7 +15,7 @@ const NEVER_MS = 86_400_000;
 /** More than the connection itself takes. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
-/** @param {{ bounds?: import('../../../api/connection-bounds.js').Bounds, requestMs?: number, stallMs?: number }} [options] */
+/** @param {{ bounds?: import('../../../api/access/connection-limits.js').Bounds, requestMs?: number, stallMs?: number }} [options] */
 async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } = {}) {
   /** @type {import('node:http').ServerResponse[]} */
   const streams = [];

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
 import { ByteBudget } from '../../../api/ingest/backpressure/byte-budget.js';
-import { createBroker } from '../../../api/ingest/broker/index.js';
-import { createMetrics } from '../../../api/metrics.js';
-import { createOwnCertificate } from '../../../api/tls/own-certificate.js';
+import { createBroker } from '../../../api/mqtt/embedded/index.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
+import { createOwnCertificate } from '../../../api/access/tls/own-certificate.js';
 import { readSettings } from '../../../common/settings.js';
 import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -23,8 +23,8 @@ const certificates = certificatesFolder();
 afterAll(() => certificates.remove());
 
 /**
- * @param {import('../../../api/connection-bounds.js').Bounds} [bounds]
- * @param {import('../../../api/tls/own-certificate.js').OwnCertificate} [tls]
+ * @param {import('../../../api/access/connection-limits.js').Bounds} [bounds]
+ * @param {import('../../../api/access/tls/own-certificate.js').OwnCertificate} [tls]
  */
 async function startBroker(bounds, tls) {
   const metrics = createMetrics({ version: 'test', role: 'all' });

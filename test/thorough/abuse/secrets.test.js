@@ -40,7 +40,7 @@ const settings = {
 /** @type {import('../../support/api-process.js').ApiProcess} */
 let api;
 beforeAll(async () => {
-  const { code, output } = await startCommand('api/migrate.js', settings).ended;
+  const { code, output } = await startCommand('api/commands/migrate.js', settings).ended;
   if (code !== 0) throw new Error(output);
   api = await startApi(settings);
 });

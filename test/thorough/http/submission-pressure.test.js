@@ -19,7 +19,7 @@ beforeEach(async () => {
   afterwards(() => cql.stop());
 });
 
-/** @param {Partial<import('../../../api/periods.js').Periods>} [periods] */
+/** @param {Partial<import('../../../common/periods.js').Periods>} [periods] */
 async function startSystem(periods) {
   const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: cql.contactPoint }, periods });
   afterwards(() => system.stop());

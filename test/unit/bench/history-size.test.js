@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { readFlags } from '../../../bench/flags.js';
-import { historySize } from '../../../bench/parts/history-size.js';
-import { targetsTable } from '../../../bench/targets.js';
+import { readFlags } from '../../../tools/bench/flags.js';
+import { historySize } from '../../../tools/bench/parts/history-size.js';
+import { targetsTable } from '../../../tools/bench/targets.js';
 
 test('the bench packs every kind of signal, and the sizes are what they should be', async () => {
   const result = await historySize.run({

@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { parser } from 'mqtt-packet';
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { createClocks, createDevices } from '../../../bench/load/devices.js';
-import { messagesOf } from '../../../bench/load/payloads.js';
-import { shapeOf } from '../../../bench/load/shapes.js';
-import { createPackets } from '../../../bench/publisher/packets.js';
-import { createCutter } from '../../../bench/publisher/wire.js';
+import { createClocks, createDevices } from '../../../tools/bench/load/devices.js';
+import { messagesOf } from '../../../tools/bench/load/payloads.js';
+import { shapeOf } from '../../../tools/bench/load/shapes.js';
+import { createPackets } from '../../../tools/bench/publisher/packets.js';
+import { createCutter } from '../../../tools/bench/publisher/wire.js';
 
 /** @param {string} name */
-const shape = (name) => /** @type {import('../../../bench/load/shapes.js').Shape} */ (shapeOf(name));
+const shape = (name) => /** @type {import('../../../tools/bench/load/shapes.js').Shape} */ (shapeOf(name));
 
 /** @param {Buffer} payload */
 function decoded(payload) {

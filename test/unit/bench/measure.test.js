@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createGate } from '../../../bench/contenders/gate.js';
-import { pace } from '../../../bench/load/pace.js';
-import { machineShares, parseMachineTime } from '../../../bench/measure/machine.js';
-import { slopeOf } from '../../../bench/measure/memory.js';
-import { sumOf } from '../../../bench/measure/metrics.js';
+import { createGate } from '../../../tools/bench/contenders/gate.js';
+import { pace } from '../../../tools/bench/load/pace.js';
+import { machineShares, parseMachineTime } from '../../../tools/bench/measure/machine.js';
+import { slopeOf } from '../../../tools/bench/measure/memory.js';
+import { sumOf } from '../../../tools/bench/measure/metrics.js';
 import { withPermit } from '../../support/permit.js';
 
 describe('the machine', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { shapeOf } from '../../../bench/load/shapes.js';
-import { Ledger } from '../../../bench/peers/ledger.js';
-import { monthOf } from '../../../bench/peers/month.js';
-import { peerTables } from '../../../bench/peers/report.js';
-import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../bench/peers/settings.js';
-import { insertPeers } from '../../../bench/report/readme.js';
+import { shapeOf } from '../../../tools/bench/load/shapes.js';
+import { Ledger } from '../../../tools/bench/peers/ledger.js';
+import { monthOf } from '../../../tools/bench/peers/month.js';
+import { peerTables } from '../../../tools/bench/peers/report.js';
+import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../tools/bench/peers/settings.js';
+import { insertPeers } from '../../../tools/bench/report/readme.js';
 
 const DAY_MS = 86_400_000;
 
@@ -61,7 +61,7 @@ describe('settings of the peers', () => {
 });
 
 describe('ledger', () => {
-  const shape = /** @type {import('../../../bench/load/shapes.js').Shape} */ (shapeOf('2x3'));
+  const shape = /** @type {import('../../../tools/bench/load/shapes.js').Shape} */ (shapeOf('2x3'));
 
   /** @param {number} device @param {number} time @returns {Array<[string, number]>} */
   const stored = (device, time) =>
@@ -110,7 +110,7 @@ describe('tables of the peers', () => {
   });
   const latency = { count: 1, p50: 1, p99: 2, p999: 3, max: 4, mean: 1, steal: 0, others: 0 };
   const round = { steal: 0, others: 0, repeats: 0 };
-  /** @type {import('../../../bench/peers/report.js').ClassResult} */
+  /** @type {import('../../../tools/bench/peers/report.js').ClassResult} */
   const result = {
     durability: 'K',
     rates: [

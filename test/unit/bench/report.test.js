@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { currentCommit } from '../../../bench/measure/commit.js';
-import { barChart } from '../../../bench/report/chart.js';
-import { figuresOf } from '../../../bench/report/figures.js';
-import { commitText, insertBetweenMarks, summary } from '../../../bench/report/readme.js';
-import { stealOf } from '../../../bench/report/steal.js';
-import { figure, markdownTable, textTable } from '../../../bench/report/table.js';
-import { targetsTable } from '../../../bench/targets.js';
+import { currentCommit } from '../../../tools/bench/measure/commit.js';
+import { barChart } from '../../../tools/bench/report/chart.js';
+import { figuresOf } from '../../../tools/bench/report/figures.js';
+import { commitText, insertBetweenMarks, summary } from '../../../tools/bench/report/readme.js';
+import { stealOf } from '../../../tools/bench/report/steal.js';
+import { figure, markdownTable, textTable } from '../../../tools/bench/report/table.js';
+import { targetsTable } from '../../../tools/bench/targets.js';
 
 /** @param {number} rate */
 const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
@@ -152,7 +152,7 @@ test.each(['README.md', 'docs/benchmarks.md'])(
   (file) => {
     const read = (/** @type {string} */ path) =>
       readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-    const { measured, commit } = JSON.parse(read('bench/figures.json'));
+    const { measured, commit } = JSON.parse(read('tools/bench/figures.json'));
     expect(commit).toMatch(/^(before )?[0-9a-f]{7,}/);
     expect(read(file)).toContain(
       `Measured on ${measured.replaceAll(',', ' and ')}, ${commitText(commit)}, on `,
@@ -211,13 +211,13 @@ test('the chart has a bar for each value, as long as it is large', () => {
 describe('the figures that sizes are reckoned from', () => {
   /** @param {string} path @returns {string} */
   const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-  /** @type {import('../../../bench/report/figures.js').Figures} */
-  const figures = JSON.parse(read('bench/figures.json'));
+  /** @type {import('../../../tools/bench/report/figures.js').Figures} */
+  const figures = JSON.parse(read('tools/bench/figures.json'));
 
   test('are medians over the rounds of a run; a part that was not run gives none', () => {
     const machine = { processors: 2, model: ' some Xeon ', memoryGiB: 1, system: 'linux', node: 'v20' };
     const phase = { hours: 300, samples: 0, seconds: 4, steal: 0, others: 0 };
-    const raw = /** @type {import('../../../bench/report/readme.js').Raw} */ (
+    const raw = /** @type {import('../../../tools/bench/report/readme.js').Raw} */ (
       /** @type {unknown} */ ({
         began: '2026-11-21T19:47:14.548Z',
         machine,

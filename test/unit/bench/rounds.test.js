@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { alternate, median, medianOf } from '../../../bench/measure/rounds.js';
-import { sweep } from '../../../bench/measure/sweep.js';
+import { alternate, median, medianOf } from '../../../tools/bench/measure/rounds.js';
+import { sweep } from '../../../tools/bench/measure/sweep.js';
 
 /** @param {number} steal @param {number} [rate] */
 const run = (steal, rate = 1) => ({ rate, steal, others: 0 });

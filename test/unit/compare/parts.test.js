@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { partLedger } from '../../../compare/parts.js';
+import { partLedger } from '../../../simulator/verify/parts.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { createLedgerCase } from '../../support/ledger-case.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAccounts } from '../../../api/credentials/accounts.js';
-import { createGuesses } from '../../../api/credentials/guesses.js';
-import { hashSecret } from '../../../api/credentials/secret.js';
+import { createAccounts } from '../../../api/access/credentials/accounts.js';
+import { createGuesses } from '../../../api/access/credentials/failed-logins.js';
+import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
 

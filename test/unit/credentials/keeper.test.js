@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createKeeper } from '../../../api/credentials/keeper.js';
-import { isSecret } from '../../../api/credentials/secret.js';
+import { createKeeper } from '../../../api/access/credentials/credential-service.js';
+import { isSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
 

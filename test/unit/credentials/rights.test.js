@@ -5,10 +5,10 @@ import {
   installationAccount,
   mayFollow,
   mayPublish,
-} from '../../../api/credentials/rights.js';
-import { matchesFilter } from '../../../api/ingest/broker/topic-filter.js';
-import { EDGE_FILTERS } from '../../../api/ingest/sparkplug/topic.js';
-import { parseTopic } from '../../../api/ingest/topics.js';
+} from '../../../api/access/credentials/permissions.js';
+import { matchesFilter } from '../../../api/mqtt/embedded/topic-filter.js';
+import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
+import { parseTopic } from '../../../schema/topics.js';
 import { identifyDevice } from '../../../schema/ids.js';
 
 const idOf = (/** @type {string} */ text) => String(identifyDevice(text)?.id);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hashSecret, isSecret, makeSecret } from '../../../api/credentials/secret.js';
+import { hashSecret, isSecret, makeSecret } from '../../../api/access/credentials/secret.js';
 
 const KNOWN = await hashSecret('secret');
 

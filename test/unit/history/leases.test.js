@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { createLeases } from '../../../api/packing/leases.js';
+import { createLeases } from '../../../api/history/packing/leases.js';
 import { createMemoryStore } from '../../support/memory-store/index.js';
 
 const clock = { now: Date.UTC(2026, 4, 5) };

@@ -5,7 +5,7 @@ import express from 'express';
 import { sendExport } from '../../../api/http/export/index.js';
 import { createPlaces } from '../../../api/http/places.js';
 import { createHttpServer } from '../../../api/http/server.js';
-import { createMetrics } from '../../../api/metrics.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { until } from '../../support/until.js';
 

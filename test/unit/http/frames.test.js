@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createDelta, createSnapshot } from '../../../api/http/stream/frames.js';
-import { createKnown } from '../../../api/http/stream/known.js';
+import { createKnown } from '../../../api/http/stream/latest-cache.js';
 
 const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 /** What `performance.now()` would say, in ms. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createKnown } from '../../../api/http/stream/known.js';
+import { createKnown } from '../../../api/http/stream/latest-cache.js';
 
 /** @param {number} sensor @param {number} ts epoch ms @returns {import('../../../api/live/messages.js').LiveItem} */
 const itemOf = (sensor, ts) => ({

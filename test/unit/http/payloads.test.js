@@ -6,9 +6,9 @@ import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
-import { KINDS, parseTopic } from '../../../api/ingest/topics.js';
+import { KINDS, parseTopic } from '../../../schema/topics.js';
 import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
-import { createVitals, readSigns } from '../../../api/vitals.js';
+import { createVitals, readSigns } from '../../../api/observability/process-stats.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);

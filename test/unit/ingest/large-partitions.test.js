@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createPartitionWatch } from '../../../api/ingest/sample-writer.js';
-import { createMetrics } from '../../../api/metrics.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
 
 const HOUR = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSettling, ownBytes } from '../../../api/ingest/broker/settling.js';
-import { createMetrics } from '../../../api/metrics.js';
+import { createSettling, ownBytes } from '../../../api/mqtt/embedded/settling.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
 
 describe('Payload of the embedded broker', () => {
   const chunk = Buffer.from(new ArrayBuffer(65_536));

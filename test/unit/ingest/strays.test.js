@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createStrays } from '../../../api/ingest/strays.js';
+import { createStrays } from '../../../api/ingest/awaiting-registration.js';
 
 const MINUTE_MS = 60_000;
 

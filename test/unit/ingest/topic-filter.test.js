@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { matchesFilter } from '../../../api/ingest/broker/topic-filter.js';
+import { matchesFilter } from '../../../api/mqtt/embedded/topic-filter.js';
 
 test.each([
   ['#', 'iot/v1/d/status', true],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createLookUp } from '../../../api/reading/hours.js';
+import { createLookUp } from '../../../api/history/reading/hours.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 
 const SENSOR = { group: 3, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readPage } from '../../../api/reading/pages.js';
-import { readAhead } from '../../../api/reading/read-ahead.js';
+import { readPage } from '../../../api/history/reading/pages.js';
+import { readAhead } from '../../../api/history/reading/read-ahead.js';
 
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 1, 3);
@@ -10,8 +10,8 @@ const FROM = Date.UTC(2026, 1, 3);
 const MOST_HOURS_A_PAGE = 768;
 const HOURS_AT_ONCE = 32;
 
-/** @typedef {import('../../../api/reading/hours.js').Hour} Hour */
-/** @typedef {import('../../../api/reading/hours.js').Sensor} Sensor */
+/** @typedef {import('../../../api/history/reading/hours.js').Hour} Hour */
+/** @typedef {import('../../../api/history/reading/hours.js').Sensor} Sensor */
 
 const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 });
 
@@ -37,7 +37,7 @@ function createHistory(times, { isCounted = true } = {}) {
       }
       return hours;
     },
-    source: /** @type {import('../../../api/reading/samples.js').SampleSource} */ ({
+    source: /** @type {import('../../../api/history/reading/samples.js').SampleSource} */ ({
       packed: {
         async readSamples(_sensor, from, to) {
           reads.push((to - from) / HOUR);
@@ -146,7 +146,7 @@ test('Page: the samples of each hour are counted: a page reads the hours that fi
 async function readsOf(counts) {
   /** @type {number[]} */
   const reads = [];
-  const source = /** @type {import('../../../api/reading/samples.js').SampleSource} */ ({
+  const source = /** @type {import('../../../api/history/reading/samples.js').SampleSource} */ ({
     packed: {
       async readSamples(_sensor, from, to) {
         reads.push((to - from) / HOUR);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, messageCost, missesOf } from '../../../sizing/costs/costs.js';
-import { leastSquares } from '../../../sizing/costs/least-squares.js';
+import { costOf, messageCost, missesOf } from '../../../tools/sizing/costs/costs.js';
+import { leastSquares } from '../../../tools/sizing/costs/least-squares.js';
 
 describe('least squares, none below 0', () => {
   test('find what is exactly so', () => {

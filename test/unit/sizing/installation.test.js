@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { windowFor } from '../../../schema/rules.js';
 import { tablesOf } from '../../../schema/sizes.js';
-import { installationOf } from '../../../sizing/installation.js';
-import { nodesOf } from '../../../sizing/machines.js';
-import { compressionOf, storedBy, windowsOf } from '../../../sizing/storage.js';
-import { hoursTouched, registryReadsOf, writesOf } from '../../../sizing/traffic.js';
+import { installationOf } from '../../../tools/sizing/installation.js';
+import { nodesOf } from '../../../tools/sizing/machines.js';
+import { compressionOf, storedBy, windowsOf } from '../../../tools/sizing/storage.js';
+import { hoursTouched, registryReadsOf, writesOf } from '../../../tools/sizing/traffic.js';
 import { FIGURES, planOf } from './plan.js';
 
 const { fleet, parts } = planOf('--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 1y');

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings.js';
-import { readFlags } from '../../../sizing/flags.js';
-import { installationOf } from '../../../sizing/installation.js';
-import { fillMarks } from '../../../sizing/marks.js';
-import { partsOfPage, picture } from '../../../sizing/page.js';
-import { installationsTable } from '../../../sizing/report.js';
-import { NODES, RULES } from '../../../sizing/rules.js';
-import { settingLines } from '../../../sizing/settings.js';
+import { readFlags } from '../../../tools/sizing/flags.js';
+import { installationOf } from '../../../tools/sizing/installation.js';
+import { fillMarks } from '../../../tools/sizing/marks.js';
+import { partsOfPage, picture } from '../../../tools/sizing/page.js';
+import { installationsTable } from '../../../tools/sizing/report.js';
+import { NODES, RULES } from '../../../tools/sizing/rules.js';
+import { settingLines } from '../../../tools/sizing/settings.js';
 import { FIGURES, planOf } from './plan.js';
 
 /** @param {string} path @returns {string} */

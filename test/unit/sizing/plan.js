@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { readFlags } from '../../../sizing/flags.js';
+import { readFlags } from '../../../tools/sizing/flags.js';
 
-/** @type {import('../../../bench/report/figures.js').Figures} what the bench measured */
+/** @type {import('../../../tools/bench/report/figures.js').Figures} what the bench measured */
 export const FIGURES = JSON.parse(
-  readFileSync(new URL('../../../bench/figures.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../tools/bench/figures.json', import.meta.url), 'utf8'),
 );
 
 /** @param {string} flags as typed behind npm run size -- */

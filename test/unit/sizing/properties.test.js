@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { installationOf } from '../../../sizing/installation.js';
-import { LIMITS, wallsOf } from '../../../sizing/walls.js';
+import { installationOf } from '../../../tools/sizing/installation.js';
+import { LIMITS, wallsOf } from '../../../tools/sizing/walls.js';
 import { FIGURES, planOf } from './plan.js';
 
 const { fleet, parts } = planOf();

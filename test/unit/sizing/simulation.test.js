@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ratesOf, tablesOf } from '../../../schema/sizes.js';
-import { payloadBytes, writesOf } from '../../../sizing/traffic.js';
+import { payloadBytes, writesOf } from '../../../tools/sizing/traffic.js';
 import { simulate } from '../../support/size-simulation.js';
 import { planOf } from './plan.js';
 

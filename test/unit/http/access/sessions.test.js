@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSessions } from '../../../../api/http/access/sessions.js';
+import { createSessions } from '../../../../api/access/http/sessions.js';
 
 const NOW = 1_795_000_000_000;
 const SESSION_MS = 3_600_000;
 const ENDS_AT = NOW + SESSION_MS;
 
-/** @typedef {import('../../../../api/http/access/tokens.js').Known} Known */
+/** @typedef {import('../../../../api/access/http/tokens.js').Known} Known */
 
 /** @type {Known} */
 const READER = { token: 'reader', scopes: ['read'] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTokens, shownToken } from '../../../../api/http/access/tokens.js';
+import { createTokens, shownToken } from '../../../../api/access/http/tokens.js';
 
 /** @param {Partial<Parameters<typeof createTokens>[0]>} settings */
 const tokensOf = (settings) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/backpressure/queue.js';
-import { parseTopic } from '../../../../api/ingest/topics.js';
+import { parseTopic } from '../../../../schema/topics.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -77,7 +77,7 @@ describe('Device queue: key of a message, and whether later ones wait for it', (
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
   ])('%s: key %s, barrier: %s', (topic, key, barrier) => {
-    const parsed = /** @type {import('../../../../api/ingest/topics.js').Topic} */ (parseTopic(topic));
+    const parsed = /** @type {import('../../../../schema/topics.js').Topic} */ (parseTopic(topic));
     expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
 import { PacketScanner, PacketTooLarge } from '../../../../api/ingest/backpressure/connection-reader.js';
-import { packetLimit } from '../../../../api/ingest/broker/connections.js';
+import { packetLimit } from '../../../../api/mqtt/embedded/connections.js';
 
 const MAX_PAYLOAD = 4096;
 /** What may come on top of a payload: topic, packet id, header. */

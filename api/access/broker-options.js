@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+
+const RECONNECT_MS = 1000;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * What every connection of ours to the broker of MQTT_URL has in common.
+ *
+ * @param {import('../../common/settings.js').Config['mqtt']} mqtt
+ * @param {number} keepAliveMs whole seconds
+ */
+export const brokerOptions = (mqtt, keepAliveMs) => ({
+  manualConnect: true,
+  protocolVersion: /** @type {const} */ (5),
+  username: mqtt.username,
+  password: mqtt.password,
+  ca: mqtt.tlsCa ? [readFileSync(mqtt.tlsCa)] : undefined,
+  rejectUnauthorized: true,
+  keepalive: keepAliveMs / 1000,
+  reconnectPeriod: RECONNECT_MS,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  resubscribe: false,
+});

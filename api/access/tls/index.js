@@ -1,0 +1,54 @@
+import { MillraceError } from '../../../common/errors.js';
+import { createOwnCertificate } from './own-certificate.js';
+import { authorityExpires } from './pem.js';
+
+/** @typedef {import('../../observability/metrics.js').CertificateState} CertificateState */
+
+/**
+ * The certificates of this process: its own, and those of the authorities that it trusts, with when they end.
+ *
+ * @param {object} parts
+ * @param {import('../../../common/settings.js').Config} parts.config
+ * @param {number} parts.everyMs how often files are looked at
+ * @param {import('pino').Logger} parts.logger
+ * @throws {MillraceError} `bad_settings` when a file does not hold what it should
+ */
+export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
+  const own = (
+    /** @type {'http' | 'mqtt'} */ purpose,
+    /** @type {import('../../../common/config.js').TlsFiles | null} */ files,
+  ) => files && createOwnCertificate({ purpose, files, everyMs, logger });
+
+  const servers = { http: own('http', http.tls), mqtt: mqtt.url ? null : own('mqtt', mqtt.tls) };
+  const authorities = [
+    ...authority('cql_ca', 'CQL_TLS_CA', cql.tlsCa),
+    ...authority('cql', 'CQL_TLS_CERT', cql.tls?.cert),
+    ...authority('mqtt_ca', 'MQTT_TLS_CA', mqtt.url && mqtt.tlsCa),
+  ];
+  return {
+    ...servers,
+
+    /** @returns {CertificateState[]} */
+    states: () => [
+      ...Object.values(servers).flatMap((server) => (server ? [server.state] : [])),
+      ...authorities,
+    ],
+  };
+}
+
+/**
+ * @param {string} purpose
+ * @param {string} setting
+ * @param {string | undefined} path
+ * @returns {CertificateState[]} of one, or none
+ */
+function authority(purpose, setting, path) {
+  if (!path) return [];
+  try {
+    return [{ purpose, expires: authorityExpires(path), refused: false }];
+  } catch (error) {
+    throw new MillraceError('bad_settings', `${setting}: ${/** @type {Error} */ (error).message}`, {
+      cause: error,
+    });
+  }
+}

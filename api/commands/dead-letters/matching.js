@@ -1,0 +1,25 @@
+import { compareLetterIds } from '../../store/dead-letters/ids.js';
+import { hoursOf } from '../../store/dead-letters/summary.js';
+
+/**
+ * The ids of the letters that a command asks for, hour by hour and in order. No more than an hour's are kept at once.
+ *
+ * @param {import('./index.js').CommandParts} parts
+ * @param {'newest' | 'oldest'} first
+ * @returns {AsyncGenerator<Buffer[], void>}
+ */
+export async function* matchingIds({ store, given, statusLine }, first) {
+  const { range, code, device } = given;
+  for (const part of hoursOf(range, first)) {
+    statusLine.update(`looking at ${new Date(part.from).toISOString()}`);
+    /** @type {Buffer[]} */
+    const ids = [];
+    await store.letters.scanHour(part, (head) => {
+      if (code !== undefined && !Object.hasOwn(head.codes, code)) return;
+      if (device !== undefined && head.device !== device) return;
+      ids.push(head.id);
+    });
+    ids.sort((a, b) => (first === 'newest' ? compareLetterIds(b, a) : compareLetterIds(a, b)));
+    if (ids.length > 0) yield ids;
+  }
+}

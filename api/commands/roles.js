@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { runCommand } from '../../common/command.js';
+import { readCommandSettings } from '../../common/dev-addresses.js';
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+import { roleStatements } from '../../schema/roles.js';
+import { makeRoles } from '../store/roles.js';
+
+/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+const FLAGS = {
+  'migrate-role': { type: 'text', help: 'the role of npm run migrate', fallback: 'millrace_migrate' },
+  'migrate-password-file': { type: 'text', help: 'a file that holds its password' },
+  'serve-role': { type: 'text', help: 'the role of npm start', fallback: 'millrace_serve' },
+  'serve-password-file': { type: 'text', help: 'a file that holds its password' },
+  'manager-role': { type: 'text', help: 'the role of ScyllaDB Manager', fallback: 'millrace_manager' },
+  'manager-password-file': { type: 'text', help: 'a file that holds its password; without it none is made' },
+  'dry-run': { type: 'switch', help: 'prints the statements, and does nothing' },
+};
+
+// npm run roles: run as a superuser, makes the role that migrates and the role that serves, and one for ScyllaDB Manager.
+await runCommand(async () => {
+  const flags = parseFlags('npm run roles --', FLAGS, process.argv.slice(2));
+  const { cql } = readCommandSettings('database');
+  const names = {
+    migrate: flags['migrate-role'],
+    serve: flags['serve-role'],
+    manager: flags['manager-role'],
+  };
+  if (new Set(Object.values(names)).size < 3) throw new MillraceError('usage', 'Two roles have one name.');
+  const duties = /** @type {const} */ (['migrate', 'serve', 'manager']).filter(
+    (duty) => duty !== 'manager' || flags['manager-password-file'] !== undefined,
+  );
+  const statements = duties.flatMap((duty) => {
+    if (names[duty] === cql.username) {
+      throw new MillraceError(
+        'usage',
+        `${names[duty]} is CQL_USERNAME, which makes the roles and is none of them.`,
+      );
+    }
+    const password = readPassword(`${duty}-password-file`, flags);
+    return roleStatements(cql.keyspace, duty, { name: names[duty], password });
+  });
+  if (flags['dry-run']) return console.log(statements.map(({ shown }) => `${shown};`).join('\n'));
+  await makeRoles(cql, statements, (shown) => console.log(shown));
+});
+
+/** @param {string} flag @param {Record<string, any>} flags @returns {string} */
+function readPassword(flag, flags) {
+  const path = flags[flag];
+  if (path === undefined && flags['dry-run']) return 'not shown';
+  if (path === undefined)
+    throw new MillraceError('usage', `--${flag} must name a file that holds the password.`);
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new MillraceError('usage', `--${flag}: ${/** @type {Error} */ (error).message}`, { cause: error });
+  }
+}

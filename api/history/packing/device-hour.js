@@ -1,0 +1,88 @@
+import { visitBlock } from '../../../schema/packed/block.js';
+import { allParts } from '../../store/measurements/rows.js';
+
+/**
+ * What the rows of `message` have of a sensor in one hour: its samples in the order in which they were read, instants repeated.
+ *
+ * @typedef {{ sensor: Buffer, times: number[], values: number[] }} Collected `sensor`: 16 bytes; `times` in epoch ms
+ */
+
+/**
+ * Some sensors of a device in one hour.
+ *
+ * @typedef {object} Gathered
+ * @property {Map<string, Collected>} sensors by id in hex
+ * @property {number} unreadable rows that this process cannot read; they may hold samples of any sensor
+ */
+
+/**
+ * Reads an hour of a device from `message`. The hour of a wide device is read part by part, unless a sensor may be in several
+ * of them, since the number of parts has grown during the hour.
+ *
+ * @param {object} parts
+ * @param {Pick<import('../../store/index.js').Store['packing'], 'blockPage'>} parts.store
+ * @param {import('./steps.js').Steps} parts.steps
+ * @param {Pick<import('./sensor-hour.js').PackingObserver, 'onUnreadable'>} parts.observer
+ * @param {Buffer} parts.device 16 bytes
+ * @param {number} parts.hour epoch ms
+ * @returns {AsyncGenerator<Gathered, void>} every sensor in one of them only
+ */
+export async function* readDeviceHour({ store, steps, observer, device, hour }) {
+  let gathered = createGathered();
+  const counts = await readPart(gathered, 0);
+  const others = allParts(counts);
+  const disjoint = counts.length === 1 && gathered.sensors.size === 0 && gathered.unreadable === 0;
+  for (const part of others) {
+    if (disjoint) gathered = createGathered();
+    await readPart(gathered, part);
+    if (disjoint) yield gathered;
+  }
+  if (!disjoint) yield gathered;
+
+  /** @param {Gathered} into @param {number} part @returns {Promise<number[]>} numbers of parts that the hour is spread over */
+  async function readPart(into, part) {
+    /** @type {string | undefined} */
+    let after;
+    const before = into.unreadable;
+    /** @type {Set<number>} */
+    const found = new Set();
+    do {
+      const { blocks, parts, next } = await steps.run(() => store.blockPage(device, hour, part, after));
+      for (const blob of blocks) collect(into, hour, blob);
+      for (const count of parts) found.add(count);
+      after = next;
+    } while (after);
+    if (into.unreadable > before) observer.onUnreadable({ device, hour }, into.unreadable - before);
+    return [...found];
+  }
+}
+
+/** @returns {Gathered} */
+const createGathered = () => ({ sensors: new Map(), unreadable: 0 });
+
+/** @param {Gathered} into @param {number} hour epoch ms @param {Buffer} blob */
+function collect(into, hour, blob) {
+  /** @type {Array<{ sensor: Buffer, series: import('../../../schema/packed/series.js').Series }>} */
+  const read = [];
+  try {
+    visitBlock(hour, blob, (sensor, series) => read.push({ sensor, series: series() }));
+  } catch (error) {
+    // Bytes that are no block are a RangeError. Packing must not be stopped by one broken row.
+    if (!(error instanceof RangeError)) throw error;
+    into.unreadable++;
+    return;
+  }
+  for (const { sensor, series } of read) {
+    const id = sensor.toString('hex');
+    let collected = into.sensors.get(id);
+    if (!collected) {
+      // A copy: the id is a part of the whole block, which it would keep in memory.
+      collected = { sensor: Buffer.from(sensor), times: [], values: [] };
+      into.sensors.set(id, collected);
+    }
+    for (let i = 0; i < series.times.length; i++) {
+      collected.times.push(/** @type {number} */ (series.times[i]));
+      collected.values.push(/** @type {number} */ (series.values[i]));
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { closingOf, DAY_MS, dayOf, HOUR_MS, settlingOf } from '../../../schema/rules.js';
+import { createFirstPass } from './first-pass.js';
+import { createSecondPass } from './second-pass.js';
+import { createSensorPacker } from './sensor-hour.js';
+
+/** @typedef {import('../../store/history/progress.js').PackProgress} PackProgress */
+
+/**
+ * Packs what is due, group by group: every hour that has closed, then every day whose lateness should be over.
+ *
+ * @param {object} parts
+ * @param {Pick<import('../../store/index.js').Store, 'packing' | 'packProgress'>} parts.store
+ * @param {number} parts.groups `LATEST_GROUPS`
+ * @param {Pick<import('../../store/clock-guard.js').TrustedClock, 'now'>} parts.clock
+ * @param {import('./steps.js').Steps} parts.steps
+ * @param {import('./leases.js').Leases} parts.leases
+ * @param {import('./behind.js').Behind} parts.behind
+ * @param {import('./sensor-hour.js').PackingObserver & { onHour: (seconds: number) => void }} parts.observer
+ */
+export function createPacker({ store, groups, clock, steps, leases, behind, observer }) {
+  const { packing, packProgress: progress } = store;
+  const sensors = createSensorPacker({ store: packing, steps, observer });
+  const firstPass = createFirstPass({ store: packing, clock, steps, sensors, observer });
+  const secondPass = createSecondPass({ store: packing, clock, steps, sensors, observer });
+
+  /** @param {number} group @returns {Promise<PackProgress>} */
+  async function read(group) {
+    const found = await steps.run(() => progress.read(group));
+    behind.note(group, found.packedUntil);
+    return found;
+  }
+
+  /** @param {number} group @param {number} hour epoch ms */
+  async function packHour(group, hour) {
+    const began = performance.now();
+    await firstPass.packHour(group, hour);
+    const until = hour + HOUR_MS;
+    await steps.run(() => progress.writePacked(group, until));
+    behind.note(group, until);
+    observer.onHour((performance.now() - began) / 1000);
+    return until;
+  }
+
+  /** @param {number} group @param {number} day epoch ms */
+  async function settleDay(group, day) {
+    await secondPass.settleDay(group, day);
+    const until = day + DAY_MS;
+    await steps.run(() => progress.writeSettled(group, until));
+    return until;
+  }
+
+  /** @param {number} group @param {number} hour epoch ms */
+  async function settleNoticed(group, hour) {
+    await secondPass.settleNoticed(group, hour);
+    const until = hour + HOUR_MS;
+    await steps.run(() => progress.writeNoticed(group, until));
+    return until;
+  }
+
+  /** @param {number} group */
+  async function packGroup(group) {
+    // Read again: whoever had the lease before may have done it all.
+    let { packedUntil, settledUntil, noticedUntil } = await read(group);
+    while (isHourDue(packedUntil, await clock.now())) packedUntil = await packHour(group, packedUntil);
+    while (isDayDue({ packedUntil, settledUntil }, await clock.now())) {
+      settledUntil = await settleDay(group, dayOf(settledUntil));
+    }
+    // An hour that has closed: so all statistics are more than the margin younger than what came late in it.
+    while (isHourDue(noticedUntil, await clock.now()))
+      noticedUntil = await settleNoticed(group, noticedUntil);
+  }
+
+  /** @param {number} group */
+  async function packIfDue(group) {
+    const found = await read(group);
+    const now = await clock.now();
+    const isHour = isHourDue(found.packedUntil, now) || isHourDue(found.noticedUntil, now);
+    if (!isHour && !isDayDue(found, now)) return;
+    await leases.hold(group, () => packGroup(group));
+  }
+
+  return {
+    /**
+     * Packs all that is due now and that no other process is packing.
+     *
+     * @returns {Promise<void>}
+     * @throws what the first group failed with; the others were packed nevertheless
+     */
+    async packDue() {
+      /** @type {unknown[]} */
+      const failures = [];
+      for (const group of shuffled(groups)) {
+        await packIfDue(group).catch((error) => failures.push(error));
+        if (steps.stopped) return;
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createPacker>} Packer */
+
+/** @param {number} hour epoch ms @param {number} now */
+const isHourDue = (hour, now) => now >= closingOf(hour);
+
+/** @param {Pick<PackProgress, 'packedUntil' | 'settledUntil'>} progress @param {number} now */
+function isDayDue({ packedUntil, settledUntil }, now) {
+  const day = dayOf(settledUntil);
+  return packedUntil >= day + DAY_MS && now >= settlingOf(day);
+}
+
+/** Processes that begin at the same moment begin with different groups. @param {number} groups @returns {number[]} */
+const shuffled = (groups) =>
+  Array.from({ length: groups }, (_, group) => ({ group, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ group }) => group);

@@ -1,0 +1,84 @@
+import { someAtOnce } from '../../../common/some-at-once.js';
+import { DAY_MS, isExact } from '../../../schema/rules.js';
+import { readDeviceHour } from './device-hour.js';
+import { walkPages } from './walk.js';
+
+/** Devices that are looked at at once. */
+const DEVICES_AT_ONCE = 8;
+
+/**
+ * Packs again what came late: of a whole UTC day, so that one request shows all hours of a sensor, and nearly always that
+ * there is nothing to do.
+ *
+ * @param {object} parts
+ * @param {import('../../store/index.js').Store['packing']} parts.store
+ * @param {Pick<import('../../store/clock-guard.js').TrustedClock, 'now'>} parts.clock
+ * @param {import('./steps.js').Steps} parts.steps
+ * @param {import('./sensor-hour.js').SensorPacker} parts.sensors
+ * @param {import('./sensor-hour.js').PackingObserver} parts.observer
+ */
+export function createSecondPass({ store, clock, steps, sensors, observer }) {
+  /**
+   * @param {number} group
+   * @param {Buffer} device
+   * @param {number} day epoch ms
+   * @returns {Promise<Map<number, Map<string, Buffer>>>} by hour, in epoch ms: the sensors whose statistics are not exact, by id in hex
+   */
+  async function findInexact(group, device, day) {
+    /** @type {Map<number, Map<string, Buffer>>} */
+    const hours = new Map();
+    for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
+      for (const row of await steps.run(() => store.readStatistics({ device, sensor }, day, day + DAY_MS))) {
+        if (isExact(row)) continue;
+        const inexact = hours.get(row.hour) ?? new Map();
+        hours.set(row.hour, inexact.set(sensor.toString('hex'), sensor));
+      }
+    }
+    return hours;
+  }
+
+  /** An hour of the device is read once for all of its sensors. @param {number} group @param {Buffer} device @param {number} day epoch ms */
+  async function settleDevice(group, device, day) {
+    for (const [hour, inexact] of await findInexact(group, device, day)) {
+      const readFrom = await clock.now();
+      let unreadable = 0;
+      for await (const found of readDeviceHour({ store, steps, observer, device, hour })) {
+        unreadable += found.unreadable;
+        for (const [id, { sensor, ...series }] of found.sensors) {
+          if (inexact.delete(id))
+            await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);
+        }
+      }
+      for (const sensor of inexact.values())
+        await sensors.pack({ device, sensor, hour }, { times: [], values: [] }, readFrom, unreadable);
+    }
+  }
+
+  return {
+    /**
+     * @param {number} group
+     * @param {number} day epoch ms of its start; all its hours are packed
+     * @returns {Promise<void>} settles when all that had come late until now is in the statistics
+     */
+    settleDay: (group, day) =>
+      someAtOnce(
+        DEVICES_AT_ONCE,
+        walkPages((after) => steps.run(() => store.devicePage(group, after))),
+        (device) => settleDevice(group, device, day),
+      ),
+
+    /**
+     * @param {number} group
+     * @param {number} noticed epoch ms of an hour that has closed
+     * @returns {Promise<void>} settles when the days that were noticed in it are in the statistics, whenever they were
+     */
+    settleNoticed: (group, noticed) =>
+      someAtOnce(
+        DEVICES_AT_ONCE,
+        walkPages((after) => steps.run(() => store.lateDayPage(group, noticed, after))),
+        ({ device, day }) => settleDevice(group, device, day),
+      ),
+  };
+}
+
+/** @typedef {ReturnType<typeof createSecondPass>} SecondPass */

@@ -1,0 +1,87 @@
+import { MillraceError } from '../../../common/errors.js';
+import { hourStatisticsOf } from '../../../schema/packed/hour-statistics.js';
+import { mergeSeries, sortMerge } from '../../../schema/packed/series.js';
+import { historyRows, isSame } from './history-rows.js';
+
+/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+/** @typedef {import('../../store/history/unpacked.js').StoredSeries} StoredSeries */
+
+/** @typedef {{ device: Buffer, sensor: Buffer, hour: number }} SensorHour `hour` in epoch ms */
+/** @typedef {{ device: Buffer, sensor?: Buffer, hour: number }} DeviceHour of one of its sensors, or of any */
+
+/**
+ * What is told of packing.
+ *
+ * @typedef {object} PackingObserver
+ * @property {(samples: number) => void} onPacked an hour of a sensor
+ * @property {(of: DeviceHour, rows: number) => void} onUnreadable rows that this process cannot read
+ * @property {(of: SensorHour, error: unknown) => void} onRefused an hour that no repetition packs
+ */
+
+/**
+ * Packs one hour of one sensor: what was read of its batches and what history has already become one row, then its
+ * statistics, in this order: who sees statistics finds all their samples in history.
+ *
+ * @param {object} parts
+ * @param {import('../../store/index.js').Store['packing']} parts.store
+ * @param {import('./steps.js').Steps} parts.steps
+ * @param {PackingObserver} parts.observer
+ */
+export function createSensorPacker({ store, steps, observer }) {
+  /** @param {SensorHour} of @param {Series} whole @param {Series[]} known rows of history */
+  async function writeSamples(of, whole, known) {
+    // Packed again and nothing new: what a quorum has shown once, every quorum shows.
+    if (known.some((row) => isSame(row, whole))) return;
+    for (const samples of historyRows(of.hour, whole)) {
+      await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
+    }
+  }
+
+  /** @param {SensorHour} of @param {Series} batches @param {number} readFrom epoch ms @param {number} unreadableBatches */
+  async function packWhole(of, batches, readFrom, unreadableBatches) {
+    const history = await steps.run(() => store.historyHour(of, of.hour));
+    const known = history.filter(isReadable);
+    const unreadable = unreadableBatches + history.length - known.length;
+    if (history.length > known.length) observer.onUnreadable(of, history.length - known.length);
+    if (unreadable > 0) {
+      // As if it had come late: so nobody takes the statistics for all there is, and the second pass tries again.
+      await steps.run(() => store.writeLate(of, [of.hour], readFrom));
+    }
+    const whole = mergeSeries([sortMerge(batches.times, batches.values), ...known]);
+    if (whole.times.length === 0) return;
+    await writeSamples(of, whole, known);
+    // With statistics, history would be taken for all there is. Without, the batches are read as well, by who can read them.
+    if (unreadableBatches > 0) return;
+    const statistics = hourStatisticsOf(whole.values);
+    await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
+    observer.onPacked(whole.times.length);
+  }
+
+  return {
+    /**
+     * What cannot be packed stops its group, and is tried again with every look: nothing is lost as long as there are
+     * batches, and all of it is made up for when somebody has mended the reason. To go on without it would lose it.
+     *
+     * @param {SensorHour} of
+     * @param {Series} batches read since `readFrom`, in any order, instants repeated
+     * @param {number} readFrom epoch ms
+     * @param {number} unreadable rows of batches that may have more of it
+     * @returns {Promise<void>} settles when all that can be read is committed
+     * @throws {MillraceError} `unavailable` when packing ends; `rejected`; and whatever is a defect
+     */
+    async pack(of, batches, readFrom, unreadable) {
+      try {
+        await packWhole(of, batches, readFrom, unreadable);
+      } catch (error) {
+        const ends = error instanceof MillraceError && error.code === 'unavailable';
+        if (!ends) observer.onRefused(of, error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSensorPacker>} SensorPacker */
+
+/** @param {StoredSeries} series @returns {series is Series} */
+const isReadable = (series) => series !== null;

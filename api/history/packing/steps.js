@@ -1,0 +1,71 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.js';
+import { HOUR_MS } from '../../../schema/rules.js';
+
+/** While ingest waits: this share of its speed for each hour that packing is behind, and at most half of it. */
+const SHARE_AN_HOUR = 0.1;
+const MOST_SHARE = 0.5;
+
+/** No rest is longer, in ms: what made ingest wait may be over by then. */
+const LONGEST_REST_MS = 2000;
+
+/**
+ * Packing goes step by step: a step is one request, with what is computed for it. It is repeated until the database takes it.
+ *
+ * Packing takes no place in the window from ingest; it gives way by resting. While requests of ingest wait for a place, each
+ * step is followed by a rest, so that packing keeps a tenth of its speed, and a tenth more for each hour that it is behind:
+ * it never starves, and what is behind for long gets half.
+ *
+ * @param {object} parts
+ * @param {import('../../store/retry.js').Patience} parts.patience its own: it ends with packing
+ * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
+ * @param {() => number} parts.overdueMs how long the oldest hour that is not packed could have been
+ * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [parts.rest]
+ * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
+ */
+export function createSteps(parts) {
+  const { patience, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = parts;
+  const ending = new AbortController();
+
+  /** @param {number} workedMs */
+  async function giveWay(workedMs) {
+    if (!isPressed()) return;
+    await rest(Math.min(LONGEST_REST_MS, workedMs * (1 / shareOf(overdueMs()) - 1)), ending.signal);
+  }
+
+  return {
+    /**
+     * @template T
+     * @param {() => Promise<T>} step idempotent
+     * @returns {Promise<T>}
+     * @throws {MillraceError} `unavailable` when packing ends; `rejected`
+     */
+    async run(step) {
+      if (ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
+      const began = monotonic();
+      const answer = await patience.persist(step);
+      await giveWay(monotonic() - began);
+      return answer;
+    },
+
+    /** No step is begun any more, and none is repeated. */
+    stop() {
+      ending.abort();
+      patience.giveUp();
+    },
+
+    get stopped() {
+      return ending.signal.aborted;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSteps>} Steps */
+
+/** @param {number} ms @param {AbortSignal} signal ends it */
+const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
+
+/** @param {number} overdueMs @returns {number} of its full speed */
+export const shareOf = (overdueMs) =>
+  Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));

@@ -1,0 +1,75 @@
+import { HOUR_MS, isExact, yearOf } from '../../../schema/rules.js';
+
+/** @typedef {import('../../store/history/reads.js').HourRow} HourRow */
+
+/** @typedef {import('../../store/history/keys.js').SensorBytes & { group: number }} Sensor `group`: that of its device */
+
+/**
+ * An hour of a sensor that may have samples, and where they are.
+ *
+ * @typedef {object} Hour
+ * @property {number} hour epoch ms
+ * @property {boolean} packed history has all of it; else what history has is merged with the batches
+ * @property {import('../../store/history/writes.js').HourStatistics | null} exact of all its samples, where that is known
+ * @property {number | null} count of its samples, or of most of them; null: nobody has counted
+ */
+
+/** @callback LookUp @param {Sensor} sensor @param {number} from epoch ms, the start of an hour @param {number} to epoch ms, the end of one @returns {Promise<Hour[]>} in order of time */
+
+/**
+ * The rule by which history is read. How far packing is comes first, then the statistics, and the samples, which are for
+ * the caller, last: whatever is packed or comes late meanwhile, each of the three knows at least what the one before it told.
+ *
+ * @param {object} parts
+ * @param {(group: number) => Promise<number>} parts.packedUntil epoch ms; it may be an older one
+ * @param {import('../../store/history/reads.js').HistoryReads['readStatistics']} parts.readStatistics
+ * @returns {LookUp}
+ */
+export const createLookUp =
+  ({ packedUntil, readStatistics }) =>
+  async (sensor, from, to) => {
+    const until = await packedUntil(sensor.group);
+    const years = await Promise.all(
+      yearsOf(from, to).map((year) => readStatistics(sensor, year.from, year.to)),
+    );
+    return hoursOf(years.flat(), Math.max(from, until), to);
+  };
+
+/**
+ * @param {HourRow[]} rows in order of time
+ * @param {number} unpackedFrom epoch ms: before this hour, where there is no row there are no samples
+ * @param {number} to epoch ms
+ * @returns {Hour[]} in order of time
+ */
+function hoursOf(rows, unpackedFrom, to) {
+  const hours = rows.filter(({ hour }) => hour < unpackedFrom).map(known);
+  const later = new Map(rows.slice(hours.length).map((row) => [row.hour, row]));
+  for (let hour = unpackedFrom; hour < to; hour += HOUR_MS) {
+    const row = later.get(hour);
+    hours.push(row ? known(row) : { hour, packed: false, exact: null, count: null });
+  }
+  return hours;
+}
+
+/** @param {HourRow} row @returns {Hour} */
+const known = (row) => ({
+  hour: row.hour,
+  packed: row.readFrom !== null,
+  exact: isExact(row) ? row.statistics : null,
+  count: row.statistics?.count ?? null,
+});
+
+/**
+ * @param {number} from epoch ms
+ * @param {number} to epoch ms
+ * @returns {Array<{ from: number, to: number }>} the range, cut at the UTC years
+ */
+function yearsOf(from, to) {
+  const years = [];
+  for (let at = from; at < to; ) {
+    const end = Math.min(to, Date.UTC(yearOf(at) + 1, 0));
+    years.push({ from: at, to: end });
+    at = end;
+  }
+  return years;
+}

@@ -1,0 +1,103 @@
+import { HOUR_MS } from '../../../schema/rules.js';
+import { chunksOf } from './chunks.js';
+import { readHours } from './samples.js';
+
+/** @typedef {import('./chunks.js').Range} Range */
+/** @typedef {import('./chunks.js').Order} Order */
+/** @typedef {import('./hours.js').Hour} Hour */
+/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+
+/** Hours that one page reads at most; one of hours that turn out empty may be short before the end. */
+const MOST_HOURS_A_PAGE = 32 * 24;
+
+/** Hours that are read at once: enough to hide the round trips, few enough to leave the database to others. */
+const HOURS_AT_ONCE = 32;
+
+/**
+ * A page of raw samples.
+ *
+ * @typedef {object} SamplePage
+ * @property {number[]} times epoch ms, in the order asked for
+ * @property {number[]} values
+ * @property {number | null} reached where the next page begins: its first instant (asc), or the one before which it
+ *   begins (desc); null at the end of the range
+ */
+
+/**
+ * Samples in [from, to), hour by hour: whole hours are merged before anything of them is handed out, so what overlaps
+ * never repeats or drops a sample between pages; and an instant is a place that means the same in batches and in history.
+ *
+ * @param {object} parts
+ * @param {import('./hours.js').LookUp} parts.lookUp
+ * @param {import('./samples.js').SampleSource} parts.source
+ * @param {import('./hours.js').Sensor} sensor
+ * @param {Range} range
+ * @param {{ order: Order, limit: number }} page
+ * @returns {Promise<SamplePage>}
+ */
+export async function readPage({ lookUp, source }, sensor, range, { order, limit }) {
+  /** @type {SamplePage} */
+  const page = { times: [], values: [], reached: null };
+  let left = MOST_HOURS_A_PAGE;
+  let atOnce = 1;
+  for await (const hours of chunksOf(lookUp, sensor, range, order)) {
+    for (let at = 0; at < hours.length; ) {
+      const next = enough(hours, at, limit - page.times.length, atOnce);
+      const read = await readHours(source, sensor, next, range.from);
+      for (const series of read) {
+        if (fill(page, series, range, order, limit)) return page;
+      }
+      at += next.length;
+      left -= next.length;
+      // The longer nothing comes, the more hours are read at once.
+      atOnce = Math.min(2 * atOnce, HOURS_AT_ONCE);
+      if (left <= 0) return { ...page, reached: placeAfter(/** @type {Hour} */ (next.at(-1)), order) };
+    }
+  }
+  return page;
+}
+
+/** @param {Hour} hour the last that was read @param {Order} order */
+const placeAfter = ({ hour }, order) => (order === 'asc' ? hour + HOUR_MS : hour);
+
+/**
+ * @param {Hour[]} hours
+ * @param {number} at
+ * @param {number} missing samples that are wanted
+ * @param {number} uncounted hours that are read at most without knowing how much is in them
+ * @returns {Hour[]} the next hours, with as many samples as are missing where that is known
+ */
+function enough(hours, at, missing, uncounted) {
+  let [samples, unknown, end] = [0, 0, at];
+  while (end < hours.length && end - at < HOURS_AT_ONCE && samples <= missing && unknown < uncounted) {
+    const { count } = /** @type {Hour} */ (hours[end++]);
+    if (count === null) unknown++;
+    else samples += count;
+  }
+  return hours.slice(at, end);
+}
+
+/**
+ * Adds an hour's samples to the page.
+ *
+ * @param {SamplePage} page is changed
+ * @param {Series} series
+ * @param {Range} range
+ * @param {Order} order
+ * @param {number} limit
+ * @returns {boolean} whether the page is full and more is to come
+ */
+function fill(page, { times, values }, { from, to }, order, limit) {
+  const step = order === 'asc' ? 1 : -1;
+  for (let at = order === 'asc' ? 0 : times.length - 1; at >= 0 && at < times.length; at += step) {
+    const ts = /** @type {number} */ (times[at]);
+    if (ts < from || ts >= to) continue;
+    if (page.times.length === limit) {
+      page.reached = order === 'asc' ? ts : ts + 1;
+      return true;
+    }
+    page.times.push(ts);
+    page.values.push(/** @type {number} */ (values[at]));
+  }
+  return false;
+}

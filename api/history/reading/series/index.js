@@ -1,0 +1,69 @@
+import { DAY_MS, HOUR_MS } from '../../../../schema/rules.js';
+import { chunksOf, LONGEST_MS } from '../chunks.js';
+import { readAhead } from '../read-ahead.js';
+import { createBins } from './bins.js';
+import { widthFor } from './widths.js';
+
+/** @typedef {import('../hours.js').Hour} Hour */
+
+/** From samples of more than this, a series is read past the server's cache, in ms. */
+const LONG_MS = 2 * DAY_MS;
+
+/** The width that an answer without bins speaks of, in ms. */
+const NO_WIDTH = 1000;
+
+/**
+ * The shape of a signal.
+ *
+ * @typedef {object} Shape
+ * @property {import('./bins.js').Point[]} points
+ * @property {number} width of a bin, in ms
+ * @property {'statistics' | 'samples'} source `statistics`: those of whole hours were taken
+ */
+
+/**
+ * Whole hours are taken from their statistics where these are exact, everything else from samples.
+ *
+ * @param {object} parts
+ * @param {import('../hours.js').LookUp} parts.lookUp
+ * @param {import('../samples.js').SampleSource & { scans: import('../samples.js').SampleSource }} parts.source
+ * @param {import('../hours.js').Sensor} sensor
+ * @param {import('../chunks.js').Range} range within retention; not as long as it may be: bins are as narrow as it allows
+ * @param {{ points: number, newest: number | null, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
+ *   after which there is nothing; null: there is nothing at all
+ * @returns {Promise<Shape>}
+ * @throws what `signal` was aborted with
+ */
+export async function readSeries({ lookUp, source }, sensor, range, { points, newest, signal }) {
+  if (range.from >= range.to) return { points: [], width: NO_WIDTH, source: 'samples' };
+  const width = widthFor(range, points);
+  const bins = createBins(range, width);
+  const end = newest === null ? range.from : Math.min(range.to, newest + 1);
+  const stored = { from: range.from, to: end };
+  const fromSamples = width < HOUR_MS;
+  let taken = 0;
+
+  /** @param {Hour} hour @returns {boolean} whether its statistics were all that was needed */
+  function take({ hour, exact }) {
+    const isWhole = hour >= range.from && hour + HOUR_MS <= range.to;
+    // A sum that overflowed may come back within the bin: then the samples have to tell.
+    if (fromSamples || !isWhole || !exact || !Number.isFinite(exact.sum)) return false;
+    bins.addHour(hour, exact);
+    taken++;
+    return true;
+  }
+
+  async function* others() {
+    for await (const hours of chunksOf(lookUp, sensor, stored, 'asc', LONGEST_MS)) {
+      signal?.throwIfAborted();
+      yield hours.filter((hour) => !take(hour));
+    }
+  }
+
+  const isLong = fromSamples && stored.to - stored.from > LONG_MS;
+  const samples = isLong ? source.scans : source;
+  for await (const series of readAhead(samples, sensor, others(), signal, range.from)) {
+    bins.addSamples(series);
+  }
+  return { points: bins.points(), width, source: taken > 0 ? 'statistics' : 'samples' };
+}

@@ -1,0 +1,72 @@
+import { ipKeyGenerator } from 'express-rate-limit';
+import { createOwnConnections } from './own-connections.js';
+
+/** MQTT 3.1.1, table 3.1: the server is unavailable. What is wrong otherwise is 5, not authorized. */
+const UNAVAILABLE = 3;
+
+/**
+ * Lets clients in, as the account that they sign in to.
+ *
+ * @param {object} parts
+ * @param {import('../../access/credentials/accounts.js').Accounts} parts.accounts
+ * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
+ * @param {import('./authorization.js').Authorization} parts.authorization
+ * @param {import('./access-notices.js').AccessNotices} parts.notices
+ * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ */
+export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
+  // What first appears as 1 shows no increase to Prometheus.
+  for (const what of ['sign_in', 'connection']) metrics.turnedAway.inc({ what }, 0);
+  const ownConnections = createOwnConnections(({ name }) => {
+    metrics.turnedAway.inc({ what: 'connection' });
+    notices.tooMany(name);
+  });
+
+  /**
+   * @param {import('aedes').Client} client
+   * @param {string | undefined} name
+   * @param {Buffer | undefined} password
+   * @returns {Promise<boolean>}
+   */
+  async function admit(client, name, password) {
+    const connection = connectionOf(client);
+    if (!connection) return false;
+    const address = addressOf(client);
+    const account = await accounts.signIn(name, password, { address, gone: connection.closed });
+    if (!account) {
+      metrics.turnedAway.inc({ what: 'sign_in' });
+      notices.signIn(name ?? '', address);
+      return false;
+    }
+    connection.account = account;
+    const { willTopic } = connection;
+    if (willTopic !== undefined && !authorization.mayPublish(client, willTopic, 'will')) return false;
+    // A client id ends the connection that has it already: so it counts within an account alone.
+    if (!account.isInstallation) client.id = `${account.deviceId}/${client.id}`;
+    ownConnections.enter(connection);
+    return true;
+  }
+
+  return {
+    /** Remembers what `authenticate` is not told of. @type {import('aedes').PreConnectHandler} */
+    preConnect(client, packet, done) {
+      const connection = connectionOf(client);
+      if (connection) connection.willTopic = packet.will?.topic;
+      done(null, true);
+    },
+
+    /** @type {import('aedes').AuthenticateHandler} */
+    authenticate(client, name, password, done) {
+      admit(client, name, password).then(
+        (admitted) => done(null, admitted),
+        (error) => done(Object.assign(error, { returnCode: UNAVAILABLE }), false),
+      );
+    },
+  };
+}
+
+/** @param {import('aedes').Client} client @returns {string} where it connects from; of IPv6 its network, as elsewhere */
+function addressOf({ conn }) {
+  const { remoteAddress } = /** @type {import('node:net').Socket} */ (conn);
+  return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
+}

@@ -1,0 +1,124 @@
+import { setMaxListeners } from 'node:events';
+import { MillraceError } from '../../../common/errors.js';
+import { createAcknowledgements } from '../../ingest/acknowledgements.js';
+import { ConnectionReader } from '../../ingest/backpressure/connection-reader.js';
+import { keepAlive } from './keepalive.js';
+import { dropDeepTopics } from './settling.js';
+
+/** Made once: an error with its stack takes 20 µs, and 10,000 connections can break off in one turn of the event loop. */
+const CLOSED = new MillraceError('unavailable', 'The connection closed.');
+
+/**
+ * What the broker keeps of one connection.
+ *
+ * @typedef {object} Connection
+ * @property {import('aedes').Client} client
+ * @property {import('../../ingest/backpressure/connection-reader.js').ConnectionReader} reader
+ * @property {import('../../ingest/acknowledgements.js').Acknowledgements} owed
+ * @property {AbortSignal} closed
+ * @property {import('../../access/credentials/permissions.js').Account | null} account null: it has not signed in
+ * @property {Set<string>} filters that it has asked to follow
+ * @property {string} [willTopic] where its last will is to go
+ */
+
+/**
+ * Hands a socket to aedes, which reads and writes it from now on, within the bounds that are ours.
+ *
+ * @param {import('node:net').Socket} socket
+ * @param {object} parts
+ * @param {import('aedes').Aedes} parts.aedes
+ * @param {import('../../ingest/backpressure/read-scheduler.js').ReadScheduler} parts.scheduler
+ * @param {number} parts.maxMessageBytes
+ * @param {(client: import('aedes').Client, bytes: number) => void} parts.onTooLarge
+ * @returns {Connection}
+ */
+export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTooLarge }) {
+  socket.setNoDelay(true);
+  const reader = new ConnectionReader(socket, {
+    scheduler,
+    packetLimit: packetLimit(maxMessageBytes),
+    onTooLarge: (bytes) => onTooLarge(client, bytes),
+    isConnected: () => client.connected,
+  });
+  const client = aedes.handle(socket);
+  dropDeepTopics(client);
+  const owed = createAcknowledgements();
+  const closing = new AbortController();
+  // Every message of this connection that waits listens to it.
+  setMaxListeners(0, closing.signal);
+  socket.on('close', () => {
+    owed.drop();
+    closing.abort(CLOSED);
+  });
+  return { client, reader, owed, closed: closing.signal, account: null, filters: new Set() };
+}
+
+/** How often connections with unsettled messages are said to be alive, in ms: below the shortest limit, 1.5 s. */
+const ALIVE_EVERY_MS = 1000;
+
+/** All connections of the broker. */
+export function createConnections() {
+  /** @type {WeakMap<import('aedes').Client, Connection>} */
+  const known = new WeakMap();
+  /** @type {Set<Connection>} */
+  const open = new Set();
+  /** @type {NodeJS.Timeout | undefined} */
+  let heartbeat;
+
+  function keepBusyAlive() {
+    for (const { reader, client } of open) if (reader.isBusy) keepAlive(client);
+  }
+
+  return {
+    /** @param {Connection} connection */
+    add(connection) {
+      known.set(connection.client, connection);
+      open.add(connection);
+      connection.closed.addEventListener('abort', () => open.delete(connection), { once: true });
+    },
+
+    /** @param {import('aedes').Client} client also one that is gone: its last will is still to be settled */
+    of: (client) => known.get(client),
+
+    /** Those that are open. @returns {Iterable<Connection>} */
+    all: () => open,
+
+    /** From now on the broker does not take for dead who is not read because of us. */
+    watch() {
+      heartbeat = setInterval(keepBusyAlive, ALIVE_EVERY_MS);
+    },
+
+    /** Nothing more is read. */
+    quiesce() {
+      for (const { reader } of open) reader.stop();
+    },
+
+    destroy() {
+      clearInterval(heartbeat);
+      for (const { client } of open) client.conn.destroy();
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createConnections>} Connections */
+
+/** Topic, packet id and properties come on top of a payload that is just within the limit, in bytes. */
+const HEADROOM = 66_000;
+
+/**
+ * Bytes of a packet that is no PUBLISH, and of the first packet, whose sender is not known yet: a CONNECT with names, a
+ * token and a last will of 64 KiB, a SUBSCRIBE to a thousand devices.
+ */
+const MAX_OTHER_BYTES = 96 * 1024;
+
+/** The type of PUBLISH, in the upper half of the first byte. */
+const PUBLISH = 0x30;
+
+/**
+ * The broker has no limit of its own.
+ *
+ * @param {number} maxPayloadBytes
+ * @returns {import('../../ingest/backpressure/connection-reader.js').PacketLimit}
+ */
+export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
+  !isFirst && (firstByte & 0xf0) === PUBLISH ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;

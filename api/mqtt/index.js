@@ -1,0 +1,80 @@
+import { createBroker } from './embedded/index.js';
+import { createHost } from '../ingest/sparkplug/host.js';
+import { createSubscriber } from './external/index.js';
+
+/** At the end of the process, messages under way have this long to settle, in ms. The rest stays unacknowledged. */
+const DRAIN_MS = 2000;
+
+/** The embedded broker closes its connections. Their last wills have this long to settle, in ms. */
+const WILLS_MS = 1000;
+
+/**
+ * The source of messages: the embedded broker, or a subscription at the broker that MQTT_URL names. Both call `handleMessage`, and
+ * acknowledge a message when its promise resolves. An orderly stop loses no acknowledgement that can still be given.
+ *
+ * @param {object} parts
+ * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../access/tls/own-certificate.js').OwnCertificate | null} parts.tls of the embedded broker
+ * @param {import('../ingest/pipeline.js').HandleMessage} parts.handleMessage
+ * @param {Pick<import('../ingest/index.js').Ingest, 'room' | 'progress' | 'isStuck' | 'giveUp'>} parts.ingest
+ * @param {import('../access/credentials/accounts.js').Accounts} parts.accounts
+ * @param {() => number} parts.clock epoch ms
+ * @param {import('../../common/periods.js').Periods} parts.periods
+ * @param {import('pino').Logger} parts.logger
+ * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {(error: Error) => void} parts.onFatal
+ */
+export function createMessageSource(parts) {
+  const { config, tls, handleMessage, ingest, accounts, clock, periods, logger, metrics, onFatal } = parts;
+  const { mqtt } = config;
+  const { progress } = ingest;
+  const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;
+  const source = mqtt.url
+    ? createSubscriber({ mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs: periods.keepAlive })
+    : createBroker({
+        mqtt,
+        tls,
+        accounts,
+        recheckMs: periods.recheck,
+        host,
+        maxMessageBytes: config.ingest.maxMessageBytes,
+        handleMessage,
+        room: ingest.room,
+        clock,
+        logger,
+        metrics,
+      });
+
+  return {
+    checks: { broker: () => source.check(), acknowledgements: () => progress.check(periods.patience) },
+
+    start: () => source.start(),
+
+    /** @type {import('../ingest/pipeline.js').Send} */
+    send: (topic, payload) => source.send(topic, payload),
+
+    /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
+    recheck: (deviceId) => source.recheck(deviceId),
+
+    /** Takes no new messages, settles those under way where that is possible, and leaves the rest unacknowledged. */
+    async stop() {
+      source.quiesce();
+      await progress.untilSettled({ withinMs: DRAIN_MS, isHopeless: () => ingest.isStuck });
+      const { unsettled } = progress;
+      if (unsettled > 0) logger.warn({ unsettled }, 'messages stay unacknowledged; they will come again');
+      ingest.giveUp();
+      await source.stop();
+      await progress.untilSettled({ withinMs: WILLS_MS });
+    },
+
+    /** Whether clients of the embedded broker subscribe to `iot/live/...`; never behind an external one. */
+    hasFollowers: source.hasFollowers,
+
+    /** @returns {number} port of the embedded broker; 0 behind an external one */
+    get mqttPort() {
+      return source.port;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createMessageSource>} MessageSource */

@@ -1,0 +1,49 @@
+import { parseSparkplugTopic } from './sparkplug-topics.js';
+
+/** What a topic of ours carries. */
+export const KINDS = /** @type {const} */ (['measurements', 'birth', 'status']);
+
+/** @typedef {typeof KINDS[number]} Kind */
+
+/** How the topics of devices begin. */
+export const OWN_TOPICS = 'iot/v1/';
+
+/**
+ * Whose message it is, by the device's name or id, and what it carries.
+ *
+ * @typedef {{ device: string, kind: Kind, sparkplug?: undefined }} OwnTopic
+ * @typedef {{ device: string, kind: 'sparkplug', sparkplug: import('./sparkplug-topics.js').SparkplugTopic }} EdgeTopic
+ * @typedef {OwnTopic | EdgeTopic} Topic
+ */
+
+/**
+ * @param {string} topic
+ * @returns {Topic | null} null: outside the contract
+ */
+export const parseTopic = (topic) => (topic.startsWith(OWN_TOPICS) ? parseOwn(topic) : parseEdge(topic));
+
+/**
+ * `iot/v1/{device}/{kind}`; a device's name may hold anything but a slash, which MQTT keeps for its levels.
+ *
+ * @param {string} topic
+ * @returns {OwnTopic | null}
+ */
+function parseOwn(topic) {
+  const slash = topic.indexOf('/', OWN_TOPICS.length);
+  if (slash < 0) return null;
+  const kind = /** @type {Kind} */ (topic.slice(slash + 1));
+  return KINDS.includes(kind) ? { device: topic.slice(OWN_TOPICS.length, slash), kind } : null;
+}
+
+/**
+ * The device of an edge node is called `group/node/device`, the node itself `group/node`.
+ *
+ * @param {string} topic
+ * @returns {EdgeTopic | null}
+ */
+function parseEdge(topic) {
+  const sparkplug = parseSparkplugTopic(topic);
+  if (!sparkplug) return null;
+  const { node, device } = sparkplug;
+  return { device: device === null ? node : `${node}/${device}`, kind: 'sparkplug', sparkplug };
+}

@@ -1,0 +1,112 @@
+import { createDeviceComparison } from './device.js';
+import { createFindings } from './findings.js';
+import { partLedger } from './parts.js';
+import { patiently } from './patience.js';
+
+/** Devices that are read at once: the round trips overlap, and the database has room for others. */
+const DEVICES_AT_ONCE = 16;
+
+/** @typedef {{ messages: number, devices: number, acknowledged: number, stored: number, problems: number }} Progress so far; samples, but for the first two */
+
+/**
+ * What became of a ledger. Samples are counted once an instant and sensor, however often they were sent.
+ *
+ * @typedef {object} Result
+ * @property {boolean} agree
+ * @property {number} messages
+ * @property {number} devices
+ * @property {number} acknowledged samples in the range
+ * @property {number} stored samples in the range
+ * @property {{ from: number, to: number }} range epoch ms
+ * @property {import('./findings.js').Findings['found']} found
+ */
+
+/**
+ * Compares a ledger with the database, sample by sample and never by counts: every acknowledged sample must be stored
+ * with exactly its bits, every stored sample of the ledger's devices in the range must have been sent, and `latest` must be the
+ * newest of what is stored. Of two values for one instant the one that merging keeps counts. A sample can stand in several rows: a
+ * message that is delivered again can be stored together with others than the first time.
+ *
+ * The database is read hour by hour, device by device. What lies beside the range within its first and last hour
+ * counts for `latest` alone. An acknowledged sample that was refused is missing too: the dead letters say why.
+ *
+ * @param {object} options
+ * @param {string} options.ledgerPath
+ * @param {import('./stored.js').Stored} options.store
+ * @param {number} options.groups `LATEST_GROUPS`
+ * @param {{ from?: number, to?: number }} [options.range] epoch ms; default from the ledger's first sample to after its last
+ * @param {(progress: Progress) => void} [options.onProgress]
+ * @param {number} [options.partBytes] of the ledger that is held in memory at once
+ * @returns {Promise<Result>}
+ * @throws {import('../../common/errors.js').MillraceError} `failed`: no ledger; `unavailable`: the database is away
+ */
+export async function compareLedger({
+  ledgerPath,
+  store,
+  groups,
+  range = {},
+  onProgress = () => {},
+  partBytes,
+}) {
+  const findings = createFindings();
+  const progress = { messages: 0, devices: 0, acknowledged: 0, stored: 0, problems: 0 };
+  const parts = await partLedger(ledgerPath, {
+    onProgress: (messages) => onProgress({ ...progress, messages }),
+    ...(partBytes === undefined ? {} : { partBytes }),
+  });
+  try {
+    const { acknowledged, messages, first, last } = parts.overview;
+    progress.messages = messages;
+    const compared = { from: range.from ?? first, to: range.to ?? last + 1 };
+    const compareDevice = createDeviceComparison({
+      store: patientStore(store),
+      groups,
+      range: compared,
+      acknowledged,
+      findings,
+    });
+    for (let part = 0; part < parts.count; part += 1) {
+      await forEachOf(await parts.read(part), DEVICES_AT_ONCE, async ([device, sensors]) => {
+        const counts = await compareDevice(device, sensors);
+        progress.devices += 1;
+        progress.acknowledged += counts.acknowledged;
+        progress.stored += counts.stored;
+        onProgress({ ...progress, problems: findings.total() });
+      });
+    }
+    const { devices, acknowledged: kept, stored } = progress;
+    const agree = findings.total() === 0;
+    return { agree, messages, devices, acknowledged: kept, stored, range: compared, found: findings.found };
+  } finally {
+    await parts.remove();
+  }
+}
+
+/** @param {import('./stored.js').Stored} store @returns {import('./stored.js').Stored} */
+const patientStore = ({ samples, packed, packProgress, fleet }) => ({
+  samples: {
+    ...samples,
+    readDeviceHour: (device, bucket) => patiently(() => samples.readDeviceHour(device, bucket)),
+  },
+  packed: {
+    ...packed,
+    readStatistics: (key, from, to) => patiently(() => packed.readStatistics(key, from, to)),
+    readHour: (key, hour) => patiently(() => packed.readHour(key, hour)),
+  },
+  packProgress: { ...packProgress, read: (group) => patiently(() => packProgress.read(group)) },
+  fleet: { ...fleet, latestOfDevice: (key) => patiently(() => fleet.latestOfDevice(key)) },
+});
+
+/**
+ * @template T
+ * @param {Iterable<T>} items
+ * @param {number} atOnce
+ * @param {(item: T) => Promise<void>} work
+ */
+async function forEachOf(items, atOnce, work) {
+  const rest = items[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

@@ -1,0 +1,132 @@
+import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
+import { greaterValue } from '../../schema/packed/series.js';
+import { bucketOf, HOUR_MS } from '../../schema/rules.js';
+import { createSensorComparison, shown } from './sensor.js';
+import { createStoredHours } from './stored.js';
+
+/** @type {import('./parts.js').Sent} */
+const NOTHING_SENT = { times: [], values: [], messages: [] };
+
+/** @typedef {import('./sensor.js').SensorComparison} SensorComparison */
+
+/**
+ * @param {object} options
+ * @param {import('./stored.js').Stored} options.store
+ * @param {number} options.groups `LATEST_GROUPS`
+ * @param {{ from: number, to: number }} options.range epoch ms
+ * @param {import('./bitmap.js').Bitmap} options.acknowledged
+ * @param {import('./findings.js').Findings} options.findings
+ */
+export function createDeviceComparison({ store, groups, range, acknowledged, findings }) {
+  const storedHours = createStoredHours(store);
+
+  /** @param {import('../../schema/ids.js').Identity} device @param {string} id of its sensor @returns {import('../../api/history/reading/hours.js').Sensor} */
+  function keyOf(device, id) {
+    const sensor = identifySensor(device.id, id);
+    if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
+    return { group: groupOf(device.bytes, groups), device: device.bytes, sensor: sensor.bytes };
+  }
+
+  /**
+   * Compares all that a device sent with all that is stored of it in the range, and its latest values with what is stored.
+   *
+   * @param {string} device name
+   * @param {Map<string, import('./parts.js').Sent>} sensors what they sent, by name
+   * @returns {Promise<{ acknowledged: number, stored: number }>} instants
+   */
+  return async function compareDevice(device, sensors) {
+    const identity = identifyDevice(device);
+    if (!identity) throw new RangeError(`the ledger has a device that cannot be: ${JSON.stringify(device)}`);
+    /** @type {Map<string, { name: string, comparison: SensorComparison }>} by id */
+    const comparisons = new Map();
+    const add = (/** @type {string} */ id, /** @type {string} */ sensor, sent = NOTHING_SENT) => {
+      const comparison = createSensorComparison({ device, sensor, sent, acknowledged, range, findings });
+      comparisons.set(id, { name: sensor, comparison });
+    };
+    for (const [name, sent] of sensors) add(identifySensor(identity.id, name)?.id ?? name, name, sent);
+
+    const latest = await latestOf(identity.bytes);
+    for (const id of latest.keys()) if (!comparisons.has(id)) add(id, id);
+    await compareHours(identity, comparisons, add);
+    await compareLatest(device, identity, comparisons, latest);
+    return sumOf([...comparisons.values()].map(({ comparison }) => comparison.counts));
+  };
+
+  /** @param {Buffer} bytes of the device's id */
+  async function latestOf(bytes) {
+    const rows = await store.fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /**
+   * @param {import('../../schema/ids.js').Identity} device
+   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
+   * @param {(id: string, name: string) => void} add
+   */
+  async function compareHours(device, comparisons, add) {
+    const [from, to] = [bucketOf(range.from), bucketOf(range.to - 1) + HOUR_MS];
+    const hoursOf = async (/** @type {string} */ id) => {
+      const sensor = keyOf(device, id);
+      return { sensor, hours: await storedHours.hoursOf(sensor, from, to) };
+    };
+    const entries = [...comparisons.keys()].map(async (id) => /** @type {const} */ ([id, await hoursOf(id)]));
+    const sensors = new Map(await Promise.all(entries));
+    for (let bucket = from; bucket < range.to; bucket += HOUR_MS) {
+      const rows = await storedHours.readHour(bucket, device.bytes, sensors);
+      for (const id of rows.keys()) if (!comparisons.has(id)) add(id, id);
+      for (const [id, { comparison }] of comparisons) {
+        comparison.addHour(bucket + HOUR_MS, rows.get(id) ?? []);
+      }
+    }
+  }
+
+  /**
+   * @param {string} device name
+   * @param {import('../../schema/ids.js').Identity} identity
+   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
+   * @param {Awaited<ReturnType<typeof latestOf>>} latest
+   */
+  async function compareLatest(device, identity, comparisons, latest) {
+    for (const [id, { name, comparison }] of comparisons) {
+      const newest = comparison.newest();
+      const row = latest.get(id);
+      const says = { ts: row?.ts ?? null, value: row?.value ?? null };
+      if (await isRight(identity, id, newest, says)) continue;
+      const is = says.ts === null ? 'nothing' : `${shown(Number(says.value))} at ${says.ts}`;
+      const should = newest === null ? 'nothing' : `${shown(newest.value)} at ${newest.ts}`;
+      const finding = { device, sensor: name, ts: newest?.ts ?? null };
+      findings.add('latest', {
+        ...finding,
+        says: `latest has ${is}; the newest that is stored is ${should}`,
+      });
+    }
+  }
+
+  /**
+   * @param {import('../../schema/ids.js').Identity} device
+   * @param {string} sensor id
+   * @param {{ ts: number, value: number } | null} newest stored in the hours that were read
+   * @param {{ ts: number | null, value: number | null }} latest
+   */
+  async function isRight(device, sensor, newest, { ts, value }) {
+    if (ts === null || value === null) return newest === null;
+    if (newest?.ts === ts) return Object.is(newest.value, value);
+    if (newest !== null && ts < newest.ts) return false;
+    // Newer than all that was read: right where it is the newest of its own hour.
+    const bucket = bucketOf(ts);
+    if (bucket >= bucketOf(range.from) && bucket < range.to) return false;
+    const rows = await storedHours.readSensorHour(keyOf(device, sensor), sensor, bucket);
+    const samples = rows.flatMap(({ times, values }) =>
+      [...times].map((time, i) => ({ time, value: values[i] })),
+    );
+    if (samples.some(({ time }) => time > ts)) return false;
+    const same = samples.filter(({ time }) => time === ts).map((sample) => Number(sample.value));
+    return same.length > 0 && Object.is(same.reduce(greaterValue), value);
+  }
+}
+
+/** @param {Array<{ acknowledged: number, stored: number }>} counts */
+const sumOf = (counts) => ({
+  acknowledged: counts.reduce((sum, one) => sum + one.acknowledged, 0),
+  stored: counts.reduce((sum, one) => sum + one.stored, 0),
+});

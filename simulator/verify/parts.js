@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
+import { groupOf, identifyDevice } from '../../schema/ids.js';
+import { readLedger } from '../ledger/read.js';
+import { createBitmap } from './bitmap.js';
+
+/** What one part of a ledger weighs, about; read, its samples take as much again. */
+const PART_BYTES = 32 * 2 ** 20;
+
+/** Files that are written at once, at most: far below what a process may have open. */
+const MOST_PARTS = 256;
+
+const PROGRESS_EVERY_MESSAGES = 10_000;
+
+/**
+ * What one sensor sent, in the order of sending; three arrays side by side, 24 bytes a sample.
+ *
+ * @typedef {{ times: number[], values: number[], messages: number[] }} Sent
+ */
+
+/** @typedef {Map<string, Map<string, Sent>>} Part by the names of device and sensor */
+
+/**
+ * What a ledger says as a whole.
+ *
+ * @typedef {object} Overview
+ * @property {import('./bitmap.js').Bitmap} acknowledged numbers of messages
+ * @property {number} messages
+ * @property {number} first epoch ms of the earliest sample, Infinity where there is none
+ * @property {number} last epoch ms of the latest sample, -Infinity where there is none
+ */
+
+/**
+ * Parts a ledger by device, into files that fit in memory one by one: so a ledger may be of any size, as long as what
+ * a single device sent fits.
+ *
+ * @param {string} ledgerPath
+ * @param {{ onProgress: (messages: number) => void, partBytes?: number }} options
+ * @returns {Promise<{ overview: Overview, count: number, read: (part: number) => Promise<Part>, remove: () => Promise<void> }>}
+ * @throws {import('../../common/errors.js').MillraceError} `failed` for a file that is no ledger, or cannot be read
+ */
+export async function partLedger(ledgerPath, { onProgress, partBytes = PART_BYTES }) {
+  const size = await stat(ledgerPath).then(
+    (found) => found.size,
+    () => 0,
+  );
+  const count = Math.min(MOST_PARTS, Math.max(1, Math.ceil(size / partBytes)));
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-compare-'));
+  const paths = Array.from({ length: count }, (_, part) => join(directory, String(part)));
+  const remove = () => rm(directory, { recursive: true, force: true });
+  try {
+    const overview = await scatter(ledgerPath, paths, onProgress);
+    return { overview, count, read: (part) => readPart(/** @type {string} */ (paths[part])), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** @param {string} ledgerPath @param {string[]} paths @param {(messages: number) => void} onProgress */
+async function scatter(ledgerPath, paths, onProgress) {
+  /** @type {Overview} */
+  const overview = { acknowledged: createBitmap(), messages: 0, first: Infinity, last: -Infinity };
+  const files = paths.map((path) => createWriteStream(path));
+  try {
+    for await (const entry of readLedger(ledgerPath)) {
+      if (entry.kind === 'acknowledged') {
+        overview.acknowledged.add(entry.message);
+        continue;
+      }
+      overview.messages += 1;
+      if (overview.messages % PROGRESS_EVERY_MESSAGES === 0) onProgress(overview.messages);
+      for (const { times } of entry.series) {
+        for (const ts of times) {
+          if (ts < overview.first) overview.first = ts;
+          if (ts > overview.last) overview.last = ts;
+        }
+      }
+      const file = /** @type {import('node:fs').WriteStream} */ (files[partOf(entry.device, files.length)]);
+      if (!file.write(`${entry.message} ${entry.text}\n`)) await once(file, 'drain');
+    }
+  } finally {
+    for (const file of files) file.end();
+    await Promise.all(files.map((file) => finished(file)));
+  }
+  return overview;
+}
+
+/** @param {string} device @param {number} parts */
+function partOf(device, parts) {
+  const id = identifyDevice(device);
+  return id ? groupOf(id.bytes, parts) : 0;
+}
+
+/** @param {string} path @returns {Promise<Part>} */
+async function readPart(path) {
+  /** @type {Part} */
+  const part = new Map();
+  for await (const text of createInterface({ input: createReadStream(path) })) {
+    const space = text.indexOf(' ');
+    const message = Number(text.slice(0, space));
+    const { device, series } = JSON.parse(text.slice(space + 1));
+    const sensors = entryOf(part, device, () => new Map());
+    for (const { sensor, times, values } of series) {
+      const sent = entryOf(sensors, sensor, () => ({ times: [], values: [], messages: [] }));
+      for (let i = 0; i < times.length; i++) {
+        sent.times.push(times[i]);
+        sent.values.push(values[i]);
+        sent.messages.push(message);
+      }
+    }
+  }
+  return part;
+}
+
+/** @template K, V @param {Map<K, V>} map @param {K} key @param {() => V} make @returns {V} */
+function entryOf(map, key, make) {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

@@ -1,0 +1,82 @@
+import { decode } from '../../../api/ingest/decode/index.js';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
+import { createSampleWrites } from '../../../api/store/measurements/writes.js';
+import { identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { DAY_MS } from '../../../schema/rules.js';
+import { createClocks, createDevices, deviceName } from '../load/devices.js';
+import { encodePayloads, writeTime } from '../load/payloads.js';
+import { samplesOf } from '../load/shapes.js';
+import { serve } from '../stand/service.js';
+
+/** Messages between two looks at the clock. */
+const STRETCH = 500;
+
+// What has to be done to a message whatever surrounds it: parsed, validated, packed, digested, laid out as a row.
+serve({
+  /**
+   * @param {{ shape: import('../load/shapes.js').Shape, forMs: number }} load
+   * @returns {number} CPU µs a sample; the first half of the time only warms up
+   */
+  cost({ shape, forMs }) {
+    const work = createWork(shape);
+    const until = (/** @type {number} */ end) => {
+      let messages = 0;
+      for (; performance.now() < end; messages += STRETCH) for (let at = 0; at < STRETCH; at++) work();
+      return messages;
+    };
+    until(performance.now() + forMs / 2);
+    const before = process.cpuUsage();
+    const messages = until(performance.now() + forMs / 2);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / (messages * samplesOf(shape));
+  },
+});
+
+/** @param {import('../load/shapes.js').Shape} shape @returns {() => void} does the work for one message */
+function createWork(shape) {
+  // Only `commit` needs a session, and nothing is committed here.
+  const store = createSampleWrites(/** @type {import('../../../api/store/session.js').Session} */ ({}));
+  const { payloads, timeAt } = encodePayloads(shape);
+  const devices = createDevices({
+    clocks: createClocks(),
+    first: 0,
+    count: shape.devices,
+    samples: shape.samples,
+  });
+  const identities = Array.from({ length: shape.devices }, (_, number) => {
+    const identity = identifyDevice(deviceName(number));
+    return /** @type {import('../../../schema/ids.js').Identity} */ (identity);
+  });
+  /** @type {Map<string, Buffer>} of one device; the others' would cost as much */
+  const sensors = new Map();
+  let next = 0;
+
+  /** @param {string} ref */
+  function sensorOf(ref) {
+    let bytes = sensors.get(ref);
+    if (!bytes) {
+      bytes = /** @type {Buffer} */ (identifySensor(String(identities[0]?.id), ref)?.bytes);
+      sensors.set(ref, bytes);
+    }
+    return bytes;
+  }
+
+  return () => {
+    const now = Date.now();
+    devices.advance(now);
+    const payload = /** @type {Buffer} */ (payloads[next++ % payloads.length]);
+    writeTime(payload, timeAt, devices.time);
+    const batch = new MessageBatch({
+      receivedAt: now,
+      oldest: now - DAY_MS,
+      newest: now + DAY_MS,
+      relative: true,
+    });
+    decode(payload, undefined, batch);
+    const series = [];
+    for (const [ref, { times, values }] of batch.sensors)
+      series.push({ sensor: sensorOf(ref), times, values });
+    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identities[devices.number]);
+    for (const hour of store.plan(series, 1)) store.encode(bytes, hour);
+  };
+}

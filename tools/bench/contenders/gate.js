@@ -1,0 +1,25 @@
+import { createPermits } from '../../../api/ingest/backpressure/window.js';
+
+/** Requests in flight of a baseline until a sweep has found its best number. */
+const FIRST = 128;
+
+/**
+ * Ingest's own permits with a fixed bound: what a baseline is swept over, where ingest finds its own.
+ */
+export function createGate() {
+  const bound = { size: FIRST };
+  const permits = createPermits(bound);
+
+  return {
+    enter: permits.enter,
+    leave: permits.leave,
+    cancel: permits.cancel,
+    /** @param {number} number of requests in flight from now on */
+    set(number) {
+      bound.size = number;
+      permits.goOn();
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createGate>} Gate */

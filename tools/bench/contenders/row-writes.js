@@ -1,0 +1,165 @@
+import { float64, int64 } from '../../../api/store/cells.js';
+import { createSampleWrites } from '../../../api/store/measurements/writes.js';
+import { routingKey } from '../../../api/store/routing.js';
+import { DAY_MS } from '../../../schema/rules.js';
+
+/**
+ * The usual model: a partition for each sensor and day.
+ *
+ * @param {string} window the options of a time-window-compacted table
+ */
+export const ROW_TABLE = (window) => `
+CREATE TABLE IF NOT EXISTS measurement_row (
+  device_id uuid,
+  sensor_id uuid,
+  day timestamp,
+  ts timestamp,
+  value double,
+  PRIMARY KEY ((device_id, sensor_id, day), ts)
+) WITH CLUSTERING ORDER BY (ts DESC) AND ${window}`;
+
+/**
+ * Rows in partitions of a device's hour: what packing alone gains.
+ *
+ * @param {string} window the options of a time-window-compacted table
+ */
+export const HOUR_ROW_TABLE = (window) => `
+CREATE TABLE IF NOT EXISTS measurement_hour_row (
+  device_id uuid,
+  bucket timestamp,
+  sensor_id uuid,
+  ts timestamp,
+  value double,
+  PRIMARY KEY ((device_id, bucket), sensor_id, ts)
+) WITH CLUSTERING ORDER BY (sensor_id ASC, ts DESC) AND ${window}`;
+
+const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, value) VALUES (?, ?, ?, ?, ?)';
+const INSERT_HOUR =
+  'INSERT INTO measurement_hour_row (device_id, bucket, sensor_id, ts, value) VALUES (?, ?, ?, ?, ?)';
+
+/**
+ * One row per sample, done well: prepared, and an unlogged batch for each partition that a message touches, all of them
+ * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
+ *
+ * @param {import('../../../api/store/session.js').Session} session
+ * @returns {import('../../../api/store/measurements/writes.js').SampleWrites}
+ */
+export function createRowWrites(session) {
+  const daysOf = rememberDays();
+  return {
+    ...createSampleWrites(session),
+    encode(device, { bucket, pieces }) {
+      return pieces.flatMap(({ sensor, times, values, from, to }) => {
+        const { day, routing } = daysOf(device, sensor, bucket);
+        return eachRow(times, values, from, to, (ts, value) => ({
+          query: INSERT,
+          params: [device, sensor, day, ts, value],
+          routing,
+        }));
+      });
+    },
+
+    async commit(device, { bucket, pieces }, take) {
+      const name = 'write_measurements';
+      /** @type {Promise<unknown>} */
+      let others = Promise.resolve();
+      // As with our own rows, the batch takes in what comes until its first request may be sent.
+      const takeFirst = () => {
+        const [first, ...rest] = byPartition(/** @type {RoutedQuery[]} */ (take()));
+        others = Promise.all(rest.map((rows) => session.writeBatch(name, () => rows, rows[0]?.routing)));
+        others.catch(() => {}); // Awaited below, after the first.
+        return first ?? [];
+      };
+      const [oldest] = pieces;
+      await session.writeBatch(name, takeFirst, oldest && daysOf(device, oldest.sensor, bucket).routing);
+      await others;
+    },
+  };
+}
+
+/** @typedef {import('../../../api/store/session.js').Query & { routing: Buffer }} RoutedQuery the very same Buffer for one partition */
+
+/** @param {RoutedQuery[]} queries @returns {RoutedQuery[][]} in order of their first */
+function byPartition(queries) {
+  /** @type {Map<Buffer, RoutedQuery[]>} */
+  const partitions = new Map();
+  for (const query of queries) {
+    const rows = partitions.get(query.routing);
+    if (rows) rows.push(query);
+    else partitions.set(query.routing, [query]);
+  }
+  return [...partitions.values()];
+}
+
+/**
+ * The same in our own partitions, a device's hour each: one request a message, as with packed rows.
+ *
+ * @param {import('../../../api/store/session.js').Session} session
+ * @returns {import('../../../api/store/measurements/writes.js').SampleWrites}
+ */
+export function createHourRowWrites(session) {
+  const hoursOf = rememberHours();
+  return {
+    ...createSampleWrites(session),
+    encode(device, { bucket, pieces }) {
+      const { cell } = hoursOf(device, bucket);
+      return pieces.flatMap(({ sensor, times, values, from, to }) =>
+        eachRow(times, values, from, to, (ts, value) => ({
+          query: INSERT_HOUR,
+          params: [device, cell, sensor, ts, value],
+        })),
+      );
+    },
+    commit: (device, { bucket }, take) =>
+      session.writeBatch('write_measurements', take, hoursOf(device, bucket).routing),
+  };
+}
+
+/** The partition of each device's newest hour, by the Buffer of its id, which ingest keeps. @returns {(device: Buffer, bucket: number) => { bucket: number, cell: Buffer, routing: Buffer }} */
+function rememberHours() {
+  /** @type {WeakMap<Buffer, { bucket: number, cell: Buffer, routing: Buffer }>} */
+  const hours = new WeakMap();
+  return (device, bucket) => {
+    const known = hours.get(device);
+    if (known?.bucket === bucket) return known;
+    const cell = int64(bucket);
+    const hour = { bucket, cell, routing: routingKey(device, cell) };
+    hours.set(device, hour);
+    return hour;
+  };
+}
+
+/**
+ * @template Q
+ * @param {import('../../../schema/packed/series.js').Numbers} times epoch ms
+ * @param {import('../../../schema/packed/series.js').Numbers} values
+ * @param {number} from
+ * @param {number} to
+ * @param {(ts: Buffer, value: Buffer) => Q} rowOf
+ * @returns {Q[]}
+ */
+function eachRow(times, values, from, to, rowOf) {
+  const rows = [];
+  for (let at = from; at < to; at++)
+    rows.push(rowOf(int64(/** @type {number} */ (times[at])), float64(/** @type {number} */ (values[at]))));
+  return rows;
+}
+
+/**
+ * The day's partition of each sensor, by the Buffer of its id, which ingest keeps: as our own store remembers hours.
+ *
+ * @returns {(device: Buffer, sensor: Buffer, at: number) => { start: number, day: Buffer, routing: Buffer }}
+ */
+function rememberDays() {
+  /** @type {WeakMap<Buffer, { start: number, day: Buffer, routing: Buffer }>} */
+  const days = new WeakMap();
+  return (device, sensor, at) => {
+    const start = at - (at % DAY_MS);
+    const known = days.get(sensor);
+    if (known?.start === start) return known;
+    const day = int64(start);
+    const partition = { start, day, routing: routingKey(device, sensor, day) };
+    days.set(sensor, partition);
+    return partition;
+  };
+}

@@ -1,0 +1,19 @@
+import { connect } from '../../../api/store/connect.js';
+import { DDL, dialectOf } from '../../../schema/migrate/cluster.js';
+import { windowOptions } from '../../../schema/migrate/files.js';
+
+/**
+ * Makes tables of the baselines beside our own, kept as long as batches.
+ *
+ * @param {import('../../../common/settings.js').Config} config of a keyspace that is there
+ * @param {Array<(window: string) => string>} tables CQL of each, given the options of a time-window-compacted table
+ */
+export async function createTables({ cql, retention }, tables) {
+  const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
+  try {
+    const window = windowOptions(retention.batchDays, await dialectOf(client));
+    for (const table of tables) await client.execute(table(window), [], DDL);
+  } finally {
+    await client.shutdown();
+  }
+}

@@ -1,0 +1,67 @@
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+import { SHAPES, shapeOf } from './load/shapes.js';
+import { PARTS } from './parts/index.js';
+
+/** @type {import('./peers/settings.js').Class[]} */
+const CLASSES = ['K', 'P'];
+
+/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+const FLAGS = {
+  only: { type: 'text', help: `parts to run, comma-separated: ${PARTS.map(({ name }) => name).join(',')}` },
+  shapes: { type: 'text', help: 'loads, sensors x samples a message', fallback: SHAPES.join(',') },
+  rounds: { type: 'integer', help: 'how often each comparison is run', fallback: 3, min: 1 },
+  run: { type: 'duration', help: 'one run of a comparison', fallback: 4000, min: 500 },
+  watch: { type: 'duration', help: 'how long the dashboard is left open', fallback: 600_000, min: 10_000 },
+  classes: {
+    type: 'text',
+    help: 'of the peers: K survives a kill, P a power cut',
+    fallback: CLASSES.join(','),
+  },
+  quick: { type: 'switch', help: 'one short round of everything: a look in a few minutes' },
+};
+
+/**
+ * @typedef {object} BenchFlags
+ * @property {string[]} only names of parts
+ * @property {string[]} shapes
+ * @property {number} rounds
+ * @property {number} runMs
+ * @property {number} warmMs before each run, once its load is on
+ * @property {number} watchMs of an open dashboard
+ * @property {number[]} inFlight requests in flight that a baseline is tried with
+ * @property {number} bootMs of load before anything is measured
+ * @property {import('./peers/settings.js').Class[]} [classes] of the peers
+ * @property {boolean} [quick] a look in a few minutes
+ */
+
+/**
+ * @param {string[]} argv without node and script
+ * @returns {BenchFlags}
+ * @throws {MillraceError} `usage`
+ */
+export function readFlags(argv) {
+  const { only, shapes, rounds, run, watch, classes, quick } = parseFlags('npm run bench --', FLAGS, argv);
+  const names = PARTS.map(({ name }) => name);
+  const problems = [];
+  const usual = PARTS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);
+  const chosen = only === undefined ? usual : only.split(',');
+  for (const name of chosen) if (!names.includes(name)) problems.push(`--only: no part is called ${name}`);
+  const durabilities = CLASSES.filter((name) => classes.split(',').includes(name));
+  if (durabilities.length !== classes.split(',').length) problems.push('--classes: K, P or K,P');
+  const loads = shapes.split(',');
+  for (const load of loads) if (!shapeOf(load)) problems.push(`--shapes: ${load} is no load such as 4x10`);
+  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  return {
+    only: chosen,
+    shapes: loads,
+    rounds: quick ? 1 : rounds,
+    runMs: quick ? Math.min(run, 2000) : run,
+    watchMs: quick ? Math.min(watch, 60_000) : watch,
+    warmMs: quick ? 750 : 1500,
+    bootMs: quick ? 10_000 : 40_000,
+    classes: durabilities,
+    quick,
+    inFlight: quick ? [64, 256] : [16, 64, 256, 512],
+  };
+}

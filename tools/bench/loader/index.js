@@ -1,0 +1,46 @@
+import { setMaxListeners } from 'node:events';
+import { runCommand } from '../../../common/command.js';
+import { readCommandSettings } from '../../../common/dev-addresses.js';
+import { MillraceError } from '../../../common/errors.js';
+import { createStatusLine } from '../../../common/status-line.js';
+import { formatTime } from '../../../common/times.js';
+import { build } from './build.js';
+import { readFlags } from './flags.js';
+import { checkCluster } from './guard.js';
+import { samplesIn } from './load.js';
+
+const format = new Intl.NumberFormat('en');
+
+// npm run load: a large data set, the same each time, for everything that reads.
+await runCommand(async () => {
+  const config = readCommandSettings('database');
+  const flags = readFlags(process.argv.slice(2), Date.now());
+  checkCluster(config.cql, flags.force);
+  const line = createStatusLine(process.stderr);
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
+
+  const began = Date.now();
+  const total = format.format(samplesIn(flags.fleet, flags.set));
+  try {
+    const { samples } = await build({
+      ...flags,
+      config,
+      onProgress(samples) {
+        const rate = Math.round((samples * 1000) / Math.max(1, Date.now() - began));
+        line.update(`${format.format(samples)} of ${total} samples, ${format.format(rate)} a second`);
+      },
+      signal: stop.signal,
+    });
+    line.clear();
+    const { from, to } = flags.set;
+    console.log(
+      `${format.format(samples)} samples into ${flags.into} in ${((Date.now() - began) / 1000).toFixed(1)} s: ${formatTime(from)} to ${formatTime(to)}.`,
+    );
+  } catch (error) {
+    if (stop.signal.aborted)
+      throw new MillraceError('failed', 'Stopped; the same flags begin anew, and do no harm.');
+    throw error;
+  }
+});

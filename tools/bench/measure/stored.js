@@ -1,0 +1,62 @@
+import { connect } from '../../../api/store/connect.js';
+import { identifyDevice } from '../../../schema/ids.js';
+import { visitBlock } from '../../../schema/packed/block.js';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { deviceName } from '../load/devices.js';
+
+const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
+
+/** Partitions read at once. */
+const AT_ONCE = 16;
+
+/** @typedef {{ first?: number, devices: number, from: number, to: number }} Range so many devices from number `first` (default 0), hours of `from` to `to` in epoch ms */
+
+/**
+ * Counts what the database itself holds: no figure of ours is asked.
+ *
+ * @param {import('../../../common/settings.js').Config['cql']} cql
+ * @param {Range} range
+ * @returns {Promise<number>} samples; what a load publishes has no instant twice
+ */
+export async function storedSamples(cql, range) {
+  let samples = 0;
+  await visitStored(cql, range, (_, times) => {
+    samples += times.length;
+  });
+  return samples;
+}
+
+/**
+ * Reads the samples of messages from the database itself.
+ *
+ * @param {import('../../../common/settings.js').Config['cql']} cql
+ * @param {Range} range
+ * @param {(device: number, times: ArrayLike<number>) => void} visit called for each sensor of each row; epoch ms
+ */
+export async function visitStored(cql, range, visit) {
+  const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
+  /** @param {number} number @param {number} bucket */
+  async function visitPartition(number, bucket) {
+    const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];
+    for await (const row of await client.execute(SELECT, params, { fetchSize: 500 })) {
+      visitBlock(bucket, row['samples'], (_, series) => visit(number, series().times));
+    }
+  }
+  const partitions = partitionsOf(range);
+  try {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (const { number, bucket } of partitions) await visitPartition(number, bucket);
+      }),
+    );
+  } finally {
+    await client.shutdown();
+  }
+}
+
+/** @param {Range} range */
+function* partitionsOf({ first = 0, devices, from, to }) {
+  for (let bucket = bucketOf(from); bucket <= to; bucket += HOUR_MS) {
+    for (let number = first; number < first + devices; number++) yield { number, bucket };
+  }
+}

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { shapeOf } from '../load/shapes.js';
+import { build } from '../loader/build.js';
+import { startObserving } from '../measure/observe.js';
+import { measurePeak } from '../measure/peak.js';
+import { figure, percent } from '../report/table.js';
+
+/** The simulator's collar, at half of its highest rate, into the very process that packs. */
+const LOAD = '4x10';
+const SHARE = 0.5;
+
+/** Of a device. */
+const SENSORS = 4;
+
+/** How often it is looked at how far packing is, in ms, and how long nothing may happen. */
+const LOOK_MS = 100;
+const STUCK_MS = 30_000;
+
+/** Hours that can be packed at once in a new installation: packing begins three hours before it. */
+const DUE = { first: 3, hours: 2 };
+
+/** What is packed: devices of four sensors at 1 Hz, a message a minute. @typedef {{ devices: number, loadDevices: number }} Sizes */
+
+/** @type {Sizes} */
+const SIZES = { devices: 500, loadDevices: 1000 };
+
+/**
+ * How fast closed hours are packed by an ingest process: as long as it has nothing else to do, and beside a load.
+ *
+ * @param {Sizes} sizes
+ * @returns {import('./index.js').Part<Result>}
+ */
+export const createPackingPart = (sizes) => ({
+  name: 'packing',
+  title: `Packing, hours of sensors at 1 Hz, alone and beside half of the highest rate of load ${LOAD}`,
+
+  async run({ stand, flags, status }) {
+    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD, sizes.loadDevices));
+    const config = await stand.prepare('packing');
+    const due = sizes.devices * SENSORS * DUE.hours;
+    const from = bucketOf(Date.now()) - DUE.first * HOUR_MS;
+    await build({
+      config,
+      fleet: { seed: 1, devices: sizes.devices, sensors: SENSORS },
+      set: {
+        seed: 1,
+        signal: 'decimals',
+        intervalMs: 1000,
+        jitterMs: 20,
+        from,
+        to: from + DUE.hours * HOUR_MS,
+      },
+      into: 'batches',
+      // In time: nobody has packed these hours yet.
+      arrival: (hour) => hour,
+      onProgress: (samples) => status(`loading batches: ${(samples / 1e6).toFixed(1)} million samples`),
+    });
+    status('the highest rate');
+    const peak = await measurePeak(await stand.line('packed'), shape, { stand, flags });
+    const line = await stand.line('packing');
+    const pids = { ...line.pids, database: stand.database };
+    const end = await line.hold(shape, peak * SHARE);
+    status('packing beside ingest');
+    const beside = await watch(line, pids, due / 2);
+    await end();
+    status('packing alone');
+    const alone = await watch(line, pids, due);
+    await stand.close('packing');
+    return { peak, beside, alone };
+  },
+
+  tables: ({ peak, beside, alone }) => [
+    {
+      head: ['', 'hours of sensors/s', 'sensors at 1 Hz that it keeps up with', 'steal', 'others'],
+      rows: /** @type {Array<[string, Phase]>} */ ([
+        [`beside ${figure((peak * SHARE) / 1000)} thousand samples/s`, beside],
+        ['alone', alone],
+      ]).map(([says, phase]) => [
+        says,
+        figure(phase.hours / phase.seconds),
+        figure(sensorsOf(phase)),
+        percent(phase.steal),
+        percent(phase.others),
+      ]),
+    },
+  ],
+});
+
+export const packing = createPackingPart(SIZES);
+
+/** A sensor at 1 Hz brings a sample a second. @param {Phase} phase @returns {number} */
+export const sensorsOf = ({ samples, seconds }) => samples / seconds;
+
+/**
+ * Watches packing from its next step until so many hours are packed in all, or nothing happens any more.
+ *
+ * @param {import('../stand/line.js').Line} line
+ * @param {Record<string, number>} pids
+ * @param {number} until hours of sensors
+ * @returns {Promise<Phase>}
+ */
+async function watch(line, pids, until) {
+  const look = async () => {
+    const metric = await line.metrics();
+    return {
+      hours: metric('iot_pack_hours_total'),
+      samples: metric('iot_pack_samples_total'),
+      at: performance.now(),
+    };
+  };
+  const before = await look();
+  let [first, last] = [before, before];
+  const observed = await startObserving(pids);
+  while (last.hours < until && performance.now() - last.at < STUCK_MS) {
+    await sleep(LOOK_MS);
+    const now = await look();
+    // Until it begins there is nothing to be measured.
+    if (now.hours === before.hours) first = now;
+    else if (now.hours > last.hours) last = now;
+  }
+  const { steal, others } = await observed();
+  return {
+    hours: last.hours - first.hours,
+    samples: last.samples - first.samples,
+    seconds: (last.at - first.at) / 1000,
+    steal,
+    others,
+  };
+}
+
+/** @typedef {{ hours: number, samples: number, seconds: number, steal: number, others: number }} Phase `hours`: of sensors, packed in these seconds */
+
+/** @typedef {{ peak: number, beside: Phase, alone: Phase }} Result */

@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { readSettings } from '../../../common/settings.js';
+import { medianOf } from '../measure/rounds.js';
+import { behindTelegraf, closeOurs, ourselves } from '../peers/contenders.js';
+import { InfluxDb } from '../peers/influxdb.js';
+import { killEach, ourTarget, peerTarget } from '../peers/kills.js';
+import { measureMonth } from '../peers/month.js';
+import { QuestDb } from '../peers/questdb.js';
+import { measureLatencies, measureRates, STEADY_LOAD, warmUp } from '../peers/rates.js';
+import { peerTables } from '../peers/report.js';
+import { ensurePrograms } from '../peers/tools.js';
+import { startDatabase } from '../stand/database.js';
+import { openStand } from '../stand/index.js';
+
+/** At this part of the slowest one's highest rate latencies are measured, and others read. */
+const SHARE = 0.5;
+
+/** Before the kill and after the start, in ms. */
+const KILL_RUN_MS = { quick: 1500, usual: 5000 };
+
+/**
+ * What is killed in each class. Class K is for kills; in class P the databases alone differ from it.
+ *
+ * @type {Record<import('../peers/settings.js').Class, { ours: string[], theirs: string[] }>}
+ */
+const VICTIMS = {
+  K: { ours: ['ingest', 'Mosquitto', 'database'], theirs: ['Telegraf', 'Mosquitto', 'database'] },
+  P: { ours: ['database'], theirs: ['database'] },
+};
+
+/**
+ * The same messages through the peers: Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability.
+ *
+ * @type {import('./index.js').Part<import('../peers/report.js').ClassResult[]>}
+ */
+export const peers = {
+  name: 'peers',
+  title: 'The peers: Telegraf with QuestDB and InfluxDB, side by side with Millrace',
+  onRequest: true,
+
+  async run(context) {
+    const { stand, status } = context;
+    const { dataDir } = readSettings();
+    const programs = await ensurePrograms(join(dataDir, 'tools'), status);
+
+    /** @type {import('../peers/report.js').ClassResult[]} */
+    const classes = [];
+    if (context.flags.classes?.includes('K')) {
+      const killed = await QuestDb.open({ dir: join(stand.dir, 'questdb-k'), programs, durability: 'K' });
+      classes.push(await closing([killed], () => measureClass(context, 'K', [killed], programs)));
+      context.keep?.(classes);
+    }
+    if (context.flags.classes?.includes('P')) classes.push(await measureDurable(context, dataDir, programs));
+    return classes;
+  },
+
+  tables: peerTables,
+};
+
+/**
+ * Class P has a Cassandra of its own.
+ *
+ * @param {import('../context.js').Context} context
+ * @param {string} dataDir
+ * @param {import('../peers/tools.js').Programs} programs
+ */
+async function measureDurable(context, dataDir, programs) {
+  const { status } = context;
+  const dir = join(context.stand.dir, 'durable');
+  const engineDir = join(dataDir, 'engine');
+  const cassandra = await startDatabase({ dir, engineDir, durable: true, onStatus: status });
+  return closing([cassandra], async () => {
+    const stand = await openStand({ dir, database: cassandra, onStatus: status });
+    return closing([stand], async () => {
+      const synced = [
+        await QuestDb.open({ dir: join(dir, 'questdb-p'), programs, durability: 'P' }),
+        await InfluxDb.open({ dir: join(dir, 'influxdb'), programs }),
+      ];
+      return closing(synced, () => measureClass({ ...context, stand }, 'P', synced, programs));
+    });
+  });
+}
+
+/**
+ * @param {import('../context.js').Context} context
+ * @param {import('../peers/settings.js').Class} durability
+ * @param {import('../peers/database.js').PeerDatabase[]} databases
+ * @param {import('../peers/tools.js').Programs} programs
+ * @returns {Promise<import('../peers/report.js').ClassResult>}
+ */
+async function measureClass(context, durability, databases, programs) {
+  const { stand, flags } = context;
+  const status = (/** @type {string} */ text) => context.status(`class ${durability}, ${text}`);
+  const classContext = { ...context, status };
+  const rivals = [
+    ourselves(stand),
+    ...databases.map((database) => behindTelegraf(stand, database, programs)),
+  ];
+  await warmUp(classContext, rivals);
+  const rates = await measureRates(classContext, rivals);
+  /** @type {import('../peers/report.js').ClassResult['unstored']} */
+  const unstored = {};
+  for (const database of databases) {
+    unstored[database.kind] = (await database.counted()) - (await database.stored());
+  }
+  const rate = SHARE * slowestAt(rates, STEADY_LOAD, rivals);
+  const latency = { rate, rounds: await measureLatencies(classContext, rivals, rate) };
+  const month =
+    durability === 'P' ? await measureMonth(classContext, { rivals, databases, rate }) : undefined;
+
+  const forMs = flags.quick ? KILL_RUN_MS.quick : KILL_RUN_MS.usual;
+  const { ours, theirs } = VICTIMS[durability];
+  /** @type {import('../peers/report.js').ClassResult['kills']} */
+  const kills = {};
+  for (const database of databases) {
+    const target = await peerTarget(stand, database, programs);
+    kills[database.kind] = await killEach(target, { victims: theirs, forMs, status });
+    for (const name of ['', '-wired', '-killed']) await stand.close(`${database.kind}${name}`);
+  }
+  // Last: all of our own processes lose their database for a while.
+  kills.millrace = await killEach(await ourTarget(stand), { victims: ours, forMs, status });
+  await closeOurs(stand);
+  return { durability, rates, unstored, latency, kills, month };
+}
+
+/** @param {import('../peers/rates.js').ShapeRates[]} rates @param {string} load @param {import('../peers/contenders.js').Rival[]} rivals */
+function slowestAt(rates, load, rivals) {
+  const found = rates.find(({ shape }) => shape === load) ?? rates[0];
+  const rounds = found?.rounds ?? [];
+  return Math.min(...rivals.map(({ name }) => medianOf(rounds, (results) => results[name].rate)));
+}
+
+/**
+ * @template T
+ * @param {Array<{ stop: () => Promise<void> }>} things
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>} after which they are stopped, whatever happened
+ */
+async function closing(things, work) {
+  try {
+    return await work();
+  } finally {
+    for (const thing of things) await thing.stop();
+  }
+}

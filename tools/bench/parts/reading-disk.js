@@ -1,0 +1,103 @@
+import { bucketOf, DAY_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
+import { build } from '../loader/build.js';
+import { SIGNALS } from '../loader/samples.js';
+import { figure } from '../report/table.js';
+
+/**
+ * Days that are stored of one sensor at 1 Hz: packed hours, batches of a minute, and rows, which take long to write.
+ *
+ * @typedef {{ packedDays: number, batchDays: number, rowDays: number }} Sizes
+ */
+
+/** @type {Sizes} */
+const SIZES = { packedDays: 30, batchDays: 10, rowDays: 2 };
+
+/** Where each way is loaded into. */
+const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows: 'rows' });
+
+const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
+
+/**
+ * What a sample takes on disk once it is flushed and compacted, as Cassandra itself counts it: packed hours, batches as they
+ * come in, and one row per sample in the usual model.
+ *
+ * @param {Sizes} sizes
+ * @returns {import('./index.js').Part<Result[]>}
+ */
+export const createReadingDiskPart = (sizes) => ({
+  name: 'disk',
+  title: 'Bytes a sample on disk, 1 Hz with 20 ms of jitter',
+
+  async run({ stand, status }) {
+    const results = [];
+    for (const signal of SIGNALS) {
+      const config = await stand.prepare(`disk-${signal}`);
+      const samples = { packed: 0, batches: 0, rows: 0 };
+      for (const [way, days] of /** @type {const} */ ([
+        ['packed', sizes.packedDays],
+        ['batches', sizes.batchDays],
+        ['rows', sizes.rowDays],
+      ])) {
+        const to = bucketOf(Date.now()) - PACK_DELAY_MS;
+        const loaded = await build({
+          config,
+          fleet: { seed: 1, devices: 1, sensors: 1 },
+          set: { seed: 1, signal, intervalMs: 1000, jitterMs: 20, from: to - days * DAY_MS, to },
+          into: INTO[way],
+          // In time, so that nothing of the batches goes into history as well.
+          arrival: (hour) => hour,
+          onProgress: (done) => status(`${signal}, ${way}: ${done} samples`),
+        });
+        samples[way] = loaded.samples;
+      }
+      status(`${signal}: flushing and compacting`);
+      const sizesOf = await tableBytes(stand, config.cql.keyspace);
+      results.push({
+        signal,
+        samples,
+        history: Number(sizesOf['history']) / samples.packed,
+        statistics: Number(sizesOf['history_stat']) / samples.packed,
+        batches: Number(sizesOf['message']) / samples.batches,
+        rows: Number(sizesOf['measurement_row']) / samples.rows,
+      });
+    }
+    return results;
+  },
+
+  tables: (results) => [
+    {
+      head: [
+        'bytes a sample',
+        'history',
+        'its statistics',
+        'one row per sample',
+        'history / rows',
+        'batches of a minute',
+      ],
+      rows: results.map(({ signal, history, statistics, rows, batches }) => [
+        signal === 'full' ? 'full doubles' : 'two decimals',
+        ...[history, statistics, rows, history / rows, batches].map((number) => figure(number)),
+      ]),
+    },
+  ],
+});
+
+export const disk = createReadingDiskPart(SIZES);
+
+/**
+ * @param {import('../stand/index.js').Stand} stand
+ * @param {string} keyspace
+ * @returns {Promise<Record<string, number>>} bytes on disk, by table; indexes and filters included
+ * @throws {TypeError} where the database is not one that we started
+ */
+async function tableBytes({ nodetool }, keyspace) {
+  if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
+  await nodetool(['flush', keyspace, ...TABLES]);
+  await nodetool(['compact', keyspace, ...TABLES]);
+  const told = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
+  return Object.fromEntries(
+    TABLES.map((table) => [table, Number(told[keyspace].tables[table].space_used_live)]),
+  );
+}
+
+/** @typedef {{ signal: import('../loader/samples.js').SignalKind, samples: Record<keyof typeof INTO, number>, history: number, statistics: number, batches: number, rows: number }} Result bytes a sample */

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { signalProcess } from '../../../infra/engine/processes.js';
+import { startBroker } from '../stand/broker.js';
+import { startIngest } from '../stand/ingest.js';
+import { createLine } from '../stand/line.js';
+import { createPace } from '../stand/wired.js';
+import { createPeer } from './telegraf.js';
+
+/**
+ * Whoever is compared, in one class.
+ *
+ * @typedef {object} Rival
+ * @property {Name} name
+ * @property {'senml' | 'lines'} format
+ * @property {() => number} databasePid
+ * @property {boolean} tunable whether its tunings are swept
+ * @property {(tuning: import('./settings.js').Tuning, samples: number) => Promise<import('../stand/line.js').Line>} line
+ * @property {(tuning: import('./settings.js').Tuning, samples: number) => Promise<Pace>} wired a line whose latencies are known
+ */
+
+/** @typedef {'millrace' | 'questdb' | 'influxdb'} Name */
+
+/** @typedef {import('../stand/wired.js').Pace} Pace */
+
+/** @param {import('../stand/index.js').Stand} stand @returns {Rival} our own ingest, as it is */
+export const ourselves = (stand) => ({
+  name: 'millrace',
+  format: 'senml',
+  databasePid: () => stand.database,
+  tunable: false,
+  line: async () => (await openOurs(stand, { wired: false })).line,
+  wired: async () => (await openOurs(stand, { wired: true })).pace,
+});
+
+/** Our keyspace and client, the same for everything that is measured: migrations of one keyspace take up to a minute. */
+export const OURS = 'peers';
+
+/** The names under which the stand knows our processes: one at a time, since they share the keyspace. */
+const OUR_NAMES = ['ours', 'ours-wired'];
+
+/**
+ * @param {import('../stand/index.js').Stand} stand
+ * @param {{ wired: boolean }} options `wired`: ingest reaches its broker through the publisher's wire
+ */
+export async function openOurs(stand, { wired }) {
+  const [name, other] = wired ? [...OUR_NAMES].reverse() : OUR_NAMES;
+  await stand.close(String(other));
+  return stand.contender(String(name), async (dir) => {
+    const { publisher, connections } = stand;
+    const broker = await startBroker(join(dir, 'broker'));
+    const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
+    const settings = { ...stand.settings(OURS, reachedAt), ...broker.settings };
+    const { cql } = await stand.prepare(OURS);
+    const start = () => startIngest({ name: OURS, dir, settings });
+    let ingest = await start();
+    const line = createLine({ name: OURS, broker, ingest, publisher, connections });
+    return {
+      line,
+      pace: createPace({ line, broker, publisher, connections }),
+      broker,
+      cql,
+      /** Of ingest: to be killed in the middle. */
+      kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
+      async start() {
+        await ingest.stop();
+        ingest = await start();
+      },
+      async close() {
+        await ingest.stop();
+        await broker.stop();
+      },
+    };
+  });
+}
+
+/** @param {import('../stand/index.js').Stand} stand ends our own processes */
+export async function closeOurs(stand) {
+  for (const name of OUR_NAMES) await stand.close(name);
+}
+
+/**
+ * @param {import('../stand/index.js').Stand} stand
+ * @param {import('./database.js').PeerDatabase} database
+ * @param {import('./tools.js').Programs} programs
+ * @returns {Rival}
+ */
+export const behindTelegraf = (stand, database, programs) => ({
+  name: database.kind,
+  format: 'lines',
+  databasePid: () => database.pid,
+  tunable: true,
+  async line(tuning, samples) {
+    return (await openPeer(stand, { name: database.kind, database, programs })).line(tuning, samples);
+  },
+  async wired(tuning, samples) {
+    const name = `${database.kind}-wired`;
+    const peer = await openPeer(stand, { name, database, programs, wired: true });
+    const line = await peer.line(tuning, samples);
+    const { publisher, connections } = stand;
+    return createPace({ line, broker: peer.broker, publisher, connections });
+  },
+});
+
+/**
+ * @param {import('../stand/index.js').Stand} stand
+ * @param {object} options
+ * @param {string} options.name
+ * @param {import('./database.js').PeerDatabase} options.database
+ * @param {import('./tools.js').Programs} options.programs
+ * @param {boolean} [options.wired] Telegraf reaches its broker through the publisher's wire
+ * @returns {Promise<import('./telegraf.js').Peer>} started once for each name
+ */
+export const openPeer = (stand, { name, database, programs, wired = false }) =>
+  stand.contender(name, async (dir) => {
+    const broker = await startBroker(join(dir, 'broker'));
+    const reachedAt = wired ? await stand.publisher.ask('wire', broker.url) : undefined;
+    const { publisher, connections } = stand;
+    return createPeer({ name, dir, programs, database, broker, reachedAt, publisher, connections });
+  });

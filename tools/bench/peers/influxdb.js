@@ -1,0 +1,152 @@
+/** @import { PeerDatabase } from './database.js' */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../../infra/engine/ports.js';
+import { LINE_TABLE } from '../load/lines.js';
+import { answers, request, settledBytes } from './database.js';
+import { startProgram } from './program.js';
+import { DATABASE, influxdbConf } from './settings.js';
+
+/** A shard that rests for so long is compacted in full, where its final size is wanted; InfluxDB's own default is 4 h. */
+const SOON = '3s';
+
+/** @implements {PeerDatabase} */
+export class InfluxDb {
+  kind = /** @type {const} */ ('influxdb');
+  #dir;
+  #programs;
+  #ports;
+  /** Samples that were written before the running process was started. */
+  #before = 0;
+  /** @type {import('./program.js').Program | null} */
+  #program = null;
+
+  /** @param {string} dir @param {import('./tools.js').Programs} programs @param {{ http: number, rpc: number }} ports */
+  constructor(dir, programs, ports) {
+    this.#dir = dir;
+    this.#programs = programs;
+    this.#ports = ports;
+  }
+
+  /** @param {{ dir: string, programs: import('./tools.js').Programs }} options @returns {Promise<InfluxDb>} answering, with its database */
+  static async open({ dir, programs }) {
+    mkdirSync(dir, { recursive: true });
+    const ports = { http: await freePort(), rpc: await freePort() };
+    const database = new InfluxDb(dir, programs, ports);
+    await database.start();
+    await database.#query(`CREATE DATABASE ${DATABASE}`);
+    return database;
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.#ports.http}`;
+  }
+
+  get pid() {
+    return Number(this.#program?.pid);
+  }
+
+  /** @param {string} [coldAfter] see `influxdbConf` */
+  async start(coldAfter) {
+    const config = join(this.#dir, 'influxdb.conf');
+    writeFileSync(config, influxdbConf({ dir: this.#dir, ports: this.#ports, coldAfter }));
+    this.#program = await startProgram({
+      title: 'InfluxDB',
+      command: this.#programs.influxdb,
+      args: ['-config', config],
+      log: join(this.#dir, 'influxdb.log'),
+      isReady: () => answers(`${this.url}/ping`),
+    });
+  }
+
+  /** Its own counter of written points: a count(*) would read all of them. */
+  async counted() {
+    const { write } = /** @type {{ write?: { values: { pointReq: number } } }} */ (
+      await (await request(`${this.url}/debug/vars`)).json()
+    );
+    return this.#before + (write?.values.pointReq ?? 0);
+  }
+
+  async stored() {
+    const [row] = await this.#query(`SELECT count(value) FROM ${LINE_TABLE}`);
+    return Number(row?.[1] ?? 0);
+  }
+
+  /** @param {string} lines */
+  async write(lines) {
+    await request(`${this.url}/write?db=${DATABASE}&precision=ms`, { method: 'POST', body: lines });
+  }
+
+  async clear() {
+    await this.#query(`DROP MEASUREMENT ${LINE_TABLE}`);
+  }
+
+  async bytes() {
+    await this.#again(SOON);
+    const bytes = await settledBytes(['data', 'wal'].map((name) => join(this.#dir, name)));
+    await this.#again();
+    return bytes;
+  }
+
+  /** @param {string[]} sensors */
+  async latest(sensors) {
+    const any = sensors.map((sensor) => `sensor = '${sensor}'`).join(' OR ');
+    const rows = await this.#query(`SELECT last(value) FROM ${LINE_TABLE} WHERE ${any} GROUP BY sensor`);
+    return rows.length;
+  }
+
+  /** @param {import('./database.js').Month} month */
+  async series({ sensor, from, to, bins }) {
+    const seconds = Math.round((to - from) / 1000 / bins);
+    const offset = Math.floor(from / 1000) % seconds;
+    const rows = await this.#query(
+      `SELECT mean(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${sensor}' AND time >= ${from}ms AND time < ${to}ms GROUP BY time(${seconds}s, ${offset}s)`,
+    );
+    return rows.length;
+  }
+
+  /** @param {number} from */
+  async samples(from) {
+    const series = await this.#series(
+      `SELECT value FROM ${LINE_TABLE} WHERE time >= ${from}ms GROUP BY sensor`,
+    );
+    return series.flatMap(({ tags, values }) =>
+      values.map((row) => /** @type {[string, number]} */ ([String(tags?.['sensor']), Number(row[0])])),
+    );
+  }
+
+  async kill() {
+    await this.#program?.kill();
+  }
+
+  async stop() {
+    await this.#program?.stop();
+  }
+
+  /** @param {string} [coldAfter] */
+  async #again(coldAfter) {
+    this.#before = await this.counted();
+    await this.stop();
+    await this.start(coldAfter);
+  }
+
+  /** @param {string} query @returns {Promise<unknown[][]>} rows of all series */
+  async #query(query) {
+    return (await this.#series(query)).flatMap(({ values }) => values);
+  }
+
+  /** @param {string} q @returns {Promise<Array<{ tags?: Record<string, string>, values: unknown[][] }>>} */
+  async #series(q) {
+    const answer = await request(`${this.url}/query`, {
+      method: 'POST',
+      body: new URLSearchParams({ db: DATABASE, epoch: 'ms', q }),
+    });
+    const { results = [] } =
+      /** @type {{ results?: Array<{ series?: Array<{ tags?: Record<string, string>, values: unknown[][] }>, error?: string }> }} */ (
+        await answer.json()
+      );
+    const error = results.find((result) => result.error)?.error;
+    if (error) throw new Error(`InfluxDB: ${error}`);
+    return results.flatMap(({ series = [] }) => series);
+  }
+}

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HOUR_MS } from '../../../schema/rules.js';
+import { deviceName } from '../load/devices.js';
+import { tagOf } from '../load/lines.js';
+import { sensorName } from '../load/payloads.js';
+import { samplesOf, shapeOf } from '../load/shapes.js';
+import { visitStored } from '../measure/stored.js';
+import { openOurs, openPeer } from './contenders.js';
+import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.js';
+import { KNOWN_TUNING } from './settings.js';
+
+/** A collar's ten seconds: few devices, so that all of it can be read back quickly. */
+const LOAD = /** @type {import('../load/shapes.js').Shape} */ (shapeOf('1x10', 100));
+const MESSAGES_PER_SECOND = 2000;
+
+/** How long the victim is away, in ms. */
+const AWAY_MS = 1000;
+
+/**
+ * What is missing is read again so often; it is lost when nothing of it came for so long, in ms. That is longer than Telegraf waits for
+ * an answer of a database that was killed under it (`timeout` in settings.js): until then it holds everything back.
+ */
+const LOOK_MS = 1000;
+const LOST_AFTER_MS = 20_000;
+
+/** What can be killed and started again. @typedef {{ kill: () => Promise<unknown>, start: () => Promise<unknown> }} Victim */
+
+/**
+ * @typedef {object} Target
+ * @property {string} url of the broker
+ * @property {'senml' | 'lines'} format
+ * @property {Record<string, Victim>} victims by their names
+ * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples stored since then
+ */
+
+/** Samples. @typedef {{ victim: string, acknowledged: number, missing: number }} Kill */
+
+/**
+ * Kills each part in the middle of a run, and counts by a ledger what the publisher had an acknowledgement for and is
+ * not stored.
+ *
+ * @param {Target} target
+ * @param {{ victims: string[], forMs: number, status: (text: string) => void }} options `forMs`: before the kill, and again after the start
+ * @returns {Promise<Kill[]>}
+ */
+export async function killEach(target, { victims, forMs, status }) {
+  const kills = [];
+  const shape = { ...LOAD, format: target.format };
+  for (const victim of victims) {
+    const part = /** @type {Victim} */ (target.victims[victim]);
+    status(`kill -9 of ${victim}`);
+    const from = Date.now();
+    const ledger = new Ledger(shape);
+    const end = await publishByLedger({ url: target.url, shape, rate: MESSAGES_PER_SECOND, ledger });
+    await sleep(forMs);
+    await part.kill();
+    await sleep(AWAY_MS);
+    await part.start();
+    await sleep(forMs);
+    await end();
+    status(`kill -9 of ${victim}: comparing with the database`);
+    const missing = await settledMissing(ledger, () => target.samples(from));
+    kills.push({ victim, acknowledged: ledger.acknowledged, missing });
+  }
+  return kills;
+}
+
+/** @param {Ledger} ledger @param {() => Promise<Array<[string, number]>>} read */
+async function settledMissing(ledger, read) {
+  let missing = Number.POSITIVE_INFINITY;
+  let since = Date.now();
+  while (missing > 0 && Date.now() - since < LOST_AFTER_MS) {
+    await sleep(LOOK_MS);
+    // A database that has just started again may refuse its first readers.
+    const now = ledger.missing(await read().catch(() => []));
+    if (now < missing) since = Date.now();
+    missing = Math.min(missing, now);
+  }
+  return missing;
+}
+
+/**
+ * @param {import('../stand/index.js').Stand} stand
+ * @param {import('./database.js').PeerDatabase} database
+ * @param {import('./tools.js').Programs} programs
+ * @returns {Promise<Target>}
+ */
+export async function peerTarget(stand, database, programs) {
+  const name = `${database.kind}-killed`;
+  const peer = await openPeer(stand, { name, database, programs });
+  await peer.line(KNOWN_TUNING, samplesOf(LOAD));
+  return {
+    url: peer.broker.url,
+    format: 'lines',
+    victims: { Telegraf: peer, Mosquitto: peer.broker, database },
+    samples: (from) => database.samples(from),
+  };
+}
+
+/** @param {import('../stand/index.js').Stand} stand @returns {Promise<Target>} our own ingest, as it is */
+export async function ourTarget(stand) {
+  const ours = await openOurs(stand, { wired: false });
+  // What was measured before is no part of the kill: replaying a gigabyte of commit log takes a minute.
+  await stand.nodetool?.(['flush']);
+  const database = { kill: async () => stand.kill?.(), start: async () => stand.start?.() };
+  return {
+    url: ours.broker.url,
+    format: 'senml',
+    victims: { ingest: ours, Mosquitto: ours.broker, database },
+    async samples(from) {
+      /** @type {Array<[string, number]>} */
+      const found = [];
+      const range = { first: FIRST_DEVICE, devices: LOAD.devices, from, to: Date.now() + HOUR_MS };
+      await visitStored(ours.cql, range, (device, times) => {
+        const tag = tagOf(deviceName(device), sensorName(0));
+        for (let at = 0; at < times.length; at++) {
+          const time = Number(times[at]);
+          if (time >= from) found.push([tag, time]);
+        }
+      });
+      return found;
+    },
+  };
+}

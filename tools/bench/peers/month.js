@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
+import { deviceName } from '../load/devices.js';
+import { lineOf, tagOf } from '../load/lines.js';
+import { sensorName } from '../load/payloads.js';
+import { samplesOf } from '../load/shapes.js';
+import { build } from '../loader/build.js';
+import { fleetOf } from '../loader/fleet.js';
+import { samplesOfHour } from '../loader/samples.js';
+import { createLatencies } from '../measure/latencies.js';
+import { startObserving } from '../measure/observe.js';
+import { alternate } from '../measure/rounds.js';
+import { createHttpReader } from '../reading/http.js';
+import { OURS, openOurs } from './contenders.js';
+import { byName, loadOf, STEADY_LOAD } from './rates.js';
+import { KNOWN_TUNING } from './settings.js';
+
+/** Between two samples of a sensor, in ms. */
+const INTERVAL_MS = 1000;
+const QUICK_INTERVAL_MS = 30_000;
+
+const DAYS = 30;
+const BINS = 500;
+const SENSORS = 4;
+const LATEST = 100;
+
+/** The same samples for everybody. */
+const RECIPE = { seed: 1, signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
+
+/** @typedef {import('./contenders.js').Name} Name */
+
+/**
+ * A month of four sensors.
+ *
+ * @param {number} intervalMs between two samples of a sensor
+ * @param {number} now epoch ms
+ */
+export function monthOf(intervalMs, now) {
+  const to = bucketOf(now) - PACK_DELAY_MS;
+  const [device] = fleetOf({ seed: RECIPE.seed, devices: 1, sensors: SENSORS, groups: 1 });
+  if (!device) throw new RangeError('a fleet of one device has one');
+  const set = { ...RECIPE, intervalMs, from: to - DAYS * DAY_MS, to };
+  return { device: device.name, sensors: device.sensors.map(({ name }) => name), set };
+}
+
+/** @typedef {ReturnType<typeof monthOf>} MonthSet */
+
+/**
+ * Writes the month into a peer, hour by hour.
+ *
+ * @param {import('./database.js').PeerDatabase} database
+ * @param {MonthSet} month
+ * @param {(samples: number) => void} onProgress
+ * @returns {Promise<number>} samples
+ */
+export async function loadPeer(database, { device, sensors, set }, onProgress) {
+  let samples = 0;
+  for (let hour = set.from; hour < set.to; hour += HOUR_MS) {
+    const lines = sensors.flatMap((sensor) => {
+      const { times, values } = samplesOfHour(set, { device, sensor }, hour);
+      return Array.from(times, (time, at) => lineOf(tagOf(device, sensor), time, Number(values[at])));
+    });
+    await database.write(`${lines.join('\n')}\n`);
+    samples += lines.length;
+    onProgress(samples);
+  }
+  return samples;
+}
+
+/**
+ * The same month in all of them: bytes a sample on disk, and reading while devices measure.
+ *
+ * @param {import('../context.js').Context} context
+ * @param {object} options
+ * @param {import('./contenders.js').Rival[]} options.rivals
+ * @param {import('./database.js').PeerDatabase[]} options.databases
+ * @param {number} options.rate samples/s that come in while others read
+ */
+export async function measureMonth(context, { rivals, databases, rate }) {
+  const { stand, flags, status } = context;
+  const month = monthOf(flags.quick ? QUICK_INTERVAL_MS : INTERVAL_MS, Date.now());
+  /** @type {Partial<Record<Name, number>>} */
+  const bytes = {};
+  for (const database of databases) {
+    await database.clear();
+    status(`a month into ${database.kind}`);
+    const empty = await database.bytes(0);
+    const samples = await loadPeer(database, month, (done) =>
+      status(`a month into ${database.kind}: ${done}`),
+    );
+    status(`a month into ${database.kind}: merging`);
+    bytes[database.kind] = ((await database.bytes(samples)) - empty) / samples;
+  }
+  const config = await stand.prepare(OURS);
+  const { samples } = await build({
+    config,
+    fleet: { seed: RECIPE.seed, devices: 1, sensors: SENSORS },
+    set: month.set,
+    into: 'history',
+    onProgress: (done) => status(`a month into ours: ${done}`),
+  });
+  status('a month into ours: compacting');
+  bytes.millrace = (await ourBytes(stand, config.cql.keyspace)) / samples;
+  return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
+}
+
+/** Where packed hours are; what devices send meanwhile is in other tables. */
+const HISTORY = ['history', 'history_stat'];
+
+/** @param {import('../stand/index.js').Stand} stand @param {string} keyspace @returns {Promise<number>} bytes, as Cassandra counts them */
+async function ourBytes({ nodetool }, keyspace) {
+  if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
+  await nodetool(['flush', keyspace, ...HISTORY]);
+  await nodetool(['compact', keyspace, ...HISTORY]);
+  const stats = JSON.parse(await nodetool(['tablestats', '-F', 'json', keyspace]));
+  return HISTORY.reduce((sum, table) => sum + Number(stats[keyspace].tables[table].space_used_live), 0);
+}
+
+/**
+ * @param {import('../context.js').Context} context
+ * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
+ */
+async function readMonth({ stand, flags, status }, { rivals, databases, rate, month }) {
+  const { line: ours } = await openOurs(stand, { wired: false });
+  const front = await stand.front(ours);
+  const http = createHttpReader(front.url);
+  const shape = loadOf(STEADY_LOAD);
+  const { from, to } = month.set;
+  const [sensor = ''] = month.sensors;
+  const newest = Array.from({ length: LATEST }, (_, at) =>
+    tagOf(deviceName(Math.floor(at / shape.sensors)), sensorName(at % shape.sensors)),
+  );
+
+  /** @param {Name} name */
+  function readerOf(name) {
+    const database = databases.find(({ kind }) => kind === name);
+    if (database) {
+      return {
+        latest: () => database.latest(newest),
+        series: () => database.series({ sensor: tagOf(month.device, sensor), from, to, bins: BINS }),
+      };
+    }
+    const path = `/api/v1/devices/${month.device}/sensors/${sensor}`;
+    return {
+      latest: async () => (await http.json(`/api/v1/latest?limit=${LATEST}`)).items.length,
+      series: async () =>
+        (await http.json(`${path}/series?from=${from}&to=${to}&points=${BINS}`)).points.length,
+    };
+  }
+
+  /** @param {() => Promise<number>} read @returns {Promise<import('../measure/latencies.js').Latencies & { items: number }>} */
+  async function repeat(read) {
+    const latencies = createLatencies();
+    const end = performance.now() + flags.runMs;
+    let items = 0;
+    do {
+      const began = performance.now();
+      items = await read();
+      latencies.record(performance.now() - began);
+    } while (performance.now() < end);
+    return { ...latencies.read(), items };
+  }
+
+  /** @param {Name} name */
+  async function measure(name) {
+    const rival = byName(rivals, name);
+    const line = rival.tunable ? await rival.line(KNOWN_TUNING, samplesOf(shape)) : ours;
+    const observed = await startObserving({ ...line.pids, database: rival.databasePid() });
+    const end = await line.hold({ ...shape, format: rival.format }, rate);
+    try {
+      await sleep(flags.warmMs + REGISTER_MS);
+      const { latest, series } = readerOf(name);
+      const read = { latest: await repeat(latest), series: await repeat(series) };
+      const { steal, others } = await observed();
+      return { ...read, steal, others };
+    } finally {
+      await end();
+    }
+  }
+
+  try {
+    return await alternate({
+      names: rivals.map(({ name }) => name),
+      rounds: flags.rounds,
+      ...(flags.quick && { mostRepeats: 0 }),
+      measure,
+      onStatus: (text) => status(`reading, ${text}`),
+    });
+  } finally {
+    http.close();
+    await stand.close(`${ours.name}-front`);
+  }
+}
+
+/** Devices that nobody knows are registered by their first message, in ms. */
+const REGISTER_MS = 1000;

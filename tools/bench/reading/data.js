@@ -1,0 +1,79 @@
+import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
+import { build } from '../loader/build.js';
+
+/**
+ * How much is stored before reading is measured.
+ *
+ * @typedef {object} Sizes
+ * @property {{ sensors: number, days: number }} small
+ * @property {{ sensors: number, days: number, longDays: number }} large `longDays`: of one sensor more
+ * @property {number} intervalMs between two samples of a sensor
+ * @property {number} devices that measure meanwhile, four sensors each
+ */
+
+const RECIPE = { signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
+
+/** The seeds of two fleets of one device each. */
+const FLEET = 1;
+const LONG = 2;
+
+/** Of the oldest hours so much is left away, in ms: retention must not reach them before the last round has read them. */
+const SPARE_MS = 4 * HOUR_MS;
+
+/**
+ * What is loaded, and what of it is read.
+ *
+ * @param {Sizes} sizes
+ * @param {number} now epoch ms
+ */
+export function planOf({ small, large, intervalMs }, now) {
+  const to = bucketOf(now) - PACK_DELAY_MS;
+  const day = { from: dayOf(to) - DAY_MS, to: dayOf(to) };
+  const month = { from: day.to - large.days * DAY_MS, to: day.to };
+  const year = { from: to - large.longDays * DAY_MS + SPARE_MS, to };
+  const latest = { from: to - small.days * DAY_MS, to };
+  const history = { intervalMs, into: /** @type {const} */ ('history') };
+  const rows = { intervalMs, into: /** @type {const} */ ('rows') };
+  return {
+    small: [{ seed: FLEET, sensors: small.sensors, ...latest, ...history }],
+    large: [
+      { seed: FLEET, sensors: large.sensors, from: month.from, to, ...history },
+      { seed: LONG, sensors: 1, ...year, ...history },
+      { seed: FLEET, sensors: 1, ...day, ...rows },
+    ],
+    targets: {
+      newest: { ...sensorOf(FLEET), ...latest },
+      day: { ...sensorOf(FLEET), ...day },
+      month: { ...sensorOf(FLEET), ...month },
+      year: { ...sensorOf(LONG), ...year },
+    },
+  };
+}
+
+/** @param {number} seed */
+const sensorOf = (seed) => ({ device: `load-${seed}-000000`, sensor: 'sensor-000' });
+
+/** @typedef {ReturnType<typeof planOf>['large'][number]} Loaded */
+
+/**
+ * @param {import('../../../common/settings.js').Config} config
+ * @param {Loaded[]} list
+ * @param {(text: string) => void} onStatus
+ * @returns {Promise<number>} samples that count as stored: those in packed form
+ */
+export async function loadAll(config, list, onStatus) {
+  let stored = 0;
+  for (const { seed, sensors, from, to, intervalMs, into } of list) {
+    const { samples } = await build({
+      config,
+      fleet: { seed, devices: 1, sensors },
+      set: { ...RECIPE, seed, intervalMs, from, to },
+      into,
+      onProgress: (done) => onStatus(`loading ${into}: ${(done / 1e6).toFixed(1)} million samples`),
+    });
+    if (into === 'history') stored += samples;
+  }
+  return stored;
+}
+
+/** @typedef {ReturnType<typeof planOf>} Plan */

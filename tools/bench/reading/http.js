@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { MillraceError } from '../../../common/errors.js';
+
+const LINE_FEED = 10;
+
+/**
+ * A reader over HTTP that keeps its connections, as a browser does.
+ *
+ * @param {string} url of the API process
+ */
+export function createHttpReader(url) {
+  const agent = new Agent({ keepAlive: true });
+
+  /**
+   * @param {string} path
+   * @param {string} [accept]
+   * @returns {Promise<import('node:http').IncomingMessage>}
+   * @throws {MillraceError} `failed`, with what was answered instead of 200
+   */
+  async function open(path, accept = 'application/json') {
+    const sent = request(new URL(path, url), { agent, headers: { accept } }).end();
+    const [answer] = /** @type {[import('node:http').IncomingMessage]} */ (await once(sent, 'response'));
+    if (answer.statusCode === 200) return answer;
+    throw new MillraceError('failed', `${path} answers ${answer.statusCode}: ${await textOf(answer)}`);
+  }
+
+  return {
+    open,
+
+    /** @param {string} path @returns {Promise<any>} */
+    json: async (path) => JSON.parse(await textOf(await open(path))),
+
+    /** @param {string} path @param {string} accept @returns {Promise<number>} lines of the answer, read as they come */
+    async lines(path, accept) {
+      let lines = 0;
+      for await (const chunk of await open(path, accept)) lines += lineFeedsIn(chunk);
+      return lines;
+    },
+
+    close: () => agent.destroy(),
+  };
+}
+
+/** @typedef {ReturnType<typeof createHttpReader>} HttpReader */
+
+/** @param {import('node:http').IncomingMessage} answer */
+async function textOf(answer) {
+  let text = '';
+  for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+  return text;
+}
+
+/** @param {Buffer} chunk */
+function lineFeedsIn(chunk) {
+  let count = 0;
+  for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, at + 1)) count++;
+  return count;
+}

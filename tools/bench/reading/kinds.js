@@ -1,0 +1,76 @@
+import { yearOf } from '../../../schema/rules.js';
+
+/**
+ * What is read.
+ *
+ * @typedef {object} Target
+ * @property {string} device its name
+ * @property {string} sensor its name
+ * @property {number} from epoch ms
+ * @property {number} to epoch ms
+ */
+
+/** @typedef {import('../measure/latencies.js').Latencies & { items: number, seconds: number }} Read `items`: of one answer, such as samples; `seconds`: of all */
+
+/** @typedef {Target & { key: import('../../../api/history/reading/hours.js').Sensor }} Resolved */
+
+/**
+ * @typedef {object} Sources
+ * @property {import('./http.js').HttpReader} http
+ * @property {import('../../../api/store/index.js').Store} store
+ * @property {import('../../../api/history/reading/index.js').Reading} reading
+ * @property {import('./rows.js').RowReader} rows
+ */
+
+/** Points of a series, and items of a page: what people look at. */
+const POINTS = 500;
+const PAGE = 100;
+
+/** Each reads once, and returns how much there was: items, points, samples, rows. */
+export const KINDS = {
+  /** The newest values of a fleet. @param {Sources} sources */
+  latestPage: async ({ http }) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
+
+  /** As many rows of one partition, from the database itself. @param {Sources} sources @param {Resolved} target */
+  latestRows: ({ rows }, { key }) => rows.latest(key.group, PAGE),
+
+  /** The newest samples of a sensor. @param {Sources} sources @param {Resolved} target */
+  samplesPage: async ({ http }, target) =>
+    (await http.json(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
+
+  /** @param {Sources} sources @param {Resolved} target */
+  series: async ({ http }, target) =>
+    (await http.json(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
+
+  /** @param {Sources} sources @param {Resolved} target */
+  export: ({ http }, target) =>
+    http.lines(`${pathOf(target)}/measurements?${rangeOf(target)}&order=asc`, 'application/x-ndjson'),
+
+  /** The statistics of all hours, from the store alone. @param {Sources} sources @param {Resolved} target */
+  async statistics({ store }, { key, from, to }) {
+    const turn = Math.min(to, Date.UTC(yearOf(from) + 1, 0));
+    const years = [
+      { from, to: turn },
+      { from: turn, to },
+    ].filter((year) => year.from < year.to);
+    const read = await Promise.all(years.map((year) => store.packed.readStatistics(key, year.from, year.to)));
+    return read.flat().length;
+  },
+
+  /** All samples, from the store alone. @param {Sources} sources @param {Resolved} target */
+  async samples({ reading }, { key, from, to }) {
+    const page = { order: /** @type {const} */ ('asc'), limit: Number.POSITIVE_INFINITY };
+    return (await reading.page(key, { from, to }, page)).times.length;
+  },
+
+  /** The same from one row per sample. @param {Sources} sources @param {Resolved} target */
+  rows: ({ rows }, { key, from, to }) => rows.samples(key, from, to),
+};
+
+/** @typedef {keyof typeof KINDS} Kind */
+
+/** @param {Target} target */
+const pathOf = ({ device, sensor }) => `/api/v1/devices/${device}/sensors/${sensor}`;
+
+/** @param {Target} target */
+const rangeOf = ({ from, to }) => `from=${from}&to=${to}`;

@@ -1,0 +1,78 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from '../../common/command.js';
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+import { readSettings } from '../../common/settings.js';
+import { figuresOf } from './report/figures.js';
+import { chart, everything, hasOthers, insertBetweenMarks, insertPeers, summary } from './report/readme.js';
+
+const README = new URL('../../README.md', import.meta.url);
+const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
+const FIGURES = new URL('./figures.json', import.meta.url);
+const CHART = new URL('../../docs/images/bench.svg', import.meta.url);
+
+// npm run bench:readme: writes what a run measured into the README, so that no figure is ever typed by hand; and into
+// tools/bench/figures.json what `npm run size` reckons with, where a part that was not run keeps what it had.
+await runCommand(async () => {
+  const flags = parseFlags(
+    'npm run bench:readme --',
+    {
+      file: {
+        type: 'text',
+        help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
+      },
+    },
+    process.argv.slice(2),
+  );
+  const file = flags.file ?? (await newestRun());
+  const raw = together(await Promise.all(file.split(',').map(readRun)));
+  if (raw.results.peers) await writeFile(PAGE, insertPeers(await readFile(PAGE, 'utf8'), raw));
+  if (hasOthers(raw)) await writeOthers(raw);
+  console.log(`The documents show ${file}; npm run size:docs draws sizes from tools/bench/figures.json`);
+});
+
+/** @param {import('./report/readme.js').Raw} raw what is neither of the peers nor of a run of theirs alone */
+async function writeOthers(raw) {
+  const image = chart(raw);
+  if (image) await writeFile(CHART, image);
+  for (const [document, text] of /** @type {const} */ ([
+    [README, summary(raw)],
+    [PAGE, everything(raw)],
+  ])) {
+    await writeFile(document, insertBetweenMarks(await readFile(document, 'utf8'), text));
+  }
+  const known = JSON.parse(await readFile(FIGURES, 'utf8'));
+  await writeFile(FIGURES, `${JSON.stringify({ ...known, ...figuresOf(raw) }, null, 2)}\n`);
+}
+
+/** @param {string} file @returns {Promise<import('./report/readme.js').Raw>} */
+async function readRun(file) {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+/** @param {import('./report/readme.js').Raw[]} runs one at least @returns {import('./report/readme.js').Raw} */
+function together(runs) {
+  const results = Object.assign({}, ...runs.map((run) => run.results));
+  const classes = new Map(
+    runs.flatMap((run) => (run.results.peers ?? []).map((result) => [result.durability, result])),
+  );
+  if (classes.size > 0) results.peers = [...classes.values()];
+  const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
+  const commits = [...new Set(runs.map((run) => run.commit ?? 'unknown'))].join();
+  return {
+    .../** @type {import('./report/readme.js').Raw} */ (runs.at(-1)),
+    began,
+    commit: commits,
+    results,
+  };
+}
+
+/** @returns {Promise<string>} path */
+async function newestRun() {
+  const home = join(readSettings().dataDir, 'bench');
+  const runs = (await readdir(home).catch(() => [])).filter((name) => /^bench-.*\.json$/.test(name));
+  const newest = runs.sort().at(-1);
+  if (!newest) throw new MillraceError('failed', `There is no run in ${home} yet: npm run bench makes one.`);
+  return join(home, newest);
+}

@@ -1,0 +1,82 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readSettings } from '../../common/settings.js';
+import { createStatusLine } from '../../common/status-line.js';
+import { ensureTools } from '../../infra/bootstrap/index.js';
+import { currentCommit } from './measure/commit.js';
+import { describeMachine } from './measure/machine.js';
+import { startDatabase } from './stand/database.js';
+import { openStand } from './stand/index.js';
+
+/**
+ * What both commands of the bench do around their work: everything is started and stopped here, whatever happens, and
+ * what was measured until then is written to a file.
+ *
+ * @param {object} options
+ * @param {string} options.name of the file, before the time
+ * @param {object} options.flags noted in the file
+ * @param {(session: Session) => Promise<void>} options.work
+ */
+export async function runSession({ name, flags, work }) {
+  const { dataDir } = readSettings();
+  const home = join(dataDir, 'bench');
+  const line = createStatusLine(process.stderr);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
+  const began = new Date();
+  // Now: while the bench runs somebody may check out another one.
+  const commit = await currentCommit();
+  /** @type {Record<string, unknown>} */
+  const results = {};
+
+  await ensureTools(['java', 'maven', 'mosquitto'], { onStatus: line.update, signal: stop.signal });
+  const dir = join(home, 'stand');
+  const database = await startDatabase({
+    dir,
+    engineDir: join(dataDir, 'engine'),
+    onStatus: line.update,
+    signal: stop.signal,
+  });
+  /** @type {import('./stand/index.js').Stand | null} */
+  let stand = null;
+  try {
+    stand = await openStand({ dir, database, onStatus: line.update });
+    await work({
+      stand,
+      results,
+      status(text) {
+        stop.signal.throwIfAborted();
+        line.update(text);
+      },
+      print(text) {
+        line.clear();
+        console.log(text);
+      },
+    });
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    line.print(`Stopped by ${stop.signal.reason}; what was measured until now is kept.`);
+  } finally {
+    line.update('stopping');
+    await stand?.stop();
+    await database.stop();
+    line.clear();
+    if (Object.keys(results).length > 0) {
+      const file = join(home, `${name}-${began.toISOString().replaceAll(/[:.]/g, '-')}.json`);
+      await mkdir(home, { recursive: true });
+      await writeFile(
+        file,
+        `${JSON.stringify({ began, commit, machine: describeMachine(), flags, results }, null, 1)}\n`,
+      );
+      console.log(`Raw figures: ${file}`);
+    }
+  }
+}
+
+/**
+ * @typedef {object} Session
+ * @property {import('./stand/index.js').Stand} stand
+ * @property {Record<string, unknown>} results what is put in here is written to the file
+ * @property {(text: string) => void} status says what is being done; throws when somebody has stopped us
+ * @property {(text: string) => void} print a line that stays
+ */

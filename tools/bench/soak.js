@@ -1,0 +1,97 @@
+import { runCommand } from '../../common/command.js';
+import { MillraceError } from '../../common/errors.js';
+import { parseFlags } from '../../common/flags.js';
+import { HOUR_MS } from '../../schema/rules.js';
+import { shapeOf } from './load/shapes.js';
+import { slopeOf, watchMemory } from './measure/memory.js';
+import { storedSamples } from './measure/stored.js';
+import { figure, textTable } from './report/table.js';
+import { runSession } from './session.js';
+
+/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+const FLAGS = {
+  rate: { type: 'number', help: 'samples/s, held whatever happens', fallback: 20_000, min: 1 },
+  hours: { type: 'number', help: 'how long; fractions are fine', fallback: 1, min: 0.001 },
+  shape: { type: 'text', help: 'the load, sensors x samples a message', fallback: '4x10' },
+  every: { type: 'duration', help: 'a line of the table', fallback: 600_000, min: 1000 },
+};
+
+/** At this rate for a minute before anything counts. */
+const WARM_MS = 60_000;
+
+/** Memory is looked at so often, in ms; what it does at the beginning, this part of the time, is no slope. */
+const MEMORY_EVERY_MS = 5000;
+const SETTLING = 0.1;
+
+/** @typedef {{ minutes: number, p50: number, p99: number, p999: number, mb: number }} Stretch */
+
+// npm run soak: a fixed rate for a long time; what memory does, and what latencies do.
+await runCommand(async () => {
+  const flags = parseFlags('npm run soak --', FLAGS, process.argv.slice(2));
+  const shape = shapeOf(flags.shape);
+  if (!shape) throw new MillraceError('usage', `--shape: ${flags.shape} is no load such as 4x10`);
+  const forMs = flags.hours * HOUR_MS;
+  await runSession({
+    name: 'soak',
+    flags,
+    async work({ stand, results, status, print }) {
+      const wired = await stand.wired();
+      const from = Date.now() - HOUR_MS;
+      status('warming up');
+      await wired.pace(shape, { rate: flags.rate, forMs: Math.min(WARM_MS, forMs) });
+      const memory = watchMemory(Number(wired.pids['ingest']), MEMORY_EVERY_MS);
+      /** @type {Stretch[]} */
+      const stretches = [];
+      const began = Date.now();
+
+      async function closeStretch() {
+        const { p50, p99, p999 } = (await wired.latencies()).published;
+        const minutes = (Date.now() - began) / 60_000;
+        const mb = memory.points.at(-1)?.mb ?? Number.NaN;
+        stretches.push({ minutes, p50, p99, p999, mb });
+        print(
+          `${figure(minutes)} min: p50 ${figure(p50)} p99 ${figure(p99)} p99.9 ${figure(p999)} ms, ${figure(mb)} MB`,
+        );
+      }
+
+      await wired.pace(shape, {
+        rate: flags.rate,
+        forMs,
+        async onLook({ published, committed }) {
+          await memory.look();
+          status(
+            `${figure((Date.now() - began) / 60_000)} min: ${published} messages published, ${committed} committed`,
+          );
+          if (Date.now() - began >= (stretches.length + 1) * flags.every) await closeStretch();
+        },
+      });
+      if (Date.now() - began > stretches.length * flags.every + 1000) await closeStretch();
+      status('comparing with the database');
+      const committed = await wired.committed();
+      const stored = await storedSamples(wired.cql, {
+        devices: shape.devices,
+        from,
+        to: Date.now() + HOUR_MS,
+      });
+      const settled = memory.points.filter(({ seconds }) => seconds >= (forMs / 1000) * SETTLING);
+      Object.assign(results, {
+        stretches,
+        memory: memory.points,
+        slope: slopeOf(settled),
+        committed,
+        stored,
+      });
+      print(
+        `\n${textTable(
+          [`${flags.rate} samples/s, ${flags.shape}`, ''],
+          [
+            ['slope of memory, MB/h', figure(slopeOf(settled))],
+            ['highest p99, ms', figure(Math.max(...stretches.map(({ p99 }) => p99)))],
+            ['samples acknowledged, the warming up included', String(committed)],
+            ['of these missing in the database', String(committed - stored)],
+          ],
+        )}\n`,
+      );
+    },
+  });
+});

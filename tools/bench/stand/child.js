@@ -1,0 +1,91 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { MillraceError } from '../../../common/errors.js';
+
+const STOP_MS = 10_000;
+
+/**
+ * A process of the bench. All that it writes goes into its log.
+ *
+ * @param {string} script
+ * @param {object} options
+ * @param {string} options.title what a person calls it
+ * @param {string[]} [options.args]
+ * @param {NodeJS.ProcessEnv} [options.env] on top of ours
+ * @param {string[]} [options.nodeFlags]
+ * @param {string} options.log path of the file
+ * @param {(line: string) => unknown} [options.isReady] what it says when it is; without: its first message by IPC
+ */
+export async function startChild(script, { title, args = [], env, nodeFlags = [], log, isReady }) {
+  mkdirSync(dirname(log), { recursive: true });
+  const child = fork(script, args, {
+    env: { ...process.env, ...env },
+    execArgv: nodeFlags,
+    serialization: 'advanced',
+    silent: true,
+  });
+  const file = createWriteStream(log);
+  /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
+  const asked = new Map();
+  let questions = 0;
+  let stopping = false;
+
+  const dead = once(child, 'exit').then(([code, signal]) => {
+    const error = new MillraceError('failed', `The ${title} ended (${signal ?? code}). Its log: ${log}`);
+    for (const { reject } of asked.values()) reject(error);
+    if (!stopping) throw error;
+  });
+  dead.catch(() => {}); // Whoever waits for it hears of it.
+  child.on(
+    'message',
+    (/** @type {{ id: number, result: unknown, error?: string }} */ { id, result, error }) => {
+      const question = asked.get(id);
+      asked.delete(id);
+      if (error) question?.reject(new Error(`${title}: ${error}`));
+      else question?.resolve(result);
+    },
+  );
+
+  const ready = new Promise((resolve) => {
+    if (!isReady) child.once('message', resolve);
+    for (const stream of [child.stdout, child.stderr]) {
+      if (!stream) continue;
+      createInterface(stream).on('line', (line) => {
+        file.write(`${line}\n`);
+        const says = isReady?.(line);
+        if (says) resolve(says);
+      });
+    }
+  });
+  const said = await Promise.race([ready, dead]);
+
+  return {
+    /** What `isReady` gave. */
+    said,
+    pid: Number(child.pid),
+
+    /** @param {string} call @param {unknown} [argument] @returns {Promise<any>} its answer */
+    ask: (call, argument) =>
+      new Promise((resolve, reject) => {
+        if (!child.connected)
+          return reject(new MillraceError('failed', `The ${title} has ended. Its log: ${log}`));
+        const id = ++questions;
+        asked.set(id, { resolve, reject });
+        child.send({ id, call, argument });
+      }),
+
+    async stop() {
+      stopping = true;
+      const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      if (child.connected) child.disconnect();
+      await dead.catch(() => {}); // It is gone, which is what was wanted.
+      clearTimeout(late);
+      file.end();
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startChild>>} Child */

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
+import { startEngine } from '../../../infra/engine/index.js';
+import { holderOf } from '../../../infra/engine/lock.js';
+import { freePort } from '../../../infra/engine/ports.js';
+import { NODE_FOLDER } from '../../../infra/engine/previous.js';
+import { makeCertificates } from '../../../infra/tls/certificates.js';
+import { writeInOneFile } from '../../../infra/tls/one-file.js';
+import { findOpenssl } from '../../../infra/tls/openssl.js';
+
+/**
+ * Paths of an authority and of what it signed, for everything on this machine.
+ *
+ * @typedef {{ ca: string, cert: string, key: string }} Certificates
+ */
+
+/**
+ * @typedef {object} Database
+ * @property {string} contactPoint
+ * @property {number} pid
+ * @property {import('../../../infra/engine/nodetool.js').Nodetool} [nodetool]
+ * @property {Certificates} [certificates] it can be spoken to with TLS as well, by these
+ * @property {() => Promise<void>} [kill] ends it with SIGKILL
+ * @property {() => Promise<void>} [start] again, after `kill`, with the data that it had written
+ */
+
+/**
+ * A Cassandra of the bench's own, with nothing in it. Who connects decides whether it is with TLS.
+ *
+ * @param {object} options
+ * @param {string} options.dir emptied
+ * @param {string} options.engineDir where the jars are kept
+ * @param {import('../../../infra/engine/command.js').Profile} [options.profile] default: at full speed, with a heap that stays as it is
+ * @param {boolean} [options.durable] a write is on the disk when it is answered
+ * @param {(text: string) => void} options.onStatus
+ * @param {AbortSignal} [options.signal]
+ * @returns {Promise<Database & { stop: () => Promise<void>, kill: () => Promise<void>, start: () => Promise<void> }>}
+ */
+export async function startDatabase({ dir, engineDir, profile = 'bench', durable, onStatus, signal }) {
+  await emptyDataDir(dir, []);
+  await claimDataDir(dir);
+  const port = await freePort();
+  const certificates = await certify(join(dir, 'tls'));
+  const pem = `${certificates.cert}.pair`;
+  await writeInOneFile(pem, certificates);
+  const tls = { pem, ca: certificates.ca, optional: true };
+  const run = async () => {
+    const options = { dataDir: dir, port, engineDir, profile, durable, tls, onStatus, signal };
+    const engine = await startEngine(options);
+    return { engine, pid: Number((await holderOf(join(dir, NODE_FOLDER)))?.java) };
+  };
+  let { engine, pid } = await run();
+  return {
+    certificates,
+    contactPoint: engine.contactPoint,
+    get pid() {
+      return pid;
+    },
+    get nodetool() {
+      return engine.nodetool;
+    },
+    stop: () => engine.stop(),
+    async kill() {
+      engine.kill();
+      await engine.exited;
+    },
+    async start() {
+      ({ engine, pid } = await run());
+    },
+  };
+}
+
+/** @param {string} out a directory @returns {Promise<Certificates>} as `npm run certificates` makes them */
+async function certify(out) {
+  const hosts = 'localhost,127.0.0.1';
+  await makeCertificates({ openssl: await findOpenssl(), out, hosts, name: 'server', renew: false });
+  return { ca: join(out, 'ca.pem'), cert: join(out, 'server.pem'), key: join(out, 'server.key') };
+}

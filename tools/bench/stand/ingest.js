@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readMetrics } from '../measure/metrics.js';
+import { startChild } from './child.js';
+
+const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
+const PACKAGE = new URL('../../../package.json', import.meta.url);
+const CONTENDER = fileURLToPath(new URL('../contenders/main.js', import.meta.url));
+
+/**
+ * What is not as in `npm start`; see contenders/main.js.
+ *
+ * @typedef {{ store?: string, gate?: boolean, loop?: boolean, uncounted?: boolean }} Changed
+ */
+
+/**
+ * An ingest process: ours, as `npm start` runs it, or ours with a part of it changed.
+ *
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.dir where it keeps what it keeps
+ * @param {NodeJS.ProcessEnv} options.settings
+ * @param {Changed} [options.changed] none: `npm start`
+ */
+export async function startIngest({ name, dir, settings, changed }) {
+  const child = await startChild(changed ? CONTENDER : API, {
+    title: `ingest process "${name}"`,
+    log: join(dir, `${name}.log`),
+    nodeFlags: startFlags(),
+    env: {
+      ...settings,
+      ROLE: 'all',
+      HTTP_PORT: '0',
+      MQTT_PORT: '0',
+      DATA_DIR: dir,
+      LOG_LEVEL: 'info',
+      AUTO_REGISTER: 'true',
+      AUTO_REGISTER_MAX: '1000000',
+      // A load faster than a thousand samples a second and sensor runs ahead of the clock.
+      MAX_CLOCK_SKEW: '1d',
+      BENCH_STORE: changed?.store ?? '',
+      BENCH_GATE: changed?.gate ? 'true' : '',
+      BENCH_LOOP: changed?.loop ? 'true' : '',
+      BENCH_UNCOUNTED: changed?.uncounted ? 'true' : '',
+    },
+    isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
+  });
+  const { httpPort, mqttPort } = JSON.parse(child.said);
+  const url = `http://127.0.0.1:${httpPort}`;
+  return { ...child, url, mqttPort, metrics: () => readMetrics(url) };
+}
+
+/** @typedef {Awaited<ReturnType<typeof startIngest>>} IngestProcess */
+
+/** @returns {string[]} what `npm start` tells Node; whoever is compared gets the same */
+export function startFlags() {
+  const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+  return /** @type {string} */ (scripts.start).split(' ').filter((word) => word.startsWith('--'));
+}

@@ -1,0 +1,34 @@
+import { migrateDatabase } from '../../../api/store/migrate.js';
+import { readSettings } from '../../../common/settings.js';
+import { HOUR_ROW_TABLE, ROW_TABLE } from '../contenders/row-writes.js';
+import { createTables } from '../contenders/tables.js';
+import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';
+
+/**
+ * Tables of its own for each contender.
+ *
+ * @param {import('./database.js').Database} database
+ * @param {string} prefix of the keyspaces
+ */
+export const createKeyspaces = ({ contactPoint }, prefix) => ({
+  /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of its processes */
+  settings: (name, broker) => ({
+    CQL_CONTACT_POINTS: contactPoint,
+    CQL_LOCAL_DC: 'datacenter1',
+    CQL_KEYSPACE: `${prefix}_${name.replaceAll(/\W/g, '_')}`,
+    MQTT_CLIENT_ID: `bench-${name}`,
+    MQTT_URL: broker,
+  }),
+
+  /**
+   * Makes the keyspace where it is not there yet, with the tables of the baselines as well.
+   *
+   * @param {NodeJS.ProcessEnv} settings
+   */
+  async migrate(settings) {
+    const config = readSettings(settings, { envFile: '' });
+    await migrateDatabase(config);
+    await createTables(config, [ROW_TABLE, HOUR_ROW_TABLE, TUTORIAL_TABLE]);
+    return config;
+  },
+});

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.js';
+import { samplesOf } from '../load/shapes.js';
+
+/** How often the publisher is told how much has been committed, in ms; each time it costs ingest a page of metrics. */
+const TELL_MS = 250;
+
+/** What may wait at the broker, in seconds of what is committed in one, so that ingest is never idle; and at least. */
+const BACKLOG_SECONDS = 0.6;
+const LEAST_BACKLOG = 2000;
+
+/** After the last message was published everything must be committed within this time, in ms. */
+const SETTLE_MS = 60_000;
+
+/**
+ * The whole way: a publisher, a broker, an ingest process.
+ *
+ * @param {object} parts
+ * @param {string} parts.name
+ * @param {import('./broker.js').Broker} parts.broker
+ * @param {Pick<import('./ingest.js').IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'>} parts.ingest
+ * @param {import('./child.js').Child} parts.publisher
+ * @param {number} parts.connections of the publisher
+ */
+export function createLine({ name, broker, ingest, publisher, connections }) {
+  /** @type {import('../load/shapes.js').Shape | null} */
+  let shape = null;
+  let before = 0;
+  let feeding = Promise.resolve();
+  const target = { url: broker.url, access: broker.access, connections };
+
+  const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
+
+  /** @param {import('../load/shapes.js').Shape} running as fast as it is committed */
+  async function feed(running) {
+    let last = { at: performance.now(), messages: 0 };
+    let backlog = LEAST_BACKLOG;
+    while (shape === running) {
+      const messages = ((await committed()) - before) / samplesOf(running);
+      const now = { at: performance.now(), messages };
+      const rate = ((now.messages - last.messages) / (now.at - last.at)) * 1000;
+      backlog = Math.max(LEAST_BACKLOG, rate * BACKLOG_SECONDS);
+      last = now;
+      await publisher.ask('allow', Math.round(messages + backlog));
+      await sleep(TELL_MS);
+    }
+  }
+
+  /**
+   * Waits until all that was published is committed.
+   *
+   * @param {number} due samples
+   * @throws {MillraceError} `failed`: something is missing, or was refused
+   */
+  async function settle(due) {
+    const deadline = Date.now() + SETTLE_MS;
+    let there = 0;
+    do {
+      await sleep(TELL_MS);
+      there = (await committed()) - before;
+    } while (there < due && Date.now() < deadline);
+    await publisher.ask('stop');
+    const refused = (await ingest.metrics())('iot_ingest_dead_letters_total');
+    if (there !== due || refused > 0) {
+      throw new MillraceError(
+        'failed',
+        `${name}: of ${due} samples published ${there} are committed, ${refused} refused.`,
+      );
+    }
+  }
+
+  return {
+    name,
+    /** Of its broker. */
+    url: broker.url,
+    /** @type {Record<string, number>} */
+    pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
+    committed,
+    metrics: ingest.metrics,
+
+    /** Fixes the requests in flight, where the process was opened with a gate. @param {number} most */
+    inFlight: async (most) => {
+      await ingest.ask('inFlight', most);
+    },
+
+    /** @param {import('../load/shapes.js').Shape} load */
+    async begin(load) {
+      before = await committed();
+      shape = load;
+      await publisher.ask('start', { ...target, shape: load });
+      feeding = feed(load);
+      feeding.catch(() => {}); // `end` hears of it.
+    },
+
+    /**
+     * Publishes no more, and waits until all that was published is committed.
+     *
+     * @throws {MillraceError} `failed`: something is missing, or was refused
+     */
+    async end() {
+      const load = /** @type {import('../load/shapes.js').Shape} */ (shape);
+      shape = null;
+      await feeding;
+      await settle((await publisher.ask('allow', 0)).published * samplesOf(load));
+    },
+
+    /**
+     * Publishes at a fixed rate while something else is measured.
+     *
+     * @param {import('../load/shapes.js').Shape} load
+     * @param {number} rate samples/s
+     * @returns {Promise<() => Promise<void>>} ends it, as `end` does
+     */
+    async hold(load, rate) {
+      before = await committed();
+      await publisher.ask('pace', { ...target, shape: load, rate, forMs: Infinity });
+      return async () => settle((await publisher.ask('unpace')).published * samplesOf(load));
+    },
+
+    async close() {
+      await ingest.stop();
+      await broker.stop();
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLine>} Line */
+
+/**
+ * Something that takes a load, and says how much of it is committed.
+ *
+ * @typedef {Omit<Line, 'metrics' | 'url' | 'hold'>} Contender
+ */

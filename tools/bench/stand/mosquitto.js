@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { MillraceError } from '../../../common/errors.js';
+
+/** It may miss a signal that comes before its main loop runs. */
+const REMIND_MS = 200;
+
+/**
+ * @param {number} port
+ * @param {string} dir where it keeps its queues
+ * @returns {string[]} lines of a configuration: on loopback, and nothing is dropped
+ */
+export const persistentOn = (port, dir) => [
+  // Started by root it would change to a user who cannot write here.
+  ...(process.getuid?.() === 0 ? ['user root'] : []),
+  `listener ${port} 127.0.0.1`,
+  'persistence true',
+  `persistence_location ${dir}/`,
+  'max_queued_messages 0',
+];
+
+/**
+ * Starts a Mosquitto, and waits until it listens.
+ *
+ * @param {string} command
+ * @param {string} configuration its file
+ * @param {import('node:child_process').SpawnOptions} [options]
+ * @returns {Promise<import('node:child_process').ChildProcess>}
+ * @throws {MillraceError} `failed`, with what it said, when it ends instead
+ */
+export async function runMosquitto(command, configuration, options = {}) {
+  const child = spawn(command, ['-c', configuration], { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => reject(new MillraceError('failed', `Mosquitto ended:\n${log}`)));
+    child.stderr?.on('data', (chunk) => {
+      if (log.length < 10_000) log += chunk;
+      if (log.includes(' running')) resolve(undefined);
+    });
+  });
+  return child;
+}
+
+/** Ends it in order: it writes its queues. @param {import('node:child_process').ChildProcess} child */
+export async function stopMosquitto(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const reminder = setInterval(() => child.kill('SIGTERM'), REMIND_MS);
+  await exited;
+  clearInterval(reminder);
+}

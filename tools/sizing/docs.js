@@ -1,0 +1,18 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { runCommand } from '../../common/command.js';
+import { readFigures } from './figures.js';
+import { readFlags } from './flags.js';
+import { fillMarks } from './marks.js';
+import { partsOfPage, picture } from './page.js';
+
+const PAGE = new URL('../../docs/sizing.md', import.meta.url);
+const PICTURE = new URL('../../docs/images/sizing.svg', import.meta.url);
+
+// npm run size:docs: writes the tables of docs/sizing.md and its picture, of the fleet that the flags' defaults describe.
+await runCommand(async () => {
+  const plan = readFlags([]);
+  const figures = await readFigures();
+  await writeFile(PICTURE, picture(plan, figures));
+  await writeFile(PAGE, fillMarks(await readFile(PAGE, 'utf8'), partsOfPage(plan, figures)));
+  console.log('docs/sizing.md and docs/images/sizing.svg are written');
+});

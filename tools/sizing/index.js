@@ -1,0 +1,25 @@
+import { textTable } from '../bench/report/table.js';
+import { runCommand } from '../../common/command.js';
+import { readFigures } from './figures.js';
+import { readFlags } from './flags.js';
+import { installationOf } from './installation.js';
+import { installationsTable, partitionLines, wallsTable } from './report.js';
+import { settingLines } from './settings.js';
+import { wallsOf } from './walls.js';
+
+// npm run size: what a fleet takes, packed and as one row per sample, and what ends on the way up.
+await runCommand(async () => {
+  const { fleet, parts } = readFlags(process.argv.slice(2));
+  const figures = await readFigures();
+  const sized = installationsTable({
+    packed: installationOf(fleet, parts, 'packed', figures),
+    rows: installationOf(fleet, parts, 'rows', figures),
+  });
+  const walls = wallsTable(wallsOf(fleet, parts, 'packed', figures), wallsOf(fleet, parts, 'rows', figures));
+  console.log(`${textTable(sized.head, sized.rows)}\n`);
+  for (const line of partitionLines(fleet)) console.log(line);
+  console.log(`\n${textTable(walls.head, walls.rows)}\n`);
+  console.log('For .env of every process, before the first migration, which fixes LATEST_GROUPS for ever:\n');
+  console.log(`${settingLines(fleet).join('\n')}\n`);
+  console.log('Where each figure comes from: docs/sizing.md. Prices are examples unless you give them.');
+});

@@ -1,0 +1,119 @@
+import { MOST_GROUPS, packersFor, ROWS_PER_GROUP } from '../../schema/sizes.js';
+import { installationOf } from './installation.js';
+import { RULES } from './rules.js';
+
+/** @typedef {import('./installation.js').Installation} Installation */
+/** @typedef {import('./traffic.js').Fleet} Fleet */
+
+/** The default of LATEST_GROUPS, which the first migration fixes for ever. */
+const DEFAULT_GROUPS = 16;
+
+/**
+ * What ends on the way up: `step` is passed by more of the same or by a setting, `wall` by another design or another
+ * contract alone.
+ *
+ * @typedef {object} Limit
+ * @property {string} name
+ * @property {'step' | 'wall'} kind
+ * @property {string} answer what to do about it
+ * @property {(installation: Installation, fleet: Fleet) => boolean} passed
+ */
+
+/** @type {Limit[]} */
+export const LIMITS = [
+  {
+    name: 'one ingest process',
+    kind: 'step',
+    answer: 'an external broker with shared subscriptions, and more processes',
+    passed: ({ processes }) => processes > 1,
+  },
+  {
+    name: 'LATEST_GROUPS at its default',
+    kind: 'step',
+    answer: 'set it before the first migration: it never changes afterwards',
+    passed: ({ groups }) => groups > DEFAULT_GROUPS,
+  },
+  {
+    name: "ScyllaDB's free licence",
+    kind: 'step',
+    answer: 'a contract, ScyllaDB Cloud, or Cassandra',
+    passed: ({ vcpus, diskBytes }) => vcpus > RULES.freeVcpus.value || diskBytes > RULES.freeDisk.value,
+  },
+  {
+    name: 'three nodes',
+    kind: 'step',
+    answer: 'more nodes, three at a time',
+    passed: ({ nodes }) => nodes.count > RULES.leastNodes.value,
+  },
+  {
+    name: 'one Mosquitto, which is one thread',
+    kind: 'step',
+    answer: 'a clustered broker',
+    passed: ({ broker }) => broker.cores > 1,
+  },
+  {
+    name: 'connections of one broker node',
+    kind: 'step',
+    answer: 'more broker nodes, or gateways',
+    passed: ({ broker }) => broker.nodes > 1,
+  },
+  {
+    name: 'one cluster of ScyllaDB',
+    kind: 'wall',
+    answer: 'denser nodes, a shorter history, or several clusters',
+    passed: ({ nodes }) => nodes.count > RULES.scyllaNodes.value,
+  },
+  {
+    name: 'one cluster of Cassandra, as large as somebody has told of',
+    kind: 'wall',
+    answer: 'the same',
+    passed: ({ nodes }) => nodes.count > RULES.testedNodes.value,
+  },
+  {
+    name: 'births outweigh measurements at the broker',
+    kind: 'wall',
+    answer: 'births by a shared subscription as well, or several installations',
+    passed: ({ broker, messages }) => broker.births > messages,
+  },
+  {
+    name: 'LATEST_GROUPS at its largest',
+    kind: 'wall',
+    answer: 'several keyspaces',
+    passed: (_, { sensors }) => packersFor(sensors) > MOST_GROUPS || sensors / MOST_GROUPS > ROWS_PER_GROUP,
+  },
+];
+
+/** As far as is looked, in sensors, and how closely. */
+const FARTHEST = 1e12;
+const CLOSE = 1.001;
+
+/**
+ * Where each limit stands, the nearest first; those beyond 1e12 sensors are left away.
+ *
+ * @param {Fleet} fleet whose sensors are left aside
+ * @param {import('./installation.js').Parts} parts
+ * @param {import('./costs/costs.js').Way} way
+ * @param {import('../bench/report/figures.js').Figures} figures
+ * @returns {Array<Limit & { at: number }>} `at`: sensors from which it is passed
+ */
+export function wallsOf(fleet, parts, way, figures) {
+  const passed = (/** @type {Limit} */ limit, /** @type {number} */ sensors) => {
+    const grown = { ...fleet, sensors };
+    return limit.passed(installationOf(grown, parts, way, figures), grown);
+  };
+  return LIMITS.filter((limit) => passed(limit, FARTHEST))
+    .map((limit) => ({ ...limit, at: firstWhere((sensors) => passed(limit, sensors)) }))
+    .sort((a, b) => a.at - b.at);
+}
+
+/** @param {(sensors: number) => boolean} holds false first, true at FARTHEST */
+function firstWhere(holds) {
+  let [low, high] = [1, FARTHEST];
+  if (holds(low)) return low;
+  while (high / low > CLOSE) {
+    const middle = Math.sqrt(low * high);
+    if (holds(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
