@@ -1,24 +1,21 @@
 import { EventEmitter } from 'node:events';
+import { PERIODS_MS } from '../common/periods.js';
 import { createAccounts } from './access/credentials/accounts.js';
-import { createKeeper } from './access/credentials/credential-service.js';
-import { withRights } from './access/credentials/retirement.js';
-import { createHeartbeat, processName } from './observability/heartbeat.js';
+import { createKeeper, withRights } from './access/credentials/credential-service.js';
 import { createAccess } from './access/http/index.js';
+import { createTls } from './access/tls/index.js';
+import { createPacking } from './history/packing/index.js';
+import { createReading } from './history/reading/index.js';
 import { createApi } from './http/api.js';
 import { createApp } from './http/app.js';
-import { createCursors } from './http/cursor.js';
+import { createCursors, cursorSecret } from './http/cursor.js';
 import { createHttpServer } from './http/server.js';
-import { createMessageSource } from './mqtt/index.js';
-import { createInstallationStats } from './live/installation-stats.js';
-import { createLive } from './live/index.js';
-import { createPacking } from './history/packing/index.js';
-import { PERIODS_MS } from '../common/periods.js';
 import { connectPipeline } from './ingest/connect.js';
-import { createProcessWatch } from './observability/process-watch.js';
+import { createLive } from './live/index.js';
+import { createInstallationStats } from './live/installation-stats.js';
+import { createMessageSource } from './mqtt/index.js';
+import { createHeartbeat, createProcessWatch, processName } from './observability/heartbeat.js';
 import { createReadiness } from './observability/readiness.js';
-import { createReading } from './history/reading/index.js';
-import { cursorSecret } from './access/cursor-secret.js';
-import { createTls } from './access/tls/index.js';
 
 /** So many wrong tokens an address may show. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
-import { createSubscriber } from '../mqtt/external/index.js';
-import { unsubscribe } from '../mqtt/external/subscriptions.js';
 import { PERIODS_MS } from '../../common/periods.js';
 import { connectPipeline } from '../ingest/connect.js';
+import { createSubscriber } from '../mqtt/external/index.js';
+import { unsubscribe } from '../mqtt/external/subscriptions.js';
 
 /** How often it is looked whether the session is empty, in ms. */
 const LOOK_EVERY_MS = 100;

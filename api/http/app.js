@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import express from 'express';
+import { isLoopback } from '../../common/addresses.js';
+import { MillraceError } from '../../common/errors.js';
 import { limitRequests } from '../access/http/rates.js';
 import { asyncApiDocument } from './contract/asyncapi.js';
 import { openApiDocument } from './contract/openapi.js';
-import { demandHost, hostGuard } from './guards.js';
 import { safeHeaders } from './headers.js';
-import { problemHandler } from './problems.js';
-import { requestId } from './request-id.js';
+import { problemHandler, sendProblem } from './problems.js';
 import { DOCUMENT_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
 import { serve, timed, unknown } from './serve.js';
 import { createStatic } from './static.js';
@@ -48,3 +49,68 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   app.use(problemHandler(logger));
   return app;
 }
+
+/** `uri-host [":" port]` (RFC 9110, 7.2): a name or an IPv4 address, which may be empty, or an IPv6 address in brackets. */
+const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+
+/** The absolute form of a request target (RFC 9112, 3.2.2). Its authority ends where the path or the query begins. */
+const ABSOLUTE = /^https?:\/\/([^/?#]+)/i;
+
+/**
+ * Refuses a request without one valid host (RFC 9112, 3.2). The authority of an absolute request target replaces the header
+ * `Host` (3.2.2), so every later step reads the host of the request in `req.headers.host`.
+ *
+ * @type {import('express').RequestHandler}
+ */
+const demandHost = (req, res, next) => {
+  const hosts = req.headersDistinct['host'] ?? [];
+  if (hosts.length > 1) return refuse(res, 'The request has more than one Host header.');
+  if (hosts.length === 0 && req.httpVersion !== '1.0')
+    return refuse(res, 'A request of HTTP/1.1 has a Host header.');
+  if (!isOriginForm(req.url)) {
+    const [, authority] = ABSOLUTE.exec(req.url) ?? [];
+    if (authority === undefined || !HOST.test(authority))
+      return refuse(res, 'The request target is neither a path nor a URL of HTTP.');
+    req.headers.host = authority;
+  }
+  if (!HOST.test(req.headers.host ?? '')) return refuse(res, 'The Host header is not valid.');
+  next();
+};
+
+/** `OPTIONS *` has no path and no authority. @param {string} target */
+const isOriginForm = (target) => target.startsWith('/') || target === '*';
+
+/** @param {import('express').Response} res @param {string} detail */
+const refuse = (res, detail) => sendProblem(res, new MillraceError('bad_request', detail));
+
+/**
+ * On loopback only loopback names are served: a page of somewhere else, whose name was made to point here (DNS
+ * rebinding), is not.
+ *
+ * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls'>} settings
+ * @returns {import('express').RequestHandler}
+ */
+const hostGuard = (settings) => (req, res, next) => {
+  if (!isLoopback(settings.host)) return next();
+  const host = (req.headers.host ?? '').replace(/:\d*$/, '');
+  if (isLoopback(host)) return next();
+  const scheme = settings.tls ? 'https' : 'http';
+  sendProblem(res, new MillraceError('wrong_host', `Use ${scheme}://localhost or ${scheme}://127.0.0.1.`));
+};
+
+/** An id that somebody else gave is taken into our log and our answers: so no more than this. */
+const GIVEN = /^[\w.:+/=@-]{1,128}$/;
+
+/**
+ * Gives each request a name by which its answer and the lines of the log about it are found: that of `X-Request-Id`,
+ * where a proxy or a client has given it one, or else a new one. It goes back in the same header, and in problems.
+ *
+ * @type {import('express').RequestHandler}
+ */
+const requestId = (req, res, next) => {
+  const given = req.get('X-Request-Id') ?? '';
+  const id = GIVEN.test(given) ? given : randomUUID();
+  res.locals['requestId'] = id;
+  res.set('X-Request-Id', id);
+  next();
+};

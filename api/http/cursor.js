@@ -1,4 +1,7 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { claimDataDir } from '../../common/data-dir.js';
 import { MillraceError } from '../../common/errors.js';
 
 /** A cursor is good for this long, in ms. */
@@ -63,3 +66,21 @@ export function createCursors({ secret, clock }) {
 }
 
 /** @typedef {ReturnType<typeof createCursors>} Cursors */
+
+/**
+ * The key that signs cursors, when no setting gives one: random, kept for the next start.
+ *
+ * @param {string} dataDir
+ * @returns {Promise<string>}
+ */
+export async function cursorSecret(dataDir) {
+  const path = join(dataDir, 'cursor-secret');
+  await claimDataDir(dataDir);
+  try {
+    // Of two processes that start at once one writes; both read what was written.
+    await writeFile(path, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+  }
+  return readFile(path, 'utf8');
+}

@@ -47,7 +47,7 @@ export const deviceItem = (row, now) => ({
   last_seen: optionalTime(row.lastSeen),
 });
 
-/** @param {import('./fleet-count.js').FleetCount} count */
+/** @param {import('./routes/fleet.js').FleetCount} count */
 export const fleetItem = ({ devices, sensors, types, sites }) => ({
   devices,
   sensors,
@@ -55,7 +55,7 @@ export const fleetItem = ({ devices, sensors, types, sites }) => ({
   by_site: Object.fromEntries(sites),
 });
 
-/** @param {import('../store/nodes.js').DatabaseNode} node */
+/** @param {import('../store/index.js').DatabaseNode} node */
 export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center: dataCenter, up });
 
 /** @param {import('../store/processes.js').ProcessRow} row @param {number} now epoch ms */

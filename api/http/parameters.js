@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MillraceError } from '../../common/errors.js';
 import { parseTime } from '../../common/times.js';
 import { identifyDevice, identifySensor, isName } from '../../schema/ids.js';
+import { DAY_MS } from '../../schema/rules.js';
 
 /** A whole number in digits alone: `Number` would also take "1e2", " 5" and "0x10". */
 const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
@@ -49,7 +50,7 @@ export const fields = {
   to: time.optional().meta({ ...TIME, description: 'Before this instant; unless given, up to the newest.' }),
   points: digits(1, 2000).default(500).meta({ description: 'Points of the answer at most.' }),
   name: name.optional(),
-  /** Told apart by `readDevice`, which has a code of its own for what is neither id nor name. */
+  /** Told apart by `parseDevice`, which has a code of its own for what is neither id nor name. */
   id: z.string().optional(),
 };
 
@@ -90,14 +91,14 @@ function checkEncoding(url) {
 const reasonOf = (issue) => (issue.code === 'invalid_type' ? 'given once, as a text' : issue.message);
 
 /** @param {string} text from the path or a filter @returns {import('../../schema/ids.js').Identity} @throws {MillraceError} `bad_id` */
-export function readDevice(text) {
+export function parseDevice(text) {
   const device = identifyDevice(text);
   if (!device) throw new MillraceError('bad_id', BAD_ID);
   return device;
 }
 
 /** @param {string} deviceId @param {string} text @returns {import('../../schema/ids.js').Identity} @throws {MillraceError} `bad_id` */
-export function readSensor(deviceId, text) {
+export function parseSensor(deviceId, text) {
   const sensor = identifySensor(deviceId, text);
   if (!sensor) throw new MillraceError('bad_id', BAD_ID);
   return sensor;
@@ -105,3 +106,23 @@ export function readSensor(deviceId, text) {
 
 const BAD_ID =
   'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';
+
+/**
+ * The range of a request, cut to what may be shown: nothing before retention, to the millisecond, and nothing that a clock
+ * far ahead has measured.
+ *
+ * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
+ * @param {Pick<import('./api.js').RouteParts, 'clock' | 'historyDays' | 'maxClockSkewMs'>} parts
+ * @returns {{ from: number, to: number }} epoch ms, half-open; empty where `from` is not before `to`
+ * @throws {MillraceError} `bad_range`
+ */
+export function cutRange({ from, to }, { clock, historyDays, maxClockSkewMs }) {
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
+  }
+  const now = clock();
+  return {
+    from: Math.max(from ?? 0, now - historyDays * DAY_MS),
+    to: Math.min(to ?? Number.POSITIVE_INFINITY, now + maxClockSkewMs),
+  };
+}

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { MillraceError } from '../../common/errors.js';
 import { boundConnections } from '../access/connection-limits.js';
-import { socketsOf } from '../access/tls/sockets.js';
-import { createAnswers } from './answers.js';
-import { oneAtATime } from './one-at-a-time.js';
-import { refusing } from './refusing.js';
+import { socketsOf } from '../access/tls/index.js';
+import { safeHeaderLines } from './headers.js';
+import { problemDocument } from './problems.js';
 
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
 const MOST_HEADER_BYTES = 200 * 1024;
@@ -112,4 +111,124 @@ function lookAfter(server, look, everyMs) {
     const timer = setInterval(look, everyMs);
     server.once('close', () => clearInterval(timer));
   });
+}
+
+/**
+ * Hands the app the requests of a connection one after the other, as somebody sends them who waits for his answers. Node itself
+ * hands over all that come in one piece at once, and when the connection ends, it tells only that answer whose turn it is: what is
+ * held for the others would be held for ever.
+ *
+ * One may wait: the last byte of an answer can be read before it is known here that it was sent, above all with TLS. With
+ * a second one that waits the connection ends, since thousands fit in one piece; who sends without waiting has to bear that
+ * (RFC 9112, 9.3.2).
+ *
+ * @param {import('node:http').RequestListener} app
+ * @returns {import('node:http').RequestListener}
+ */
+function oneAtATime(app) {
+  /** @type {WeakMap<import('node:net').Socket, { next?: () => void }>} those with a request under way */
+  const busy = new WeakMap();
+
+  /** @type {import('node:http').RequestListener} */
+  function serve(req, res) {
+    const { socket } = req;
+    /** @type {{ next?: () => void }} */
+    const turn = {};
+    busy.set(socket, turn);
+    app(req, res);
+    // After what the app does at the end of an answer: the next one has not begun by then.
+    res.once('close', () => {
+      busy.delete(socket);
+      if (!socket.destroyed) turn.next?.();
+    });
+  }
+
+  return (req, res) => {
+    const turn = busy.get(req.socket);
+    if (!turn) serve(req, res);
+    else if (turn.next) req.socket.destroy();
+    else turn.next = () => serve(req, res);
+  };
+}
+
+/** Who is told that his request is no good may still be sending it, and has this long to hear it, in ms. */
+const LINGER_MS = 2000;
+
+/** @type {Record<string, import('../../common/errors.js').ErrorCode>} by Node's code */
+const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TIMEOUT: 'too_slow' };
+
+/**
+ * What is no HTTP never reaches the app; it is answered as problems are, and the connection ends.
+ *
+ * @param {{ encrypted: boolean }} options
+ * @returns {(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex) => void} for `clientError`
+ */
+function refusing(options) {
+  const headers = [
+    ...safeHeaderLines(options),
+    'Content-Type: application/problem+json; charset=utf-8',
+    'Connection: close',
+  ];
+  return (error, socket) => {
+    // Where TLS did not come about nobody would understand an answer.
+    const isSecret = error.code?.startsWith('ERR_SSL') || error.code?.startsWith('ERR_TLS');
+    if (isSecret || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const problem = new MillraceError(REFUSALS[error.code ?? ''] ?? 'bad_request');
+    const body = problemDocument(problem);
+    const lines = [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      ...headers,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ];
+    socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+    const rest = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(rest));
+  };
+}
+
+/**
+ * It is not told how much of a piece is taken, only when it is taken whole: for each so many bytes that wait there is
+ * `stallMs` once more.
+ */
+export const PIECE_BYTES = 2 * 1024 * 1024;
+
+/**
+ * The answers that are under way. Their connections are not among those that say nothing for themselves, until nothing but
+ * their client keeps them: who does not take his answer is one of the crowd again, and given up after `stallMs`. Node's own
+ * timeout would not do: each byte that he sends begins it anew.
+ *
+ * @param {object} parts
+ * @param {import('../access/connection-limits.js').PendingConnections} parts.pending
+ * @param {number} parts.stallMs an answer of which no part is taken for so long is given up
+ * @param {() => number} [parts.elapsed] ms of a clock that never goes back
+ */
+export function createAnswers({ pending, stallMs, elapsed = () => performance.now() }) {
+  /** @type {Map<import('node:http').ServerResponse, { socket: import('node:net').Socket, taken: number, since: number }>} */
+  const underWay = new Map();
+
+  return {
+    /** @param {import('node:http').ServerResponse} res whose turn it is on its connection */
+    begin(res) {
+      const { socket } = res.req;
+      pending.pass(socket);
+      underWay.set(res, { socket, taken: 0, since: elapsed() });
+      res.once('close', () => {
+        underWay.delete(res);
+        pending.enter(socket);
+      });
+    },
+
+    /** To be called every now and then. */
+    look() {
+      const now = elapsed();
+      for (const [res, progress] of underWay) {
+        const { socket } = progress;
+        if (res.writableEnded) pending.enter(socket);
+        const waiting = socket.writableLength;
+        const taken = socket.bytesWritten - waiting;
+        if (waiting === 0 || taken !== progress.taken) Object.assign(progress, { taken, since: now });
+        else if (now - progress.since > stallMs * (1 + waiting / PIECE_BYTES)) socket.destroy();
+      }
+    },
+  };
 }

@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { MillraceError } from '../../common/errors.js';
-import { createAssets, etagOf, readAsset } from './assets.js';
 import { completePage } from './page.js';
-import { VIEWS } from './views.js';
 
 const WEB_DIR = fileURLToPath(new URL('../../web/', import.meta.url));
 
@@ -85,7 +85,7 @@ const nowhere = (answer) => (request, response, next) => {
 };
 
 /**
- * @param {import('./assets.js').Assets} assets
+ * @param {Assets} assets
  * @returns {(file: string, views?: string[]) => express.RequestHandler} `views`: addresses of the modules that the page will import while it runs
  */
 const createPages =
@@ -103,7 +103,7 @@ const createPages =
  * Answers 304 where the browser has the same bytes.
  *
  * @param {express.Response} response
- * @param {import('./assets.js').Asset} asset
+ * @param {Asset} asset
  * @param {Record<string, string>} headers
  */
 function send(response, { type, body, etag }, headers) {
@@ -119,3 +119,65 @@ function packageDir(name) {
   const folder = `${sep}node_modules${sep}${name}${sep}`;
   return entry.slice(0, entry.lastIndexOf(folder) + folder.length);
 }
+
+/**
+ * Addresses of the dashboard's views, and the module below `/assets` that shows each; `web/routes.js` tells them apart in the browser,
+ * and a test compares the two.
+ */
+export const VIEWS = [
+  { path: '/', module: '/assets/views/fleet.js' },
+  { path: '/devices/:device', module: '/assets/views/device.js' },
+  { path: '/devices/:device/sensors/:sensor', module: '/assets/views/sensor.js' },
+  { path: '/pipeline', module: '/assets/views/pipeline.js' },
+  { path: '/dead-letters', module: '/assets/views/dead-letters.js' },
+];
+
+/**
+ * A file as it is sent.
+ *
+ * @typedef {object} Asset
+ * @property {string} type its extension, which stands for the media type
+ * @property {Buffer} body
+ * @property {string} etag
+ */
+
+/** @param {string} path @returns {Asset} */
+export function readAsset(path) {
+  const body = readFileSync(path);
+  return { type: extname(path), body, etag: etagOf(body) };
+}
+
+/** @param {Buffer} body @returns {string} */
+export const etagOf = (body) => `"${createHash('sha256').update(body).digest('base64').slice(0, 22)}"`;
+
+/**
+ * The files of a folder, in memory. A page asks for a hundred of them at once, of a process that ingests: opened and read
+ * one by one (express.static) each waits four times for its turn of the event loop. What is edited is read again; a file that is new is known
+ * after the next start.
+ *
+ * @param {string} dir
+ */
+export function createAssets(dir) {
+  const names = readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(dir.length));
+  /** By name, `/` between folders; null: not asked for yet. @type {Map<string, { at: number, asset: Asset } | null>} */
+  const files = new Map(names.map((name) => [name.replaceAll(sep, '/'), null]));
+
+  return {
+    /** @param {string} name below the folder @returns {Asset | null} null: there is no such file */
+    get(name) {
+      const known = files.get(name);
+      if (known === undefined) return null;
+      const path = join(dir, name);
+      const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      if (at === undefined) return null;
+      if (known?.at === at) return known.asset;
+      const asset = readAsset(path);
+      files.set(name, { at, asset });
+      return asset;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createAssets>} Assets */

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../schema/rules.js';
 import { createPatience } from '../store/retry.js';
 import { createProgress } from './acknowledgements.js';
+import { createStrays } from './awaiting-registration.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
 import { DeviceQueue } from './backpressure/queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
@@ -14,7 +15,6 @@ import { createRegistry } from './registry/index.js';
 import { createRetirement } from './registry/retirement.js';
 import { createReplay } from './replay.js';
 import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
-import { createStrays } from './awaiting-registration.js';
 import { createSubmission } from './submission.js';
 
 /** A database that took nothing for this long is away, in ms; less may be one request that timed out. */

@@ -21,7 +21,7 @@ const SENSORS_AT_ONCE = 16;
  * @param {(samples: number) => void} parts.onLate
  */
 export function createLateWriter({ store, patience, days, onLate }) {
-  /** @param {import('../store/history/keys.js').SensorBytes} key @param {PackedHour[]} hours @param {number} at */
+  /** @param {import('../store/history/reads.js').SensorBytes} key @param {PackedHour[]} hours @param {number} at */
   async function writeSensor(key, hours, at) {
     for (const rows of partitions(hours, dayOf)) {
       await patience.persist(() => store.writeSamples(key, rows));
@@ -85,7 +85,7 @@ const MOST_REMEMBERED = 100_000;
  * for them again, and reading them would cost as much as before, for ever. Once an hour for each device and day.
  *
  * @param {object} parts
- * @param {import('../store/history/late-days.js').LateDayStore} parts.store
+ * @param {import('../store/history/progress.js').LateDayStore} parts.store
  * @param {import('../store/retry.js').Patience} parts.patience
  */
 export function createLateDayNotes({ store, patience }) {

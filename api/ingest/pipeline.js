@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../common/errors.js';
 import { brokenNameRule, identifyDevice } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
+import { parseTopic } from '../../schema/topics.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
-import { parseTopic } from '../../schema/topics.js';
 
 /** @typedef {import('../../common/errors.js').Refusal} Refusal */
 /** @typedef {import('../../schema/ids.js').Identity} Identity */

@@ -1,8 +1,8 @@
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
+import { parseTopic } from '../../schema/topics.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { notReplayable, resultOrRefusal } from './ingest-result.js';
-import { parseTopic } from '../../schema/topics.js';
 
 /**
  * Stores what a dead letter holds, after whatever refused it was mended. Of a message of measurements these are the

@@ -1,5 +1,5 @@
-import { createBroker } from './embedded/index.js';
 import { createHost } from '../ingest/sparkplug/host.js';
+import { createBroker } from './embedded/index.js';
 import { createSubscriber } from './external/index.js';
 
 /** At the end of the process, messages under way have this long to settle, in ms. The rest stays unacknowledged. */

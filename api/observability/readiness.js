@@ -22,7 +22,7 @@ const MOST_WAIT_MS = 2000;
 
 /**
  * @param {object} parts
- * @param {import('../store/health.js').Health} parts.health
+ * @param {import('../store/index.js').Health} parts.health
  * @param {Record<string, () => Check>} parts.checks of the message source
  * @param {Record<string, () => Check>} [parts.notes] told like checks; without them a process can do its work all the
  *   same, less well, and to take it away would help nobody

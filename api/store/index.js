@@ -5,26 +5,21 @@ import { connect } from './connect.js';
 import { createCredentialStore } from './credentials.js';
 import { createDeadLetterReads } from './dead-letters/reads.js';
 import { createDeadLetterWrites } from './dead-letters/writes.js';
-import { createEventStore } from './events.js';
 import { createFleet } from './devices/index.js';
-import { createGuard } from './security-check.js';
-import { createHealth } from './health.js';
-import { createLateDays } from './history/late-days.js';
-import { createPackLeases } from './history/leases.js';
-import { createPackProgress } from './history/progress.js';
+import { createEventStore } from './events.js';
+import { createLateDays, createPackLeases, createPackProgress } from './history/progress.js';
 import { createHistoryReads } from './history/reads.js';
 import { createUnpackedReads } from './history/unpacked.js';
 import { createHistoryWrites } from './history/writes.js';
 import { createLatest } from './latest.js';
 import { createSampleReads } from './measurements/reads.js';
 import { createSampleWrites } from './measurements/writes.js';
-import { nodesOf } from './nodes.js';
 import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
-import { missingRight } from './permission-check.js';
+import { missingRight } from './roles.js';
 import { findReplicaSets } from './routing.js';
-import { createScans } from './scans.js';
+import { createGuard } from './security-check.js';
 import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
@@ -125,3 +120,63 @@ export function createStore(parts) {
 }
 
 /** @typedef {ReturnType<typeof createStore>} Store */
+
+/**
+ * A node of the database, as the driver sees it from here.
+ *
+ * @typedef {{ address: string, dataCenter: string | null, up: boolean }} DatabaseNode
+ */
+
+/**
+ * @param {import('cassandra-driver').Client} client
+ * @returns {DatabaseNode[]} by address
+ */
+export const nodesOf = (client) =>
+  client.hosts
+    .values()
+    .map((host) => ({ address: host.address, dataCenter: host.datacenter ?? null, up: host.isUp() }))
+    .sort((a, b) => (a.address < b.address ? -1 : 1));
+
+/**
+ * The reads of samples for those who read very many, once: exports, long series. Where the server has a cache of rows that
+ * they would push the rows of others out of, they go past it.
+ *
+ * @param {import('./session.js').Session} session
+ * @param {Pick<import('../../schema/migrate/files.js').Dialect, 'pastCache'>} dialect of the server
+ */
+export function createScans(session, { pastCache }) {
+  /** @type {import('./session.js').Session} */
+  const pastIt = {
+    ...session,
+    all: (statement, params, most) =>
+      session.all({ ...statement, cql: `${statement.cql}${pastCache}` }, params, most),
+  };
+  return { samples: createSampleReads(pastIt), packed: createHistoryReads(pastIt) };
+}
+
+/** @typedef {ReturnType<typeof createScans>} Scans */
+
+const NOW = { name: 'clock', cql: 'SELECT now() AS now FROM system.local' };
+
+/**
+ * @param {import('./session.js').Session} session
+ * @param {() => number} clock epoch ms
+ */
+export function createHealth(session, clock) {
+  return {
+    /**
+     * Asks the database for its time, which also shows that it answers.
+     *
+     * @returns {Promise<number>} how far our clock is ahead of the database's, in ms
+     * @throws {import('../../common/errors.js').MillraceError} `unavailable`
+     */
+    async clockDifference() {
+      const before = clock();
+      const row = await session.one(NOW, []);
+      const between = (before + clock()) / 2;
+      return between - row?.['now'].getDate().getTime();
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createHealth>} Health */

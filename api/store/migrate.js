@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 import { migrate } from '../../schema/migrate/migrate.js';
 import { connect } from './connect.js';
-import { missingRight } from './permission-check.js';
+import { missingRight } from './roles.js';
 import { translate } from './session.js';
 
 /** Who changes the schema, and has time. */

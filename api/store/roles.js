@@ -1,8 +1,8 @@
+import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
 import { createKeyspace, DDL } from '../../schema/migrate/cluster.js';
 import { connect } from './connect.js';
-import { reasonOf } from './reason.js';
-import { isForbidden } from './permission-check.js';
+import { innerErrors, reasonOf } from './reason.js';
 
 /**
  * Makes roles, by one that may: CQL_USERNAME. The keyspace has to be there before rights in it can be given, so it is
@@ -43,4 +43,34 @@ function hint(error, { wasAsked, role }) {
   if (!isForbidden(error)) return '';
   if (wasAsked) return `Is ${role} a superuser there?`;
   return 'The database asks nobody who they are: set authenticator: PasswordAuthenticator and authorizer: CassandraAuthorizer in its configuration, and CQL_USERNAME here.';
+}
+
+const { errors } = cassandra;
+
+/** Protocol error code (native_protocol_v4.spec, section 9) of what a role may not do. */
+const UNAUTHORIZED = 0x2100;
+
+/** @param {unknown} error of the driver */
+const refusal = (error) =>
+  innerErrors(error).find((one) => one instanceof errors.ResponseError && one.code === UNAUTHORIZED);
+
+/** @param {unknown} error of the driver @returns {boolean} whether it is for lack of a right */
+export const isForbidden = (error) => refusal(error) !== undefined;
+
+/**
+ * What a role may not do stays so however often it is tried: who has just begun says it, and which command mends it.
+ *
+ * @param {unknown} error of the driver
+ * @param {string | undefined} role
+ * @returns {MillraceError | null} null: it is something else
+ */
+export function missingRight(error, role) {
+  const refused = refusal(error);
+  if (!refused) return null;
+  const reason = /** @type {Error} */ (refused).message;
+  return new MillraceError(
+    'bad_settings',
+    `CQL_USERNAME=${role} has not the rights that it needs: ${reason}. npm run roles gives them.`,
+    { cause: error },
+  );
 }

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createHost } from '../../api/ingest/sparkplug/host.js';
-import { EDGE_FILTERS } from '../../schema/sparkplug-topics.js';
 import { subscribe } from '../../api/mqtt/external/subscriptions.js';
 import { SETTINGS } from '../../common/settings-table.js';
+import { EDGE_FILTERS } from '../../schema/sparkplug-topics.js';
 import { prepareBroker } from '../support/compose-broker.js';
 
 // The broker's configuration and start script of docker-compose.yml, on the Mosquitto of this machine.

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { connectStore } from '../../api/store/index.js';
-import { createTrustedClock } from '../../api/store/clock-guard.js';
 import { createVitals } from '../../api/observability/process-stats.js';
+import { createTrustedClock } from '../../api/store/clock-guard.js';
+import { connectStore } from '../../api/store/index.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
 

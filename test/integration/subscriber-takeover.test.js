@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { watchForTakeover } from '../../api/mqtt/external/takeover.js';
+import { watchForTakeover } from '../../api/mqtt/external/presence.js';
 import { useExternalBroker } from '../support/external-broker.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createDeadLetterBox } from '../../api/ingest/dead-letter-box.js';
-import { createDeadLetterQuota } from '../../api/ingest/dead-letter-quota.js';
+import { createDeadLetterBox, createDeadLetterQuota } from '../../api/ingest/dead-letter-box.js';
 import { createRefusalNotices } from '../../api/ingest/refusal-notices.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { createPatience } from '../../api/store/retry.js';
 import { connectStore } from '../../api/store/index.js';
+import { createPatience } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';

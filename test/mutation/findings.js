@@ -46,7 +46,12 @@ export const FINDINGS = [
   ['S12', 'schema/sparkplug-topics.js', "type === 'NDEATH' || type === 'DDEATH'", 'false'],
   ['S12', 'api/ingest/sparkplug/definition-book.js', 'before?.text === text && ', 'false && '],
   ['S12', 'api/ingest/sparkplug/definition-book.js', '!known || known.bornAt <= bornAt', 'true'],
-  ['S13', 'api/access/credentials/credential-service.js', 'devices.length > MOST_DEVICES', 'devices.length > MOST_DEVICES + 1'],
+  [
+    'S13',
+    'api/access/credentials/credential-service.js',
+    'devices.length > MOST_DEVICES',
+    'devices.length > MOST_DEVICES + 1',
+  ],
   ['S13', 'api/access/credentials/changes.js', 'if (became && wasGood) await onChange(became.deviceId);', ''],
   ['S14', 'api/ingest/decode/index.js', 'if (Array.isArray(content) && isSenml(elements[0]))', 'if (false)'],
   ['S14', 'api/ingest/decode/index.js', 'SENML_LABELS.some(', 'SENML_LABELS.every('],

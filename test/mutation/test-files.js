@@ -4,16 +4,7 @@ import { join, normalize } from 'node:path';
 import { importsOf } from '../support/imports.js';
 
 /** Folders that test files and what they import are in. */
-const FOLDERS = [
-  'api',
-  'common',
-  'infra',
-  'schema',
-  'simulator',
-  'tools',
-  'test',
-  'web',
-];
+const FOLDERS = ['api', 'common', 'infra', 'schema', 'simulator', 'tools', 'test', 'web'];
 
 /**
  * Who imports whom, by files relative to the checkout.

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { compareLedger } from '../../simulator/verify/compare.js';
 import { identifyDevice, identifySensor, uuidText } from '../../schema/ids.js';
 import { sortMerge } from '../../schema/packed/series.js';
 import { bucketOf } from '../../schema/rules.js';
 import { noteOf } from '../../simulator/ledger/format.js';
 import { createLedger } from '../../simulator/ledger/ledger.js';
+import { compareLedger } from '../../simulator/verify/compare.js';
 
 export const HOUR_MS = 3_600_000;
 
@@ -156,7 +156,9 @@ export function createLedgerCase(afterwards) {
       };
       return compareLedger({
         ledgerPath,
-        store: /** @type {import('../../simulator/verify/stored.js').Stored} */ (/** @type {unknown} */ (stored)),
+        store: /** @type {import('../../simulator/verify/stored.js').Stored} */ (
+          /** @type {unknown} */ (stored)
+        ),
         groups: 4,
         ...options,
       });

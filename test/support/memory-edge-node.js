@@ -3,10 +3,10 @@ import { MessageDecoder } from '../../api/ingest/decode/index.js';
 import { createBirths } from '../../api/ingest/registry/births.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { createSparkplug } from '../../api/ingest/sparkplug/index.js';
-import { parseTopic } from '../../schema/topics.js';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { createPatience } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
+import { parseTopic } from '../../schema/topics.js';
 import { createMemoryStore } from './memory-store/index.js';
 
 /** @typedef {import('../../schema/ids.js').Identity} Identity */

@@ -1,6 +1,6 @@
 import pino from 'pino';
-import { connectPipeline } from '../../api/ingest/connect.js';
 import { createReading } from '../../api/history/reading/index.js';
+import { connectPipeline } from '../../api/ingest/connect.js';
 import { readSettings } from '../../common/settings.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { persistentOn, runMosquitto, stopMosquitto } from '../../tools/bench/stand/mosquitto.js';
 import { steadyPort } from '../../infra/engine/ports.js';
+import { persistentOn, runMosquitto, stopMosquitto } from '../../tools/bench/stand/mosquitto.js';
 
 // Debian keeps the broker out of the PATH of ordinary users.
 const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { createBehind } from '../../api/history/packing/behind.js';
+import { createBehind } from '../../api/history/packing/index.js';
 import { createPacker } from '../../api/history/packing/packer.js';
 import { createSteps } from '../../api/history/packing/steps.js';
 import { createPatience } from '../../api/store/retry.js';

@@ -2,11 +2,11 @@ import { decode } from '../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../api/ingest/decode/message-batch.js';
 import { createLatestWriter } from '../../api/ingest/latest-writer.js';
 import { createSampleWrites } from '../../api/store/measurements/writes.js';
-import { createRowWrites } from '../../tools/bench/contenders/row-writes.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { MESSAGE_ROW_BYTES, partsFor, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 import { createRandom } from '../../simulator/random.js';
+import { createRowWrites } from '../../tools/bench/contenders/row-writes.js';
 import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 
 /** Where the simulated hours begin: epoch ms. */

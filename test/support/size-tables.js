@@ -1,5 +1,5 @@
-import { markdownTable } from '../../tools/bench/report/table.js';
 import { groupsFor, packersFor, partitionsOf, ratesOf, tablesOf } from '../../schema/sizes.js';
+import { markdownTable } from '../../tools/bench/report/table.js';
 import { bytesText, countText } from '../../tools/sizing/text.js';
 
 const FLEETS = { '1 thousand': 1e3, '1 million': 1e6, '1 billion': 1e9 };

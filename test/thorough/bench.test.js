@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { HOUR_MS } from '../../schema/rules.js';
 import { shapeOf } from '../../tools/bench/load/shapes.js';
 import { measureRate } from '../../tools/bench/measure/rate.js';
 import { storedSamples } from '../../tools/bench/measure/stored.js';
 import { openStand } from '../../tools/bench/stand/index.js';
-import { HOUR_MS } from '../../schema/rules.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 
 /** @type {string} */

@@ -120,7 +120,9 @@ describe('a database that cannot be reached as set', () => {
       const { code, output } = await migrations.run('api/commands/migrate.js', settings);
       expect(code).toBe(78);
       expect(output).toMatch(/^The database at .* refuses CQL_USERNAME and CQL_PASSWORD: .*\n$/);
-      const nobody = await migrations.run('api/commands/migrate.js', { CQL_CONTACT_POINTS: engine.contactPoint });
+      const nobody = await migrations.run('api/commands/migrate.js', {
+        CQL_CONTACT_POINTS: engine.contactPoint,
+      });
       expect(nobody.code).toBe(78);
       expect(nobody.output).toContain('CQL_USERNAME');
     } finally {

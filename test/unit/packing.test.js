@@ -1,9 +1,8 @@
 import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { createBehind } from '../../api/history/packing/behind.js';
-import { historyRows, isSame } from '../../api/history/packing/history-rows.js';
-import { createSteps, shareOf } from '../../api/history/packing/steps.js';
-import { walkPages } from '../../api/history/packing/walk.js';
+import { createBehind } from '../../api/history/packing/index.js';
+import { historyRows, isSame } from '../../api/history/packing/sensor-hour.js';
+import { createSteps, shareOf, walkPages } from '../../api/history/packing/steps.js';
 import { createPatience } from '../../api/store/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
@@ -50,7 +49,7 @@ test('pages are read one after the other, empty ones too, and only as far as the
   ];
   const read = jest.fn(async (/** @type {string | undefined} */ after) => {
     const page = pages[after === undefined ? 0 : after === 'a' ? 1 : 2];
-    return /** @type {import('../../api/history/packing/walk.js').Page<number>} */ (page);
+    return /** @type {import('../../api/history/packing/steps.js').Page<number>} */ (page);
   });
   expect(await listOf(walkPages(read))).toEqual([1, 2, 3]);
   read.mockClear();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createScans } from '../../api/store/scans.js';
+import { createScans } from '../../api/store/index.js';
 import { DIALECTS } from '../../schema/migrate/files.js';
 
 const SENSOR = { device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };

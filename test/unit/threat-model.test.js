@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { PIECE_BYTES } from '../../api/http/answers.js';
 import { MOST_AT_ONCE } from '../../api/http/places.js';
-import { BOUNDS } from '../../api/http/server.js';
+import { BOUNDS, PIECE_BYTES } from '../../api/http/server.js';
 import { PERIODS_MS } from '../../common/periods.js';
 
 const root = new URL('../../', import.meta.url);

@@ -1,5 +1,5 @@
-import { textTable } from '../bench/report/table.js';
 import { runCommand } from '../../common/command.js';
+import { textTable } from '../bench/report/table.js';
 import { readFigures } from './figures.js';
 import { readFlags } from './flags.js';
 import { installationOf } from './installation.js';

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { sameSecret } from '../../../common/same-secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
-import { createGuesses } from './failed-logins.js';
 import { deviceAccount, installationAccount } from './permissions.js';
 import { isSecret } from './secret.js';
 
@@ -32,7 +31,7 @@ const NOBODY = { address: '' };
  * @param {object} parts
  * @param {Pick<import('../../store/credentials.js').CredentialStore, 'find' | 'stamps'>} parts.store
  * @param {Pick<import('../../../common/settings.js').Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
- * @param {import('./failed-logins.js').Guesses} [parts.guesses] at the installation's password
+ * @param {Guesses} [parts.guesses] at the installation's password
  */
 export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
   const { auth, username, password } = mqtt;
@@ -99,3 +98,40 @@ export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
 }
 
 /** @typedef {ReturnType<typeof createAccounts>} Accounts */
+
+/** Wrong passwords of one address within the time, in ms, after which the right one is not told from them either. */
+const MOST = 10;
+const WITHIN_MS = 60_000;
+
+/** Addresses that are remembered. */
+const MOST_ADDRESSES = 10_000;
+
+/**
+ * Counts wrong passwords for each address. Whoever guesses finds out nothing with those beyond the tenth in a minute; for our own
+ * programs at the same address that means to wait for as long.
+ *
+ * @param {{ clock?: () => number }} [options] `clock`: ms of a clock that never goes back
+ */
+export function createGuesses({ clock = () => performance.now() } = {}) {
+  /** @type {LRUCache<string, { wrong: number }>} from the first wrong one on */
+  const lately = new LRUCache({
+    max: MOST_ADDRESSES,
+    ttl: WITHIN_MS,
+    ttlResolution: 0,
+    perf: { now: clock },
+  });
+
+  return {
+    /** @param {string} address @returns {boolean} whether it has guessed too often to be answered */
+    areSpent: (address) => (lately.get(address)?.wrong ?? 0) >= MOST,
+
+    /** @param {string} address from which a wrong one came */
+    count(address) {
+      const one = lately.get(address);
+      if (one) one.wrong++;
+      else lately.set(address, { wrong: 1 });
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createGuesses>} Guesses */

@@ -1,18 +1,16 @@
 import { isLoopback } from '../../../common/addresses.js';
-import { COOKIE, cookieOptions, cookiesOf } from './cookie.js';
-import { createTokenNotices } from './notices.js';
+import { MillraceError } from '../../../common/errors.js';
+import { createOccurrences } from '../../observability/occurrences.js';
 import { createAttempts } from './rates.js';
-import { demandOwnPage, forbidden, unauthorized } from './refusals.js';
-import { SCOPES } from './scopes.js';
-import { createSessions } from './sessions.js';
-import { createTokens, shownToken } from './tokens.js';
+import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.js';
+import { createTokens, SCOPES, shownToken } from './tokens.js';
 
 /**
  * Who asks, and what he may do.
  *
  * @typedef {object} Caller
  * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is set; `nobody`: one is, and none was shown
- * @property {readonly import('./scopes.js').Scope[]} scopes
+ * @property {readonly import('./tokens.js').Scope[]} scopes
  * @property {number | null} endsAt of the session, in epoch ms
  *
  * @typedef {import('express').Request} Request
@@ -81,7 +79,7 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
     /**
      * Lets in who has the scope. What he is goes into `res.locals.caller`.
      *
-     * @param {'open' | import('./scopes.js').Scope} scope
+     * @param {'open' | import('./tokens.js').Scope} scope
      * @returns {import('express').RequestHandler}
      */
     guard: (scope) => async (req, res, next) => {
@@ -120,3 +118,82 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
 }
 
 /** @typedef {ReturnType<typeof createAccess>} Access */
+
+/**
+ * Where a request comes from, as the browser says it: `Sec-Fetch-Site`, which no page can set, or where that is left out
+ * (without encryption), `Origin`.
+ *
+ * @param {import('express').Request} req
+ * @returns {'own' | 'foreign' | 'untold'} from a page of ours; of somebody else's; `untold`: from no browser
+ */
+export function originOf(req) {
+  const { origin } = req.headers;
+  const site = req.get('Sec-Fetch-Site');
+  if (site !== undefined) return site === 'same-origin' ? 'own' : 'foreign';
+  if (origin === undefined) return 'untold';
+  return URL.canParse(origin) && new URL(origin).host === req.host ? 'own' : 'foreign';
+}
+
+const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** @param {import('express').Request} req */
+export const changesSomething = (req) => !HARMLESS.has(req.method);
+
+/**
+ * Tells whoever reads the log who shows wrong tokens: a line a minute for each address, and one when it is told to wait.
+ *
+ * @param {{ logger: import('pino').Logger, everyMs?: number }} parts
+ */
+function createTokenNotices({ logger, everyMs }) {
+  const occurrences = createOccurrences({ everyMs });
+
+  return {
+    /** @param {string} address that showed one */
+    wrong(address) {
+      const wrong = occurrences.count(`wrong ${address}`);
+      if (wrong > 0) logger.warn({ address, wrong }, 'a wrong token');
+    },
+
+    /** @param {string} address that showed too many */
+    tooMany(address) {
+      const refused = occurrences.count(`too many ${address}`);
+      if (refused > 0) logger.warn({ address, refused }, 'too many wrong tokens; told to wait');
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createTokenNotices>} TokenNotices */
+
+/**
+ * A browser sends the cookie by itself, and reaches what no token protects, whatever page it shows. So what changes
+ * something must not come from a page of somebody else's, and a session's must be known to come from ours.
+ *
+ * @param {import('express').Request} req
+ * @param {Caller} caller
+ * @throws {MillraceError} `forbidden`
+ */
+function demandOwnPage(req, { by }) {
+  if (by === 'token' || !changesSomething(req)) return;
+  const origin = originOf(req);
+  if (origin === 'own' || (origin === 'untold' && by !== 'session')) return;
+  throw new MillraceError('forbidden', 'What changes something must come from a page of this very origin.');
+}
+
+/**
+ * @param {import('express').Response} res
+ * @param {string} says
+ * @param {string} [error] as RFC 6750 names it
+ */
+function unauthorized(res, says, error) {
+  res.set('WWW-Authenticate', `Bearer realm="Millrace"${error ? `, error="${error}"` : ''}`);
+  return new MillraceError('unauthorized', says);
+}
+
+/**
+ * @param {import('express').Response} res
+ * @param {import('./tokens.js').Scope} scope that is needed
+ */
+function forbidden(res, scope) {
+  res.set('WWW-Authenticate', `Bearer realm="Millrace", error="insufficient_scope", scope="${scope}"`);
+  return new MillraceError('forbidden', `This needs a token of the scope ${scope}.`, { details: { scope } });
+}

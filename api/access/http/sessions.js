@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 const GENUINE = /^(\d{1,16})\.([\w-]{43})$/;
 
-/** @typedef {{ scopes: readonly import('./scopes.js').Scope[], endsAt: number }} Session `endsAt`: epoch ms */
+/** @typedef {{ scopes: readonly import('./tokens.js').Scope[], endsAt: number }} Session `endsAt`: epoch ms */
 
 /**
  * Sessions of people who showed a token once. Nothing of them is kept here: a session is its end and a signature, with a
@@ -56,3 +56,29 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 }
 
 /** @typedef {ReturnType<typeof createSessions>} Sessions */
+
+export const COOKIE = 'millrace_session';
+
+/** For each a signature is made with each token, for anybody who sends it. */
+const MOST = 4;
+
+/**
+ * @param {import('express').Request} req
+ * @returns {string[]} the first values under our name; other services of the same host may have left some
+ */
+export const cookiesOf = (req) =>
+  (req.headers.cookie ?? '')
+    .split(';')
+    .flatMap((pair) => {
+      const [name = '', value = ''] = pair.trim().split('=', 2);
+      return name === COOKIE ? [value] : [];
+    })
+    .slice(0, MOST);
+
+/**
+ * No script reads it, and no page of another site has it sent.
+ *
+ * @param {boolean} secure whether it travels encrypted alone
+ * @returns {import('express').CookieOptions}
+ */
+export const cookieOptions = (secure) => ({ httpOnly: true, sameSite: 'strict', path: '/', secure });

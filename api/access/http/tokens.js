@@ -1,8 +1,6 @@
 import { sameSecret } from '../../../common/same-secret.js';
-import { SCOPES } from './scopes.js';
 
 /**
- * @typedef {import('./scopes.js').Scope} Scope
  * @typedef {{ token: string, scopes: readonly Scope[] }} Known a token that is let in, and what it is good for
  */
 
@@ -57,3 +55,14 @@ export function shownToken(header) {
   const pair = Buffer.from(rest, 'base64').toString('utf8');
   return pair.slice(pair.indexOf(':') + 1);
 }
+
+/**
+ * What a token can be good for:
+ *
+ * - `read`: everything that was measured, refused and told; nothing changes by it
+ * - `ingest`: measurements may be sent
+ * - `admin`: devices, their credentials and what was refused are disposed of; with it goes all else
+ */
+export const SCOPES = /** @type {const} */ (['read', 'ingest', 'admin']);
+
+/** @typedef {(typeof SCOPES)[number]} Scope */

@@ -1,9 +1,9 @@
 import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
+import { createKeeper } from '../../access/credentials/credential-service.js';
 import { connectStore } from '../../store/index.js';
 import { readArguments } from './arguments.js';
 import { issue, list, revoke, rotate } from './commands.js';
-import { createKeeper } from '../../access/credentials/credential-service.js';
 import { mosquitto } from './mosquitto.js';
 
 /**

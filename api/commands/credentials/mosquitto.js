@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { printable } from '../../../common/printable.js';
+import { hashSecret } from '../../access/credentials/secret.js';
 import { INSTALLATION_RIGHTS, isFit, passwordLine, rightsLines } from './mosquitto-files.js';
 import { replaceFile } from './replace-file.js';
-import { hashSecret } from '../../access/credentials/secret.js';
 
 /**
  * Writes Mosquitto's `password_file` and `acl_file`: every account that has a credential, and the installation's own.

@@ -1,8 +1,8 @@
 import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { createStatusLine } from '../../../common/status-line.js';
-import { createLogger } from '../../observability/logger.js';
 import { connectPipeline } from '../../ingest/connect.js';
+import { createLogger } from '../../observability/logger.js';
 import { readArguments } from './arguments.js';
 import { list } from './list.js';
 import { replay } from './replay.js';

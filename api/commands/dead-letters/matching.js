@@ -1,5 +1,5 @@
-import { compareLetterIds } from '../../store/dead-letters/ids.js';
-import { hoursOf } from '../../store/dead-letters/summary.js';
+import { compareLetterIds } from '../../store/dead-letters/letter.js';
+import { hoursOf } from '../../store/dead-letters/writes.js';
 
 /**
  * The ids of the letters that a command asks for, hour by hour and in order. No more than an hour's are kept at once.

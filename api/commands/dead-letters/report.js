@@ -1,6 +1,6 @@
 import { shortened } from '../../../common/printable.js';
 import { uuidText } from '../../../schema/ids.js';
-import { addCodes } from '../../store/dead-letters/summary.js';
+import { addCodes } from '../../store/dead-letters/writes.js';
 import { lettersText } from './summary.js';
 import { codesText, NO_SUCH_LETTER } from './text.js';
 

@@ -1,5 +1,5 @@
 import { formatTime } from '../../../common/times.js';
-import { addCodes } from '../../store/dead-letters/summary.js';
+import { addCodes } from '../../store/dead-letters/writes.js';
 import { codesText } from './text.js';
 
 /** @param {import('./index.js').CommandParts} parts */

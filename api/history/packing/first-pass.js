@@ -1,7 +1,7 @@
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { DAY_MS, MIN_BATCH_DAYS } from '../../../schema/rules.js';
 import { readDeviceHour } from './device-hour.js';
-import { walkPages } from './walk.js';
+import { walkPages } from './steps.js';
 
 /** Devices of a group, and sensors of a device, that are packed at once: enough to hide the round trips. */
 const DEVICES_AT_ONCE = 4;

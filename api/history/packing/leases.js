@@ -7,7 +7,7 @@ const RENEW_EVERY_MS = 20_000;
  * lost half-way, two processes pack the same, and nothing is wrong.
  *
  * @param {object} parts
- * @param {import('../../store/history/leases.js').PackLeases} parts.store
+ * @param {import('../../store/history/progress.js').PackLeases} parts.store
  * @param {string} parts.owner no other process has it
  * @param {import('pino').Logger} parts.logger
  */

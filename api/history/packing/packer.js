@@ -14,7 +14,7 @@ import { createSensorPacker } from './sensor-hour.js';
  * @param {Pick<import('../../store/clock-guard.js').TrustedClock, 'now'>} parts.clock
  * @param {import('./steps.js').Steps} parts.steps
  * @param {import('./leases.js').Leases} parts.leases
- * @param {import('./behind.js').Behind} parts.behind
+ * @param {import('./index.js').Behind} parts.behind
  * @param {import('./sensor-hour.js').PackingObserver & { onHour: (seconds: number) => void }} parts.observer
  */
 export function createPacker({ store, groups, clock, steps, leases, behind, observer }) {

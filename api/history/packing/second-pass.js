@@ -1,7 +1,7 @@
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { DAY_MS, isExact } from '../../../schema/rules.js';
 import { readDeviceHour } from './device-hour.js';
-import { walkPages } from './walk.js';
+import { walkPages } from './steps.js';
 
 /** Devices that are looked at at once. */
 const DEVICES_AT_ONCE = 8;

@@ -1,7 +1,6 @@
-import { chunksOf } from './chunks.js';
-import { createLookUp } from './hours.js';
+import { performance } from 'node:perf_hooks';
+import { chunksOf, createLookUp } from './hours.js';
 import { readPage } from './pages.js';
-import { rememberPackedUntil } from './progress.js';
 import { readAhead } from './read-ahead.js';
 import { readSeries } from './series/index.js';
 
@@ -18,8 +17,8 @@ export function createReading(store) {
 
     /**
      * @param {import('./hours.js').Sensor} sensor
-     * @param {import('./chunks.js').Range} range within retention
-     * @param {{ order: import('./chunks.js').Order, limit: number }} page
+     * @param {import('./hours.js').Range} range within retention
+     * @param {{ order: import('./hours.js').Order, limit: number }} page
      */
     page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
 
@@ -27,8 +26,8 @@ export function createReading(store) {
      * All samples of the hours that a range touches, as many in memory as a few reads bring.
      *
      * @param {import('./hours.js').Sensor} sensor
-     * @param {import('./chunks.js').Range} range within retention
-     * @param {import('./chunks.js').Order} order of the hours; the samples of each are in order of time
+     * @param {import('./hours.js').Range} range within retention
+     * @param {import('./hours.js').Order} order of the hours; the samples of each are in order of time
      * @param {AbortSignal} signal whoever reads has gone
      */
     all: (sensor, range, order, signal) =>
@@ -36,7 +35,7 @@ export function createReading(store) {
 
     /**
      * @param {import('./hours.js').Sensor} sensor
-     * @param {import('./chunks.js').Range} range within retention
+     * @param {import('./hours.js').Range} range within retention
      * @param {Parameters<typeof readSeries>[3]} options
      */
     series: (sensor, range, options) => readSeries({ lookUp, source: store }, sensor, range, options),
@@ -44,3 +43,29 @@ export function createReading(store) {
 }
 
 /** @typedef {ReturnType<typeof createReading>} Reading */
+
+/** How long what was read is good for, in ms. An older one is never wrong: some hours more are looked for in both places. */
+const KEPT_MS = 5000;
+
+/**
+ * How far groups are packed, not asked for anew by every reader.
+ *
+ * @param {Pick<import('../../store/index.js').Store['packProgress'], 'read'>} store
+ * @returns {(group: number) => Promise<number>} epoch ms: every hour before it is packed, or has no data but late ones
+ */
+function rememberPackedUntil(store) {
+  /** @type {Map<number, { at: number, packedUntil: Promise<number> }>} */
+  const groups = new Map();
+  return (group) => {
+    const now = performance.now();
+    const known = groups.get(group);
+    if (known && now - known.at < KEPT_MS) return known.packedUntil;
+    const packedUntil = store.read(group).then((progress) => progress.packedUntil);
+    const entry = { at: now, packedUntil };
+    groups.set(group, entry);
+    packedUntil.catch(() => {
+      if (groups.get(group) === entry) groups.delete(group);
+    });
+    return packedUntil;
+  };
+}

@@ -1,9 +1,9 @@
 import { HOUR_MS } from '../../../schema/rules.js';
-import { chunksOf } from './chunks.js';
+import { chunksOf } from './hours.js';
 import { readHours } from './samples.js';
 
-/** @typedef {import('./chunks.js').Range} Range */
-/** @typedef {import('./chunks.js').Order} Order */
+/** @typedef {import('./hours.js').Range} Range */
+/** @typedef {import('./hours.js').Order} Order */
 /** @typedef {import('./hours.js').Hour} Hour */
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
 

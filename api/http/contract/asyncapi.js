@@ -1,5 +1,5 @@
-import { WAITED } from '../../live/outbox.js';
-import { componentSchemas, refTo } from './components.js';
+import { WAITED } from '../../live/broker-transport.js';
+import { componentSchemas, refTo } from './openapi.js';
 import { MESSAGES, PAYLOADS } from './payloads.js';
 import { SCHEMAS } from './schemas.js';
 

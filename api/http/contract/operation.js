@@ -5,7 +5,7 @@
  * @typedef {object} Operation
  * @property {string} id unique, in camel case
  * @property {keyof typeof TAGS} tag
- * @property {'open' | import('../../access/http/scopes.js').Scope} scope what a token must be good for, where tokens are set; `open`: none is asked for
+ * @property {'open' | import('../../access/http/tokens.js').Scope} scope what a token must be good for, where tokens are set; `open`: none is asked for
  * @property {string} summary a few words
  * @property {string} [description] what the summary leaves open, in Markdown
  * @property {import('zod').ZodRawShape} [query] the shape that the handler gives to `readQuery`

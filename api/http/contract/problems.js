@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
-import { SCOPES } from '../../access/http/scopes.js';
+import { SCOPES } from '../../access/http/tokens.js';
 import { Refusal } from './schemas.js';
 
 /** @typedef {import('../../../common/errors.js').ErrorCode} Code */

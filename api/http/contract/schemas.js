@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCOPES } from '../../access/http/scopes.js';
+import { SCOPES } from '../../access/http/tokens.js';
 
 /**
  * The shapes of all answers, each under the name that it has in the documents. What makes them is in `../items.js` and

@@ -1,3 +1,6 @@
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas.js';
+
 /**
  * @typedef {object} ServiceParts
  * @property {import('../../access/http/index.js').Access} access
@@ -24,3 +27,80 @@ export const getMetrics =
   async (_req, res) => {
     res.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   };
+
+/** @typedef {import('../contract/operation.js').Operation} Operation */
+
+/** @type {Operation} */
+export const readHealth = {
+  id: 'readHealth',
+  tag: 'operation',
+  scope: 'open',
+  summary: 'Whether this process is alive',
+  answers: { 200: json(SCHEMAS.Alive) },
+  problems: [],
+};
+
+/** @type {Operation} */
+export const readReadiness = {
+  id: 'readReadiness',
+  tag: 'operation',
+  scope: 'open',
+  summary: 'Whether it can do its work now, and what is missing',
+  answers: { 200: json(SCHEMAS.Readiness), 503: json(SCHEMAS.Readiness) },
+  problems: [],
+};
+
+/** @type {Operation} */
+export const readMetrics = {
+  id: 'readMetrics',
+  tag: 'operation',
+  scope: 'read',
+  summary: 'Metrics in the text format of Prometheus',
+  answers: {
+    200: {
+      'text/plain; version=0.0.4': {
+        text: 'Lines of a name, labels and a value.',
+        example: 'iot_http_streams 3\n',
+      },
+    },
+  },
+  problems: [],
+};
+
+/** @type {Operation} */
+export const readOpenApi = {
+  id: 'readOpenApi',
+  tag: 'contract',
+  scope: 'open',
+  summary: 'The HTTP interface, as OpenAPI 3.1',
+  answers: { 200: json(SCHEMAS.Document) },
+  problems: [],
+};
+
+/** @type {Operation} */
+export const readAsyncApi = {
+  id: 'readAsyncApi',
+  tag: 'contract',
+  scope: 'open',
+  summary: 'The MQTT interface, as AsyncAPI 3.0',
+  answers: { 200: json(SCHEMAS.Document) },
+  problems: [],
+};
+
+/**
+ * @typedef {object} DocumentParts
+ * @property {import('../../access/http/index.js').Access} access
+ * @property {object} openApi
+ * @property {object} asyncApi
+ */
+
+/** `GET /openapi.json` @param {DocumentParts} parts */
+export const getOpenApi = ({ openApi }) => answerWith(openApi);
+
+/** `GET /asyncapi.json` @param {DocumentParts} parts */
+export const getAsyncApi = ({ asyncApi }) => answerWith(asyncApi);
+
+/** @param {object} document @returns {import('express').RequestHandler} */
+const answerWith = (document) => (_req, res) => {
+  res.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).json(document);
+};

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { groupOf } from '../../../schema/ids.js';
 import { EVERY_DEVICE } from '../../live/messages.js';
 import { latestItem } from '../items.js';
 import { createDelta, createSnapshot, readEventId } from './frames.js';
 import { createKnown } from './latest-cache.js';
 import { createReadings } from './readings.js';
-import { snapshotOf } from './snapshot.js';
 import { follows } from './subscription.js';
 
-/** @typedef {import('./reader.js').Reader} Reader */
+/** @typedef {import('./index.js').Reader} Reader */
 /** @typedef {import('./frames.js').Frames} Frames */
 
 /**
@@ -17,7 +17,7 @@ import { follows } from './subscription.js';
  * @property {Pick<import('../../store/index.js').Store, 'fleet'>} store
  * @property {import('../../live/index.js').Live} live
  * @property {number} groups
- * @property {import('./limit.js').Limit} limit of readings of the database
+ * @property {import('./index.js').Limit} limit of readings of the database
  * @property {{ coalesce: number, heal: number }} periods ms
  * @property {() => number} clock epoch ms
  * @property {import('pino').Logger} logger
@@ -163,3 +163,41 @@ export function createChannel(subscription, { store, live, groups, limit, period
 
 /** @param {{ device: { id: string } }} named */
 const deviceOf = ({ device }) => device.id;
+
+/** Items of one snapshot event. */
+const PAGE = 1000;
+
+/**
+ * The latest values of everything that a reader follows, in pages.
+ *
+ * @param {import('../../store/devices/index.js').Fleet} fleet
+ * @param {number} groups
+ * @param {import('./subscription.js').Subscription} subscription
+ * @returns {AsyncGenerator<import('../../store/devices/index.js').LatestRow[]>}
+ */
+export async function* snapshotOf(fleet, groups, { everything, devices, sensors }) {
+  if (everything) yield* wholeFleet(fleet);
+  for (const { bytes } of devices.values()) {
+    yield await fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
+  }
+  /** @type {Map<number, Array<{ device: Buffer, sensor: Buffer }>>} */
+  const byGroup = new Map();
+  for (const { device, sensor } of sensors.values()) {
+    const group = groupOf(device.bytes, groups);
+    const keys = byGroup.get(group) ?? [];
+    byGroup.set(group, keys);
+    keys.push({ device: device.bytes, sensor: sensor.bytes });
+  }
+  for (const [group, keys] of byGroup) yield await fleet.latestOfSensors(group, keys);
+}
+
+/** @param {import('../../store/devices/index.js').Fleet} fleet */
+async function* wholeFleet(fleet) {
+  let after = null;
+  do {
+    /** @type {Awaited<ReturnType<typeof fleet.latestPage>>} */
+    const page = await fleet.latestPage({ filter: {}, after, limit: PAGE });
+    yield page.rows;
+    after = page.next;
+  } while (after);
+}

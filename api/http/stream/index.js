@@ -1,6 +1,5 @@
+import { once } from 'node:events';
 import { createChannels } from './channels.js';
-import { createLimit } from './limit.js';
-import { createReader } from './reader.js';
 import { readSubscription } from './subscription.js';
 
 /**
@@ -26,7 +25,7 @@ export function createStream(parts, periods = PERIODS_MS) {
   const { places, stats, healMs, clock, logger, metrics } = parts;
   const limit = createLimit(READINGS_AT_ONCE);
   const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
-  /** @type {Set<import('./reader.js').Reader>} */
+  /** @type {Set<Reader>} */
   const readers = new Set();
   metrics.gauge('iot_http_streams', 'Readers that follow live values', () => readers.size);
   /** @type {NodeJS.Timeout[]} run while anybody reads */
@@ -34,7 +33,7 @@ export function createStream(parts, periods = PERIODS_MS) {
 
   const statsFrame = () => Buffer.from(`event: stats\ndata: ${JSON.stringify(stats.read())}\n\n`);
 
-  /** @param {import('./reader.js').Reader} reader */
+  /** @param {Reader} reader */
   function enter(reader) {
     readers.add(reader);
     if (readers.size > 1) return;
@@ -48,7 +47,7 @@ export function createStream(parts, periods = PERIODS_MS) {
     timers = [setInterval(sendStats, periods.stats), setInterval(beat, periods.heartbeat)];
   }
 
-  /** @param {import('./reader.js').Reader} reader */
+  /** @param {Reader} reader */
   function leave(reader) {
     readers.delete(reader);
     if (readers.size === 0) for (const timer of timers.splice(0)) clearInterval(timer);
@@ -100,7 +99,7 @@ export function createStream(parts, periods = PERIODS_MS) {
  * A session ends for what is open, too: who comes back has to show that he may.
  *
  * @param {import('express').Response} res
- * @param {import('./reader.js').Reader} reader
+ * @param {Reader} reader
  * @param {number} now epoch ms
  */
 function endWith(res, reader, now) {
@@ -108,3 +107,96 @@ function endWith(res, reader, now) {
   const { endsAt } = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
+
+/**
+ * Bounds how many of something are under way; the others wait, in order.
+ *
+ * @param {number} most
+ * @returns {<T>(work: () => Promise<T>) => Promise<T>}
+ */
+export function createLimit(most) {
+  /** @type {Array<() => void>} */
+  const waiting = [];
+  let running = 0;
+
+  return async (work) => {
+    if (running < most) running++;
+    else await new Promise((resolve) => waiting.push(() => resolve(undefined)));
+    try {
+      return await work();
+    } finally {
+      // Whoever waits takes the place over.
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}
+
+/** @typedef {ReturnType<typeof createLimit>} Limit */
+
+/**
+ * One reader's end of a stream. What it has not read yet waits in the connection, no more than one event and what the
+ * connection itself takes, so that a slow reader costs no memory.
+ *
+ * @param {import('express').Response} res its headers are sent
+ */
+export function createReader(res) {
+  let stalled = false;
+  const gone = new AbortController();
+  res.on('close', () => gone.abort());
+  res.on('drain', () => {
+    stalled = false;
+  });
+
+  const isOpen = () => !gone.signal.aborted && !res.writableEnded;
+  const isBehind = () => res.writableNeedDrain;
+
+  return {
+    /** Told is all up to this position of its channel. */
+    position: 0,
+
+    /** Whether it is being told something. */
+    busy: false,
+
+    isOpen,
+
+    /** Tells something that it may miss, unless it has not yet read what was sent before. @param {Buffer} frame */
+    mention(frame) {
+      if (isOpen() && !isBehind()) res.write(frame);
+    },
+
+    /**
+     * Tells one event after the other, as fast as it reads them.
+     *
+     * @param {import('./frames.js').Frames} frames
+     * @returns {Promise<void>} settles when all is told, or it has gone
+     */
+    async tell({ position, count, frame }) {
+      this.busy = true;
+      for (let at = 0; at < count; at++) {
+        // The only failure is that it has gone.
+        if (isOpen() && isBehind()) await once(res, 'drain', { signal: gone.signal }).catch(() => {});
+        if (!isOpen()) return;
+        res.write(frame(at));
+      }
+      this.position = position;
+      this.busy = false;
+    },
+
+    /**
+     * A comment, so that proxies do not close a quiet stream. Who is behind and has read nothing since the last one is
+     * dropped: it comes back, and goes on from where it was.
+     */
+    beat() {
+      if (!isOpen()) return;
+      if (!isBehind()) res.write(':\n\n');
+      else if (stalled) res.destroy();
+      else stalled = true;
+    },
+
+    end: () => res.end(),
+  };
+}
+
+/** @typedef {ReturnType<typeof createReader>} Reader */

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { readDevice, readSensor } from '../parameters.js';
+import { parseDevice, parseSensor } from '../parameters.js';
 
 /** Devices and sensors that one reader may name. */
 const MOST_NAMED = 2000;
@@ -47,7 +47,7 @@ export function readSubscription(url) {
 
 /** @param {Subscription} subscription @param {string} raw */
 function addDevice({ devices }, raw) {
-  const device = readDevice(decode(plain(raw)));
+  const device = parseDevice(decode(plain(raw)));
   devices.set(device.id, device);
 }
 
@@ -57,8 +57,8 @@ function addSensor({ sensors }, raw) {
   const pair = raw.includes('/') ? plain(raw) : decode(plain(raw));
   const slash = pair.indexOf('/');
   if (slash < 0) throw new MillraceError('bad_parameter', 'sensor: DEVICE/SENSOR, each part percent-encoded');
-  const device = readDevice(decode(pair.slice(0, slash)));
-  const sensor = readSensor(device.id, decode(pair.slice(slash + 1)));
+  const device = parseDevice(decode(pair.slice(0, slash)));
+  const sensor = parseSensor(device.id, decode(pair.slice(slash + 1)));
   sensors.set(`${device.id}/${sensor.id}`, { device, sensor });
 }
 

@@ -1,5 +1,5 @@
-import { readBirth } from '../registry/birth-message.js';
 import { parseTopic } from '../../../schema/topics.js';
+import { readBirth } from '../registry/birth-message.js';
 
 /** @typedef {import('../../../schema/ids.js').Identity} Identity */
 /** @typedef {import('./index.js').Handler} Handler */
@@ -8,7 +8,7 @@ import { parseTopic } from '../../../schema/topics.js';
  * @param {object} parts
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../registry/births.js').Births} parts.births
- * @param {import('../registry/events.js').Events} parts.events
+ * @param {import('../registry/status.js').Events} parts.events
  * @param {import('./index.js').Sightings} parts.sightings
  * @param {import('../awaiting-registration.js').Strays} parts.strays
  * @param {import('../pipeline.js').IngestPipeline} parts.measurements

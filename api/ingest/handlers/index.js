@@ -1,6 +1,5 @@
 import { createBirths } from '../registry/births.js';
-import { createEvents } from '../registry/events.js';
-import { createStatuses } from '../registry/status.js';
+import { createEvents, createStatuses } from '../registry/status.js';
 import { createSparkplug } from '../sparkplug/index.js';
 import { createBirthHandler } from './birth.js';
 import { createSparkplugHandler } from './sparkplug.js';

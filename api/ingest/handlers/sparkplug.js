@@ -10,7 +10,7 @@ import { notReplayable, resultOf } from '../ingest-result.js';
  * @param {import('../registry/index.js').Registry} parts.registry
  * @param {import('../registry/births.js').Births} parts.births
  * @param {import('../registry/status.js').Statuses} parts.statuses
- * @param {import('../registry/events.js').Events} parts.events
+ * @param {import('../registry/status.js').Events} parts.events
  * @param {import('../pipeline.js').IngestPipeline} parts.measurements
  * @param {import('./index.js').Sightings} parts.sightings
  * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters

@@ -3,7 +3,7 @@ import { brokenNameRule, identifySensor, isName } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { parseJson } from '../decode/json.js';
 import { PATHS } from '../decode/refusals.js';
-import { sessionStart } from './stamps.js';
+import { sessionStart } from './births.js';
 
 /**
  * What a device says of one of its sensors.

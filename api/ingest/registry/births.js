@@ -1,5 +1,7 @@
-import { admit, deviceWords, planNew, planSensors } from './birth-changes.js';
-import { sessionStamp } from './stamps.js';
+import { parseTime } from '../../../common/times.js';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { PATHS, ruleOf } from '../decode/refusals.js';
+import { blankSensor } from './cache.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./birth-message.js').Birth} Birth */
@@ -35,7 +37,7 @@ export function createBirths({ registry, store, patience, clock }) {
     return true;
   }
 
-  /** @param {Device} device @param {import('./birth-changes.js').Planned[]} planned @param {Birth} birth @returns {Promise<boolean>} whether anything was to be written */
+  /** @param {Device} device @param {Planned[]} planned @param {Birth} birth @returns {Promise<boolean>} whether anything was to be written */
   async function writeSensors(device, planned, birth) {
     if (planned.length === 0) return false;
     const now = clock();
@@ -77,3 +79,129 @@ export function createBirths({ registry, store, patience, clock }) {
 }
 
 /** @typedef {ReturnType<typeof createBirths>} Births */
+
+/** Before this, 2020-01-01, a device's clock was never set, in epoch ms. */
+export const OLDEST_SESSION = 1_577_836_800_000;
+
+/**
+ * What a first message says of its device and sensors, which is little, is stamped with this, in epoch µs: older than
+ * any session, so that every birth says more, also one whose session began before that message came.
+ */
+const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
+
+// What a retirement took away is never stamped later than its own time: whoever comes back writes above that.
+
+/** @param {{ retiredAt: number | null }} device @returns {number} epoch µs for what its first message says of it */
+export const firstMessageStamp = ({ retiredAt }) =>
+  Math.max(FIRST_MESSAGE_STAMP, (retiredAt ?? 0) * 1000 + 1);
+
+/**
+ * @param {{ retiredAt: number | null }} device
+ * @param {number} session epoch ms of its start
+ * @returns {number} epoch µs for what is said in that session
+ */
+export const sessionStamp = ({ retiredAt }, session) => Math.max(session * 1000, (retiredAt ?? 0) * 1000 + 2);
+
+/**
+ * When a device's session began: what births and status are stamped with, so that the newest session wins whichever
+ * process writes them, in whatever order. Of two different words of one session the database keeps the greater.
+ *
+ * @param {unknown} session epoch ms or ISO 8601, as the device says
+ * @param {number} receivedAt epoch ms
+ * @returns {number} epoch ms; the time of receipt where the device says nothing usable, never later than that
+ */
+export function sessionStart(session, receivedAt) {
+  const at = typeof session === 'string' ? parseTime(session) : session;
+  return typeof at === 'number' && Number.isInteger(at) && at >= OLDEST_SESSION
+    ? Math.min(at, receivedAt)
+    : receivedAt;
+}
+
+/** @typedef {import('./cache.js').Sensor} Sensor */
+/** @typedef {import('./birth-message.js').SensorBirth} SensorBirth */
+
+/** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, intervalMs?: number }} Words */
+
+/** @typedef {{ sensor: Sensor, isNew: boolean, words: Words }} Planned what is to be written of a sensor */
+
+const LIMIT = 'registration_limit';
+
+/**
+ * Those sensors of a birth that the device has, or still has room for.
+ *
+ * @param {Device} device
+ * @param {Pick<Birth, 'sensors' | 'pathOf'>} birth
+ * @returns {{ taken: SensorBirth[], refused: import('../../store/dead-letters/writes.js').Refusals }}
+ */
+export function admit(device, { sensors, pathOf = PATHS.birth }) {
+  let room = MAX_SENSORS_PER_DEVICE - device.sensors.size;
+  const fits = sensors.map(({ identity }) => device.sensors.has(identity.id) || room-- > 0);
+  return {
+    taken: sensors.filter((_, at) => fits[at]),
+    refused: sensors
+      .filter((_, at) => !fits[at])
+      .map(({ index }) => ({ index, code: LIMIT, path: pathOf(index), rule: ruleOf(LIMIT) })),
+  };
+}
+
+/**
+ * @param {Device} device
+ * @param {Birth} birth
+ */
+export const deviceWords = (device, { name, site, session }) => differing({ name, site, session }, device);
+
+/**
+ * @param {Device} device as the birth has made it
+ * @param {SensorBirth[]} born those of its sensors that the birth tells of
+ * @returns {Planned[]} what differs: of these, and of all others, since the device's name and site stand in their rows
+ */
+export function planSensors(device, born) {
+  const mentioned = new Set(born.map(({ identity }) => identity.id));
+  const others = [...device.sensors.values()].filter(({ id }) => !mentioned.has(id));
+  return [
+    ...planNew(device, born),
+    ...born.flatMap((said) => planKnown(device, device.sensors.get(said.identity.id), said)),
+    ...others.flatMap((sensor) => planKnown(device, sensor, {})),
+  ];
+}
+
+/** @param {Device} device @param {SensorBirth[]} born @returns {Planned[]} those that the device has not had yet */
+export const planNew = (device, born) =>
+  born
+    .filter(({ identity }) => !device.sensors.has(identity.id))
+    .map((said) => {
+      const { id, bytes } = said.identity;
+      const sensor = blankSensor({ id, bytes, deviceName: null, name: null, site: null });
+      return { sensor, isNew: true, words: differing(wordsOf(device, said), sensor) };
+    });
+
+/** @param {Device} device @param {Sensor | undefined} sensor @param {Partial<SensorBirth>} said @returns {Planned[]} */
+function planKnown(device, sensor, said) {
+  const words = sensor && differing(wordsOf(device, said), sensor);
+  return words && Object.keys(words).length > 0 ? [{ sensor, isNew: false, words }] : [];
+}
+
+/** @param {Device} device @param {Partial<SensorBirth>} said */
+const wordsOf = (device, { name, type, unit, intervalMs }) => ({
+  deviceName: device.name,
+  name,
+  type,
+  unit,
+  site: device.site,
+  intervalMs,
+});
+
+/**
+ * @template {Record<string, unknown>} T
+ * @param {T} wanted undefined or null where nothing is said
+ * @param {Record<string, unknown>} has
+ * @returns {{ [K in keyof T]?: NonNullable<T[K]> }} what is said and is not so yet
+ */
+const differing = (wanted, has) =>
+  /** @type {{ [K in keyof T]?: NonNullable<T[K]> }} */ (
+    Object.fromEntries(
+      Object.entries(wanted).filter(
+        ([key, word]) => word !== undefined && word !== null && word !== has[key],
+      ),
+    )
+  );

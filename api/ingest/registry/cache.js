@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
-import { shareReads } from '../shared-reads.js';
+import { shareReads } from './index.js';
 
 /** An entry is read anew after this long, in ms: that is how long another process's change may stay unseen. */
 export const ENTRY_TTL_MS = 600_000;

@@ -1,9 +1,9 @@
 import { MillraceError } from '../../../common/errors.js';
+import { someAtOnce } from '../../../common/some-at-once.js';
 import { groupOf, identifySensor } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
+import { firstMessageStamp } from './births.js';
 import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.js';
-import { createSensorWriter } from './sensor-writer.js';
-import { firstMessageStamp } from './stamps.js';
 
 /** @typedef {import('./cache.js').Device} Device */
 /** @typedef {import('./cache.js').Sensor} Sensor */
@@ -183,3 +183,61 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
 }
 
 /** @typedef {ReturnType<typeof createRegistry>} Registry */
+
+/** @typedef {import('../../store/registry/index.js').PartitionWrite} PartitionWrite */
+
+/** Requests that one registration has under way at most: a birth of 10,000 sensors must not crowd out everybody else. */
+const WRITES_AT_ONCE = 16;
+
+/**
+ * Commits what registering sensors writes, each request by itself: 10,000 sensors of different types are as many, and
+ * one that times out is repeated alone.
+ *
+ * @param {object} parts
+ * @param {import('../../store/registry/index.js').RegistryStore} parts.store
+ * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {() => number} parts.clock epoch ms
+ */
+function createSensorWriter({ store, patience, clock }) {
+  /** @param {PartitionWrite[]} writes */
+  const commit = (writes) =>
+    someAtOnce(WRITES_AT_ONCE, writes, (write) => patience.persist(() => store.commit(write)));
+
+  return {
+    /**
+     * @param {import('./cache.js').Device} device
+     * @param {import('../../store/registry/index.js').SensorChange[]} changes
+     * @param {number} now epoch ms
+     * @returns {Promise<void>} settles when all is committed
+     */
+    async write(device, changes, now) {
+      const { indexes, sensors } = store.sensorWrites(device, changes, now);
+      await commit(indexes);
+      await commit(sensors);
+      // Behind what it tells of: who counts sees the new sensors when he sees this.
+      await patience.persist(() => store.writeSensorsAt(device, clock()));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSensorWriter>} SensorWriter */
+
+/**
+ * Reads that are under way are shared: what many ask for at once is read once.
+ *
+ * @template {{ id: string }} Key
+ * @template T
+ * @param {(key: Key) => Promise<T>} read
+ * @returns {(key: Key) => Promise<T>}
+ */
+export function shareReads(read) {
+  /** @type {Map<string, Promise<T>>} by the key's id */
+  const underWay = new Map();
+  return (key) => {
+    const shared = underWay.get(key.id);
+    if (shared) return shared;
+    const answer = read(key).finally(() => underWay.delete(key.id));
+    underWay.set(key.id, answer);
+    return answer;
+  };
+}

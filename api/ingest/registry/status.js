@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
-import { sessionStamp, sessionStart } from './stamps.js';
+import { sessionStamp, sessionStart } from './births.js';
 
 /** @typedef {{ state: 'online' | 'offline', session: number }} Status `session` in epoch ms */
 
@@ -33,7 +33,7 @@ function parse(text) {
  * @param {import('./index.js').Registry} parts.registry
  * @param {import('../../store/registry/index.js').RegistryStore} parts.store
  * @param {import('../../store/retry.js').Patience} parts.patience
- * @param {import('./events.js').Events} parts.events
+ * @param {Events} parts.events
  */
 export function createStatuses({ registry, store, patience, events }) {
   return {
@@ -62,3 +62,24 @@ export function createStatuses({ registry, store, patience, events }) {
 }
 
 /** @typedef {ReturnType<typeof createStatuses>} Statuses */
+
+/**
+ * What became of devices, for who asks later. An event is known by its device, its session and its kind: so processes
+ * that hear of the same one write the same row, and a message that comes again changes nothing.
+ *
+ * @param {object} parts
+ * @param {import('../../store/events.js').EventStore} parts.store
+ * @param {import('../../store/retry.js').Patience} parts.patience
+ */
+export function createEvents({ store, patience }) {
+  return {
+    /**
+     * @param {{ bytes: Buffer }} device
+     * @param {import('../../store/events.js').DeviceEvent} event
+     * @returns {Promise<unknown>} settles when it is committed
+     */
+    note: ({ bytes }, event) => patience.persist(() => store.write(bytes, event)),
+  };
+}
+
+/** @typedef {ReturnType<typeof createEvents>} Events */

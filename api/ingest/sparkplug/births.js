@@ -1,9 +1,11 @@
-import { readBirthCertificate } from './birth-certificate.js';
-import { definitionsOf } from './definitions.js';
-import { bdSeqOf, readMetrics } from './metrics.js';
+import { identifySensor, isName } from '../../../schema/ids.js';
+import { PATHS } from '../decode/refusals.js';
+import { isNumeric, nameOf } from './datatypes.js';
+import { definitionsOf } from './definition-book.js';
+import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
 
-/** @typedef {import('./turn.js').Turn} Turn */
-/** @typedef {import('./turn.js').Said} Said */
+/** @typedef {import('./nodes.js').Turn} Turn */
+/** @typedef {import('./nodes.js').Said} Said */
 
 /**
  * NBIRTH and DBIRTH: what they define is committed before anything else comes of them.
@@ -13,7 +15,7 @@ import { bdSeqOf, readMetrics } from './metrics.js';
  * @param {import('../decode/index.js').MessageDecoder} parts.decoder
  * @param {import('../../store/retry.js').Patience} parts.patience
  * @param {import('./definition-book.js').DefinitionBook} parts.book
- * @param {import('./node-devices.js').NodeDevices} parts.devices
+ * @param {import('./nodes.js').NodeDevices} parts.devices
  */
 export function createSparkplugBirths({ store, decoder, patience, book, devices }) {
   /**
@@ -58,4 +60,42 @@ export function createSparkplugBirths({ store, decoder, patience, book, devices 
       return born(turn);
     },
   };
+}
+
+/** @typedef {import('../registry/birth-message.js').Birth} Birth */
+
+/**
+ * A birth certificate as any other birth: its sensors are the metrics that are numbers.
+ *
+ * @param {import('./payload/metric.js').Metric[]} metrics
+ * @param {import('../../../schema/ids.js').Identity} device
+ * @param {number} session epoch ms
+ * @returns {Birth}
+ */
+export function readBirthCertificate(metrics, device, session) {
+  /** @type {Birth} */
+  const birth = {
+    session,
+    name: device.name ?? undefined,
+    sensors: [],
+    pathOf: PATHS.sparkplug,
+    refused: [],
+  };
+  const seen = new Set();
+  for (const [index, { name, datatype, implied, unit }] of metrics.entries()) {
+    const type = datatype || implied;
+    if (name === null || isOfProtocol(name) || !isNumeric(type) || seen.has(name)) continue;
+    seen.add(name);
+    const identity = identifySensor(device.id, name);
+    // A name that cannot be one is refused with its value, which a birth has for every metric.
+    if (!identity) continue;
+    birth.sensors.push({
+      index,
+      identity,
+      name: identity.name ?? undefined,
+      type: nameOf(type),
+      unit: isName(unit) ? unit : undefined,
+    });
+  }
+  return birth;
 }

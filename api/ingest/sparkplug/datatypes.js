@@ -1,4 +1,4 @@
-import { signed, unsigned } from './payload/numbers.js';
+import { signed, unsigned } from './payload/metric.js';
 
 /** @typedef {import('./payload/metric.js').WireValue} WireValue */
 

@@ -1,19 +1,23 @@
 import { identifyDevice } from '../../../schema/ids.js';
-import { sessionStart } from '../registry/stamps.js';
+import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
+import { sessionStart } from '../registry/births.js';
 import { createSparkplugBirths } from './births.js';
-import { createSparkplugDeaths } from './deaths.js';
 import { createDefinitionBook } from './definition-book.js';
 import { readMetrics } from './metrics.js';
-import { createNodeDevices } from './node-devices.js';
-import { createNodes } from './nodes.js';
+import {
+  createNodeDevices,
+  createNodes,
+  createSparkplugDeaths,
+  isMissingSome,
+  isOfSequence,
+  NOTHING,
+} from './nodes.js';
 import { decodePayload } from './payload/payload.js';
 import { createRebirths } from './rebirths.js';
-import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
-import { isMissingSome, isOfSequence, NOTHING } from './turn.js';
 
 /** @typedef {import('../../../schema/ids.js').Identity} Identity */
 /** @typedef {import('../../../schema/sparkplug-topics.js').SparkplugTopic} SparkplugTopic */
-/** @typedef {import('./turn.js').Said} Said */
+/** @typedef {import('./nodes.js').Said} Said */
 
 /**
  * The host application's side of Sparkplug B 3.0: understands what edge nodes say, keeps what their births told, and
@@ -38,7 +42,7 @@ export function createSparkplug(parts) {
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = createRebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
-  /** @param {import('./turn.js').Turn} turn @returns {Promise<Said>} */
+  /** @param {import('./nodes.js').Turn} turn @returns {Promise<Said>} */
   async function data({ message, identity, node, payload, sentAt }) {
     const definitions = await book.at(identity, sentAt);
     const batch = decoder.emptyBatch(message.receivedAt);

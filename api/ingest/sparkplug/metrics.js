@@ -2,7 +2,7 @@ import { PATHS } from '../decode/refusals.js';
 import { isNumeric, toNumber, UINT64 } from './datatypes.js';
 
 /** @typedef {import('./payload/metric.js').Metric} Metric */
-/** @typedef {import('./definitions.js').Definitions} Definitions */
+/** @typedef {import('./definition-book.js').Definitions} Definitions */
 
 /** The number by which a death finds its birth (tck-id-payloads-nbirth-bdseq). */
 const BD_SEQ = 'bdSeq';

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { shareReads } from '../shared-reads.js';
-import { createSequence } from './sequence.js';
+import { identifyDevice } from '../../../schema/ids.js';
+import { shareReads } from '../registry/index.js';
+import { bdSeqOf } from './metrics.js';
 
 /** Edge nodes kept in memory: about 300 bytes each. */
 const MOST_NODES = 50_000;
@@ -12,7 +13,7 @@ const MOST_NODES = 50_000;
  * @property {number | null} bdSeq of the newest NBIRTH, by which its NDEATH is told from older ones; null: it had none
  * @property {boolean} born whether an NBIRTH ever came
  * @property {boolean} wanting whether it has to be born anew: something was missed, or not understood
- * @property {import('./sequence.js').Sequence} sequence
+ * @property {Sequence} sequence
  */
 
 /**
@@ -48,3 +49,157 @@ export function createNodes({ store, patience }) {
 }
 
 /** @typedef {ReturnType<typeof createNodes>} Nodes */
+
+/**
+ * NDEATH and DDEATH.
+ *
+ * @param {object} parts
+ * @param {import('../registry/index.js').Registry} parts.registry
+ * @param {NodeDevices} parts.devices
+ */
+export function createSparkplugDeaths({ registry, devices }) {
+  return {
+    /**
+     * The death of a node is that of its devices (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline).
+     * Its payload was written when the node connected; only the number tells of which birth it is the end.
+     *
+     * @param {Turn} turn
+     * @returns {Promise<Said>}
+     */
+    async node(turn) {
+      const { identity, node, payload } = turn;
+      if (!node.born || bdSeqOf(payload.metrics) !== node.bdSeq) return NOTHING;
+      node.wanting = true;
+      const own = await registry.find(identity);
+      const its = await devices.bornBefore(turn, Number.POSITIVE_INFINITY);
+      return { birth: null, ended: own ? [own, ...its] : its, batch: null };
+    },
+
+    /** @param {Turn} turn @returns {Promise<Said>} */
+    async device({ identity, sentAt }) {
+      const device = await registry.find(identity);
+      // One that was born again since lives.
+      const ended = device && sentAt >= (device.session ?? 0) ? [device] : [];
+      return { birth: null, ended, batch: null };
+    },
+  };
+}
+
+/** @typedef {import('../registry/cache.js').Device} Device */
+
+/**
+ * Which devices are whose: with their node's connection they end as well.
+ *
+ * @param {object} parts
+ * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
+ * @param {import('../registry/index.js').Registry} parts.registry
+ * @param {import('../../store/retry.js').Patience} parts.patience
+ */
+export function createNodeDevices({ store, registry, patience }) {
+  return {
+    /** @param {Turn} turn of a device @returns {Promise<unknown>} settles when it is committed */
+    enter: ({ topic, nodeIdentity }) =>
+      patience.persist(() => store.writeDevice(nodeIdentity.bytes, /** @type {string} */ (topic.device))),
+
+    /**
+     * @param {Turn} turn
+     * @param {number} before epoch ms
+     * @returns {Promise<Device[]>} the node's devices whose newest birth is older
+     */
+    async bornBefore({ topic, nodeIdentity }, before) {
+      /** @type {Device[]} */
+      const found = [];
+      for (const name of await patience.persist(() => store.devices(nodeIdentity.bytes))) {
+        const identity = identifyDevice(`${topic.node}/${name}`);
+        const device = identity && (await registry.find(identity));
+        if (device && (device.session ?? 0) < before) found.push(device);
+      }
+      return found;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createNodeDevices>} NodeDevices */
+
+/** Sequence numbers run from 0 to 255 and begin anew (tck-id-payloads-sequence-num-incrementing). */
+const NUMBERS = 256;
+
+/**
+ * Follows the sequence numbers of one edge node: all its births, data and deaths of devices are counted together, in
+ * the order in which it publishes them. A broker keeps that order for a connection, so nothing is waited for: a number
+ * that is not the next one means that messages were lost (tck-id-operational-behavior-host-reordering-start with a
+ * timeout of 0).
+ */
+export function createSequence() {
+  /** @type {number | null} null: any number may come next, since none is known yet */
+  let next = null;
+
+  return {
+    /**
+     * @param {number | null} seq of an NBIRTH, which begins anew; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
+     */
+    begin(seq) {
+      next = ((seq ?? 0) + 1) % NUMBERS;
+    },
+
+    /**
+     * @param {number | null} seq of any other message; null: it has none
+     * @param {boolean} again whether the broker has sent this message before: its number may have been counted then
+     * @returns {boolean} false: something is missing before it
+     */
+    follows(seq, again) {
+      if (seq === null || (again && seq !== next)) return true;
+      const inOrder = next === null || seq === next;
+      next = (seq + 1) % NUMBERS;
+      return inOrder;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSequence>} Sequence */
+
+/** @typedef {import('../../../schema/ids.js').Identity} Identity */
+
+/**
+ * A message of an edge node, in its turn.
+ *
+ * @typedef {object} Turn
+ * @property {import('../pipeline.js').Message} message
+ * @property {import('../../../schema/sparkplug-topics.js').SparkplugTopic} topic
+ * @property {Identity} identity of the device, or of the node where it speaks for itself
+ * @property {Identity} nodeIdentity
+ * @property {Node} node
+ * @property {import('./payload/payload.js').Payload} payload
+ * @property {number} sentAt epoch ms
+ */
+
+/**
+ * What it comes to, in the words of all other messages.
+ *
+ * @typedef {object} Said
+ * @property {import('../registry/birth-message.js').Birth | null} birth whose device is online from then on
+ * @property {import('../registry/cache.js').Device[]} ended devices that are offline now
+ * @property {import('../decode/message-batch.js').MessageBatch | null} batch
+ */
+
+/** @type {Readonly<Said>} */
+export const NOTHING = { birth: null, ended: [], batch: null };
+
+/**
+ * A node's death has no number (tck-id-payloads-ndeath-seq), and its birth begins anew.
+ *
+ * @param {import('../../../schema/sparkplug-topics.js').SparkplugTopic} topic
+ * @returns {boolean} whether the message is one of the sequence that a birth has begun
+ */
+export const isOfSequence = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH';
+
+/**
+ * Takes the number of a message of the sequence.
+ *
+ * @param {Turn} turn
+ * @returns {boolean} whether anything is missing before this message, or nothing is known of its node
+ */
+export function isMissingSome({ message, node, payload }) {
+  const inOrder = node.sequence.follows(payload.seq, message.again === true);
+  return !inOrder || !node.born;
+}

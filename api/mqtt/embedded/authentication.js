@@ -1,5 +1,7 @@
 import { ipKeyGenerator } from 'express-rate-limit';
-import { createOwnConnections } from './own-connections.js';
+import { printable } from '../../../common/printable.js';
+import { createOccurrences } from '../../observability/occurrences.js';
+import { createOwnConnections, MOST_OF_AN_ACCOUNT } from './connections.js';
 
 /** MQTT 3.1.1, table 3.1: the server is unavailable. What is wrong otherwise is 5, not authorized. */
 const UNAVAILABLE = 3;
@@ -11,7 +13,7 @@ const UNAVAILABLE = 3;
  * @param {import('../../access/credentials/accounts.js').Accounts} parts.accounts
  * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
  * @param {import('./authorization.js').Authorization} parts.authorization
- * @param {import('./access-notices.js').AccessNotices} parts.notices
+ * @param {AccessNotices} parts.notices
  * @param {import('../../observability/metrics.js').Metrics} parts.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
@@ -70,3 +72,59 @@ function addressOf({ conn }) {
   const { remoteAddress } = /** @type {import('node:net').Socket} */ (conn);
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
 }
+
+/** Characters of a stranger's text that a line shows. */
+const MOST_SHOWN = 128;
+
+/**
+ * Tells whoever reads the log who was turned away, and from what: of each device and what it did one line a minute, of failed
+ * sign-ins one for each address, since their names are anybody's.
+ *
+ * @param {{ logger: import('pino').Logger, everyMs?: number }} parts
+ */
+export function createAccessNotices({ logger, everyMs }) {
+  const occurrences = createOccurrences({ everyMs });
+
+  /** @param {string} key @returns {boolean} whether a line is due */
+  const isDue = (key) => occurrences.count(key) > 0;
+
+  return {
+    /** @param {string} name that was given @param {string} address that it came from */
+    signIn(name, address) {
+      const failed = occurrences.count(`sign-in ${address}`);
+      if (failed === 0) return;
+      logger.warn({ account: shown(name), address, failed }, 'wrong account or password, this one last');
+    },
+
+    /** @param {string} account */
+    tooMany(account) {
+      if (isDue(`connections ${account}`)) {
+        logger.warn(
+          { account, most: MOST_OF_AN_ACCOUNT },
+          'too many connections of one account; the oldest closed',
+        );
+      }
+    },
+
+    /**
+     * @param {string} account
+     * @param {'publish' | 'subscribe' | 'filters' | 'will'} what
+     * @param {string} topic or filter
+     */
+    forbidden(account, what, topic) {
+      if (isDue(`${what} ${account}`)) logger.warn({ account, what, topic: shown(topic) }, WORDS[what]);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createAccessNotices>} AccessNotices */
+
+const WORDS = {
+  publish: 'a topic that it has no right to publish on; connection closed',
+  subscribe: 'a filter that it has no right to follow; refused',
+  filters: 'more filters than a connection may have, or a longer one; refused',
+  will: 'a last will on a topic that it has no right to publish on; not let in',
+};
+
+/** @param {string} text */
+const shown = (text) => printable(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);

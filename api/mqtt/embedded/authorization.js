@@ -1,13 +1,12 @@
-import { mayFollow, mayPublish } from '../../access/credentials/permissions.js';
 import { parseTopic } from '../../../schema/topics.js';
-import { hasRoomFor } from './filter-bounds.js';
+import { mayFollow, mayPublish } from '../../access/credentials/permissions.js';
 
 /**
  * Holds clients to the rights of their account.
  *
  * @param {object} parts
  * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
- * @param {import('./access-notices.js').AccessNotices} parts.notices
+ * @param {import('./authentication.js').AccessNotices} parts.notices
  * @param {import('../../observability/metrics.js').Metrics} parts.metrics
  */
 export function createAuthorization({ connectionOf, notices, metrics }) {
@@ -58,3 +57,35 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
 }
 
 /** @typedef {ReturnType<typeof createAuthorization>} Authorization */
+
+/** Nothing that the broker hands out has a longer topic, nor one of more levels. */
+const MOST_CHARACTERS = 512;
+const MOST_LEVELS = 8;
+
+const MOST_OF_A_DEVICE = 32;
+
+/** So much more, for each further device that it speaks for: its own topics, and its commands as an edge node. */
+const MOST_OF_ANOTHER = 2;
+
+/** Our own programs follow many devices at once. */
+const MOST_OF_THE_INSTALLATION = 1024;
+
+/**
+ * Whether a connection may ask for one more filter. A refused one counts until it is unsubscribed, too: looking it up is what it
+ * costs.
+ *
+ * @param {import('./connections.js').Connection} connection
+ * @param {string} filter
+ */
+function hasRoomFor({ account, filters }, filter) {
+  if (filter.length > MOST_CHARACTERS || filter.split('/', MOST_LEVELS + 1).length > MOST_LEVELS)
+    return false;
+  return filters.has(filter) || filters.size < mostOf(account);
+}
+
+/** @param {import('../../access/credentials/permissions.js').Account | null} account */
+function mostOf(account) {
+  if (!account) return 0;
+  if (account.isInstallation) return MOST_OF_THE_INSTALLATION;
+  return MOST_OF_A_DEVICE + MOST_OF_ANOTHER * (account.ids.size - 1);
+}

@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../../../common/errors.js';
 import { createAcknowledgements } from '../../ingest/acknowledgements.js';
 import { ConnectionReader } from '../../ingest/backpressure/connection-reader.js';
-import { keepAlive } from './keepalive.js';
 import { dropDeepTopics } from './settling.js';
 
 /** Made once: an error with its stack takes 20 µs, and 10,000 connections can break off in one turn of the event loop. */
@@ -122,3 +121,115 @@ const PUBLISH = 0x30;
  */
 export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
   !isFirst && (firstByte & 0xf0) === PUBLISH ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
+
+/**
+ * Tells aedes that a connection is alive. It closes one from which nothing was read for one and a half times its
+ * keepalive (MQTT 3.1.1, 3.1.2-24); while it is we who do not read, that says nothing of the device. aedes has no
+ * function for it: `_keepaliveTimer` is its own, and null where there is no keepalive or no connection any more.
+ *
+ * @param {import('aedes').Client} client
+ */
+function keepAlive(client) {
+  const { _keepaliveTimer } = /** @type {{ _keepaliveTimer?: NodeJS.Timeout | null }} */ (
+    /** @type {unknown} */ (client)
+  );
+  _keepaliveTimer?.refresh();
+}
+
+/** One that it uses, one that is half dead and not yet known to be, and as many for who looks on. */
+export const MOST_OF_AN_ACCOUNT = 4;
+
+/**
+ * Bounds the connections of an account: by ever new client ids, one credential could fill the broker. Of one too many the oldest
+ * is closed: a device that comes back finds room, however many of its connections are dead by then. The installation's own
+ * account is not bounded.
+ *
+ * @param {(account: import('../../access/credentials/permissions.js').Account) => void} onTooMany
+ */
+export function createOwnConnections(onTooMany) {
+  /** @type {Map<string, Set<Connection>>} by the account's device, oldest first */
+  const open = new Map();
+
+  /** @param {string} deviceId @param {Connection} connection */
+  function leave(deviceId, connection) {
+    const own = open.get(deviceId);
+    own?.delete(connection);
+    if (own?.size === 0) open.delete(deviceId);
+  }
+
+  return {
+    /** @param {Connection} connection that has signed in */
+    enter(connection) {
+      const { account, client, closed } = connection;
+      if (!account || account.isInstallation || closed.aborted) return;
+      const { deviceId } = account;
+      const own = open.get(deviceId) ?? new Set();
+      // The broker itself closes one of the same client id.
+      const others = [...own].filter((one) => one.client.id !== client.id);
+      open.set(deviceId, own.add(connection));
+      closed.addEventListener('abort', () => leave(deviceId, connection), { once: true });
+      const [oldest] = others;
+      if (!oldest || others.length < MOST_OF_AN_ACCOUNT) return;
+      onTooMany(account);
+      leave(deviceId, oldest);
+      oldest.client.conn.destroy();
+    },
+  };
+}
+
+/**
+ * Ends the connections of accounts whose credential was rotated or revoked, whichever process did it: all are held against the
+ * database now and then, a hundred a request.
+ *
+ * @param {object} parts
+ * @param {() => Iterable<Connection>} parts.connections those that are open
+ * @param {import('../../access/credentials/accounts.js').Accounts} parts.accounts
+ * @param {number} parts.everyMs
+ * @param {import('pino').Logger} parts.logger
+ */
+export function createRecheck({ connections, accounts, everyMs, logger }) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  let isStopped = false;
+
+  /** @param {(connection: Connection) => boolean} isMeant */
+  async function look(isMeant) {
+    const open = [...connections()].filter((one) => one.account !== null && isMeant(one));
+    const outdated = await accounts.outdated(open.flatMap(({ account }) => account ?? []));
+    for (const { client, account } of open) {
+      if (!account || !outdated.has(account)) continue;
+      logger.info({ account: account.name }, 'its credential is good no more; connection closed');
+      client.conn.destroy();
+    }
+  }
+
+  /** @param {(connection: Connection) => boolean} isMeant */
+  async function tryToLook(isMeant) {
+    try {
+      await look(isMeant);
+    } catch (error) {
+      // The database is away; the next time will do.
+      logger.debug({ reason: /** @type {Error} */ (error).message }, 'credentials not checked');
+    }
+  }
+
+  async function goOn() {
+    await tryToLook(() => true);
+    start();
+  }
+
+  function start() {
+    // One after the other, however long one takes.
+    if (!isStopped) timer = setTimeout(goOn, everyMs).unref();
+  }
+
+  return {
+    start,
+    /** @param {string} deviceId whose credential has changed @returns {Promise<void>} when its connections are closed */
+    now: (deviceId) => tryToLook(({ account }) => account?.deviceId === deviceId),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

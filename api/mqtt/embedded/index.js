@@ -1,17 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Aedes } from 'aedes';
-import { reachesLive } from '../../live/messages.js';
 import { ReadScheduler } from '../../ingest/backpressure/read-scheduler.js';
-import { createAccessNotices } from './access-notices.js';
-import { createAuthentication } from './authentication.js';
+import { reachesLive } from '../../live/messages.js';
+import { createAccessNotices, createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
-import { createConnections, openConnection } from './connections.js';
-import { forwarding } from './forwarding.js';
-import { LIMITS } from './limits.js';
-import { createListener } from './listener.js';
-import { createPersistence } from './persistence.js';
-import { createRecheck } from './recheck.js';
-import { createSettling } from './settling.js';
+import { createConnections, createRecheck, openConnection } from './connections.js';
+import { createListener, LIMITS } from './listener.js';
+import { createPersistence } from './retained.js';
+import { createSettling, DROPPED } from './settling.js';
 
 /**
  * The embedded broker: MQTT 3.1.1, its PUBACK to the device waits for the commit. Others may subscribe, and get what
@@ -170,3 +166,17 @@ function followersOf(aedes) {
 
   return () => followers.size > 0;
 }
+
+/**
+ * Not to a client whose connection is full: what is written to it is kept in memory until it reads, or is closed for
+ * that. Ingest never waits for a reader.
+ *
+ * @param {() => void} onFull
+ * @returns {import('aedes').AuthorizeForwardHandler}
+ */
+const forwarding = (onFull) => (client, packet) => {
+  if (packet.topic === DROPPED) return null;
+  if (!client.conn.writableNeedDrain) return packet;
+  onFull();
+  return null;
+};

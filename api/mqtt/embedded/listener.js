@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { MillraceError } from '../../../common/errors.js';
 import { boundConnections } from '../../access/connection-limits.js';
-import { socketsOf } from '../../access/tls/sockets.js';
+import { socketsOf } from '../../access/tls/index.js';
 
 /**
  * A fleet that comes back at once has thousands of connections that are not answered yet; a CONNECT takes a second of a
@@ -69,3 +69,12 @@ export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection
 }
 
 /** @typedef {ReturnType<typeof createListener>} Listener */
+
+/** Limits that aedes itself has. */
+export const LIMITS = {
+  /** Every packet id of MQTT: of a message of QoS 2 that waits for its PUBREL, no more than the id is kept. */
+  maxInflightInbound: 65_535,
+
+  /** A connection that takes nothing of what is written to it for this long is closed, in ms. */
+  drainTimeout: 5000,
+};

@@ -1,7 +1,7 @@
+import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STATES } from '../../../schema/sparkplug-topics.js';
 import { OWN_TOPICS } from '../../../schema/topics.js';
-import { filterOf } from './topic-filter.js';
 
 /** Statuses of devices, of at most 1 KiB each; beyond this the one that was kept for longest goes. */
 const MOST_STATUSES = 100_000;
@@ -71,3 +71,85 @@ export function createRetained() {
 
 /** Whether what begins with one may begin with the other. @param {string} known @param {string} branch */
 const meets = (known, branch) => known.startsWith(branch) || branch.startsWith(known);
+
+/**
+ * MQTT 3.1.1, section 4.7.1: `+` stands for one level; `#` for any number of them, also none.
+ *
+ * @param {string} filter valid
+ * @returns {(topic: string) => boolean} whether it matches a topic that does not begin with `$`
+ */
+export function filterOf(filter) {
+  const wanted = filter.split('/');
+  return (topic) => {
+    const levels = topic.split('/');
+    for (const [at, level] of wanted.entries()) {
+      if (level === '#') return true;
+      if (at >= levels.length || (level !== '+' && level !== levels[at])) return false;
+    }
+    return wanted.length === levels.length;
+  };
+}
+
+/** @param {string} filter valid @param {string} topic that does not begin with `$` */
+export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
+
+/**
+ * What the embedded broker keeps beside its connections: the retained statuses, ours as a host among them, nothing else. aedes' own persistence
+ * grows with every session that stays away and every message that is half acknowledged.
+ *
+ * There are no sessions: CONNACK says that none is present, clients subscribe anew, and nothing is queued for who is
+ * away. What has to outlast a connection is in the database. Of QoS 2 the ids alone are kept, and for as long as the
+ * connection: writes are idempotent. Wills stay with their connection, as aedes keeps them there too.
+ */
+export function createPersistence() {
+  const retained = createRetained();
+  /** @type {WeakMap<object, Set<number>>} ids of messages of QoS 2 that wait for their PUBREL, by connection */
+  const incoming = new WeakMap();
+
+  return {
+    async setup() {},
+
+    /** @param {import('aedes').PublishPacket} packet */
+    async storeRetained(packet) {
+      retained.store(packet);
+    },
+    /** @param {string[]} filters */
+    createRetainedStreamCombi: (filters) => Readable.from(retained.matching(filters)),
+
+    async addSubscriptions() {},
+    async removeSubscriptions() {},
+    async cleanSubscriptions() {},
+    async subscriptionsByClient() {
+      return [];
+    },
+    async subscriptionsByTopic() {
+      return [];
+    },
+
+    async outgoingEnqueue() {},
+    async outgoingEnqueueCombi() {},
+    async outgoingUpdate() {},
+    async outgoingClearMessageId() {},
+    outgoingStream: () => Readable.from([]),
+
+    /** @param {object} client @param {{ messageId: number }} packet */
+    async incomingStorePacket(client, { messageId }) {
+      const ids = incoming.get(client) ?? new Set();
+      incoming.set(client, ids.add(messageId));
+    },
+    /** @param {object} client @param {{ messageId: number }} packet @throws {Error} where it is not known: aedes asks so */
+    async incomingGetPacket(client, { messageId }) {
+      if (!incoming.get(client)?.has(messageId)) throw new Error('no such packet');
+      return { messageId };
+    },
+    /** @param {object} client @param {{ messageId: number }} packet */
+    async incomingDelPacket(client, { messageId }) {
+      incoming.get(client)?.delete(messageId);
+    },
+    async cleanIncoming() {},
+
+    async putWill() {},
+    async delWill() {},
+    streamWill: () => Readable.from([]),
+  };
+}

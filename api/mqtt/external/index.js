@@ -4,9 +4,8 @@ import { MillraceError } from '../../../common/errors.js';
 import { tlsTrouble } from '../../../common/tls-trouble.js';
 import { brokerOptions } from '../../access/broker-options.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
-import { createPresence } from './presence.js';
+import { createPresence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
-import { watchForTakeover } from './takeover.js';
 
 /** Messages that the broker may have unacknowledged here; with one sample each, 256 leave a quarter of the rate unused. */
 const RECEIVE_MAXIMUM = 512;

@@ -1,8 +1,7 @@
 import { bucketOf, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
-import { compareLetterIds, firstIdOf, readLetterId, receivedAtOf } from './ids.js';
-import { readLetter } from './letter.js';
-import { summarizeLetters } from './summary.js';
+import { compareLetterIds, firstIdOf, readLetter, readLetterId, receivedAtOf } from './letter.js';
+import { summarizeLetters } from './writes.js';
 
 const SELECT_IDS = {
   name: 'dead_letter_ids',

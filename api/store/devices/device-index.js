@@ -1,9 +1,9 @@
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 
-const SELECT =
+const SELECT_BY_SITE =
   'SELECT device_id, written_at, WRITETIME(written_at) AS stamp FROM device_by_site WHERE site = ? AND grp = ?';
-const FIRST = { name: 'devices_by_site', cql: `${SELECT} LIMIT ?` };
-const NEXT = { name: 'devices_by_site', cql: `${SELECT} AND device_id > ? LIMIT ?` };
+const FIRST = { name: 'devices_by_site', cql: `${SELECT_BY_SITE} LIMIT ?` };
+const NEXT = { name: 'devices_by_site', cql: `${SELECT_BY_SITE} AND device_id > ? LIMIT ?` };
 const REMOVE = {
   name: 'unindex_device',
   cql: 'DELETE FROM device_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ?',
@@ -51,3 +51,9 @@ export function createDeviceIndex(session) {
 }
 
 /** @typedef {ReturnType<typeof createDeviceIndex>} DeviceIndex */
+
+/** An index row that its table contradicts is removed once the birth that wrote it must have ended, in ms. */
+const STALE_AFTER_MS = 600_000;
+
+/** @param {{ writtenAt: number }} entry epoch ms @param {number} now epoch ms */
+export const isOldEnough = ({ writtenAt }, now) => now - writtenAt >= STALE_AFTER_MS;

@@ -1,8 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { deviceRow } from '../registry/rows.js';
-import { createDeviceIndex } from './device-index.js';
-import { isOldEnough } from './stale.js';
+import { createDeviceIndex, isOldEnough } from './device-index.js';
 import { walkGroups } from './walk.js';
 
 const { types } = cassandra;

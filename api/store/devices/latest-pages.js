@@ -1,7 +1,6 @@
+import { uuidText } from '../../../schema/ids.js';
+import { isOldEnough } from './device-index.js';
 import { isRegistered } from './latest-rows.js';
-import { conditions, matches, narrowest } from './sensor-filter.js';
-import { keyText } from './sensor-key.js';
-import { isOldEnough } from './stale.js';
 import { walkGroups } from './walk.js';
 
 /** @typedef {import('./latest-rows.js').LatestRow} LatestRow */
@@ -28,7 +27,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
   /**
    * @param {import('./sensor-index.js').IndexKind} kind the index that is read
    * @param {string} term
-   * @param {import('./sensor-filter.js').SensorFilter} filter
+   * @param {SensorFilter} filter
    * @returns {(place: LatestPlace, wanted: number) => Promise<Array<import('./walk.js').Entry<LatestRow, import('./sensor-index.js').IndexKey>>>}
    */
   const readIndexed = (kind, term, filter) => async (place, wanted) => {
@@ -55,7 +54,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 
   /**
    * @param {Buffer} device 16 bytes
-   * @param {import('./sensor-filter.js').SensorFilter} filter
+   * @param {SensorFilter} filter
    * @returns {(place: LatestPlace, wanted: number) => Promise<Array<import('./walk.js').Entry<LatestRow, import('./sensor-index.js').IndexKey>>>}
    */
   const readDevice = (device, filter) => async (place, wanted) => {
@@ -71,7 +70,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
      * One device is one slice of a partition; conditions are checked on its rows.
      *
      * @param {import('../registry/rows.js').DeviceKey} device
-     * @param {{ filter: import('./sensor-filter.js').SensorFilter, after: LatestPlace | null, limit: number }} page
+     * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
      * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>}
      */
     readDevice: ({ group, bytes }, { filter, after, limit }) =>
@@ -84,7 +83,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
       }),
 
     /**
-     * @param {{ filter: import('./sensor-filter.js').SensorFilter, after: LatestPlace | null, limit: number }} page
+     * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
      * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>} at most `limit` rows, maybe fewer before the end
      */
     read({ filter, after, limit }) {
@@ -104,3 +103,46 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 
 /** @param {LatestRow} row */
 const keyOf = (row) => ({ device: row.deviceId, sensor: row.id });
+
+/**
+ * What a page of sensors is narrowed to; several conditions hold together.
+ *
+ * @typedef {{ type?: string, site?: string, name?: string }} SensorFilter `name` is a beginning
+ */
+
+/** @param {import('./latest-rows.js').LatestRow} row @param {SensorFilter} filter */
+export const matches = (row, { type, site, name }) =>
+  (type === undefined || row.type === type) &&
+  (site === undefined || row.site === site) &&
+  (name === undefined || (row.name ?? '').startsWith(name));
+
+/** @param {SensorFilter} filter @returns {number} how many conditions it has */
+export const conditions = (filter) => Object.values(filter).filter((term) => term !== undefined).length;
+
+/**
+ * The index expected to have the fewest rows: a name's beginning says more than a site, a site more than a type.
+ *
+ * @param {SensorFilter} filter
+ * @returns {{ kind: import('./sensor-index.js').IndexKind, term: string } | null} null: no condition
+ */
+export function narrowest({ type, site, name }) {
+  if (name !== undefined) return { kind: 'name', term: name };
+  if (site !== undefined) return { kind: 'site', term: site };
+  if (type !== undefined) return { kind: 'type', term: type };
+  return null;
+}
+
+/**
+ * What names a sensor in the fleet, as JSON for cursors.
+ *
+ * @typedef {{ device: string, sensor: string }} SensorKey lower-case UUIDs
+ */
+
+/** @param {import('../session.js').Row} row with device_id and sensor_id @returns {SensorKey} */
+export const sensorKey = (row) => ({
+  device: uuidText(row['device_id'].getBuffer()),
+  sensor: uuidText(row['sensor_id'].getBuffer()),
+});
+
+/** @param {SensorKey} key @returns {string} for maps */
+export const keyText = ({ device, sensor }) => `${device}/${sensor}`;

@@ -3,7 +3,7 @@ import { uuidBytes } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { createNewestReads } from '../newest.js';
 import { sensorRow } from '../registry/rows.js';
-import { keyText, sensorKey } from './sensor-key.js';
+import { keyText, sensorKey } from './latest-pages.js';
 
 const { types } = cassandra;
 
@@ -25,7 +25,7 @@ const NEXT_OF_DEVICE = {
 };
 const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id) IN ?` };
 
-/** @typedef {import('./sensor-key.js').SensorKey} SensorKey */
+/** @typedef {import('./latest-pages.js').SensorKey} SensorKey */
 
 /**
  * A sensor with its latest value.

@@ -1,5 +1,5 @@
 import { uuidBytes } from '../../../schema/ids.js';
-import { sensorKey } from './sensor-key.js';
+import { sensorKey } from './latest-pages.js';
 
 /** The greatest code point: every name that begins with X lies between X and X followed by it. */
 const AFTER_ALL = '\u{10ffff}';
@@ -11,7 +11,7 @@ const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stam
 /**
  * Where the reading of an index has come to; by name the name belongs to it.
  *
- * @typedef {import('./sensor-key.js').SensorKey & { name?: string }} IndexKey
+ * @typedef {import('./latest-pages.js').SensorKey & { name?: string }} IndexKey
  */
 
 /**

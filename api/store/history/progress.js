@@ -1,5 +1,5 @@
 import { PART } from '../../../schema/migrate/installation.js';
-import { bucketOf, DAY_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
+import { bucketOf, DAY_MS, MAX_STATEMENTS_PER_BATCH, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
 import { int64, stampOf } from '../cells.js';
 
 const SELECT = {
@@ -77,3 +77,84 @@ export function createPackProgress(session) {
 }
 
 /** @typedef {ReturnType<typeof createPackProgress>} PackProgressStore */
+
+/** Seconds after which the lease of a process that died is free again. */
+export const LEASE_SECONDS = 60;
+
+const TAKE = {
+  name: 'take_lease',
+  cql: `INSERT INTO pack_lease (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${LEASE_SECONDS}`,
+};
+const RENEW = {
+  name: 'renew_lease',
+  cql: `UPDATE pack_lease USING TTL ${LEASE_SECONDS} SET owner = ? WHERE grp = ? IF owner = ?`,
+};
+const RELEASE = { name: 'release_lease', cql: 'DELETE FROM pack_lease WHERE grp = ? IF owner = ?' };
+
+/**
+ * Who packs a group, by lightweight transactions within the data centre.
+ *
+ * @param {import('../session.js').Session} session
+ */
+export function createPackLeases(session) {
+  return {
+    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: somebody else has it */
+    async take(group, owner) {
+      const row = await session.one(TAKE, [group, owner]);
+      // The driver may have repeated what had been applied already.
+      return row?.['[applied]'] === true || row?.['owner'] === owner;
+    },
+
+    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: it is not ours any more */
+    renew: async (group, owner) => (await session.one(RENEW, [owner, group, owner]))?.['[applied]'] === true,
+
+    /** @param {number} group @param {string} owner */
+    release: (group, owner) => session.write(RELEASE, [group, owner]),
+  };
+}
+
+/** @typedef {ReturnType<typeof createPackLeases>} PackLeases */
+
+const INSERT = 'INSERT INTO late_day (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
+const SELECT_LATE_DAYS = {
+  name: 'read_late_days',
+  cql: 'SELECT device_id, day FROM late_day WHERE grp = ? AND noticed = ?',
+};
+
+/** @typedef {{ device: Buffer, day: number }} LateDay `device`: 16 bytes; `day`: epoch ms of its start */
+
+/** Days to be packed once more. @param {import('../session.js').Session} session */
+export function createLateDays(session) {
+  return {
+    /**
+     * @param {number} group of the device
+     * @param {number} noticed epoch ms, the hour in which they came late
+     * @param {LateDay[]} days
+     */
+    async write(group, noticed, days) {
+      for (let from = 0; from < days.length; from += MAX_STATEMENTS_PER_BATCH) {
+        const some = days.slice(from, from + MAX_STATEMENTS_PER_BATCH);
+        await session.writeBatch('write_late_days', () =>
+          some.map(({ device, day }) => ({
+            query: INSERT,
+            params: [group, int64(noticed), device, int64(day)],
+          })),
+        );
+      }
+    },
+
+    /**
+     * @param {number} group
+     * @param {number} noticed epoch ms
+     * @param {string} [after]
+     * @returns {Promise<import('./unpacked.js').Page<LateDay>>}
+     */
+    async page(group, noticed, after) {
+      const { rows, next } = await session.page(SELECT_LATE_DAYS, [group, int64(noticed)], after);
+      const items = rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
+      return { items, next };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLateDays>} LateDayStore */

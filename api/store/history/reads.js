@@ -1,9 +1,7 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { int64 } from '../cells.js';
-import { dayKey, yearKey } from './keys.js';
+import { dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
+import { int32, int64 } from '../cells.js';
 
-/** @typedef {import('./keys.js').SensorBytes} SensorBytes */
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
 
 /**
@@ -83,3 +81,15 @@ function hourRow(row) {
     lateAt: row['late_at'] === null ? null : row['late_at'].toNumber() / 1000,
   };
 }
+
+/**
+ * A sensor, as all partitions of history begin.
+ *
+ * @typedef {{ device: Buffer, sensor: Buffer }} SensorBytes 16 bytes each
+ */
+
+/** @param {SensorBytes} key @param {number} hour epoch ms @returns {Buffer[]} the partition of `history` that holds it */
+export const dayKey = ({ device, sensor }, hour) => [device, sensor, int64(dayOf(hour))];
+
+/** @param {SensorBytes} key @param {number} hour epoch ms @returns {Buffer[]} the partition of `history_stat` that holds it */
+export const yearKey = ({ device, sensor }, hour) => [device, sensor, int32(yearOf(hour))];

@@ -1,10 +1,10 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { int64 } from '../cells.js';
 import { createMessageRows } from '../measurements/rows.js';
-import { dayKey } from './keys.js';
+import { dayKey } from './reads.js';
 
 /** @typedef {import('../../../schema/packed/series.js').Series} Series */
-/** @typedef {import('./keys.js').SensorBytes} SensorBytes */
+/** @typedef {import('./reads.js').SensorBytes} SensorBytes */
 
 /**
  * What a stored row holds; null: this process cannot read it. Who packs must not be stopped by one broken row.

@@ -1,8 +1,8 @@
 import { digestOf } from '../../../schema/packed/pack.js';
 import { float64, int32, int64 } from '../cells.js';
-import { dayKey, yearKey } from './keys.js';
+import { dayKey, yearKey } from './reads.js';
 
-/** @typedef {import('./keys.js').SensorBytes} SensorBytes */
+/** @typedef {import('./reads.js').SensorBytes} SensorBytes */
 
 /**
  * Samples of one hour, packed.

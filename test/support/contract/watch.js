@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENTS } from '../../../api/http/contract/operations/latest.js';
+import { EVENTS } from '../../../api/http/routes/latest.js';
 import { objectionTo } from './answers.js';
 
 /** What was answered against the contract since somebody last asked. @type {Set<string>} */

@@ -1,8 +1,8 @@
 import pino from 'pino';
+import { createReading } from '../../../api/history/reading/index.js';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
 import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
 import { createPatience } from '../../../api/store/retry.js';
-import { createReading } from '../../../api/history/reading/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { HOUR_MS } from '../../../schema/rules.js';

@@ -6,7 +6,7 @@ import { faultsOf, seriesFaultsOf } from './samples.js';
 /** @typedef {import('./world.js').World} World */
 /** @typedef {{ acknowledged: import('./samples.js').Known, sent: import('./samples.js').Known }} KnownBoth */
 
-/** @param {World} world @returns {import('../../../api/history/reading/chunks.js').Range} all that is ever measured */
+/** @param {World} world @returns {import('../../../api/history/reading/hours.js').Range} all that is ever measured */
 const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * HOUR_MS });
 
 /**
@@ -15,7 +15,7 @@ const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * 
  * @callback Way
  * @param {import('../../../api/history/reading/index.js').Reading} reading
  * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/history/reading/chunks.js').Range} range
+ * @param {import('../../../api/history/reading/hours.js').Range} range
  * @param {import('../../../simulator/random.js').Random} random
  * @param {() => { acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known `acknowledged`: before it began
  * @returns {Promise<string[]>} what is wrong
@@ -90,8 +90,8 @@ const by = (way) => (fault) => `${way}: ${fault}`;
 /**
  * @param {import('../../../api/history/reading/index.js').Reading} reading
  * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/history/reading/chunks.js').Range} range
- * @param {{ order: import('../../../api/history/reading/chunks.js').Order, limit: number }} options
+ * @param {import('../../../api/history/reading/hours.js').Range} range
+ * @param {{ order: import('../../../api/history/reading/hours.js').Order, limit: number }} options
  */
 async function readPages(reading, sensor, range, { order, limit }) {
   const got = [];
@@ -107,7 +107,7 @@ async function readPages(reading, sensor, range, { order, limit }) {
 /**
  * @param {import('../../../api/history/reading/index.js').Reading} reading
  * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/history/reading/chunks.js').Range} range
+ * @param {import('../../../api/history/reading/hours.js').Range} range
  */
 async function readWhole(reading, sensor, range) {
   const got = [];

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
+import { createOwnCertificate } from '../../../api/access/tls/own-certificate.js';
 import { ByteBudget } from '../../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
-import { createOwnCertificate } from '../../../api/access/tls/own-certificate.js';
 import { readSettings } from '../../../common/settings.js';
 import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAccounts } from '../../../api/access/credentials/accounts.js';
-import { createGuesses } from '../../../api/access/credentials/failed-logins.js';
+import { createAccounts, createGuesses } from '../../../api/access/credentials/accounts.js';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createChanges } from '../../../api/access/credentials/changes.js';
+import { createChanges } from '../../../api/access/credentials/credential-service.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
 
-/** @typedef {import('../../../api/access/credentials/changes.js').Wanted} Wanted */
+/** @typedef {import('../../../api/access/credentials/credential-service.js').Wanted} Wanted */
 
 const NOW = 1_795_000_000_000;
 const { id: deviceId, bytes: DEVICE } = /** @type {import('../../../schema/ids.js').Identity} */ (

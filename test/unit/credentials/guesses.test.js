@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createGuesses } from '../../../api/access/credentials/failed-logins.js';
+import { createGuesses } from '../../../api/access/credentials/accounts.js';
 
 const MINUTE_MS = 60_000;
 

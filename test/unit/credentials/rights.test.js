@@ -6,10 +6,10 @@ import {
   mayFollow,
   mayPublish,
 } from '../../../api/access/credentials/permissions.js';
-import { matchesFilter } from '../../../api/mqtt/embedded/topic-filter.js';
+import { matchesFilter } from '../../../api/mqtt/embedded/retained.js';
+import { identifyDevice } from '../../../schema/ids.js';
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
 import { parseTopic } from '../../../schema/topics.js';
-import { identifyDevice } from '../../../schema/ids.js';
 
 const idOf = (/** @type {string} */ text) => String(identifyDevice(text)?.id);
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { createMetrics } from '../../../api/observability/metrics.js';
 import { createPacking } from '../../../api/history/packing/index.js';
+import { createMetrics } from '../../../api/observability/metrics.js';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings.js';
 import { HOUR_MS } from '../../../schema/rules.js';

@@ -6,10 +6,10 @@ import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
-import { KINDS, parseTopic } from '../../../schema/topics.js';
 import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
 import { createVitals, readSigns } from '../../../api/observability/process-stats.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { KINDS, parseTopic } from '../../../schema/topics.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DEVICE = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('my-desk'));

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { createAnswers } from '../../../api/http/answers.js';
+import { createAnswers } from '../../../api/http/server.js';
 
 const STALL_MS = 120_000;
 const PIECE = 2 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { createAccessNotices } from '../../../api/mqtt/embedded/access-notices.js';
+import { createAccessNotices } from '../../../api/mqtt/embedded/authentication.js';
 
 /** @param {number} [everyMs] */
 function createNotices(everyMs) {

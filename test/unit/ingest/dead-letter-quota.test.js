@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createDeadLetterQuota } from '../../../api/ingest/dead-letter-quota.js';
+import { createDeadLetterQuota } from '../../../api/ingest/dead-letter-box.js';
 
 const HOUR = Date.UTC(2026, 10, 21, 12);
 const one = { malformed: 1 };

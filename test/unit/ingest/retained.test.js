@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createRetained } from '../../../api/mqtt/embedded/retained.js';
-import { matchesFilter } from '../../../api/mqtt/embedded/topic-filter.js';
+import { createRetained, matchesFilter } from '../../../api/mqtt/embedded/retained.js';
 
 const STATE = 'spBv1.0/STATE/millrace';
 const OTHER_STATE = 'spBv1.0/STATE/other';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqttPacket from 'mqtt-packet';
-import { publishPacket, waitedMs } from '../../../api/live/outbox.js';
+import { publishPacket, waitedMs } from '../../../api/live/broker-transport.js';
 
 /** @param {Buffer} bytes */
 function parse(bytes) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chunksOf } from '../../../api/history/reading/chunks.js';
+import { chunksOf } from '../../../api/history/reading/hours.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -9,7 +9,7 @@ const SENSOR = { group: 0, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16,
 /**
  * @param {number} from ms after `DAY`
  * @param {number} to ms after `DAY`
- * @param {import('../../../api/history/reading/chunks.js').Order} [order]
+ * @param {import('../../../api/history/reading/hours.js').Order} [order]
  * @param {number} [length] ms
  * @returns {Promise<Array<[number, number]>>} the stretches that were looked up, in hours after `DAY`
  */
@@ -81,7 +81,7 @@ test('Stretches: a length is given: the first takes as long', async () => {
 });
 
 test.each(
-  /** @type {Array<[import('../../../api/history/reading/chunks.js').Order, number[]]>} */ ([
+  /** @type {Array<[import('../../../api/history/reading/hours.js').Order, number[]]>} */ ([
     ['asc', [1, 2]],
     ['desc', [2, 1]],
   ]),

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { VIEWS } from '../../../api/http/views.js';
+import { VIEWS } from '../../../api/http/static.js';
 import { toQuery } from '../../../web/api/request.js';
 import { addressOf } from '../../../web/api/stream.js';
 import { deviceHref, letterHref, routeOf, sensorHref } from '../../../web/routes.js';

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { createAssets } from '../../../api/http/assets.js';
-import { createStatic } from '../../../api/http/static.js';
+import { createAssets, createStatic } from '../../../api/http/static.js';
 
 const page = readFileSync(new URL('../../../web/index.html', import.meta.url), 'utf8');
 const docs = readFileSync(new URL('../../../web/docs.html', import.meta.url), 'utf8');

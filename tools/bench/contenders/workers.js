@@ -1,5 +1,5 @@
-import { createPermits, createWindow } from '../../../api/ingest/backpressure/window.js';
 import { createReading } from '../../../api/history/reading/index.js';
+import { createPermits, createWindow } from '../../../api/ingest/backpressure/window.js';
 import { connectStore } from '../../../api/store/index.js';
 import { readSettings } from '../../../common/settings.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';

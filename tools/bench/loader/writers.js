@@ -1,5 +1,5 @@
+import { historyRows } from '../../../api/history/packing/sensor-hour.js';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
-import { historyRows } from '../../../api/history/packing/history-rows.js';
 import { hourStatisticsOf } from '../../../schema/packed/hour-statistics.js';
 import { partsFor } from '../../../schema/rules.js';
 

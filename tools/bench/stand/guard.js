@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credentials/mosquitto-files.js';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
+import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credentials/mosquitto-files.js';
 
 /**
  * What an installation has that others can reach.

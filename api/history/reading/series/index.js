@@ -1,8 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../../../schema/rules.js';
-import { chunksOf, LONGEST_MS } from '../chunks.js';
+import { chunksOf, LONGEST_MS } from '../hours.js';
 import { readAhead } from '../read-ahead.js';
-import { createBins } from './bins.js';
-import { widthFor } from './widths.js';
+import { createBins, widthFor } from './bins.js';
 
 /** @typedef {import('../hours.js').Hour} Hour */
 
@@ -28,7 +27,7 @@ const NO_WIDTH = 1000;
  * @param {import('../hours.js').LookUp} parts.lookUp
  * @param {import('../samples.js').SampleSource & { scans: import('../samples.js').SampleSource }} parts.source
  * @param {import('../hours.js').Sensor} sensor
- * @param {import('../chunks.js').Range} range within retention; not as long as it may be: bins are as narrow as it allows
+ * @param {import('../hours.js').Range} range within retention; not as long as it may be: bins are as narrow as it allows
  * @param {{ points: number, newest: number | null, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
  *   after which there is nothing; null: there is nothing at all
  * @returns {Promise<Shape>}

@@ -1,9 +1,6 @@
-import { exactKey, unsigned } from './numbers.js';
-import { readUnit } from './unit.js';
-
 /** @typedef {import('protobufjs').Reader} Reader */
 
-/** A value as its field carries it; integers are unsigned whatever their type is. @typedef {number | boolean | import('./numbers.js').Long} WireValue */
+/** A value as its field carries it; integers are unsigned whatever their type is. @typedef {number | boolean | Long} WireValue */
 
 /**
  * @typedef {object} Metric
@@ -106,4 +103,87 @@ export function readMetric(reader) {
   if (reader.pos !== end) throw new RangeError('a field reaches beyond its metric');
   if (isNull) metric.value = null;
   return metric;
+}
+
+// Field numbers of `PropertySet` and `PropertyValue` (Sparkplug 3.0, section 6.4.1), each a field with a length.
+const KEYS = (1 << 3) | 2;
+const VALUES = (2 << 3) | 2;
+const STRING = (8 << 3) | 2;
+
+/** The property under which edge nodes in the field tell a metric's unit; the specification names none. */
+const UNIT = 'engUnit';
+
+/**
+ * Reads the unit out of a metric's properties: keys and values are two lists of equal length
+ * (tck-id-payloads-propertyset-keys-array-size), so the unit's place is looked up first.
+ *
+ * @param {Reader} reader stands before the properties' length
+ * @returns {string | null} null: none is told
+ * @throws {Error} where they are malformed
+ */
+function readUnit(reader) {
+  const end = reader.uint32() + reader.pos;
+  if (end > reader.len) throw new RangeError('properties are longer than their payload');
+  const from = reader.pos;
+  const place = placeOfUnit(reader, end);
+  reader.pos = from;
+  const unit = place < 0 ? null : textAt(reader, end, place);
+  reader.pos = end;
+  return unit;
+}
+
+/** @param {Reader} reader @param {number} end @returns {number} -1: there is none */
+function placeOfUnit(reader, end) {
+  for (let place = 0; reader.pos < end; ) {
+    const tag = reader.tag();
+    if (tag !== KEYS) reader.skipType(tag & 7, 0, tag >>> 3);
+    else if (reader.string() === UNIT) return place;
+    else place++;
+  }
+  return -1;
+}
+
+/** @param {Reader} reader @param {number} end @param {number} place @returns {string | null} */
+function textAt(reader, end, place) {
+  for (let left = place; reader.pos < end; ) {
+    const tag = reader.tag();
+    if (tag === VALUES && left-- === 0) return readText(reader);
+    reader.skipType(tag & 7, 0, tag >>> 3);
+  }
+  return null;
+}
+
+/** @param {Reader} reader stands before the length of a property's value @returns {string | null} null: it is no text */
+function readText(reader) {
+  const end = reader.uint32() + reader.pos;
+  while (reader.pos < end) {
+    const tag = reader.tag();
+    if (tag === STRING) return reader.string();
+    reader.skipType(tag & 7, 0, tag >>> 3);
+  }
+  return null;
+}
+
+/** What the upper half of a 64-bit integer counts. */
+const HIGH = 2 ** 32;
+
+/** From here on, 2^53, two integers may be one double; as an upper half. */
+const INEXACT_HIGH = 2 ** 21;
+
+/** A 64-bit integer in two halves. @typedef {ReturnType<import('protobufjs').Reader['uint64']>} Long */
+
+/** @param {Long} long @returns {number} read as an unsigned integer: the nearest double */
+export const unsigned = ({ high, low }) => (high >>> 0) * HIGH + (low >>> 0);
+
+/** @param {Long} long @returns {number} read as two's complement: the nearest double */
+export const signed = ({ high, low }) => (high | 0) * HIGH + (low >>> 0);
+
+/**
+ * @param {Long} long
+ * @returns {number | string} the same for the same integer, different for different ones: some nodes hash names to
+ *   aliases of 64 bits
+ */
+export function exactKey(long) {
+  const high = long.high >>> 0;
+  return high < INEXACT_HIGH ? unsigned(long) : String(BigInt(high) * BigInt(HIGH) + BigInt(long.low >>> 0));
 }

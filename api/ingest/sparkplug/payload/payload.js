@@ -1,8 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
 import { MillraceError } from '../../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.js';
-import { readMetric } from './metric.js';
-import { unsigned } from './numbers.js';
+import { readMetric, unsigned } from './metric.js';
 
 const { Reader } = protobuf;
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { cookieOptions, cookiesOf } from '../../../../api/access/http/cookie.js';
+import { cookieOptions, cookiesOf } from '../../../../api/access/http/sessions.js';
 import { startHttpApp, TOKENS } from '../../../support/http-app.js';
 
 const [READER = ''] = TOKENS.readTokens;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { admit } from '../../../../api/ingest/registry/birth-changes.js';
 import { readBirth } from '../../../../api/ingest/registry/birth-message.js';
+import { admit } from '../../../../api/ingest/registry/births.js';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
 import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sessionStart } from '../../../../api/ingest/registry/stamps.js';
+import { sessionStart } from '../../../../api/ingest/registry/births.js';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12);
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createDefinitionBook } from '../../../../api/ingest/sparkplug/definition-book.js';
-import { definitionsOf } from '../../../../api/ingest/sparkplug/definitions.js';
+import { createDefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 import { newPatience } from '../../../support/memory-edge-node.js';
