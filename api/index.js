@@ -9,9 +9,13 @@ import { drainSession } from './commands/drain.js';
 import { createLogger } from './observability/logger.js';
 import { startSystem } from './system.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../common/config.js' */
+/** @import { Flag } from '../common/flags.js' */
+
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/** @satisfies {Record<string, import('../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   drain: {
     type: 'switch',
@@ -38,8 +42,8 @@ await runCommand(async () => {
 });
 
 /**
- * @param {import('../common/settings.js').Config} config
- * @param {import('pino').Logger} logger
+ * @param {Config} config
+ * @param {Logger} logger
  * @param {End} end
  */
 async function serve(config, logger, end) {
@@ -62,8 +66,8 @@ async function serve(config, logger, end) {
 }
 
 /**
- * @param {import('../common/settings.js').Config} config
- * @param {import('pino').Logger} logger
+ * @param {Config} config
+ * @param {Logger} logger
  * @param {End} end
  * @param {boolean} orNone
  */

@@ -17,6 +17,14 @@ import { createMessageSource } from './mqtt/index.js';
 import { createHeartbeat, createProcessWatch, processName } from './observability/heartbeat.js';
 import { createReadiness } from './observability/readiness.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../common/config.js' */
+/** @import { MillraceError } from '../common/errors.js' */
+/** @import { Periods } from '../common/periods.js' */
+/** @import { Rate } from './access/http/rates.js' */
+/** @import { Heartbeat } from './observability/heartbeat.js' */
+/** @import { connectStore } from './store/index.js' */
+
 /** So many wrong tokens an address may show. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
@@ -25,17 +33,17 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * has no broker, and ingests what is posted to it; one whose ROLE is `ingest` serves nobody, and only tells how it is.
  *
  * @param {object} parts
- * @param {import('../common/settings.js').Config} parts.config
+ * @param {Config} parts.config
  * @param {string} parts.version
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal told when it cannot go on
  * @param {() => number} [parts.clock] epoch ms
- * @param {import('../common/periods.js').Periods} [parts.periods]
- * @param {import('./access/http/rates.js').Rate} [parts.wrongTokens] so many of them an address may show
- * @param {typeof import('./store/index.js').connectStore} [parts.openStore] benchmarks compare other ways to store with ours
+ * @param {Periods} [parts.periods]
+ * @param {Rate} [parts.wrongTokens] so many of them an address may show
+ * @param {typeof connectStore} [parts.openStore] benchmarks compare other ways to store with ours
  * @param {typeof createMessageSource} [parts.openSource] and leave the broker away
  * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
- * @throws {import('../common/errors.js').MillraceError} what keeps it from starting
+ * @throws {MillraceError} what keeps it from starting
  */
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;
@@ -145,7 +153,7 @@ export async function startSystem(parts) {
     metrics,
   });
 
-  /** @type {import('./observability/heartbeat.js').Heartbeat | undefined} */
+  /** @type {Heartbeat | undefined} */
   let heartbeat;
 
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */

@@ -1,3 +1,5 @@
+/** @import { Config } from './config.js' */
+
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
 /** @param {string} host @returns {boolean} */
@@ -17,13 +19,13 @@ export const reachable = (host) => {
 };
 
 /**
- * @param {Pick<import('./settings.js').Config['mqtt'], 'host' | 'port' | 'tls'>} mqtt
+ * @param {Pick<Config['mqtt'], 'host' | 'port' | 'tls'>} mqtt
  * @returns {string} URL of the embedded broker
  */
 export const embeddedBrokerUrl = ({ host, port, tls }) =>
   `${tls ? 'mqtts' : 'mqtt'}://${reachable(host)}:${port}`;
 
-/** @param {Pick<import('./settings.js').Config, 'http' | 'mqtt'>} config @returns {{ dashboard: string, broker: string }} URLs */
+/** @param {Pick<Config, 'http' | 'mqtt'>} config @returns {{ dashboard: string, broker: string }} URLs */
 export const addresses = ({ http, mqtt }) => ({
   dashboard: `${http.tls ? 'https' : 'http'}://${reachable(http.host)}:${http.port}/`,
   broker: mqtt.url ?? embeddedBrokerUrl(mqtt),

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { isLoopback } from './addresses.js';
 import { SETTINGS } from './settings-table.js';
 
+/** @import { Setting } from './settings-table.js' */
+
 /**
  * The settings as the parts take them.
  *
@@ -76,9 +78,7 @@ export function arrange(v) {
 
 /** @param {Record<string, any>} values by their names @returns {string[]} */
 function secretsOf(values) {
-  const settings = /** @type {[string, import('./settings-table.js').Setting][]} */ (
-    Object.entries(SETTINGS)
-  );
+  const settings = /** @type {[string, Setting][]} */ (Object.entries(SETTINGS));
   return settings
     .flatMap(([name, { secret }]) => (secret ? [values[name]].flat() : []))
     .filter((value) => typeof value === 'string' && value !== '');

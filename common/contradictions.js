@@ -1,12 +1,14 @@
 import { isLoopback, isLoopbackPoint, isOpenBroker } from './addresses.js';
 
+/** @import { Config, TlsFiles } from './config.js' */
+
 /**
  * Of what lets in: right tokens are served however many wrong ones came from the same address, and the broker counts none. So
  * nobody may be able to guess one.
  */
 const LEAST_SECRET = 16;
 
-/** @param {string} protocol @param {import('./config.js').TlsFiles | null} tls @returns {[wrong: unknown, says: string][]} */
+/** @param {string} protocol @param {TlsFiles | null} tls @returns {[wrong: unknown, says: string][]} */
 const halfPairs = (protocol, tls) => [
   [tls && !tls.key, `${protocol}_TLS_KEY must be set where ${protocol}_TLS_CERT is`],
   [tls && !tls.cert, `${protocol}_TLS_CERT must be set where ${protocol}_TLS_KEY is`],
@@ -20,7 +22,7 @@ const unencrypted = (protocol) =>
 const inTheClear = (mend, password, where) =>
   `${mend} where ${password} is sent to ${where} beyond loopback, or TLS_ELSEWHERE=true where the network between is private`;
 
-/** @param {import('./config.js').Config} config @returns {[wrong: unknown, says: string][]} */
+/** @param {Config} config @returns {[wrong: unknown, says: string][]} */
 function passwordsInTheClear({ cql, mqtt, tlsElsewhere }) {
   const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
   const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
@@ -40,7 +42,7 @@ function passwordsInTheClear({ cql, mqtt, tlsElsewhere }) {
 /**
  * A token has one scope: whoever is given one to read with must not be able to do more.
  *
- * @param {import('./config.js').Config['http']} http
+ * @param {Config['http']} http
  * @returns {[wrong: unknown, says: string][]}
  */
 function sharedTokens({ apiToken = '', readTokens, ingestTokens }) {
@@ -60,7 +62,7 @@ const isShort = (secret) => secret !== undefined && secret.length < LEAST_SECRET
 const guessable = (name, where) =>
   `${name} must have ${LEAST_SECRET} characters or more where ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
 
-/** @param {import('./config.js').Config['http']} http @returns {[wrong: unknown, says: string][]} */
+/** @param {Config['http']} http @returns {[wrong: unknown, says: string][]} */
 function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
   if (isLoopback(host) && trustProxy === 0) return [];
   const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
@@ -74,7 +76,7 @@ function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
 /**
  * What is right by itself and wrong together.
  *
- * @param {import('./config.js').Config} config
+ * @param {Config} config
  * @returns {string[]} a sentence for each, which names the setting to mend first
  */
 export function contradictions(config) {

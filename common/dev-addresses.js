@@ -5,6 +5,9 @@ import { embeddedBrokerUrl } from './addresses.js';
 import { readEnvFile, readSetting, readSettings } from './settings.js';
 import { SETTINGS } from './settings-table.js';
 
+/** @import { Config } from './config.js' */
+/** @import { MillraceError } from './errors.js' */
+
 /**
  * While `npm run dev` runs, a file in `DATA_DIR` holds the ports that it uses. Other commands on this machine read it, so
  * they find an installation that does not use the default ports. The file holds no secret.
@@ -22,7 +25,7 @@ const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: 
 /**
  * Writes the file. It names only what `npm run dev` has started itself: no cluster, and no external broker.
  *
- * @param {import('./settings.js').Config} config with the ports that are in use
+ * @param {Config} config with the ports that are in use
  */
 export function writeDevAddresses({ dataDir, cql, mqtt, http }) {
   const settings = {
@@ -60,8 +63,8 @@ export function findDevAddresses(dataDir) {
  * @param {NodeJS.ProcessEnv} [options.environment]
  * @param {string} [options.envFile]
  * @param {(text: string) => void} [options.print] gets one line when the installation of `npm run dev` is used
- * @returns {import('./settings.js').Config}
- * @throws {import('./errors.js').MillraceError} `bad_settings`
+ * @returns {Config}
+ * @throws {MillraceError} `bad_settings`
  */
 export function readCommandSettings(
   target,

@@ -6,6 +6,9 @@ import { request as requestTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { checkServerIdentity, rootCertificates } from 'node:tls';
 
+/** @import { IncomingMessage } from 'node:http' */
+/** @import { RequestOptions } from 'node:https' */
+
 /**
  * Asks the API on this machine. It has to show the certificate of our own settings, or another one for the same host from
  * those who vouch for it: no authority has to be named, and no name has to lead here.
@@ -27,11 +30,11 @@ export async function askOwnApi(url, { token, certificate, withinMs }) {
     ? requestTls(url, { ...options, ...trustOnly(readFileSync(certificate)) })
     : request(url, options);
   asked.end();
-  const [response] = /** @type {[import('node:http').IncomingMessage]} */ (await once(asked, 'response'));
+  const [response] = /** @type {[IncomingMessage]} */ (await once(asked, 'response'));
   return { status: response.statusCode ?? 0, text: await text(response) };
 }
 
-/** @param {Buffer} pem @returns {import('node:https').RequestOptions} */
+/** @param {Buffer} pem @returns {RequestOptions} */
 function trustOnly(pem) {
   const host = firstHost(new X509Certificate(pem));
   return {

@@ -11,13 +11,15 @@ import {
   tokens,
 } from './setting-readers.js';
 
+/** @import { Reader } from './setting-readers.js' */
+
 /**
  * One setting as it stands in the environment, `.env` and `.env.example`.
  *
  * @typedef {object} Setting
  * @property {string} help what it is, with its unit
  * @property {string} [fallback] the default, as it would be typed; none: unset
- * @property {import('./setting-readers.js').Reader<unknown>} read
+ * @property {Reader<unknown>} read
  * @property {boolean} [secret] may be given as NAME_FILE, the path of a file that holds it
  */
 

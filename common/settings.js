@@ -6,7 +6,8 @@ import { MillraceError } from './errors.js';
 import { readableFile } from './setting-readers.js';
 import { SETTINGS } from './settings-table.js';
 
-/** @typedef {import('./settings-table.js').Setting} Setting */
+/** @import { Config } from './config.js' */
+/** @import { Setting } from './settings-table.js' */
 
 /**
  * Reads all settings; every problem is reported at once, by name. An empty value is no value.
@@ -49,8 +50,6 @@ export function readSetting(name, environment = process.env, { envFile = '.env' 
   if (wrong.size > 0) throw new MillraceError('bad_settings', wrong.get(name));
   return value;
 }
-
-/** @typedef {import('./config.js').Config} Config */
 
 /**
  * @param {string} path

@@ -1,5 +1,7 @@
 import { parseSparkplugTopic } from './sparkplug-topics.js';
 
+/** @import { SparkplugTopic } from './sparkplug-topics.js' */
+
 /** What a topic of ours carries. */
 export const KINDS = /** @type {const} */ (['measurements', 'birth', 'status']);
 
@@ -12,7 +14,7 @@ export const OWN_TOPICS = 'iot/v1/';
  * Whose message it is, by the device's name or id, and what it carries.
  *
  * @typedef {{ device: string, kind: Kind, sparkplug?: undefined }} OwnTopic
- * @typedef {{ device: string, kind: 'sparkplug', sparkplug: import('./sparkplug-topics.js').SparkplugTopic }} EdgeTopic
+ * @typedef {{ device: string, kind: 'sparkplug', sparkplug: SparkplugTopic }} EdgeTopic
  * @typedef {OwnTopic | EdgeTopic} Topic
  */
 

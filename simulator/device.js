@@ -2,12 +2,16 @@ import { birthMessage, statusMessage } from './announcement.js';
 import { createLink } from './mqtt/link.js';
 import { parcelMessage } from './parcel.js';
 
+/** @import { DeviceDescription } from './announcement.js' */
+/** @import { LinkOptions } from './mqtt/link.js' */
+/** @import { Parcel } from './parcel.js' */
+
 /**
  * A device with a connection of its own: on every connect it publishes its birth, then that it is online, then what it
  * owes; at the end, that it is offline. Its last will says so when it breaks.
  *
- * @param {import('./mqtt/link.js').LinkOptions & {
- *   description: import('./announcement.js').DeviceDescription, clientId: string }} options
+ * @param {LinkOptions & {
+ *   description: DeviceDescription, clientId: string }} options
  */
 export function createDevice({ description, ...options }) {
   const { meter, ledger } = options;
@@ -50,7 +54,7 @@ export function createDevice({ description, ...options }) {
     /** It does so by itself. @returns {Promise<void>} when the broker knows it */
     announceAll: () => up,
 
-    /** @param {import('./parcel.js').Parcel} parcel */
+    /** @param {Parcel} parcel */
     publish(parcel) {
       const message = parcelMessage(description.name, parcel, ledger);
       meter.made(message.samples);

@@ -5,7 +5,8 @@ import { sampleIntervalMs, samplesPerSensor } from './fleet/open-schedule.js';
 import { ENCODERS } from './payloads/index.js';
 import { PROFILES } from './profiles/index.js';
 
-/** @typedef {import('./flags.js').Flags} Flags */
+/** @import { Flags } from './flags.js' */
+/** @import { Profile } from './profiles/index.js' */
 
 /**
  * What is right by itself and wrong together, or unknown.
@@ -59,7 +60,7 @@ function problemsOfRate({ devices, replay, ...flags }, rate) {
 
 /** @param {Flags} flags @returns {number} in one message */
 function mostSamples({ profile, sensors, faults, ...flags }) {
-  const { most } = /** @type {import('./profiles/index.js').Profile} */ (PROFILES[profile]).sensors;
+  const { most } = /** @type {Profile} */ (PROFILES[profile]).sensors;
   // What a disorderly batch leaves over goes out with the next.
   const share = faults && faults.disorder > 0 ? 2 : 1;
   return samplesPerSensor(flags) * (sensors ?? most) * share;

@@ -3,13 +3,16 @@ import { parseFlags } from '../common/flags.js';
 import { parseFaults } from './faults/rates.js';
 import { problemsOf } from './flag-problems.js';
 
+/** @import { Flag } from '../common/flags.js' */
+/** @import { FaultRates } from './faults/rates.js' */
+
 /** Up to here each device has a connection of its own. */
 const MOST_OWN_CONNECTIONS = 1000;
 
 /** Above, a connection for so many devices, and not fewer than this. */
 const SHARED = { devices: 1000, leastConnections: 16 };
 
-/** @satisfies {Record<string, import('../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   broker: { type: 'text', help: 'mqtt://host:port; default from MQTT_URL, or MQTT_HOST and MQTT_PORT' },
   credentials: {
@@ -90,7 +93,7 @@ const connectionsFor = ({ devices, credentials }) =>
  * @property {number} [rate] messages a second
  * @property {number} [duration]
  * @property {number} [seed]
- * @property {import('./faults/rates.js').FaultRates} [faults]
+ * @property {FaultRates} [faults]
  * @property {'senml' | 'json'} format
  * @property {number} buffer
  * @property {string} [ledger]

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { MillraceError } from '../common/errors.js';
 
+/** @import { Meter, Period } from './meter.js' */
+
 /** How often the latencies are summed up. */
 const PERIOD_MS = 10_000;
 
@@ -8,12 +10,12 @@ const PERIOD_MS = 10_000;
  * Keeps the figures of each ten seconds, for `--report`, and hands each of them out as it ends.
  *
  * @param {object} options
- * @param {import('./meter.js').Meter} options.meter
+ * @param {Meter} options.meter
  * @param {string | undefined} options.path of the report; none: nothing is kept
- * @param {(period: import('./meter.js').Period) => void} options.onPeriod
+ * @param {(period: Period) => void} options.onPeriod
  */
 export function createInstrument({ meter, path, onPeriod }) {
-  /** @type {import('./meter.js').Period[]} */
+  /** @type {Period[]} */
   const periods = [];
   const endPeriod = () => {
     const period = meter.endPeriod();

@@ -2,20 +2,24 @@ import { noteOf } from './ledger/format.js';
 import { measurementsTopic } from './mqtt/topics.js';
 import { countSamples } from './payloads/index.js';
 
+/** @import { Ledger } from './ledger/ledger.js' */
+/** @import { NewMessage } from './outbox.js' */
+/** @import { Series } from './payloads/index.js' */
+
 /**
  * What a device has to publish.
  *
  * @typedef {object} Parcel
  * @property {string | Buffer} payload
- * @property {import('./payloads/index.js').Series[]} series what it carries that must be stored
+ * @property {Series[]} series what it carries that must be stored
  * @property {number} [dueAt] when it is to be sent, in ms of `performance.now()`; none: whenever it can be
  */
 
 /**
  * @param {string} device name
  * @param {Parcel} parcel
- * @param {import('./ledger/ledger.js').Ledger | null} ledger
- * @returns {import('./outbox.js').NewMessage}
+ * @param {Ledger | null} ledger
+ * @returns {NewMessage}
  */
 export const parcelMessage = (device, { payload, series, dueAt = undefined }, ledger) => ({
   topic: measurementsTopic(device),

@@ -1,3 +1,6 @@
+/** @import { Latency } from './latencies.js' */
+/** @import { Period, Snapshot, Totals } from './meter.js' */
+
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
@@ -6,7 +9,7 @@ export const shown = (value) => (Math.abs(value) < 100 ? tenths : whole).format(
 
 /**
  * @param {string} subject what runs, such as `25/25 devices`
- * @param {import('./meter.js').Snapshot} now
+ * @param {Snapshot} now
  */
 export function statusText(subject, { perSecond, acknowledged, waiting, dropped, latency }) {
   const parts = [
@@ -21,7 +24,7 @@ export function statusText(subject, { perSecond, acknowledged, waiting, dropped,
   return parts.join(' · ');
 }
 
-/** @param {import('./meter.js').Totals} end */
+/** @param {Totals} end */
 export function summaryText({ seconds, made, acknowledged, dropped }) {
   const left = made.samples - acknowledged.samples - dropped.samples;
   return (
@@ -31,18 +34,18 @@ export function summaryText({ seconds, made, acknowledged, dropped }) {
   );
 }
 
-/** @param {import('./meter.js').Period} period */
+/** @param {Period} period */
 export const periodText = ({ seconds, messages, samples, latency }) =>
   `${shown(messages / seconds)} messages/s, ${shown(samples / seconds)} samples/s acknowledged: ${figures(latency)}`;
 
 /**
- * @param {import('./latencies.js').Latency} latency
+ * @param {Latency} latency
  * @param {string} from what it is counted from
  */
 export const latencyText = (latency, from) =>
   `${whole.format(latency.count)} messages acknowledged: ${figures(latency)}, each from ${from}`;
 
-/** @param {import('./latencies.js').Latency} latency */
+/** @param {Latency} latency */
 const figures = ({ p50, p90, p99, p999, max, mean }) =>
   Object.entries({ p50, p90, p99, 'p99.9': p999, max, mean })
     .map(([name, ms]) => `${name} ${ms === null ? '-' : shown(ms)}`)

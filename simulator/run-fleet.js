@@ -11,6 +11,16 @@ import { createRandom } from './random.js';
 import { shown, statusText } from './report.js';
 import { createDeadline, whenAborted } from './waits.js';
 
+/** @import { StatusLine } from '../common/status-line.js' */
+/** @import { DeviceFaults } from './faults/device-faults.js' */
+/** @import { FaultRates } from './faults/rates.js' */
+/** @import { Flags } from './flags.js' */
+/** @import { Fleet } from './fleet/fleet.js' */
+/** @import { Ledger } from './ledger/ledger.js' */
+/** @import { Meter } from './meter.js' */
+/** @import { Broker } from './mqtt/connection.js' */
+/** @import { StopSignal } from './stop-signal.js' */
+
 /** At a fixed rate nothing begins before all are connected: without a single connection in this time, none will come. */
 const FIRST_CONNECT_MS = 30_000;
 
@@ -21,13 +31,13 @@ const WORTH_SAYING_MS = 100;
  * What a run is given.
  *
  * @typedef {object} Run
- * @property {import('./flags.js').Flags} flags
- * @property {import('./mqtt/connection.js').Broker} broker
+ * @property {Flags} flags
+ * @property {Broker} broker
  * @property {number} seed
- * @property {import('./meter.js').Meter} meter
- * @property {import('./ledger/ledger.js').Ledger | null} ledger
- * @property {import('../common/status-line.js').StatusLine} statusLine
- * @property {import('./stop-signal.js').StopSignal} stopSignal
+ * @property {Meter} meter
+ * @property {Ledger | null} ledger
+ * @property {StatusLine} statusLine
+ * @property {StopSignal} stopSignal
  * @property {() => void} begin to be called when measuring begins: the duration counts from here
  * @property {(text: string) => void} say prints a line that stays
  */
@@ -67,7 +77,7 @@ export async function runFleet(run, startFirstConnect = () => createDeadline(FIR
 }
 
 /**
- * @param {import('./fleet/fleet.js').Fleet} fleet
+ * @param {Fleet} fleet
  * @param {Run} run
  * @param {ReturnType<typeof createDeadline>} firstConnect
  */
@@ -117,17 +127,17 @@ function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, say }, onT
   return { fleet, behindMs: () => behindMs() };
 }
 
-/** @param {import('./flags.js').Flags} flags @returns {number} whole ms between two samples of a sensor, as its birth says */
+/** @param {Flags} flags @returns {number} whole ms between two samples of a sensor, as its birth says */
 function intervalOf({ devices, rate, ...flags }) {
   if (rate === undefined) return Math.round(flags.interval);
   return Math.round(sampleIntervalMs({ devices, perSecond: rate, samples: samplesPerSensor(flags) }));
 }
 
 /**
- * @param {import('./faults/rates.js').FaultRates | undefined} rates
+ * @param {FaultRates | undefined} rates
  * @param {number} seed
  * @param {typeof ENCODERS[string]} encode
- * @returns {(device: string) => import('./faults/device-faults.js').DeviceFaults | null}
+ * @returns {(device: string) => DeviceFaults | null}
  */
 const faultsBy = (rates, seed, encode) => (device) =>
   rates ? createDeviceFaults({ rates, random: createRandom(seed, device, 'faults'), encode }) : null;

@@ -9,13 +9,17 @@ import { surveyFile } from './replay/survey.js';
 import { createTimeline } from './replay/timeline.js';
 import { statusText } from './report.js';
 
+/** @import { Skipped } from './replay/samples.js' */
+/** @import { Survey } from './replay/survey.js' */
+/** @import { Run } from './run-fleet.js' */
+
 /** A broker that was never reached in this time will not be. */
 const FIRST_CONNECT_MS = 30_000;
 
 /**
  * Publishes a CSV file as one device, until all of it is acknowledged.
  *
- * @param {import('./run-fleet.js').Run} run
+ * @param {Run} run
  * @throws {MillraceError} `usage` for a file that holds nothing to replay, `broker_away`
  */
 export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, say }) {
@@ -72,7 +76,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
 const tooFarBack = (path) =>
   `The first row of ${path} would be replayed before 1979; compress its times with a larger --speed.`;
 
-/** @param {{ path: string, survey: import('./replay/survey.js').Survey, device: string, format: string, timeline: (ts: number) => number, url: string }} plan */
+/** @param {{ path: string, survey: Survey, device: string, format: string, timeline: (ts: number) => number, url: string }} plan */
 function announcement({ path, survey, device, format, timeline, url }) {
   const from = new Date(timeline(survey.first)).toISOString();
   const to = new Date(timeline(survey.last)).toISOString();
@@ -85,7 +89,7 @@ function announcement({ path, survey, device, format, timeline, url }) {
   return lines;
 }
 
-/** @param {import('./replay/samples.js').Skipped} skipped @returns {string[]} */
+/** @param {Skipped} skipped @returns {string[]} */
 function skippedLines({ empty, unreadable, untimed, colliding }) {
   const lines = [];
   if (empty > 0) lines.push(`${empty} empty cells skipped`);

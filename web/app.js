@@ -9,6 +9,8 @@ import { routeOf } from './routes.js';
 import { useObservable, useParts } from './state/hooks.js';
 import { useView } from './state/use-view.js';
 
+/** @import { Route } from './routes.js' */
+
 /** The frame around every view, and the view that the address names. */
 export function App() {
   const { router, session, live } = useParts();
@@ -39,7 +41,7 @@ function View({ path }) {
   return html`<${Loaded} ...${routeOf(path)} />`;
 }
 
-/** @param {import('./routes.js').Route} route */
+/** @param {Route} route */
 function Loaded({ view, ...props }) {
   const Component = useView(view);
   return Component ? html`<${Component} ...${props} />` : html`<${Loading} />`;

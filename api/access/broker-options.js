@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 
+/** @import { Config } from '../../common/config.js' */
+
 const RECONNECT_MS = 1000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * What every connection of ours to the broker of MQTT_URL has in common.
  *
- * @param {import('../../common/settings.js').Config['mqtt']} mqtt
+ * @param {Config['mqtt']} mqtt
  * @param {number} keepAliveMs whole seconds
  */
 export const brokerOptions = (mqtt, keepAliveMs) => ({

@@ -1,5 +1,8 @@
 import { ipKeyGenerator } from 'express-rate-limit';
 
+/** @import { Server, Socket } from 'node:net' */
+/** @import { Metrics } from '../observability/metrics.js' */
+
 /**
  * Most connections that a server keeps, and of these most of which nothing is known yet.
  *
@@ -13,10 +16,10 @@ import { ipKeyGenerator } from 'express-rate-limit';
  * Bounds the connections of a server, with or without TLS: what is counted is TCP, so a handshake of TLS that is never
  * finished counts as well.
  *
- * @param {import('node:net').Server} server
+ * @param {Server} server
  * @param {'mqtt' | 'http'} listener for the metric
  * @param {Bounds} bounds
- * @param {import('../observability/metrics.js').Metrics} metrics
+ * @param {Metrics} metrics
  */
 export function boundConnections(server, listener, { connections, pending: most, withinMs }, metrics) {
   const refused = (/** @type {'crowded' | 'silent' | 'full'} */ reason, by = 1) =>
@@ -50,7 +53,7 @@ function createPendingConnections({ most, withinMs, onShut }) {
   /** @type {Map<string, Set<Pending>>} the oldest of each address first */
   const byAddress = new Map();
 
-  /** @param {import('node:net').Socket} socket @param {string} address @returns {Pending} */
+  /** @param {Socket} socket @param {string} address @returns {Pending} */
   function open(socket, address) {
     const name = nameOf(socket);
     const timer = withinMs === undefined ? undefined : setTimeout(() => pending.shut('silent'), withinMs);
@@ -84,7 +87,7 @@ function createPendingConnections({ most, withinMs, onShut }) {
   }
 
   return {
-    /** A connection that has said nothing yet, or nothing more. @param {import('node:net').Socket} socket */
+    /** A connection that has said nothing yet, or nothing more. @param {Socket} socket */
     enter(socket) {
       // One that is gone may still have its address, or none any more.
       if (socket.destroyed || socket.remoteAddress === undefined || all.has(nameOf(socket))) return;
@@ -92,7 +95,7 @@ function createPendingConnections({ most, withinMs, onShut }) {
       if (all.size > most) oldestOfMost()?.shut('crowded');
     },
 
-    /** It has said enough. @param {import('node:net').Socket} socket the same one, or that of TLS upon it */
+    /** It has said enough. @param {Socket} socket the same one, or that of TLS upon it */
     pass: (socket) => all.get(nameOf(socket))?.leave(),
 
     /** How many wait. */
@@ -102,5 +105,5 @@ function createPendingConnections({ most, withinMs, onShut }) {
   };
 }
 
-/** One connection is called so at both its ends, and so is what TLS makes of it. @param {import('node:net').Socket} socket */
+/** One connection is called so at both its ends, and so is what TLS makes of it. @param {Socket} socket */
 const nameOf = ({ remoteAddress, remotePort }) => `${remoteAddress} ${remotePort}`;

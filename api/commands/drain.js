@@ -6,6 +6,10 @@ import { connectPipeline } from '../ingest/connect.js';
 import { createSubscriber } from '../mqtt/external/index.js';
 import { unsubscribe } from '../mqtt/external/subscriptions.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Periods } from '../../common/periods.js' */
+
 /** How often it is looked whether the session is empty, in ms. */
 const LOOK_EVERY_MS = 100;
 
@@ -17,13 +21,13 @@ const SETTLE_MS = 2000;
  * An offline member of a shared subscription goes on getting its share, so its session must not be left behind.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {Config} parts.config
  * @param {string} parts.version
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} parts.end when this process has to end before
  * @param {(text: string) => void} parts.onStatus
  * @param {boolean} parts.orNone no session is as good as an empty one
- * @param {import('../../common/periods.js').Periods} [parts.periods]
+ * @param {Periods} [parts.periods]
  * @returns {Promise<number>} messages that it held
  * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`, `failed` when it was stopped: the session is kept
  */
@@ -107,7 +111,7 @@ export async function drainSession(parts) {
   );
 }
 
-/** @param {import('../../common/settings.js').Config['mqtt']} mqtt */
+/** @param {Config['mqtt']} mqtt */
 const noSession = ({ url, clientId }) =>
   new MillraceError(
     'no_session',

@@ -6,7 +6,9 @@ import { parseFlags } from '../../common/flags.js';
 import { roleStatements } from '../../schema/roles.js';
 import { makeRoles } from '../store/roles.js';
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @import { Flag } from '../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   'migrate-role': { type: 'text', help: 'the role of npm run migrate', fallback: 'millrace_migrate' },
   'migrate-password-file': { type: 'text', help: 'a file that holds its password' },

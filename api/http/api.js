@@ -4,29 +4,43 @@ import { API_ROUTES } from './routes/index.js';
 import { serve } from './serve.js';
 import { createStream } from './stream/index.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { Logger } from 'pino' */
+/** @import { Keeper } from '../access/credentials/credential-service.js' */
+/** @import { Access } from '../access/http/index.js' */
+/** @import { Reading } from '../history/reading/index.js' */
+/** @import { Retirement } from '../ingest/registry/retirement.js' */
+/** @import { Replay } from '../ingest/replay.js' */
+/** @import { Submit } from '../ingest/submission.js' */
+/** @import { Live } from '../live/index.js' */
+/** @import { InstallationStats } from '../live/installation-stats.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { Cursors } from './cursor.js' */
+
 /**
  * What routes are made of.
  *
  * @typedef {object} RouteParts
- * @property {import('../access/http/index.js').Access} access
- * @property {import('../store/index.js').Store} store
- * @property {import('../history/reading/index.js').Reading} reading
- * @property {import('./cursor.js').Cursors} cursors
- * @property {import('../ingest/submission.js').Submit} submit
- * @property {import('../ingest/replay.js').Replay} replay
- * @property {import('../ingest/registry/retirement.js').Retirement['retire']} retire
- * @property {import('../access/credentials/credential-service.js').Keeper} credentials
- * @property {import('../live/index.js').Live} live
+ * @property {Access} access
+ * @property {Store} store
+ * @property {Reading} reading
+ * @property {Cursors} cursors
+ * @property {Submit} submit
+ * @property {Replay} replay
+ * @property {Retirement['retire']} retire
+ * @property {Keeper} credentials
+ * @property {Live} live
  * @property {number} healMs what readers follow is read again so often
- * @property {import('../live/installation-stats.js').InstallationStats} stats
+ * @property {InstallationStats} stats
  * @property {typeof MOST_AT_ONCE} [mostAtOnce]
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
  * @property {number} maxClockSkewMs
  * @property {number} maxMessageBytes
  * @property {() => number} clock epoch ms
- * @property {import('pino').Logger} logger
- * @property {import('../observability/metrics.js').Metrics} metrics
+ * @property {Logger} logger
+ * @property {Metrics} metrics
  */
 
 /**
@@ -45,7 +59,7 @@ export function createApi(parts) {
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
-/** @type {import('express').RequestHandler} */
+/** @type {RequestHandler} */
 const noStore = (_req, res, next) => {
   res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
   next();

@@ -11,17 +11,25 @@ import { DOCUMENT_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
 import { serve, timed, unknown } from './serve.js';
 import { createStatic } from './static.js';
 
+/** @import { RequestHandler, Response } from 'express' */
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Access } from '../access/http/index.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Readiness } from '../observability/readiness.js' */
+/** @import { Api } from './api.js' */
+
 /**
  * What is served over HTTP: how this process is, and where it serves readers, the API and the dashboard.
  *
  * @param {object} parts
- * @param {import('./api.js').Api | null} parts.api null: this process serves no readers
- * @param {import('../observability/readiness.js').Readiness} parts.readiness
+ * @param {Api | null} parts.api null: this process serves no readers
+ * @param {Readiness} parts.readiness
  * @param {string} parts.version of this program
- * @param {import('../access/http/index.js').Access} parts.access
- * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} parts.settings
- * @param {import('pino').Logger} parts.logger
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {Access} parts.access
+ * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} parts.settings
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
  */
 export function createApp({ api, readiness, version, access, settings, logger, metrics }) {
   const app = express();
@@ -60,7 +68,7 @@ const ABSOLUTE = /^https?:\/\/([^/?#]+)/i;
  * Refuses a request without one valid host (RFC 9112, 3.2). The authority of an absolute request target replaces the header
  * `Host` (3.2.2), so every later step reads the host of the request in `req.headers.host`.
  *
- * @type {import('express').RequestHandler}
+ * @type {RequestHandler}
  */
 const demandHost = (req, res, next) => {
   const hosts = req.headersDistinct['host'] ?? [];
@@ -80,15 +88,15 @@ const demandHost = (req, res, next) => {
 /** `OPTIONS *` has no path and no authority. @param {string} target */
 const isOriginForm = (target) => target.startsWith('/') || target === '*';
 
-/** @param {import('express').Response} res @param {string} detail */
+/** @param {Response} res @param {string} detail */
 const refuse = (res, detail) => sendProblem(res, new MillraceError('bad_request', detail));
 
 /**
  * On loopback only loopback names are served: a page of somewhere else, whose name was made to point here (DNS
  * rebinding), is not.
  *
- * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls'>} settings
- * @returns {import('express').RequestHandler}
+ * @param {Pick<Config['http'], 'host' | 'tls'>} settings
+ * @returns {RequestHandler}
  */
 const hostGuard = (settings) => (req, res, next) => {
   if (!isLoopback(settings.host)) return next();
@@ -105,7 +113,7 @@ const GIVEN = /^[\w.:+/=@-]{1,128}$/;
  * Gives each request a name by which its answer and the lines of the log about it are found: that of `X-Request-Id`,
  * where a proxy or a client has given it one, or else a new one. It goes back in the same header, and in problems.
  *
- * @type {import('express').RequestHandler}
+ * @type {RequestHandler}
  */
 const requestId = (req, res, next) => {
   const given = req.get('X-Request-Id') ?? '';

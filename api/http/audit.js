@@ -1,8 +1,11 @@
+/** @import { Response } from 'express' */
+/** @import { Logger } from 'pino' */
+
 /**
  * Writes down what an administrator has done: a line each, whatever else the log sums up, and never a secret.
  *
- * @param {import('pino').Logger} logger
- * @param {import('express').Response} res of the request that asked for it
+ * @param {Logger} logger
+ * @param {Response} res of the request that asked for it
  * @param {string} act in words
  * @param {string} whom it was done to
  */

@@ -1,5 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { Request, Response } from 'express' */
+
 /** After an answer that did not wait for the whole body, the rest may still come for this long, in ms. */
 const LINGER_MS = 2000;
 
@@ -7,8 +9,8 @@ const LINGER_MS = 2000;
  * The body of a request: not read before somebody asks for it, and never more of it kept than is allowed. How long it
  * may take is the server's business (`requestTimeout`).
  *
- * @param {import('express').Request} req
- * @param {import('express').Response} res
+ * @param {Request} req
+ * @param {Response} res
  * @param {number} most bytes
  * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: how many it has at most;
  *   `signal` aborts when the sender goes away
@@ -30,7 +32,7 @@ export function bodyOf(req, res, most) {
   };
 }
 
-/** @param {import('express').Request} req @param {number} most @returns {Promise<Buffer>} */
+/** @param {Request} req @param {number} most @returns {Promise<Buffer>} */
 function readBody(req, most) {
   return new Promise((resolve, reject) => {
     /** @type {Buffer[]} */
@@ -54,8 +56,8 @@ function readBody(req, most) {
  * Somebody who is answered before the end of his body gets a moment to notice: a connection that is closed while he
  * still sends would take the answer with it. What comes meanwhile is passed over.
  *
- * @param {import('express').Request} req
- * @param {import('express').Response} res
+ * @param {Request} req
+ * @param {Response} res
  */
 function closeUnread(req, res) {
   res.once('finish', () => {

@@ -1,7 +1,9 @@
+/** @import { Response } from 'express' */
+
 /**
  * Does something for a client for as long as he is there: when he goes away, `signal` aborts, and that is all.
  *
- * @param {import('express').Response} res
+ * @param {Response} res
  * @param {(signal: AbortSignal) => Promise<void>} work
  */
 export async function whileThere(res, work) {

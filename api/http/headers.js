@@ -2,12 +2,14 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 
+/** @import { RequestHandler } from 'express' */
+
 /**
  * What every answer says to browsers. Nothing of ours but its pages is meant to be shown, and these bring a policy of
  * their own, which goes before this one. No answer has an `Access-Control-` header: pages of other origins read nothing.
  *
  * @param {{ encrypted: boolean }} options whether this server itself speaks TLS: what ends it elsewhere speaks for itself
- * @returns {import('express').RequestHandler}
+ * @returns {RequestHandler}
  */
 export const safeHeaders = ({ encrypted }) =>
   helmet({

@@ -1,13 +1,22 @@
 import { formatTime } from '../../common/times.js';
 import { isSilent } from '../observability/heartbeat.js';
 
+/** @import { LiveItem } from '../live/messages.js' */
+/** @import { Beat } from '../observability/heartbeat.js' */
+/** @import { LatestRow } from '../store/devices/latest-rows.js' */
+/** @import { DeviceEvent } from '../store/events.js' */
+/** @import { DatabaseNode } from '../store/index.js' */
+/** @import { ProcessRow } from '../store/processes.js' */
+/** @import { DeviceRow, SensorRow } from '../store/registry/rows.js' */
+/** @import { FleetCount } from './routes/fleet.js' */
+
 /** A device that never sent a status counts as online when it was heard of within this time, in ms. */
 const HEARD_WITHIN_MS = 300_000;
 
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
-/** @param {import('../store/devices/index.js').LatestRow} row @returns {import('../live/messages.js').LiveItem} */
+/** @param {LatestRow} row @returns {LiveItem} */
 export const latestItem = (row) => ({
   device_id: row.deviceId,
   sensor_id: row.id,
@@ -20,7 +29,7 @@ export const latestItem = (row) => ({
   value: row.value,
 });
 
-/** @param {import('../store/registry/rows.js').SensorRow} row */
+/** @param {SensorRow} row */
 export const sensorItem = (row) => ({
   sensor_id: row.id,
   name: row.name,
@@ -31,14 +40,14 @@ export const sensorItem = (row) => ({
   value: row.value,
 });
 
-/** @param {import('../store/events.js').DeviceEvent} event */
+/** @param {DeviceEvent} event */
 export const eventItem = ({ ts, kind }) => ({ ts: formatTime(ts), kind });
 
-/** @param {Pick<import('../store/registry/rows.js').DeviceRow, 'state' | 'lastSeen'>} row @param {number} now epoch ms */
+/** @param {Pick<DeviceRow, 'state' | 'lastSeen'>} row @param {number} now epoch ms */
 export const isOnline = ({ state, lastSeen }, now) =>
   state === null ? lastSeen !== null && now - lastSeen < HEARD_WITHIN_MS : state === 'online';
 
-/** @param {import('../store/registry/rows.js').DeviceRow & { id: string }} row @param {number} now epoch ms */
+/** @param {DeviceRow & { id: string }} row @param {number} now epoch ms */
 export const deviceItem = (row, now) => ({
   device_id: row.id,
   name: row.name,
@@ -47,7 +56,7 @@ export const deviceItem = (row, now) => ({
   last_seen: optionalTime(row.lastSeen),
 });
 
-/** @param {import('./routes/fleet.js').FleetCount} count */
+/** @param {FleetCount} count */
 export const fleetItem = ({ devices, sensors, types, sites }) => ({
   devices,
   sensors,
@@ -55,13 +64,13 @@ export const fleetItem = ({ devices, sensors, types, sites }) => ({
   by_site: Object.fromEntries(sites),
 });
 
-/** @param {import('../store/index.js').DatabaseNode} node */
+/** @param {DatabaseNode} node */
 export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center: dataCenter, up });
 
-/** @param {import('../store/processes.js').ProcessRow} row @param {number} now epoch ms */
+/** @param {ProcessRow} row @param {number} now epoch ms */
 export function processItem(row, now) {
   const { clientId, role, version, startedAt, seenAt, vitals } = row;
-  /** @type {import('../observability/heartbeat.js').Beat} */
+  /** @type {Beat} */
   const { window, window_most, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
   return {
     client_id: clientId,

@@ -4,6 +4,11 @@ import { parseTime } from '../../common/times.js';
 import { identifyDevice, identifySensor, isName } from '../../schema/ids.js';
 import { DAY_MS } from '../../schema/rules.js';
 
+/** @import { Request } from 'express' */
+/** @import { ZodObject, ZodRawShape, core } from 'zod' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { RouteParts } from './api.js' */
+
 /** A whole number in digits alone: `Number` would also take "1e2", " 5" and "0x10". */
 const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
   z
@@ -57,10 +62,10 @@ export const fields = {
 /**
  * Reads a query string; what is unknown, repeated or out of range is refused by name, all at once.
  *
- * @template {import('zod').ZodRawShape} S
- * @param {import('express').Request} req
+ * @template {ZodRawShape} S
+ * @param {Request} req
  * @param {S} shape
- * @returns {import('zod').infer<import('zod').ZodObject<S>>}
+ * @returns {z.infer<ZodObject<S>>}
  * @throws {MillraceError} `bad_parameter`
  */
 export function readQuery(req, shape) {
@@ -87,17 +92,17 @@ function checkEncoding(url) {
   }
 }
 
-/** @param {import('zod').core.$ZodIssue} issue */
+/** @param {core.$ZodIssue} issue */
 const reasonOf = (issue) => (issue.code === 'invalid_type' ? 'given once, as a text' : issue.message);
 
-/** @param {string} text from the path or a filter @returns {import('../../schema/ids.js').Identity} @throws {MillraceError} `bad_id` */
+/** @param {string} text from the path or a filter @returns {Identity} @throws {MillraceError} `bad_id` */
 export function parseDevice(text) {
   const device = identifyDevice(text);
   if (!device) throw new MillraceError('bad_id', BAD_ID);
   return device;
 }
 
-/** @param {string} deviceId @param {string} text @returns {import('../../schema/ids.js').Identity} @throws {MillraceError} `bad_id` */
+/** @param {string} deviceId @param {string} text @returns {Identity} @throws {MillraceError} `bad_id` */
 export function parseSensor(deviceId, text) {
   const sensor = identifySensor(deviceId, text);
   if (!sensor) throw new MillraceError('bad_id', BAD_ID);
@@ -112,7 +117,7 @@ const BAD_ID =
  * far ahead has measured.
  *
  * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
- * @param {Pick<import('./api.js').RouteParts, 'clock' | 'historyDays' | 'maxClockSkewMs'>} parts
+ * @param {Pick<RouteParts, 'clock' | 'historyDays' | 'maxClockSkewMs'>} parts
  * @returns {{ from: number, to: number }} epoch ms, half-open; empty where `from` is not before `to`
  * @throws {MillraceError} `bad_range`
  */

@@ -1,6 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { ErrorRequestHandler, Response } from 'express' */
+/** @import { Logger } from 'pino' */
+
 /**
  * An error as a problem document (RFC 9457). Nothing from inside, such as a stack, CQL or a host, is in it.
  *
@@ -23,14 +26,14 @@ export function problemDocument(error, requestId) {
   });
 }
 
-/** @param {import('express').Response} res @param {MillraceError} error */
+/** @param {Response} res @param {MillraceError} error */
 export const sendProblem = (res, error) =>
   res
     .status(error.status)
     .type('application/problem+json')
     .send(problemDocument(error, res.locals['requestId']));
 
-/** @param {import('pino').Logger} logger @returns {import('express').ErrorRequestHandler} */
+/** @param {Logger} logger @returns {ErrorRequestHandler} */
 export const problemHandler = (logger) => (error, req, res, next) => {
   const request = { requestId: res.locals['requestId'], method: req.method, path: req.path };
   if (res.headersSent) {

@@ -1,13 +1,19 @@
 import { MillraceError } from '../../common/errors.js';
 import { sendProblem } from './problems.js';
 
+/** @import { IRouter, RequestHandler } from 'express' */
+/** @import { Access } from '../access/http/index.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Operation } from './contract/operation.js' */
+/** @import { RouteOf } from './routes/index.js' */
+
 /**
  * Serves routes to who has their scope, HEAD with GET, and answers every other method at their addresses as it should be answered, and who
  * takes nothing of what is served there.
  *
- * @template {{ access: import('../access/http/index.js').Access }} P
- * @param {import('express').IRouter} router
- * @param {Array<import('./routes/index.js').RouteOf<P>>} routes
+ * @template {{ access: Access }} P
+ * @param {IRouter} router
+ * @param {Array<RouteOf<P>>} routes
  * @param {P} parts what they are made of
  */
 export function serve(router, routes, parts) {
@@ -27,7 +33,7 @@ export function serve(router, routes, parts) {
   }
 }
 
-/** @param {string[]} served @returns {import('express').RequestHandler} */
+/** @param {string[]} served @returns {RequestHandler} */
 function allowOnly(served) {
   const methods = served.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   const says = `Only ${LIST.format(methods)} ${methods.length > 1 ? 'are' : 'is'} served here.`;
@@ -40,8 +46,8 @@ function allowOnly(served) {
 /**
  * Refuses who takes none of the media types that a route answers with, before it does anything.
  *
- * @param {import('./contract/operation.js').Operation} operation
- * @returns {import('express').RequestHandler}
+ * @param {Operation} operation
+ * @returns {RequestHandler}
  */
 function acceptable({ answers }) {
   const types = [...new Set(Object.values(answers).flatMap((content) => Object.keys(content)))];
@@ -62,14 +68,14 @@ const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
 /**
  * @param {string} route
  * @param {string} [method] default: that of the request
- * @returns {import('express').RequestHandler}
+ * @returns {RequestHandler}
  */
 const named = (route, method) => (req, res, next) => {
   Object.assign(res.locals, { route, method: method ?? req.method });
   next();
 };
 
-/** @type {import('express').RequestHandler} */
+/** @type {RequestHandler} */
 export const unknown = () => {
   throw new MillraceError('not_found', 'Nothing is served at this address.');
 };
@@ -79,8 +85,8 @@ export const unknown = () => {
  * would not do: it loses the part before a router as soon as a handler fails. The dashboard's files are `other`, and so is
  * a method that a route does not serve: there are dozens that anybody may send.
  *
- * @param {import('../observability/metrics.js').Metrics} metrics
- * @returns {import('express').RequestHandler}
+ * @param {Metrics} metrics
+ * @returns {RequestHandler}
  */
 export const timed = (metrics) => (req, res, next) => {
   const end = metrics.httpSeconds.startTimer();

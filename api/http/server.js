@@ -7,6 +7,14 @@ import { socketsOf } from '../access/tls/index.js';
 import { safeHeaderLines } from './headers.js';
 import { problemDocument } from './problems.js';
 
+/** @import { RequestListener, ServerResponse } from 'node:http' */
+/** @import { Server, Socket } from 'node:net' */
+/** @import { Duplex } from 'node:stream' */
+/** @import { ErrorCode } from '../../common/errors.js' */
+/** @import { Bounds, PendingConnections } from '../access/connection-limits.js' */
+/** @import { OwnCertificate } from '../access/tls/own-certificate.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+
 /** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
 const MOST_HEADER_BYTES = 200 * 1024;
 
@@ -22,7 +30,7 @@ const KEEP_ALIVE_MS = 65_000;
 /**
  * Connections, and of these those on which no request is under way: each may hold a header of `MOST_HEADER_BYTES`.
  *
- * @type {import('../access/connection-limits.js').Bounds}
+ * @type {Bounds}
  */
 export const BOUNDS = { connections: 10_000, pending: 1024 };
 
@@ -30,15 +38,15 @@ export const BOUNDS = { connections: 10_000, pending: 1024 };
  * The HTTP server of an app.
  *
  * @param {object} parts
- * @param {import('node:http').RequestListener} parts.app
+ * @param {RequestListener} parts.app
  * @param {string} parts.host
  * @param {number} parts.port
- * @param {import('../access/tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
+ * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
  * @param {() => void} parts.stopStreams
  * @param {number} parts.requestMs within which a request must have arrived, with its body
  * @param {number} parts.stallMs an answer of which nothing is taken for so long is given up
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
- * @param {import('../access/connection-limits.js').Bounds} [parts.bounds]
+ * @param {Metrics} parts.metrics
+ * @param {Bounds} [parts.bounds]
  */
 export function createHttpServer(parts) {
   const { app, host, port, tls = null, stopStreams, requestMs, stallMs, metrics, bounds = BOUNDS } = parts;
@@ -102,7 +110,7 @@ export function createHttpServer(parts) {
 /**
  * Does something every now and then while a server listens.
  *
- * @param {import('node:net').Server} server
+ * @param {Server} server
  * @param {() => void} look
  * @param {number} everyMs
  */
@@ -122,14 +130,14 @@ function lookAfter(server, look, everyMs) {
  * a second one that waits the connection ends, since thousands fit in one piece; who sends without waiting has to bear that
  * (RFC 9112, 9.3.2).
  *
- * @param {import('node:http').RequestListener} app
- * @returns {import('node:http').RequestListener}
+ * @param {RequestListener} app
+ * @returns {RequestListener}
  */
 function oneAtATime(app) {
-  /** @type {WeakMap<import('node:net').Socket, { next?: () => void }>} those with a request under way */
+  /** @type {WeakMap<Socket, { next?: () => void }>} those with a request under way */
   const busy = new WeakMap();
 
-  /** @type {import('node:http').RequestListener} */
+  /** @type {RequestListener} */
   function serve(req, res) {
     const { socket } = req;
     /** @type {{ next?: () => void }} */
@@ -154,14 +162,14 @@ function oneAtATime(app) {
 /** Who is told that his request is no good may still be sending it, and has this long to hear it, in ms. */
 const LINGER_MS = 2000;
 
-/** @type {Record<string, import('../../common/errors.js').ErrorCode>} by Node's code */
+/** @type {Record<string, ErrorCode>} by Node's code */
 const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TIMEOUT: 'too_slow' };
 
 /**
  * What is no HTTP never reaches the app; it is answered as problems are, and the connection ends.
  *
  * @param {{ encrypted: boolean }} options
- * @returns {(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex) => void} for `clientError`
+ * @returns {(error: NodeJS.ErrnoException, socket: Duplex) => void} for `clientError`
  */
 function refusing(options) {
   const headers = [
@@ -198,16 +206,16 @@ export const PIECE_BYTES = 2 * 1024 * 1024;
  * timeout would not do: each byte that he sends begins it anew.
  *
  * @param {object} parts
- * @param {import('../access/connection-limits.js').PendingConnections} parts.pending
+ * @param {PendingConnections} parts.pending
  * @param {number} parts.stallMs an answer of which no part is taken for so long is given up
  * @param {() => number} [parts.elapsed] ms of a clock that never goes back
  */
 export function createAnswers({ pending, stallMs, elapsed = () => performance.now() }) {
-  /** @type {Map<import('node:http').ServerResponse, { socket: import('node:net').Socket, taken: number, since: number }>} */
+  /** @type {Map<ServerResponse, { socket: Socket, taken: number, since: number }>} */
   const underWay = new Map();
 
   return {
-    /** @param {import('node:http').ServerResponse} res whose turn it is on its connection */
+    /** @param {ServerResponse} res whose turn it is on its connection */
     begin(res) {
       const { socket } = res.req;
       pending.pass(socket);

@@ -1,11 +1,14 @@
 import { MillraceError, refusalText } from '../../common/errors.js';
 
+/** @import { Response } from 'express' */
+/** @import { IngestResult } from '../ingest/ingest-result.js' */
+
 /**
  * Answers whoever sent measurements, or had them replayed: 200 when all are stored, else a problem that says which
  * are not. A message that was refused as a whole is a problem of that code.
  *
- * @param {import('express').Response} res
- * @param {import('../ingest/ingest-result.js').IngestResult} told
+ * @param {Response} res
+ * @param {IngestResult} told
  * @throws {MillraceError} `refused`, or the code of the whole
  */
 export function answerTold(res, { accepted, refused }) {

@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** @import { Check } from '../observability/readiness.js' */
+
 /**
  * The acknowledgements that one connection is owed. They go out in the order in which the messages came (MQTT 3.1.1,
  * 4.6.0-2; MQTT 5, 4.6.0-2), however their commits overtake each other; one that is never given holds back all behind it.
@@ -90,7 +92,7 @@ export function createProgress({ answeredAt, clock = () => performance.now() }) 
 
     /**
      * @param {number} mostWaitMs a message that is unsettled for longer is a sign of trouble
-     * @returns {import('../observability/readiness.js').Check}
+     * @returns {Check}
      */
     check(mostWaitMs) {
       const [oldest] = unsettled.values();

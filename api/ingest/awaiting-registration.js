@@ -1,3 +1,5 @@
+/** @import { Message } from './pipeline.js' */
+
 /** Messages of unknown devices that are remembered, for how long, in ms, and how large each may be, in bytes. */
 const MOST = 1000;
 const FOR_MS = 60_000;
@@ -10,7 +12,7 @@ const LARGEST_BYTES = 16_384;
  * @param {{ clock: () => number }} parts
  */
 export function createStrays({ clock }) {
-  /** @type {Array<{ device: string, at: number, message: import('./pipeline.js').Message }>} oldest first */
+  /** @type {Array<{ device: string, at: number, message: Message }>} oldest first */
   let waiting = [];
 
   const forgetOld = () => {
@@ -19,14 +21,14 @@ export function createStrays({ clock }) {
   };
 
   return {
-    /** @param {string} device id @param {import('./pipeline.js').Message} message */
+    /** @param {string} device id @param {Message} message */
     remember(device, message) {
       forgetOld();
       if (message.payload.length > LARGEST_BYTES) return;
       waiting.push({ device, at: clock(), message });
       if (waiting.length > MOST) waiting.shift();
     },
-    /** @param {string} device id @returns {import('./pipeline.js').Message[]} in order of arrival */
+    /** @param {string} device id @returns {Message[]} in order of arrival */
     take(device) {
       forgetOld();
       const its = waiting.filter((stray) => stray.device === device);

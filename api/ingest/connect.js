@@ -6,20 +6,30 @@ import { noticeGuard } from '../store/security-check.js';
 import { createPermits, createWindow } from './backpressure/window.js';
 import { createIngest } from './index.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { TrustedClock } from '../store/clock-guard.js' */
+/** @import { DatabaseNode } from '../store/index.js' */
+/** @import { Permits } from './backpressure/window.js' */
+/** @import { Ingest, Publish } from './index.js' */
+/** @import { Send } from './pipeline.js' */
+
 /**
  * What every process has: the database, and the way into it through a window that follows what it can take.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {Config} parts.config
  * @param {string} parts.version
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  * @param {() => number} [parts.clock] epoch ms
- * @param {import('./pipeline.js').Send} [parts.send] publishes to devices; default: nobody listens
- * @param {import('./index.js').Publish} [parts.publish] tells readers; default: nobody listens
+ * @param {Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {Publish} [parts.publish] tells readers; default: nobody listens
  * @param {() => number} [parts.readers] how many follow the stream; default: this process has none
  * @param {typeof connectStore} [parts.openStore]
  * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
- * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
 export async function connectPipeline(parts) {
   const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = parts;
@@ -79,15 +89,15 @@ export async function connectPipeline(parts) {
 /**
  * What Prometheus is told of the way into the database as it is when it asks.
  *
- * @param {import('../observability/metrics.js').Metrics} metrics
+ * @param {Metrics} metrics
  * @param {object} parts
- * @param {import('./backpressure/window.js').Permits} parts.permits
+ * @param {Permits} parts.permits
  * @param {() => number} parts.waiting
- * @param {ReturnType<typeof import('./backpressure/window.js').createWindow>} parts.window
+ * @param {ReturnType<typeof createWindow>} parts.window
  * @param {number} parts.windowMost `INGEST_MAX_IN_FLIGHT`
- * @param {import('./index.js').Ingest} parts.ingest
- * @param {import('../store/clock-guard.js').TrustedClock} parts.trustedClock
- * @param {() => import('../store/index.js').DatabaseNode[]} parts.nodes
+ * @param {Ingest} parts.ingest
+ * @param {TrustedClock} parts.trustedClock
+ * @param {() => DatabaseNode[]} parts.nodes
  */
 function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest, trustedClock, nodes }) {
   const { gauge, states } = metrics;

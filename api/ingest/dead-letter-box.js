@@ -3,16 +3,23 @@ import { MillraceError } from '../../common/errors.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { bucketOf } from '../../schema/rules.js';
 
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.js' */
+/** @import { Patience } from '../store/retry.js' */
+/** @import { Message } from './pipeline.js' */
+/** @import { RefusalNotices } from './refusal-notices.js' */
+/** @import { Registry } from './registry/index.js' */
+
 /**
  * Puts aside what was refused: one letter a message, however many of its measurements are bad; beyond a device's quota
  * one letter a minute that only counts.
  *
  * @param {object} parts
- * @param {import('../store/dead-letters/writes.js').DeadLetterWrites} parts.store
- * @param {import('./registry/index.js').Registry} parts.registry
- * @param {import('../store/retry.js').Patience} parts.patience
- * @param {import('./refusal-notices.js').RefusalNotices} parts.notices
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {DeadLetterWrites} parts.store
+ * @param {Registry} parts.registry
+ * @param {Patience} parts.patience
+ * @param {RefusalNotices} parts.notices
+ * @param {Metrics} parts.metrics
  * @param {DeadLetterQuota} [parts.quota]
  */
 export function createDeadLetterBox(parts) {
@@ -27,7 +34,7 @@ export function createDeadLetterBox(parts) {
     return identity && registry.cache.peek(identity.id) ? identity.id : null;
   }
 
-  /** @param {import('../store/dead-letters/writes.js').DeadLetter} letter */
+  /** @param {DeadLetter} letter */
   async function write(letter) {
     try {
       await patience.persist(() => store.write(letter));
@@ -40,9 +47,9 @@ export function createDeadLetterBox(parts) {
 
   return {
     /**
-     * @param {import('./pipeline.js').Message} message
+     * @param {Message} message
      * @param {string} device as the topic has it
-     * @param {import('../store/dead-letters/writes.js').Refusals} refused
+     * @param {Refusals} refused
      * @returns {Promise<void>} settles when the letter is committed
      */
     async put({ topic, contentType, payload, receivedAt }, device, refused) {
@@ -70,7 +77,7 @@ export function createDeadLetterBox(parts) {
 
 /** @typedef {ReturnType<typeof createDeadLetterBox>} DeadLetterBox */
 
-/** @param {import('../store/dead-letters/writes.js').Refusals} refused @returns {Record<string, number>} */
+/** @param {Refusals} refused @returns {Record<string, number>} */
 function countCodes(refused) {
   /** @type {Record<string, number>} */
   const counts = {};

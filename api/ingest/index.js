@@ -17,6 +17,15 @@ import { createReplay } from './replay.js';
 import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
 import { createSubmission } from './submission.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Vitals } from '../observability/process-stats.js' */
+/** @import { TrustedClock } from '../store/clock-guard.js' */
+/** @import { Store } from '../store/index.js' */
+/** @import { Send } from './pipeline.js' */
+/** @import { Device, Sensor } from './registry/cache.js' */
+
 /** A database that took nothing for this long is away, in ms; less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
 
@@ -27,23 +36,23 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * Told of committed newer values.
  *
  * @callback Publish
- * @param {import('./registry/cache.js').Device} device
- * @param {import('./registry/cache.js').Sensor[]} changed
+ * @param {Device} device
+ * @param {Sensor[]} changed
  */
 
 /**
  * The way from a message to its acknowledgement.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
- * @param {import('../store/index.js').Store} parts.store
- * @param {import('./pipeline.js').Send} [parts.send] publishes to devices; default: nobody listens
+ * @param {Config} parts.config
+ * @param {Store} parts.store
+ * @param {Send} [parts.send] publishes to devices; default: nobody listens
  * @param {Publish} [parts.publish] tells readers; default: nobody listens
  * @param {() => number} parts.clock epoch ms
- * @param {import('../store/clock-guard.js').TrustedClock} parts.trustedClock the same, held against the database's
- * @param {import('pino').Logger} parts.logger
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
- * @param {import('../observability/process-stats.js').Vitals} parts.vitals
+ * @param {TrustedClock} parts.trustedClock the same, held against the database's
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
+ * @param {Vitals} parts.vitals
  */
 export function createIngest(parts) {
   const { config, store, send = () => {}, publish = () => {}, clock, trustedClock } = parts;

@@ -1,18 +1,21 @@
 import { MillraceError } from '../../common/errors.js';
 import { refusalOf } from './decode/refusals.js';
 
+/** @import { Refusals } from '../store/dead-letters/writes.js' */
+/** @import { MessageBatch } from './decode/message-batch.js' */
+
 /**
  * What became of measurements for somebody who waits for the answer: what was refused is told, and no dead letter.
  *
  * @typedef {object} IngestResult
  * @property {number} accepted measurements that are committed
- * @property {import('../store/dead-letters/writes.js').Refusals} refused
+ * @property {Refusals} refused
  */
 
 /** What says nothing of the measurements, so refuses none. */
 const NOT_OF_THE_MESSAGE = new Set(['unavailable', 'not_replayable']);
 
-/** @param {import('./decode/message-batch.js').MessageBatch} batch whose good measurements are committed @returns {IngestResult} */
+/** @param {MessageBatch} batch whose good measurements are committed @returns {IngestResult} */
 export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
 
 /**

@@ -2,8 +2,11 @@ import { someAtOnce } from '../../common/some-at-once.js';
 import { packSamples } from '../../schema/packed/pack.js';
 import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../../schema/rules.js';
 
-/** @typedef {import('../store/measurements/writes.js').Hour} Hour */
-/** @typedef {import('../store/history/writes.js').PackedHour} PackedHour */
+/** @import { LateDayStore } from '../store/history/progress.js' */
+/** @import { SensorBytes } from '../store/history/reads.js' */
+/** @import { HistoryWrites, PackedHour } from '../store/history/writes.js' */
+/** @import { Hour } from '../store/measurements/writes.js' */
+/** @import { Patience } from '../store/retry.js' */
 
 /** Sensors of one message whose late samples are written at once. */
 const SENSORS_AT_ONCE = 16;
@@ -15,13 +18,13 @@ const SENSORS_AT_ONCE = 16;
  * not matter: the batches have the samples already, and a packer that finds the mark reads them.
  *
  * @param {object} parts
- * @param {import('../store/history/writes.js').HistoryWrites} parts.store
- * @param {import('../store/retry.js').Patience} parts.patience
+ * @param {HistoryWrites} parts.store
+ * @param {Patience} parts.patience
  * @param {LateDayNotes} parts.days
  * @param {(samples: number) => void} parts.onLate
  */
 export function createLateWriter({ store, patience, days, onLate }) {
-  /** @param {import('../store/history/reads.js').SensorBytes} key @param {PackedHour[]} hours @param {number} at */
+  /** @param {SensorBytes} key @param {PackedHour[]} hours @param {number} at */
   async function writeSensor(key, hours, at) {
     for (const rows of partitions(hours, dayOf)) {
       await patience.persist(() => store.writeSamples(key, rows));
@@ -85,8 +88,8 @@ const MOST_REMEMBERED = 100_000;
  * for them again, and reading them would cost as much as before, for ever. Once an hour for each device and day.
  *
  * @param {object} parts
- * @param {import('../store/history/progress.js').LateDayStore} parts.store
- * @param {import('../store/retry.js').Patience} parts.patience
+ * @param {LateDayStore} parts.store
+ * @param {Patience} parts.patience
  */
 export function createLateDayNotes({ store, patience }) {
   let hour = 0;

@@ -2,10 +2,11 @@ import { MillraceError } from '../../common/errors.js';
 import { greaterValue } from '../../schema/packed/series.js';
 import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
 
-/** @typedef {import('../store/latest.js').LatestUpdate} LatestUpdate */
-/** @typedef {import('../store/latest.js').Newest} Newest */
-/** @typedef {import('./registry/cache.js').Device} Device */
-/** @typedef {import('./registry/cache.js').Sensor} Sensor */
+/** @import { Logger } from 'pino' */
+/** @import { Latest, LatestUpdate, Newest } from '../store/latest.js' */
+/** @import { RegistryStore } from '../store/registry/index.js' */
+/** @import { Patience } from '../store/retry.js' */
+/** @import { Device, Sensor } from './registry/cache.js' */
 
 /** The newest sample of a sensor in a message. @typedef {Newest & { sensor: Sensor }} SensorNewest */
 
@@ -13,9 +14,9 @@ import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
  * Keeps `latest`: only a value that is newer than what is known to be committed is written, in group commits.
  *
  * @param {object} parts
- * @param {import('../store/latest.js').Latest} parts.store
- * @param {import('../store/retry.js').Patience} parts.patience
- * @param {import('pino').Logger} parts.logger
+ * @param {Latest} parts.store
+ * @param {Patience} parts.patience
+ * @param {Logger} parts.logger
  */
 export function createLatestWriter({ store, patience, logger }) {
   /** @param {number} group @param {() => LatestUpdate[]} take @param {() => number} entries */
@@ -106,8 +107,8 @@ export const LAST_SEEN_EVERY_MS = 60_000;
  * table.
  *
  * @param {object} parts
- * @param {import('../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../store/retry.js').Patience} parts.patience
+ * @param {RegistryStore} parts.store
+ * @param {Patience} parts.patience
  */
 export function createLastSeen({ store, patience }) {
   const groups = createGroupCommit({
@@ -118,7 +119,7 @@ export function createLastSeen({ store, patience }) {
 
   return {
     /**
-     * @param {import('./registry/cache.js').Device} device
+     * @param {Device} device
      * @param {number} at epoch ms of the receipt
      * @returns {Promise<void> | undefined} undefined: it was written less than a minute ago
      */

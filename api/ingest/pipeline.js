@@ -7,13 +7,30 @@ import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
 
-/** @typedef {import('../../common/errors.js').Refusal} Refusal */
-/** @typedef {import('../../schema/ids.js').Identity} Identity */
-/** @typedef {import('./decode/message-batch.js').MessageBatch} MessageBatch */
-/** @typedef {import('./registry/cache.js').Device} Device */
-/** @typedef {import('./registry/cache.js').Sensor} Sensor */
-/** @typedef {import('./sample-writer.js').Series} Series */
-/** @typedef {import('../../schema/topics.js').Topic} Topic */
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Refusal } from '../../common/errors.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Topic } from '../../schema/topics.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Vitals } from '../observability/process-stats.js' */
+/** @import { TrustedClock } from '../store/clock-guard.js' */
+/** @import { Patience } from '../store/retry.js' */
+/** @import { Progress } from './acknowledgements.js' */
+/** @import { Strays } from './awaiting-registration.js' */
+/** @import { ByteBudget } from './backpressure/byte-budget.js' */
+/** @import { DeviceQueue } from './backpressure/queue.js' */
+/** @import { DeadLetterBox } from './dead-letter-box.js' */
+/** @import { MessageDecoder } from './decode/index.js' */
+/** @import { MessageBatch, SensorSamples } from './decode/message-batch.js' */
+/** @import { Handlers, Kept } from './handlers/index.js' */
+/** @import { Publish } from './index.js' */
+/** @import { IngestResult } from './ingest-result.js' */
+/** @import { LastSeen, LatestWriter } from './latest-writer.js' */
+/** @import { RefusalNotices } from './refusal-notices.js' */
+/** @import { Device, Sensor } from './registry/cache.js' */
+/** @import { Registry } from './registry/index.js' */
+/** @import { SampleWriter, Series, WritePlan } from './sample-writer.js' */
 
 /**
  * Publishes to devices with QoS 0. Does nothing while no broker is connected.
@@ -78,27 +95,27 @@ export class IngestPipeline {
 
   /**
    * @param {object} context
-   * @param {import('../../common/settings.js').Config} context.config
+   * @param {Config} context.config
    * @param {() => number} context.clock epoch ms
-   * @param {import('pino').Logger} context.logger
-   * @param {import('../observability/metrics.js').Metrics} context.metrics
-   * @param {import('../observability/process-stats.js').Vitals} context.vitals
+   * @param {Logger} context.logger
+   * @param {Metrics} context.metrics
+   * @param {Vitals} context.vitals
    * @param {object} deps
-   * @param {import('./acknowledgements.js').Progress} deps.progress
-   * @param {import('./backpressure/byte-budget.js').ByteBudget} deps.budget
-   * @param {import('./backpressure/queue.js').DeviceQueue} deps.deviceQueue
-   * @param {import('./decode/index.js').MessageDecoder} deps.decoder
-   * @param {import('./registry/index.js').Registry} deps.registry
-   * @param {import('./sample-writer.js').SampleWriter} deps.samples
-   * @param {import('./latest-writer.js').LatestWriter} deps.latest
-   * @param {import('./latest-writer.js').LastSeen} deps.lastSeen
-   * @param {import('./dead-letter-box.js').DeadLetterBox} deps.deadLetters
-   * @param {import('./refusal-notices.js').RefusalNotices} deps.notices
-   * @param {import('./awaiting-registration.js').Strays} deps.strays
-   * @param {import('../store/retry.js').Patience} deps.patience
-   * @param {import('../store/clock-guard.js').TrustedClock} deps.trustedClock
-   * @param {import('./index.js').Publish} deps.publish
-   * @param {(measurements: IngestPipeline) => import('./handlers/index.js').Handlers} deps.createHandlers
+   * @param {Progress} deps.progress
+   * @param {ByteBudget} deps.budget
+   * @param {DeviceQueue} deps.deviceQueue
+   * @param {MessageDecoder} deps.decoder
+   * @param {Registry} deps.registry
+   * @param {SampleWriter} deps.samples
+   * @param {LatestWriter} deps.latest
+   * @param {LastSeen} deps.lastSeen
+   * @param {DeadLetterBox} deps.deadLetters
+   * @param {RefusalNotices} deps.notices
+   * @param {Strays} deps.strays
+   * @param {Patience} deps.patience
+   * @param {TrustedClock} deps.trustedClock
+   * @param {Publish} deps.publish
+   * @param {(measurements: IngestPipeline) => Handlers} deps.createHandlers
    */
   constructor({ config, clock, logger, metrics, vitals }, deps) {
     this.#deps = { ...deps, logger };
@@ -245,14 +262,11 @@ export class IngestPipeline {
     const { known, refused } = await this.#deps.registry.register(device, refs);
     for (const [ref, code] of refused) batch.refuseSensor(ref, code);
     return [...known].map(([ref, sensor]) =>
-      this.#toSeries(
-        sensor,
-        /** @type {import('./decode/message-batch.js').SensorSamples} */ (batch.sensors.get(ref)),
-      ),
+      this.#toSeries(sensor, /** @type {SensorSamples} */ (batch.sensors.get(ref))),
     );
   }
 
-  /** @param {Sensor} known @param {import('./decode/message-batch.js').SensorSamples} samples @returns {Series} sorted, one sample for each instant */
+  /** @param {Sensor} known @param {SensorSamples} samples @returns {Series} sorted, one sample for each instant */
   #toSeries(known, samples) {
     const { times, values, conflicts } = sortMerge(samples.times, samples.values);
     if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
@@ -263,7 +277,7 @@ export class IngestPipeline {
    * Commits the samples, the newest values and when the device was last seen. None of the three waits for another.
    *
    * @param {Device} device
-   * @param {import('./sample-writer.js').WritePlan} plan
+   * @param {WritePlan} plan
    * @param {Series[]} series
    * @param {number | null} seenAt epoch ms
    * @returns {Promise<Sensor[]>} the sensors that have a newer value now
@@ -326,10 +340,10 @@ export class IngestPipeline {
   /**
    * Stores the refused elements of an earlier message. Replaying twice writes the same rows.
    *
-   * @param {import('./handlers/index.js').Kept} kept
+   * @param {Kept} kept
    * @param {Identity} identity
    * @param {Topic} topic
-   * @returns {Promise<import('./ingest-result.js').IngestResult>} settles when all that is good is committed
+   * @returns {Promise<IngestResult>} settles when all that is good is committed
    */
   async replay(kept, identity, topic) {
     if (topic.kind !== 'measurements') return this.#handlers.replay(kept, identity, topic);

@@ -1,7 +1,8 @@
 import { refusalText } from '../../common/errors.js';
 import { printable } from '../../common/printable.js';
 
-/** @typedef {import('../../common/errors.js').Refusal} Refusal */
+/** @import { Logger } from 'pino' */
+/** @import { Refusal } from '../../common/errors.js' */
 
 /** Between two lines of the log about refusals, in ms: one device that sends rubbish all day must not fill it. */
 const EVERY_MS = 10_000;
@@ -12,7 +13,7 @@ const FOREIGN = 'topic outside the contract';
  * Tells whoever reads the log that something was refused or dropped, and why: the first case at once, and those that follow within
  * the next seconds summed up at their end. The device itself hears nothing of it, since MQTT 3.1.1 has no word for that.
  *
- * @param {{ logger: import('pino').Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} parts
  */
 export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
   /** What came since the last line, by reason. @type {Map<string, number>} */

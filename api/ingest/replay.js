@@ -4,6 +4,12 @@ import { parseTopic } from '../../schema/topics.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { notReplayable, resultOrRefusal } from './ingest-result.js';
 
+/** @import { StoredLetter } from '../store/dead-letters/letter.js' */
+/** @import { ByteBudget } from './backpressure/byte-budget.js' */
+/** @import { DeviceQueue } from './backpressure/queue.js' */
+/** @import { IngestResult } from './ingest-result.js' */
+/** @import { IngestPipeline } from './pipeline.js' */
+
 /**
  * Stores what a dead letter holds, after whatever refused it was mended. Of a message of measurements these are the
  * refused ones alone: the others were stored when it came, and once more would be another row with the same samples.
@@ -11,17 +17,17 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
  * What is refused again is told: it has its letter. Doing it twice writes the same rows.
  *
  * @param {object} parts
- * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.budget
- * @param {import('./backpressure/queue.js').DeviceQueue} parts.deviceQueue
- * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
+ * @param {ByteBudget} parts.budget
+ * @param {DeviceQueue} parts.deviceQueue
+ * @param {IngestPipeline} parts.pipeline
  * @param {number} parts.maxMessageBytes
  * @param {() => number} parts.clock epoch ms
  */
 export function createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock }) {
   return {
     /**
-     * @param {import('../store/dead-letters/letter.js').StoredLetter} letter
-     * @returns {Promise<import('./ingest-result.js').IngestResult>} a birth or a status counts as one; settles when all that is good is committed
+     * @param {StoredLetter} letter
+     * @returns {Promise<IngestResult>} a birth or a status counts as one; settles when all that is good is committed
      * @throws {MillraceError} `not_replayable`, and why
      */
     async replay({ topic, receivedAt, content }) {

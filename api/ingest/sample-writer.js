@@ -1,20 +1,26 @@
 import { someAtOnce } from '../../common/some-at-once.js';
 import { isLate, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../schema/rules.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Numbers } from '../../schema/packed/series.js' */
+/** @import { TrustedClock } from '../store/clock-guard.js' */
+/** @import { Hour, SampleWrites } from '../store/measurements/writes.js' */
+/** @import { Patience } from '../store/retry.js' */
+/** @import { Query } from '../store/session.js' */
+/** @import { LateWriter } from './late-writer.js' */
+/** @import { Device, Sensor } from './registry/cache.js' */
+
 /**
  * Requests that one message has under way at most. A message of a year's hourly samples is 8,760 of them: all at once
  * they would stand before everybody else's in the queue for permits, and weigh 75 times the message.
  */
 const HOURS_AT_ONCE = 16;
 
-/** @typedef {import('./registry/cache.js').Device} Device */
-/** @typedef {import('../../schema/packed/series.js').Numbers} Numbers */
-/** @typedef {import('../store/measurements/writes.js').Hour} Hour */
-
 /**
  * The samples of one sensor in one message, ready to be written: sorted, one per instant.
  *
- * @typedef {{ known: import('./registry/cache.js').Sensor, sensor: Buffer, times: Numbers, values: Numbers }} Series
+ * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers }} Series
  */
 
 /** The rows of a message. @typedef {{ hours: Hour[], parts: number }} WritePlan `parts`: of each hour of the device */
@@ -24,11 +30,11 @@ const HOURS_AT_ONCE = 16;
  * same hour. Samples that are late for their hour go into history, too.
  *
  * @param {object} parts
- * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
- * @param {import('../store/retry.js').Patience} parts.patience
+ * @param {SampleWrites} parts.store
+ * @param {Patience} parts.patience
  * @param {PartitionWatch} parts.partitions
- * @param {import('../store/clock-guard.js').TrustedClock} parts.clock
- * @param {import('./late-writer.js').LateWriter} parts.late
+ * @param {TrustedClock} parts.clock
+ * @param {LateWriter} parts.late
  */
 export function createSampleWriter({ store, patience, partitions, clock, late }) {
   const batches = createHourBatches({
@@ -77,7 +83,7 @@ export function createSampleWriter({ store, patience, partitions, clock, late })
      * @param {Device} device
      * @param {WritePlan} plan
      * @returns {Promise<void>} settles when all of it is committed
-     * @throws {import('../../common/errors.js').MillraceError} `rejected`: the database refuses these samples
+     * @throws {MillraceError} `rejected`: the database refuses these samples
      */
     async write(device, { hours, parts }) {
       await writeHours(device, hours, parts);
@@ -93,8 +99,6 @@ export function createSampleWriter({ store, patience, partitions, clock, late })
 const HOURS_REMEMBERED = 1000;
 
 /** @typedef {ReturnType<typeof createSampleWriter>} SampleWriter */
-
-/** @typedef {import('../store/session.js').Query} Query */
 
 /**
  * What leaves in one request. `hour` grows until it is sent; `messages` counts whose samples these are.
@@ -116,15 +120,15 @@ const NOTHING = Promise.resolve();
  *     waiting for a place    [a: 12:00, 12:00, 12:00] [c: 12:00]
  *
  * @param {object} parts
- * @param {import('../store/measurements/writes.js').SampleWrites} parts.store
- * @param {import('../store/retry.js').Patience} parts.patience
- * @param {(device: import('./registry/cache.js').Device, hour: Hour, queries: Query[]) => void} parts.onSend
+ * @param {SampleWrites} parts.store
+ * @param {Patience} parts.patience
+ * @param {(device: Device, hour: Hour, queries: Query[]) => void} parts.onSend
  */
 export function createHourBatches({ store, patience, onSend }) {
   /** Those that may still grow, by the very Buffer of the device's id, which ingest keeps, and by partition. @type {Map<Buffer, Map<number, Batch>>} */
   const open = new Map();
 
-  /** @param {import('./registry/cache.js').Device} device @param {Hour} hour @returns {Batch} */
+  /** @param {Device} device @param {Hour} hour @returns {Batch} */
   function begin(device, hour) {
     /** @type {Batch} */
     const batch = { hour, messages: 1, done: NOTHING };
@@ -143,7 +147,7 @@ export function createHourBatches({ store, patience, onSend }) {
     if (hours.size === 0) open.delete(device);
   }
 
-  /** @param {import('./registry/cache.js').Device} device @param {Batch} batch */
+  /** @param {Device} device @param {Batch} batch */
   async function send(device, batch) {
     /** Encoded once, however often the request has to be repeated. @type {Query[] | null} */
     let queries = null;
@@ -164,10 +168,10 @@ export function createHourBatches({ store, patience, onSend }) {
 
   return {
     /**
-     * @param {import('./registry/cache.js').Device} device
+     * @param {Device} device
      * @param {Hour} hour of one message
      * @returns {Promise<void>} settles when it is committed
-     * @throws {import('../../common/errors.js').MillraceError} `rejected`: the database refuses these samples
+     * @throws {MillraceError} `rejected`: the database refuses these samples
      */
     async add(device, hour) {
       let batch = open.get(device.bytes)?.get(keyOf(hour));
@@ -204,7 +208,7 @@ const isRefusal = (error) => /** @type {{ code?: string }} */ (error)?.code === 
  * counts, once an hour and device, and never refuses: the data is worth more than the warning. Only what this process
  * writes is counted, and only the newest hour of each device.
  *
- * @param {{ logger: import('pino').Logger, onLarge: () => void }} parts
+ * @param {{ logger: Logger, onLarge: () => void }} parts
  */
 export function createPartitionWatch({ logger, onLarge }) {
   /** By device. @type {WeakMap<object, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>} */
@@ -212,7 +216,7 @@ export function createPartitionWatch({ logger, onLarge }) {
 
   return {
     /**
-     * @param {import('./registry/cache.js').Device} device
+     * @param {Device} device
      * @param {{ bucket: number, part: number, bytes: number }} hour what is written of it
      * @param {number} rows
      */

@@ -2,6 +2,14 @@ import { MillraceError } from '../../common/errors.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
 import { resultOf, resultOrRefusal } from './ingest-result.js';
 
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Vitals } from '../observability/process-stats.js' */
+/** @import { DeviceQueue } from './backpressure/queue.js' */
+/** @import { MessageDecoder } from './decode/index.js' */
+/** @import { IngestResult } from './ingest-result.js' */
+/** @import { IngestPipeline } from './pipeline.js' */
+
 /** Bytes of submissions that are being received and settled at once: a slow sender holds its part of these alone. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -9,7 +17,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * Measurements of one device from a sender who waits for the answer.
  *
  * @typedef {object} Submission
- * @property {import('../../schema/ids.js').Identity} device
+ * @property {Identity} device
  * @property {string | undefined} contentType
  * @property {number} bytes that the payload has at most
  * @property {() => Promise<Buffer>} read gets the payload; called when there is room for it
@@ -21,20 +29,20 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * unlike a broker they have no acknowledgement that can be held back, and would try again while they are waited for.
  *
  * @param {object} parts
- * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.budget of all messages
+ * @param {ByteBudget} parts.budget of all messages
  * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
- * @param {import('./backpressure/queue.js').DeviceQueue} parts.deviceQueue
- * @param {import('./decode/index.js').MessageDecoder} parts.decoder
- * @param {import('./pipeline.js').IngestPipeline} parts.pipeline
+ * @param {DeviceQueue} parts.deviceQueue
+ * @param {MessageDecoder} parts.decoder
+ * @param {IngestPipeline} parts.pipeline
  * @param {() => number} parts.clock epoch ms
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
- * @param {import('../observability/process-stats.js').Vitals} parts.vitals
+ * @param {Metrics} parts.metrics
+ * @param {Vitals} parts.vitals
  */
 export function createSubmission(parts) {
   const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, vitals } = parts;
   const places = new ByteBudget(MOST_BYTES);
 
-  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<import('./ingest-result.js').IngestResult>} */
+  /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */
   async function settle({ device, contentType }, payload) {
     const began = performance.now();
     const receivedAt = clock();
@@ -53,7 +61,7 @@ export function createSubmission(parts) {
   return {
     /**
      * @param {Submission} submission
-     * @returns {Promise<import('./ingest-result.js').IngestResult>} settles when all that is good is committed
+     * @returns {Promise<IngestResult>} settles when all that is good is committed
      * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the sender was gone before it was begun
      */
     async submit(submission) {

@@ -5,6 +5,12 @@ import { brokerOptions } from '../access/broker-options.js';
 import { createAudience } from './local-transport.js';
 import { EVERY_PROCESS, liveDevice, liveTopic, readItems, statsProcess, statsTopic } from './messages.js';
 
+/** @import { IPublishPacket, MqttClient } from 'mqtt' */
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Link, StatsListener } from './index.js' */
+
 /** How long the first connection, and an orderly goodbye, are waited for, in ms. */
 const PATIENCE_MS = 1000;
 
@@ -15,11 +21,11 @@ const PATIENCE_MS = 1000;
  * device's changes twice; the second time they are no news.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set
+ * @param {Config['mqtt']} parts.mqtt `url` is set
  * @param {number} parts.keepAliveMs
- * @param {import('pino').Logger} parts.logger
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
- * @returns {import('./index.js').Link}
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
+ * @returns {Link}
  */
 export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
   const audience = createAudience();
@@ -33,7 +39,7 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
   });
   const outbox = createOutbox(client, metrics);
   const drops = createBrokerDrops(client, metrics);
-  /** @type {import('./index.js').StatsListener | undefined} */
+  /** @type {StatsListener | undefined} */
   let hearStats;
   let standing = Promise.resolve();
   let refused = false;
@@ -71,7 +77,7 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     if (!isOurs) metrics.live.inc({ result: 'ignored' });
   });
 
-  /** @param {string} device @param {Buffer} payload @param {import('mqtt').IPublishPacket} packet */
+  /** @param {string} device @param {Buffer} payload @param {IPublishPacket} packet */
   function hear(device, payload, packet) {
     const items = readItems(device, payload);
     if (items) audience.tell(device, items, performance.now() - waitedMs(packet));
@@ -148,8 +154,8 @@ const DROPPED = '$SYS/broker/publish/messages/dropped';
  * What an external broker says that it dropped: messages that were acknowledged to their device, and never came here. Mosquitto
  * alone tells it by MQTT; of other brokers nothing is heard, nor of one that does not let us read it.
  *
- * @param {import('mqtt').MqttClient} client
- * @param {Pick<import('../observability/metrics.js').Metrics, 'gauge'>} metrics
+ * @param {MqttClient} client
+ * @param {Pick<Metrics, 'gauge'>} metrics
  */
 function createBrokerDrops(client, metrics) {
   let dropped = Number.NaN;
@@ -188,8 +194,8 @@ const MOST_WAITING = 1024 * 1024;
 /**
  * What is published in one turn of the event loop, written at once, straight to the connection's stream.
  *
- * @param {import('mqtt').MqttClient} client
- * @param {Pick<import('../observability/metrics.js').Metrics, 'live'>} metrics
+ * @param {MqttClient} client
+ * @param {Pick<Metrics, 'live'>} metrics
  */
 export function createOutbox(client, { live }) {
   /** @type {Buffer[]} */
@@ -261,7 +267,7 @@ export function publishPacket(topic, payload, waited) {
 }
 
 /**
- * @param {import('mqtt').IPublishPacket} packet that somebody sent
+ * @param {IPublishPacket} packet that somebody sent
  * @returns {number} ms; 0 where it does not say, or nothing that could be so
  */
 export function waitedMs({ properties }) {

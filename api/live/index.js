@@ -2,12 +2,20 @@ import { createBrokerLink } from './broker-transport.js';
 import { createLocalLink } from './local-transport.js';
 import { createPublisher } from './publisher.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Send } from '../ingest/pipeline.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+/** @import { Check } from '../observability/readiness.js' */
+/** @import { Listener } from './local-transport.js' */
+/** @import { LiveItem } from './messages.js' */
+
 /**
  * Clients of the embedded broker.
  *
  * @typedef {object} Outside
  * @property {() => boolean} isWanted whether any of them follows `iot/live/...`
- * @property {import('../ingest/pipeline.js').Send} send
+ * @property {Send} send
  */
 
 /** @typedef {(process: string, signs: Buffer) => boolean} StatsListener false: it is none of ours */
@@ -17,15 +25,15 @@ import { createPublisher } from './publisher.js';
  *
  * @typedef {object} Link
  * @property {(device: string) => boolean} isWanted whether anybody may be listening to a device
- * @property {(device: string, items: import('./messages.js').LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
+ * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
  *   them, in ms of `performance.now()`
- * @property {(devices: string[], listener: import('./local-transport.js').Listener) => Promise<() => void>} listen ids, or
+ * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen ids, or
  *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away
  * @property {(process: string, signs: string) => void} tellStats to the other processes
  * @property {(listener: StatsListener) => void} listenStats to all of them, this one included maybe
  * @property {(listener: () => void) => () => void} onMissed told when changes may have been missed, and come again now;
  *   returns what ends it
- * @property {Record<string, () => import('../observability/readiness.js').Check>} checks
+ * @property {Record<string, () => Check>} checks
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop
  * @property {boolean} listening whether anybody of this process listens
@@ -36,11 +44,11 @@ import { createPublisher } from './publisher.js';
  * this process where the broker is the embedded one. They are QoS 0: what is lost is read again by those who follow it.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {Config} parts.config
  * @param {Outside} parts.outside
  * @param {number} parts.keepAliveMs
- * @param {import('pino').Logger} parts.logger
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
  */
 export function createLive({ config, outside, keepAliveMs, logger, metrics }) {
   const { mqtt } = config;

@@ -1,6 +1,9 @@
 import { formatTime } from '../../common/times.js';
 import { readSigns, statsOf } from '../observability/process-stats.js';
 
+/** @import { Stats, VitalSigns, Vitals } from '../observability/process-stats.js' */
+/** @import { Live } from './index.js' */
+
 /** A process tells how it is this often; one that has missed two does not count. In ms. */
 const TOLD_EVERY_MS = 1000;
 const COUNTS_FOR_MS = 3 * TOLD_EVERY_MS;
@@ -17,8 +20,8 @@ const LONGEST_NAME = 1000;
  * up what it has heard within the last three.
  *
  * @param {object} parts
- * @param {Pick<import('../observability/process-stats.js').Vitals, 'signs'>} parts.vitals of this process
- * @param {Pick<import('./index.js').Live, 'tellStats' | 'listenStats'>} parts.live
+ * @param {Pick<Vitals, 'signs'>} parts.vitals of this process
+ * @param {Pick<Live, 'tellStats' | 'listenStats'>} parts.live
  * @param {boolean} parts.serves readers; else it only tells
  * @param {() => number} parts.clock epoch ms
  * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
@@ -26,9 +29,9 @@ const LONGEST_NAME = 1000;
  */
 export function createInstallationStats(parts) {
   const { vitals, live, serves, clock, monotonic = () => performance.now(), everyMs = TOLD_EVERY_MS } = parts;
-  /** @type {Map<string, { signs: import('../observability/process-stats.js').VitalSigns, heardAt: number }>} */
+  /** @type {Map<string, { signs: VitalSigns, heardAt: number }>} */
   const others = new Map();
-  /** @type {Array<{ ts: string } & import('../observability/process-stats.js').Stats>} the oldest first */
+  /** @type {Array<{ ts: string } & Stats>} the oldest first */
   const recent = [];
   /** @type {NodeJS.Timeout | undefined} */
   let timer;

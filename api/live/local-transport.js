@@ -1,11 +1,14 @@
 import { EVERY_DEVICE, liveTopic, statsTopic } from './messages.js';
 
+/** @import { Link, Outside } from './index.js' */
+/** @import { LiveItem } from './messages.js' */
+
 /**
  * Where one process is all there is: its readers hear of a change in the same turn. Others may subscribe at the
  * embedded broker.
  *
- * @param {import('./index.js').Outside} outside
- * @returns {import('./index.js').Link}
+ * @param {Outside} outside
+ * @returns {Link}
  */
 export function createLocalLink(outside) {
   const audience = createAudience();
@@ -45,7 +48,7 @@ export function createLocalLink(outside) {
  * Told of changes of one device.
  *
  * @callback Listener
- * @param {import('./messages.js').LiveItem[]} items
+ * @param {LiveItem[]} items
  * @param {number} committedAt when the oldest of them was committed, or as much of that as is known, in ms of this process's
  *   `performance.now()`
  */
@@ -75,7 +78,7 @@ export function createAudience() {
     /** @param {string} device */
     hears: (device) => listeners.has(EVERY_DEVICE) || listeners.has(device),
 
-    /** @param {string} device @param {import('./messages.js').LiveItem[]} items @param {number} committedAt */
+    /** @param {string} device @param {LiveItem[]} items @param {number} committedAt */
     tell(device, items, committedAt) {
       for (const listener of listeners.get(device) ?? []) listener(items, committedAt);
       for (const listener of listeners.get(EVERY_DEVICE) ?? []) listener(items, committedAt);

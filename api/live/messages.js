@@ -1,5 +1,7 @@
 import { formatTime } from '../../common/times.js';
 
+/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
+
 /**
  * A sensor with its newest committed value, as `/latest`, `/stream` and `iot/live` have it.
  *
@@ -16,8 +18,8 @@ import { formatTime } from '../../common/times.js';
  */
 
 /**
- * @param {import('../ingest/registry/cache.js').Device} device
- * @param {import('../ingest/registry/cache.js').Sensor} sensor
+ * @param {Device} device
+ * @param {Sensor} sensor
  * @returns {LiveItem}
  */
 export const liveItem = (device, sensor) => ({

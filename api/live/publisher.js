@@ -1,13 +1,13 @@
 import { liveItem } from './messages.js';
 
+/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
+/** @import { Link } from './index.js' */
+
 /** A device is told of at once when it was quiet, and then no more often than this, in ms. */
 const INTERVAL_MS = 50;
 
 /** Items of one message: with names of 128 bytes some 100 KB. */
 const MOST_ITEMS = 100;
-
-/** @typedef {import('../ingest/registry/cache.js').Device} Device */
-/** @typedef {import('../ingest/registry/cache.js').Sensor} Sensor */
 
 /** What was committed of a device and is not told yet; `since`: the oldest of it, in ms of `performance.now()`. @typedef {{ sensors: Set<Sensor>, since: number }} Changes */
 
@@ -17,7 +17,7 @@ const MOST_ITEMS = 100;
  *
  * @param {object} link where it is told
  * @param {(device: string) => boolean} link.isWanted whether anybody may be listening
- * @param {import('./index.js').Link['publish']} link.publish
+ * @param {Link['publish']} link.publish
  */
 export function createPublisher({ isWanted, publish }) {
   /** @type {Map<Device, Changes>} devices told of in this interval, and what has changed since */

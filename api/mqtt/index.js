@@ -2,6 +2,15 @@ import { createHost } from '../ingest/sparkplug/host.js';
 import { createBroker } from './embedded/index.js';
 import { createSubscriber } from './external/index.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Periods } from '../../common/periods.js' */
+/** @import { Accounts } from '../access/credentials/accounts.js' */
+/** @import { OwnCertificate } from '../access/tls/own-certificate.js' */
+/** @import { Ingest } from '../ingest/index.js' */
+/** @import { HandleMessage, Send } from '../ingest/pipeline.js' */
+/** @import { Metrics } from '../observability/metrics.js' */
+
 /** At the end of the process, messages under way have this long to settle, in ms. The rest stays unacknowledged. */
 const DRAIN_MS = 2000;
 
@@ -13,15 +22,15 @@ const WILLS_MS = 1000;
  * acknowledge a message when its promise resolves. An orderly stop loses no acknowledgement that can still be given.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
- * @param {import('../access/tls/own-certificate.js').OwnCertificate | null} parts.tls of the embedded broker
- * @param {import('../ingest/pipeline.js').HandleMessage} parts.handleMessage
- * @param {Pick<import('../ingest/index.js').Ingest, 'room' | 'progress' | 'isStuck' | 'giveUp'>} parts.ingest
- * @param {import('../access/credentials/accounts.js').Accounts} parts.accounts
+ * @param {Config} parts.config
+ * @param {OwnCertificate | null} parts.tls of the embedded broker
+ * @param {HandleMessage} parts.handleMessage
+ * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'giveUp'>} parts.ingest
+ * @param {Accounts} parts.accounts
  * @param {() => number} parts.clock epoch ms
- * @param {import('../../common/periods.js').Periods} parts.periods
- * @param {import('pino').Logger} parts.logger
- * @param {import('../observability/metrics.js').Metrics} parts.metrics
+ * @param {Periods} parts.periods
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
  * @param {(error: Error) => void} parts.onFatal
  */
 export function createMessageSource(parts) {
@@ -50,7 +59,7 @@ export function createMessageSource(parts) {
 
     start: () => source.start(),
 
-    /** @type {import('../ingest/pipeline.js').Send} */
+    /** @type {Send} */
     send: (topic, payload) => source.send(topic, payload),
 
     /** Ends the connections of a device whose credential has changed. @param {string} deviceId */

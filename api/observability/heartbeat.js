@@ -1,6 +1,13 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { ProcessRow, ProcessStore } from '../store/processes.js' */
+/** @import { Metrics } from './metrics.js' */
+/** @import { Stats } from './process-stats.js' */
+/** @import { Check } from './readiness.js' */
+
 /** Taking the row away gets this long when the process ends, in ms: nobody waits for a database that is away. */
 const FAREWELL_MS = 1000;
 
@@ -10,7 +17,7 @@ const SILENT_AFTER_MS = 30_000;
 /**
  * What a process says of itself, as `GET /pipeline` shows it; and whether it `shares` the messages of an external broker.
  *
- * @typedef {import('./process-stats.js').Stats & { broker: import('./readiness.js').Check | null, shares: boolean }} Beat
+ * @typedef {Stats & { broker: Check | null, shares: boolean }} Beat
  */
 
 /**
@@ -18,12 +25,12 @@ const SILENT_AFTER_MS = 30_000;
  * that died grows old, and is forgotten after an hour.
  *
  * @param {object} parts
- * @param {import('../store/processes.js').ProcessStore} parts.store
+ * @param {ProcessStore} parts.store
  * @param {{ clientId: string, role: string, version: string }} parts.process
  * @param {() => Beat} parts.read
  * @param {number} parts.everyMs
  * @param {() => number} parts.clock epoch ms
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  */
 export function createHeartbeat({ store, process: own, read, everyMs, clock, logger }) {
   const startedAt = clock();
@@ -77,13 +84,13 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
  * What a process is called: by its session at an external broker where it has one, which no other process shares; else by where
  * it serves.
  *
- * @param {Pick<import('../../common/settings.js').Config, 'role' | 'mqtt'>} config
+ * @param {Pick<Config, 'role' | 'mqtt'>} config
  * @param {number} httpPort
  */
 export const processName = ({ role, mqtt }, httpPort) =>
   mqtt.url && role !== 'http' ? mqtt.clientId : `${hostname()}:${httpPort}`;
 
-/** @param {Pick<import('../store/processes.js').ProcessRow, 'seenAt'>} row @param {number} now epoch ms */
+/** @param {Pick<ProcessRow, 'seenAt'>} row @param {number} now epoch ms */
 export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
 
 /**
@@ -92,12 +99,12 @@ export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
  * keeps a share of the messages that nobody takes.
  *
  * @param {object} parts
- * @param {Pick<import('../store/processes.js').ProcessStore, 'all'>} parts.store
+ * @param {Pick<ProcessStore, 'all'>} parts.store
  * @param {boolean} parts.shares whether this installation has an external broker, whose messages those that ingest share
  * @param {number} parts.everyMs
  * @param {() => number} parts.clock epoch ms
- * @param {import('./metrics.js').Metrics} parts.metrics
- * @param {import('pino').Logger} parts.logger
+ * @param {Metrics} parts.metrics
+ * @param {Logger} parts.logger
  */
 export function createProcessWatch({ store, shares, everyMs, clock, metrics, logger }) {
   let processes = { running: 0, silent: 0 };
@@ -141,15 +148,15 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
   };
 }
 
-/** @param {import('../store/processes.js').ProcessRow} row @returns {Beat} */
+/** @param {ProcessRow} row @returns {Beat} */
 const beatOf = ({ vitals }) => JSON.parse(vitals);
 
 /**
  * One with a broker of its own leaves no session elsewhere, however it ended.
  *
- * @param {import('../store/processes.js').ProcessRow} row
+ * @param {ProcessRow} row
  */
 const isMember = (row) => row.role !== 'http' && beatOf(row).shares;
 
-/** @param {import('../store/processes.js').ProcessRow} row */
+/** @param {ProcessRow} row */
 const isConnected = (row) => beatOf(row).broker?.ok === true;

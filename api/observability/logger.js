@@ -1,5 +1,7 @@
 import pino from 'pino';
 
+/** @import { DestinationStream, Logger } from 'pino' */
+
 /** Fields that hold a secret whatever it is, wherever they come from. */
 const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie', 'apiToken', 'cursorSecret'];
 
@@ -11,7 +13,7 @@ const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie',
  * @param {string} level
  * @param {object} [options]
  * @param {string[]} [options.secrets] of the settings
- * @param {import('pino').DestinationStream} [options.destination]
+ * @param {DestinationStream} [options.destination]
  */
 export function createLogger(level, { secrets = [], destination = pino.destination(1) } = {}) {
   const hide = createHiding(secrets);
@@ -89,7 +91,7 @@ function createRestraint({ withinMs = WITHIN_MS, mostLines = MOST_LINES } = {}) 
     return one;
   }
 
-  /** @type {(this: import('pino').Logger, args: any[], method: (...args: any[]) => void, level: number) => void} */
+  /** @type {(this: Logger, args: any[], method: (...args: any[]) => void, level: number) => void} */
   return function logMethod(args, method, level) {
     if (level < 30 || isAudit(args)) return method.apply(this, args);
     const text = textOf(args);

@@ -2,6 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
+/** @import { Health } from '../store/index.js' */
+
 /** An answer of the database is believed for this long, in ms. */
 const FRESH_MS = 2000;
 
@@ -22,7 +24,7 @@ const MOST_WAIT_MS = 2000;
 
 /**
  * @param {object} parts
- * @param {import('../store/index.js').Health} parts.health
+ * @param {Health} parts.health
  * @param {Record<string, () => Check>} parts.checks of the message source
  * @param {Record<string, () => Check>} [parts.notes] told like checks; without them a process can do its work all the
  *   same, less well, and to take it away would help nobody

@@ -6,6 +6,11 @@ import { PatientRetryPolicy } from './retry-policy.js';
 import { RememberedReplicasPolicy } from './routing.js';
 import { createTracker } from './tracker.js';
 
+/** @import { ConnectionOptions } from 'node:tls' */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Config, TlsFiles } from '../../common/config.js' */
+/** @import { OnWrongHabit } from './tracker.js' */
+
 const { auth, types, policies } = cassandra;
 
 /** Where CQL is spoken when nothing else is said. */
@@ -24,7 +29,7 @@ const FETCH_SIZE = 100;
  * @typedef {object} ClientOptions
  * @property {string} [keyspace] none: for what creates it
  * @property {string} [applicationName]
- * @property {import('./tracker.js').OnWrongHabit} [onWrongHabit]
+ * @property {OnWrongHabit} [onWrongHabit]
  * @property {boolean} [patient] asks a busy server again and again, for minutes if need be
  * @property {() => void} [onAsked] told when a node asks who we are: one without authentication never does
  */
@@ -34,9 +39,9 @@ const FETCH_SIZE = 100;
  * statements prepared, idempotent (so that the driver may try the next node), at the configured consistency level,
  * reconnecting within seconds, certificates verified, nothing reported to anyone.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql `contactPoints` must be set by now
+ * @param {Config['cql']} cql `contactPoints` must be set by now
  * @param {ClientOptions} [options]
- * @returns {import('cassandra-driver').Client} not yet connected
+ * @returns {Client} not yet connected
  */
 export function createClient(cql, options = {}) {
   const { keyspace, applicationName = 'millrace', patient = false, onWrongHabit, onAsked } = options;
@@ -95,7 +100,7 @@ class SignIn extends auth.PlainTextAuthProvider {
  *
  * @param {string} ca path
  * @param {string[]} contactPoints
- * @returns {import('node:tls').ConnectionOptions}
+ * @returns {ConnectionOptions}
  */
 const verifying = (ca, contactPoints) => ({
   ca: [readFileSync(ca)],
@@ -109,7 +114,7 @@ const verifying = (ca, contactPoints) => ({
   },
 });
 
-/** @param {import('../../common/config.js').TlsFiles | null} files of a client whom nodes ask who it is */
+/** @param {TlsFiles | null} files of a client whom nodes ask who it is */
 const shownAs = (files) => files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
 /**

@@ -2,6 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { MillraceError } from '../../common/errors.js';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
+/** @import { Logger } from 'pino' */
+
 /** How often our clock is held against the database's, in ms; and how often while it is not to be relied on. */
 const PERIODS_MS = { trusted: 10_000, distrusted: 1000 };
 
@@ -14,7 +16,7 @@ const REPORT_EVERY_MS = 10_000;
  * @param {object} parts
  * @param {() => number} parts.clock epoch ms
  * @param {() => Promise<number>} parts.difference how far it is ahead of the database's, in ms
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
  * @param {typeof PERIODS_MS} [parts.periods]
  */

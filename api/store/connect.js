@@ -4,6 +4,10 @@ import { tlsTrouble } from '../../common/tls-trouble.js';
 import { createClient } from './client.js';
 import { innerErrors, reasonOf } from './reason.js';
 
+/** @import { Host as DriverHost, Client } from 'cassandra-driver' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { ClientOptions } from './client.js' */
+
 const { errors } = cassandra;
 
 /** How a node lets go of a client that shows no certificate, or one that it does not trust: by TLS 1.3, and before. */
@@ -17,9 +21,9 @@ const ANONYMOUS = new Set([
 /**
  * Connects, or says in a sentence what is wrong and which setting to look at.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
- * @param {import('./client.js').ClientOptions} [options]
- * @returns {Promise<import('cassandra-driver').Client>}
+ * @param {Config['cql']} cql
+ * @param {ClientOptions} [options]
+ * @returns {Promise<Client>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
 export async function connect(cql, options) {
@@ -39,7 +43,7 @@ export async function connect(cql, options) {
  * Ends a client whose `connect()` failed. Its `shutdown()` forgets the connection by which the driver learnt of the
  * cluster, and with a wrong data centre that one is open: it would keep the process alive.
  *
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  */
 async function abandon(client) {
   await client.shutdown();
@@ -50,7 +54,7 @@ async function abandon(client) {
   await controlConnection.connection?.closeAsync();
 }
 
-/** @param {unknown} error @param {import('../../common/settings.js').Config['cql']} cql @returns {unknown} */
+/** @param {unknown} error @param {Config['cql']} cql @returns {unknown} */
 function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';
@@ -99,14 +103,14 @@ function explain(error, cql) {
   );
 }
 
-/** @typedef {import('cassandra-driver').Host & { shutdown: (drain: boolean) => Promise<void> }} Host */
+/** @typedef {DriverHost & { shutdown: (drain: boolean) => Promise<void> }} Host */
 
 /**
  * Ends what the driver (4.10) leaves behind when it has lost every node: it finds its way back by making new hosts for
  * the same addresses, and forgets the old ones, whose pools go on trying to reconnect for ever. A process that lived
  * through ten such losses would have eleven pools to one node, and their timers keep it from ending.
  *
- * @param {import('cassandra-driver').Client} client connected
+ * @param {Client} client connected
  */
 function endReplacedHosts(client) {
   /** @type {Map<string, Host>} */

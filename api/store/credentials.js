@@ -3,6 +3,9 @@ import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 import { int64 } from './cells.js';
 import { walkGroups } from './devices/walk.js';
 
+/** @import { Place } from './devices/walk.js' */
+/** @import { Row, Session } from './session.js' */
+
 const { types } = cassandra;
 
 /** ScyllaDB takes 100 clustering keys in one IN. */
@@ -41,12 +44,12 @@ const CHANGE = {
 
 /** @typedef {Omit<Credential, 'stamp'>} NewCredential */
 
-/** @typedef {import('./devices/walk.js').Place<string>} CredentialPlace the key is the device's id */
+/** @typedef {Place<string>} CredentialPlace the key is the device's id */
 
 /**
  * The credentials of devices.
  *
- * @param {import('./session.js').Session} session
+ * @param {Session} session
  * @param {number} groups `LATEST_GROUPS`
  */
 export function createCredentialStore(session, groups) {
@@ -132,7 +135,7 @@ function byGroup(devices, groups) {
   return parts;
 }
 
-/** @param {import('./session.js').Row} row @returns {Credential} */
+/** @param {Row} row @returns {Credential} */
 const credentialOf = (row) => ({
   deviceId: uuidText(row['device_id'].getBuffer()),
   account: row['account'],

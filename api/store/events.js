@@ -1,5 +1,7 @@
 import { int64 } from './cells.js';
 
+/** @import { Row, Session } from './session.js' */
+
 const WRITE = {
   name: 'write_event',
   cql: 'INSERT INTO device_event (device_id, year, session, kind, ts) VALUES (?, ?, ?, ?, ?)',
@@ -25,7 +27,7 @@ const OLDEST_YEAR = 2020;
 
 /** @typedef {{ session: number, kind: number }} EventPlace the last event that was handed out, or passed over */
 
-/** @param {import('./session.js').Session} session */
+/** @param {Session} session */
 export function createEventStore(session) {
   return {
     /** @param {Buffer} device 16 bytes @param {DeviceEvent} event */
@@ -59,7 +61,7 @@ export function createEventStore(session) {
           if (event.session < from) return { events, next: null };
         }
         if (rows.length > limit) {
-          const last = /** @type {import('./session.js').Row} */ (rows.at(-1));
+          const last = /** @type {Row} */ (rows.at(-1));
           return { events, next: { session: last['session'].getTime(), kind: last['kind'] } };
         }
       }
@@ -73,7 +75,7 @@ export function createEventStore(session) {
 /** @param {number} ms epoch ms */
 const yearOf = (ms) => new Date(ms).getUTCFullYear();
 
-/** @param {import('./session.js').Row} row @returns {DeviceEvent} */
+/** @param {Row} row @returns {DeviceEvent} */
 const eventOf = (row) => ({
   session: row['session'].getTime(),
   kind: /** @type {typeof KINDS[number]} */ (KINDS[row['kind']]),

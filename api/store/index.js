@@ -23,19 +23,26 @@ import { createGuard } from './security-check.js';
 import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Dialect } from '../../schema/migrate/files.js' */
+/** @import { Gate, Observe, Session } from './session.js' */
+/** @import { OnWrongHabit } from './tracker.js' */
+
 /**
  * Connects to the database and hands out the tables. What ingest sends goes through `gate`, which bounds the requests
  * in flight; readers have a session of their own, so that neither waits behind the other.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config['cql']} parts.cql
- * @param {import('../../common/settings.js').Config['retention']} parts.retention
- * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds them
- * @param {import('./session.js').Observe} parts.observe
+ * @param {Config['cql']} parts.cql
+ * @param {Config['retention']} parts.retention
+ * @param {Gate} [parts.gate] default: nothing bounds them
+ * @param {Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
- * @param {import('./tracker.js').OnWrongHabit} [parts.onWrongHabit]
+ * @param {OnWrongHabit} [parts.onWrongHabit]
  * @param {() => number} [parts.clock] epoch ms
- * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
+ * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function connectStore(parts) {
   const { cql, retention, onWrongHabit } = parts;
@@ -47,7 +54,7 @@ export async function connectStore(parts) {
       wasAsked = true;
     },
   });
-  /** @type {import('../../schema/migrate/files.js').Dialect} */
+  /** @type {Dialect} */
   let dialect;
   try {
     await checkSchema(client, retention);
@@ -63,13 +70,13 @@ export async function connectStore(parts) {
  * The tables, by a client that is connected; tests hand in one of a database in memory.
  *
  * @param {object} parts
- * @param {import('cassandra-driver').Client} parts.client
- * @param {import('../../schema/migrate/files.js').Dialect} parts.dialect of the server
- * @param {Pick<import('../../common/settings.js').Config['retention'], 'latestGroups'>} parts.retention
+ * @param {Client} parts.client
+ * @param {Dialect} parts.dialect of the server
+ * @param {Pick<Config['retention'], 'latestGroups'>} parts.retention
  * @param {string} [parts.role] that the client signs in as
  * @param {() => boolean} parts.wasAsked whether a node has asked who we are
- * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds the requests
- * @param {import('./session.js').Observe} parts.observe
+ * @param {Gate} [parts.gate] default: nothing bounds the requests
+ * @param {Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
  * @param {() => number} [parts.clock] epoch ms
  */
@@ -128,7 +135,7 @@ export function createStore(parts) {
  */
 
 /**
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @returns {DatabaseNode[]} by address
  */
 export const nodesOf = (client) =>
@@ -141,11 +148,11 @@ export const nodesOf = (client) =>
  * The reads of samples for those who read very many, once: exports, long series. Where the server has a cache of rows that
  * they would push the rows of others out of, they go past it.
  *
- * @param {import('./session.js').Session} session
- * @param {Pick<import('../../schema/migrate/files.js').Dialect, 'pastCache'>} dialect of the server
+ * @param {Session} session
+ * @param {Pick<Dialect, 'pastCache'>} dialect of the server
  */
 export function createScans(session, { pastCache }) {
-  /** @type {import('./session.js').Session} */
+  /** @type {Session} */
   const pastIt = {
     ...session,
     all: (statement, params, most) =>
@@ -159,7 +166,7 @@ export function createScans(session, { pastCache }) {
 const NOW = { name: 'clock', cql: 'SELECT now() AS now FROM system.local' };
 
 /**
- * @param {import('./session.js').Session} session
+ * @param {Session} session
  * @param {() => number} clock epoch ms
  */
 export function createHealth(session, clock) {
@@ -168,7 +175,7 @@ export function createHealth(session, clock) {
      * Asks the database for its time, which also shows that it answers.
      *
      * @returns {Promise<number>} how far our clock is ahead of the database's, in ms
-     * @throws {import('../../common/errors.js').MillraceError} `unavailable`
+     * @throws {MillraceError} `unavailable`
      */
     async clockDifference() {
       const before = clock();

@@ -1,6 +1,8 @@
 import { int32, stampOf } from './cells.js';
 import { routingKey } from './routing.js';
 
+/** @import { Session } from './session.js' */
+
 // Each entry of the map is a cell with the event time as its write timestamp: the newest measured value wins, whatever arrives last.
 // Of two values for one instant the database keeps the one with the greater bytes, which is our own rule for merging.
 const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE grp = ? AND device_id = ?';
@@ -19,7 +21,7 @@ const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE gr
  * @property {Map<Buffer, Newest>} newest by sensor id, 16 bytes
  */
 
-/** @param {import('./session.js').Session} session */
+/** @param {Session} session */
 export function createLatest(session) {
   /** @type {Map<number, { cell: Buffer, routing: Buffer }>} */
   const groups = new Map();

@@ -4,14 +4,16 @@ import { connect } from './connect.js';
 import { missingRight } from './roles.js';
 import { translate } from './session.js';
 
+/** @import { Config } from '../../common/config.js' */
+
 /** Who changes the schema, and has time. */
 const MIGRATION = { applicationName: 'millrace-migrate', patient: true };
 
 /**
- * @param {import('../../common/settings.js').Config} config
+ * @param {Config} config
  * @param {(line: string) => void} [onStatus]
  * @returns {Promise<{ from: number, to: number }>} versions before and after
- * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
+ * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function migrateDatabase({ cql, retention }, onStatus) {
   const admin = await connect(cql, MIGRATION);

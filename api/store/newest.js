@@ -1,5 +1,7 @@
-/** @typedef {import('./latest.js').Newest} Newest */
-/** @typedef {import('./registry/rows.js').DeviceKey} DeviceKey */
+/** @import { types } from 'cassandra-driver' */
+/** @import { Newest } from './latest.js' */
+/** @import { DeviceKey } from './registry/rows.js' */
+/** @import { Session } from './session.js' */
 
 /** ScyllaDB takes 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
@@ -16,7 +18,7 @@ const OF_DEVICES = {
 /**
  * Reads of the table `latest`: the newest value of each sensor of a device, a row a device.
  *
- * @param {import('./session.js').Session} session
+ * @param {Session} session
  */
 export function createNewestReads(session) {
   return {
@@ -46,7 +48,7 @@ export function createNewestReads(session) {
 
 /** @typedef {ReturnType<typeof createNewestReads>} NewestReads */
 
-/** @param {Record<string, import('cassandra-driver').types.Tuple> | null | undefined} map @returns {Map<string, Newest>} */
+/** @param {Record<string, types.Tuple> | null | undefined} map @returns {Map<string, Newest>} */
 const newestOf = (map) =>
   new Map(
     Object.entries(map ?? {}).map(([sensor, pair]) => [

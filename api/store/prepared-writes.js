@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Query } from './session.js' */
+
 /**
  * Sends writes with less work than the driver's public functions. It uses internal modules of cassandra-driver 4.10. At start it
  * checks that they have the expected shape, and otherwise uses the public functions.
@@ -13,7 +16,6 @@ import { createRequire } from 'node:module';
  * The driver still does the rest: choice of the node, retries, timeouts, preparing a statement again, timestamps, request tracking.
  */
 
-/** @typedef {import('./session.js').Query} Query */
 /** @typedef {(queries: Query[], routingKey: Buffer | undefined) => Promise<unknown>} SendWrites */
 /** @typedef {{ queryId?: Buffer, meta: unknown }} PreparedInfo of the driver */
 
@@ -31,7 +33,7 @@ const SERIAL_CONSISTENCY = 0x10;
 const TIMESTAMP = 0x20;
 
 /**
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @returns {SendWrites} uses the public functions if the driver's internals differ
  */
 export function createPreparedWrites(client) {
@@ -67,7 +69,7 @@ export function createPreparedWrites(client) {
 /**
  * The internal modules of the driver, if they have the expected shape.
  *
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @returns {{ driver: any, metadata: { getPreparedInfo: (keyspace: string, query: string) => PreparedInfo } } | null}
  */
 export function driverInternals(client) {

@@ -4,6 +4,9 @@ import { int64 } from './cells.js';
 import { connect } from './connect.js';
 import { createSession } from './session.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { Session } from './session.js' */
+
 /** A process that is not heard of for this long is forgotten, in s. */
 const TTL_S = 3600;
 
@@ -29,7 +32,7 @@ const SELECT = {
  * @property {string} vitals JSON
  */
 
-/** @param {import('./session.js').Session} session */
+/** @param {Session} session */
 export function createProcessStore(session) {
   return {
     /** @param {ProcessRow} row */
@@ -60,7 +63,7 @@ export function createProcessStore(session) {
  * The heartbeats of an installation, for a command that is none of its processes. Where there is no keyspace, or no table
  * of processes in it, none runs.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {Config['cql']} cql
  * @returns {Promise<ProcessRow[]>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `unavailable`
  */

@@ -1,11 +1,13 @@
 import cassandra from 'cassandra-driver';
 
+/** @import { policies as DriverPolicies } from 'cassandra-driver' */
+
 const { errors, policies } = cassandra;
 
 /** Attempts after the first; each ends by a timeout of seconds. */
 const ATTEMPTS = 10;
 
-/** @typedef {import('cassandra-driver').policies.retry.OperationInfo} OperationInfo */
+/** @typedef {DriverPolicies.retry.OperationInfo} OperationInfo */
 
 /**
  * For work that nobody waits for to the second and that may be done twice, such as taking the schema lock: a server that

@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { Logger } from 'pino' */
+
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
 const REPORT_EVERY_MS = 10_000;
@@ -11,7 +13,7 @@ const REPORT_EVERY_MS = 10_000;
  * Repeats in place what fails for a reason that passes, for as long as it takes: a broker redelivers an unacknowledged
  * message only after a reconnect, so giving a message up would mean closing the connection.
  *
- * @param {{ logger: import('pino').Logger, onRetry: () => void }} parts
+ * @param {{ logger: Logger, onRetry: () => void }} parts
  */
 export function createPatience({ logger, onRetry }) {
   const ending = new AbortController();

@@ -1,11 +1,11 @@
 import cassandra from 'cassandra-driver';
 
+/** @import { policies as DriverPolicies, Client, ClientOptions, Host } from 'cassandra-driver' */
+
 const { policies, types } = cassandra;
 
 /** Which nodes hold a partition is found anew after this long, in ms: topology and replication change. */
 const KEPT_MS = 30_000;
-
-/** @typedef {import('cassandra-driver').Host} Host */
 
 /**
  * Sends a request to a replica of its partition, as the driver's own TokenAwarePolicy does, and finds the replicas once
@@ -19,7 +19,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
   #names = new WeakMap();
   #rememberedAt = 0;
   #nodes;
-  /** @type {import('cassandra-driver').Client | undefined} */
+  /** @type {Client | undefined} */
   #client;
 
   /** @param {string} localDc */
@@ -28,7 +28,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     this.#nodes = new policies.loadBalancing.DCAwareRoundRobinPolicy(localDc);
   }
 
-  /** @type {import('cassandra-driver').policies.loadBalancing.LoadBalancingPolicy['init']} */
+  /** @type {DriverPolicies.loadBalancing.LoadBalancingPolicy['init']} */
   init(client, hosts, callback) {
     this.#client = client;
     this.#nodes.init(client, hosts, callback);
@@ -39,7 +39,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     return this.#nodes.getDistance(host);
   }
 
-  /** @type {import('cassandra-driver').policies.loadBalancing.LoadBalancingPolicy['newQueryPlan']} */
+  /** @type {DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']} */
   newQueryPlan(keyspace, options, callback) {
     const key = options?.getRoutingKey();
     const replicas = Buffer.isBuffer(key) ? this.#replicasOf(options.getKeyspace() ?? keyspace, key) : [];
@@ -88,14 +88,12 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
 }
 
 /**
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @returns {((key: Buffer) => string | null) | undefined} names the nodes that hold a partition; undefined: the client has another policy
  */
 export function findReplicaSets(client) {
   // The typings leave out the options that a client was made with.
-  const { options } = /** @type {{ options?: import('cassandra-driver').ClientOptions }} */ (
-    /** @type {unknown} */ (client)
-  );
+  const { options } = /** @type {{ options?: ClientOptions }} */ (/** @type {unknown} */ (client));
   const policy = options?.policies?.loadBalancing;
   if (!(policy instanceof RememberedReplicasPolicy)) return undefined;
   return (key) => policy.replicaSetOf(client.keyspace, key);

@@ -1,5 +1,8 @@
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Session } from './session.js' */
+
 /** What a role that serves needs; see `schema/roles.js`. */
 const TO_SERVE = new Set(['SELECT', 'MODIFY']);
 
@@ -12,7 +15,7 @@ const TO_SERVE = new Set(['SELECT', 'MODIFY']);
 
 /**
  * @param {object} parts
- * @param {import('./session.js').Session} parts.session
+ * @param {Session} parts.session
  * @param {string | undefined} parts.role `CQL_USERNAME`
  * @param {() => boolean} parts.wasAsked whether a node asked for its password
  */
@@ -70,7 +73,7 @@ const SAYS = {
  * @param {object} parts
  * @param {Guard} parts.guard
  * @param {string | undefined} parts.username `CQL_USERNAME`
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  */
 export async function noticeGuard({ guard, username, logger }) {
   try {

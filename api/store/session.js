@@ -5,6 +5,9 @@ import { createPreparedWrites } from './prepared-writes.js';
 import { reasonOf } from './reason.js';
 import { WriteMerger } from './write-merger.js';
 
+/** @import { Client, types } from 'cassandra-driver' */
+/** @import { Write } from './write-merger.js' */
+
 const { errors } = cassandra;
 
 /**
@@ -14,7 +17,7 @@ const { errors } = cassandra;
  * @typedef {{ name: string, cql: string, fetchSize?: number }} Statement
  */
 
-/** @typedef {import('cassandra-driver').types.Row} Row */
+/** @typedef {types.Row} Row */
 
 /** @typedef {{ query: string, params: unknown[] }} Query one row of a batch */
 
@@ -36,7 +39,7 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
  * The only way from the store to the driver: every request is prepared, timed under its statement's name, and fails
  * with an error of ours that says whether trying again can help, unless code of ours or the driver's is wrong.
  *
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @param {Observe} observe
  * @param {Gate} [gate] holds each single request, from sending to answer: so nobody waits for a place while having one
  * @param {(routing: Buffer) => string | null} [replicasOf] names the nodes that hold a partition; null: unknown
@@ -107,7 +110,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     writeBatch: (name, take, routingKey) => timed(name, () => execute(take(), routingKey)),
 
     /** The same, together with what else waits for the same nodes: see write-merger.js. */
-    writeMerged: (/** @type {import('./write-merger.js').Write} */ write) => merger.write(write),
+    writeMerged: (/** @type {Write} */ write) => merger.write(write),
 
     /** Writes that wait to leave together. */
     get waiting() {
@@ -143,7 +146,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
       /** @type {string | undefined} */
       let pageState;
       do {
-        /** @type {import('cassandra-driver').types.ResultSet} */
+        /** @type {types.ResultSet} */
         const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
         yield page.rows;
         pageState = page.pageState;
@@ -165,7 +168,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
       /** @type {string | undefined} */
       let pageState;
       do {
-        /** @type {import('cassandra-driver').types.ResultSet} */
+        /** @type {types.ResultSet} */
         const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
         rows.push(...page.rows);
         pageState = page.pageState;

@@ -1,5 +1,7 @@
 import { int64 } from './cells.js';
 
+/** @import { Session } from './session.js' */
+
 const WRITE_BIRTH = {
   name: 'write_sparkplug_birth',
   cql: 'INSERT INTO sparkplug_birth (device_id, born_at, metrics) VALUES (?, ?, ?)',
@@ -30,7 +32,7 @@ const NONE = -1;
 /** The last moment that CQL's `timestamp` and a `Date` both know, in epoch ms. */
 const END_OF_TIME = 8.64e15;
 
-/** @param {import('./session.js').Session} session */
+/** @param {Session} session */
 export function createSparkplugStore(session) {
   return {
     /**

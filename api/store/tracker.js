@@ -1,6 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import cassandra from 'cassandra-driver';
 
+/** @import { ExecutionOptions, Host, tracker } from 'cassandra-driver' */
+
 /** @typedef {'unprepared' | 'unpaged' | 'filtering' | 'consistency'} WrongHabit */
 
 /** Told of each request that the database would have liked otherwise. @callback OnWrongHabit @param {WrongHabit} habit */
@@ -33,7 +35,7 @@ export function createHabits(intended, onWrong) {
 
   /**
    * @param {string | unknown[]} query a batch is an array: it has no pages, and filters nothing
-   * @param {import('cassandra-driver').ExecutionOptions} options
+   * @param {ExecutionOptions} options
    */
   return (query, options) => {
     if (!options.isPrepared()) onWrong('unprepared');
@@ -64,13 +66,13 @@ export const SENT_REQUESTS = 'millrace:cql:request';
  * @typedef {object} SentRequest
  * @property {string} application the client's name
  * @property {string} intended consistency level: `CQL_CONSISTENCY`
- * @property {import('cassandra-driver').Host} coordinator the node that it was sent to
+ * @property {Host} coordinator the node that it was sent to
  * @property {string | Array<{ query: string, params?: any }>} query a batch is an array
  * @property {any} parameters of what is no batch
- * @property {import('cassandra-driver').ExecutionOptions} options
+ * @property {ExecutionOptions} options
  */
 
-/** @typedef {import('cassandra-driver').tracker.RequestTracker} RequestTracker */
+/** @typedef {tracker.RequestTracker} RequestTracker */
 
 // The typings know it as an interface alone; the driver takes nothing that is no instance of the class.
 const Tracker = /** @type {{ RequestTracker: new () => RequestTracker }} */ (

@@ -1,5 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { Query } from './session.js' */
+
 /** Partitions in one batch: Cassandra warns of more (`unlogged_batch_across_partitions_warn_threshold`). */
 const MAX_PARTITIONS = 10;
 
@@ -17,8 +19,6 @@ const MAX_TRIED = 32;
  * pass in each round: 27 rows/s instead of 42,000.
  */
 const MAX_PENDING_PERMITS = 64;
-
-/** @typedef {import('./session.js').Query} Query */
 
 /**
  * Rows of one partition that are to be written.

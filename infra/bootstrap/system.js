@@ -3,7 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 import { withoutServices } from './policy.js';
 import { runShown } from './run-shown.js';
 
-/** @typedef {import('./tools.js').PackagedName} PackagedName */
+/** @import { PackagedName } from './tools.js' */
 
 /**
  * What the package managers call our tools.

@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline';
 import { ERRORS, MillraceError } from '../../common/errors.js';
 import { signalProcess } from '../engine/processes.js';
 
+/** @import { ErrorCode } from '../../common/errors.js' */
+
 const LINES_KEPT = 30;
 
 /**
@@ -78,7 +80,7 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
  */
 function explain(title, { code, signal, complaints }) {
   const entry = Object.entries(ERRORS).find(([, error]) => 'exit' in error && error.exit === code);
-  const name = /** @type {import('../../common/errors.js').ErrorCode} */ (entry?.[0] ?? 'failed');
+  const name = /** @type {ErrorCode} */ (entry?.[0] ?? 'failed');
   const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   return new MillraceError(name, [`The ${title} ${how}.`, ...complaints].join('\n'));
 }

@@ -1,4 +1,6 @@
-/** The flags of `npm run dev`. @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @import { Flag } from '../../common/flags.js' */
+
+/** The flags of `npm run dev`. @satisfies {Record<string, Flag>} */
 export const DEV_FLAGS = {
   devices: { type: 'integer', help: 'simulated devices', fallback: 25, min: 0 },
   sensors: { type: 'integer', help: 'sensors of each device (1 to 4, mixed)', min: 1 },

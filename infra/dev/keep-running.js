@@ -1,3 +1,5 @@
+/** @import { Child } from './child.js' */
+
 /** What is killed again so soon after it was started again would be once more, in ms. */
 const STEADY_MS = 5000;
 
@@ -5,9 +7,9 @@ const STEADY_MS = 5000;
  * A child that is started again when somebody kills it: a person by mistake, or the system for want of memory. One that ends by itself,
  * well or with an error, is not.
  *
- * @param {() => import('./child.js').Child} start
+ * @param {() => Child} start
  * @param {{ onKilled: (signal: NodeJS.Signals, again: boolean) => void }} options `again`: whether it is started again
- * @returns {Pick<import('./child.js').Child, 'exited' | 'stop' | 'kill'>} `exited` when there is none any more
+ * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` when there is none any more
  */
 export function keepRunning(start, { onKilled }) {
   let child = start();

@@ -7,6 +7,12 @@ import { migrate, startApi, startDatabase, startSimulator } from './start.js';
 import { createSteps } from './steps.js';
 import { shownPath, welcome } from './welcome.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { StatusLine } from '../../common/status-line.js' */
+/** @import { DevFlags } from './flags.js' */
+/** @import { Parts } from './parts.js' */
+
 /** Stopping has 10 s. */
 const STOP_WITHIN_MS = 9500;
 
@@ -14,21 +20,19 @@ const STOP_WITHIN_MS = 9500;
  * What a run of `npm run dev` is given by its first stage.
  *
  * @typedef {object} Run
- * @property {import('./flags.js').DevFlags} flags
+ * @property {DevFlags} flags
  * @property {string} root the repository
- * @property {import('../../common/status-line.js').StatusLine} line
+ * @property {StatusLine} line
  * @property {AbortSignal} stop a person's wish
  * @property {(kill: () => void) => void} onKill takes what a second wish calls
  */
-
-/** @typedef {import('../../common/settings.js').Config} Config */
 
 /**
  * `npm run dev`, stage two: starts the database, the API with broker and dashboard, and the simulator, and stays until
  * it is stopped, its time is over, or a part fails. Whatever happens, nothing is left running.
  *
  * @param {Run} run
- * @throws {import('../../common/errors.js').MillraceError} why it could not start, or did not stay
+ * @throws {MillraceError} why it could not start, or did not stay
  */
 export async function runDev({ flags, root, line, stop, onKill }) {
   const config = await readDevSettings();
@@ -60,7 +64,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
 
 /**
  * @param {Config} config
- * @param {Omit<Run, 'stop' | 'onKill'> & { print: (text: string) => void, parts: import('./parts.js').Parts, signal: AbortSignal, finish: () => void }} run
+ * @param {Omit<Run, 'stop' | 'onKill'> & { print: (text: string) => void, parts: Parts, signal: AbortSignal, finish: () => void }} run
  */
 async function start(config, { flags, root, line, print, parts, signal, finish }) {
   const step = createSteps(line);
@@ -100,7 +104,7 @@ const aborted = (signal) =>
 /**
  * The simulator shows its own status line on the same terminal: take it away before writing, it comes back by itself.
  *
- * @param {import('../../common/status-line.js').StatusLine} line
+ * @param {StatusLine} line
  */
 const onOwnLine = (line) => (/** @type {string} */ text) => {
   if (process.stdout.isTTY) process.stdout.write('\r\u001b[2K');

@@ -7,11 +7,14 @@ import { installEngine, neededTools } from '../engine/index.js';
 import { awaitPrevious } from '../engine/previous.js';
 import { checkPorts } from './settings.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { StatusLine } from '../../common/status-line.js' */
+
 /**
  * What must be right before anything starts: ports, data directory, room on the disk, programs and jars.
  *
- * @param {import('../../common/settings.js').Config} config
- * @param {{ fresh: boolean, line: import('../../common/status-line.js').StatusLine, signal: AbortSignal }} options
+ * @param {Config} config
+ * @param {{ fresh: boolean, line: StatusLine, signal: AbortSignal }} options
  * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`, `install_failed`
  */
 export async function prepare(config, { fresh, line, signal }) {

@@ -2,10 +2,12 @@ import { MillraceError } from '../../common/errors.js';
 import { readSettings } from '../../common/settings.js';
 import { checkEnginePort, freePort, isPortFree } from '../engine/ports.js';
 
+/** @import { Config } from '../../common/config.js' */
+
 /**
  * The settings of `npm run dev`: those of the API, which is always the whole system here, with ports that are known.
  *
- * @returns {Promise<import('../../common/settings.js').Config>}
+ * @returns {Promise<Config>}
  * @throws {MillraceError} `bad_settings`
  */
 export async function readDevSettings() {
@@ -17,7 +19,7 @@ export async function readDevSettings() {
 }
 
 /**
- * @param {import('../../common/settings.js').Config} config
+ * @param {Config} config
  * @param {{ local: boolean }} options whether the database is ours
  * @throws {MillraceError} `port_taken`, naming the setting to change
  */
@@ -39,7 +41,7 @@ async function checkPort(setting, port, host, who) {
 /**
  * The environment of the processes that we start.
  *
- * @param {import('../../common/settings.js').Config} config
+ * @param {Config} config
  * @param {string | null} localEngine contact point of our own database; null: the cluster of the settings
  * @returns {NodeJS.ProcessEnv}
  */

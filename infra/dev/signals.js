@@ -1,3 +1,5 @@
+/** @import { StatusLine } from '../../common/status-line.js' */
+
 /** On Ctrl-C a terminal signals npm and us, and npm passes its own signal on: two within moments are one. */
 const SAME_MS = 700;
 const KILLED_EXIT = 130;
@@ -6,7 +8,7 @@ const NPM_CHECK_MS = 1000;
 /**
  * The first SIGINT, SIGTERM or SIGHUP asks everything to stop; a second one kills what is left at once.
  *
- * @param {import('../../common/status-line.js').StatusLine} line
+ * @param {StatusLine} line
  * @returns {{ stop: AbortSignal, onKill: (kill: () => void) => void }} `onKill` takes what the second signal calls
  */
 export function listenForStop(line) {

@@ -8,6 +8,10 @@ import { simulatorArguments } from './flags.js';
 import { keepRunning } from './keep-running.js';
 import { untilReady } from './ready.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { DevFlags } from './flags.js' */
+/** @import { Parts } from './parts.js' */
+
 /** The simulator ends its sessions, the API settles what is in flight, Cassandra drains: together below 10 s. */
 const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
 
@@ -15,10 +19,10 @@ const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
  * What every start needs.
  *
  * @typedef {object} Context
- * @property {import('../../common/settings.js').Config} config
+ * @property {Config} config
  * @property {string} root the repository
  * @property {NodeJS.ProcessEnv} env of the processes
- * @property {import('./parts.js').Parts} parts
+ * @property {Parts} parts
  * @property {(text: string) => void} print a line that stays
  * @property {(text: string) => void} onStatus what is true now
  * @property {AbortSignal} signal
@@ -71,11 +75,11 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
 }
 
 /**
- * @param {Omit<Context, 'onStatus'> & { flags: import('./flags.js').DevFlags, onEnd: () => void }} context `onEnd`: the devices have done their work
+ * @param {Omit<Context, 'onStatus'> & { flags: DevFlags, onEnd: () => void }} context `onEnd`: the devices have done their work
  */
 export function startSimulator({ config, root, env, parts, print, flags, onEnd }) {
   const startedAt = Date.now();
-  /** @returns {import('./flags.js').DevFlags} of which some time may be over */
+  /** @returns {DevFlags} of which some time may be over */
   const flagsNow = () => ({
     ...flags,
     duration: flags.duration && Math.max(1, flags.duration - (Date.now() - startedAt)),

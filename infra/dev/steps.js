@@ -1,7 +1,9 @@
+/** @import { StatusLine } from '../../common/status-line.js' */
+
 /**
  * A short list of what has been done, with times; what is being done stands below it.
  *
- * @param {import('../../common/status-line.js').StatusLine} line
+ * @param {StatusLine} line
  */
 export const createSteps =
   (line) =>

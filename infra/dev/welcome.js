@@ -1,10 +1,12 @@
 import { relative } from 'node:path';
 import { addresses } from '../../common/addresses.js';
 
+/** @import { Config } from '../../common/config.js' */
+
 /**
  * What a person wants to know when everything runs.
  *
- * @param {import('../../common/settings.js').Config} config
+ * @param {Config} config
  * @param {{ root: string, contactPoints: string }} where
  */
 export function welcome(config, { root, contactPoints }) {

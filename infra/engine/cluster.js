@@ -6,6 +6,9 @@ import { createMember } from './member.js';
 import { rememberedPorts } from './ports.js';
 import { succeeds } from './query.js';
 
+/** @import { Ring } from './cassandra-yaml.js' */
+/** @import { Member } from './member.js' */
+
 const POLL_MS = 250;
 /** After the last node answers, the others have heard of it within seconds. */
 const AGREE_MS = 120_000;
@@ -19,11 +22,11 @@ const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
  *
  * @typedef {object} Cluster
  * @property {string[]} contactPoints `ADDRESS:PORT`
- * @property {import('./member.js').Member[]} nodes
+ * @property {Member[]} nodes
  * @property {() => Promise<void>} start starts the nodes that do not run, all at once, and waits until each reaches all others
  * @property {() => Promise<void>} stop drains and ends all that run, data kept
- * @property {() => import('./member.js').Member} add one more, with half of the first one's range; it joins when it is started
- * @property {(member: import('./member.js').Member) => Promise<void>} forget ends one that has left, for good
+ * @property {() => Member} add one more, with half of the first one's range; it joins when it is started
+ * @property {(member: Member) => Promise<void>} forget ends one that has left, for good
  */
 
 /**
@@ -48,7 +51,7 @@ export async function startCluster({
   await mkdir(dataDir, { recursive: true });
   const hosts = Array.from({ length: size }, (_, index) => `127.0.0.${index + 1}`);
   const { cql, storage } = await rememberedPorts(join(dataDir, 'ports.json'), ['cql', 'storage'], hosts);
-  /** @param {string} host @param {Omit<import('./cassandra-yaml.js').Ring, 'seeds'>} ring */
+  /** @param {string} host @param {Omit<Ring, 'seeds'>} ring */
   const member = (host, ring) => {
     const number = host.split('.').at(-1);
     return createMember({
@@ -88,7 +91,7 @@ export async function startCluster({
     return joining;
   }
 
-  /** @param {import('./member.js').Member} gone */
+  /** @param {Member} gone */
   async function forget(gone) {
     await gone.stop();
     nodes.splice(nodes.indexOf(gone), 1);
@@ -111,7 +114,7 @@ export async function startCluster({
  */
 export const initialToken = (index, size) => String((2n ** 64n / BigInt(size)) * BigInt(index) - 2n ** 63n);
 
-/** @param {import('./member.js').Member[]} nodes @param {AbortSignal} [signal] */
+/** @param {Member[]} nodes @param {AbortSignal} [signal] */
 async function untilAgreed(nodes, signal) {
   const deadline = Date.now() + AGREE_MS;
   for (const { contactPoint } of nodes) {

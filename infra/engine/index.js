@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import { startNode } from './node.js';
 
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Tls } from './cassandra-yaml.js' */
+/** @import { Profile } from './command.js' */
+/** @import { Nodetool } from './nodetool.js' */
+/** @import { Engine } from './run.js' */
+
 export { startCluster } from './cluster.js';
 export { installEngine, neededTools } from './install.js';
 
@@ -10,9 +16,9 @@ export { installEngine, neededTools } from './install.js';
  * @property {number} port CQL, on 127.0.0.1; the other ports are free ones, remembered
  * @property {string} [engineDir] where the jars are kept; default: `engine` under the data directory
  * @property {boolean} [fast] boots with less CPU and memory, and serves less: for tests
- * @property {import('./command.js').Profile} [profile] how it uses the machine; default `full`, or `fast`
+ * @property {Profile} [profile] how it uses the machine; default `full`, or `fast`
  * @property {boolean} [auth] roles and passwords are on; the first role is `cassandra`, password `cassandra`
- * @property {import('./cassandra-yaml.js').Tls} [tls] clients speak TLS
+ * @property {Tls} [tls] clients speak TLS
  * @property {Record<string, string>} [settings] of cassandra.yaml, beside ours
  * @property {boolean} [durable] a write is on the disk when it is answered, and the highest rate less than half of what it
  *   is without: what is alone has nobody to remember for it
@@ -25,8 +31,8 @@ export { installEngine, neededTools } from './install.js';
  * ends within 10 s of this process, however that ends.
  *
  * @param {EngineOptions} options
- * @returns {Promise<import('./run.js').Engine & { nodetool: import('./nodetool.js').Nodetool }>}
- * @throws {import('../../common/errors.js').MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`, `data_dir_taken`, `port_taken`, `engine_failed`
+ * @returns {Promise<Engine & { nodetool: Nodetool }>}
+ * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`, `data_dir_taken`, `port_taken`, `engine_failed`
  */
 export const startEngine = ({ dataDir, port, engineDir, fast, profile, onStatus, ...others }) =>
   startNode({

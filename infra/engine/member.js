@@ -1,5 +1,7 @@
 import { startNode } from './node.js';
 
+/** @import { Place } from './node.js' */
+
 /** Draining writes down what memory holds, beside other nodes that may be doing the same. */
 const STOP_WITHIN_MS = 60_000;
 
@@ -22,7 +24,7 @@ const STOP_WITHIN_MS = 60_000;
  * @param {string} options.name
  * @param {string} options.dataDir of this node
  * @param {string} options.engineDir where the jars are kept
- * @param {import('./node.js').Place} options.place
+ * @param {Place} options.place
  * @param {AbortSignal} [options.signal] gives up what is being started
  * @returns {Member}
  */

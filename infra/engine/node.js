@@ -11,6 +11,12 @@ import { checkEnginePort, HOST, rememberedPorts } from './ports.js';
 import { awaitPrevious, NODE_FOLDER } from './previous.js';
 import { runEngine } from './run.js';
 
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Ring, Tls } from './cassandra-yaml.js' */
+/** @import { Profile } from './command.js' */
+/** @import { Nodetool } from './nodetool.js' */
+/** @import { Engine } from './run.js' */
+
 /**
  * Where a node is found, and among whom.
  *
@@ -18,7 +24,7 @@ import { runEngine } from './run.js';
  * @property {string} [host] default: 127.0.0.1
  * @property {number} port CQL
  * @property {number} [storagePort] default: a free one, remembered
- * @property {import('./cassandra-yaml.js').Ring} [ring] none: it is alone
+ * @property {Ring} [ring] none: it is alone
  */
 
 /**
@@ -29,15 +35,15 @@ import { runEngine } from './run.js';
  * @param {string} options.dataDir everything is kept under it; made if it is not there
  * @param {Place} options.place
  * @param {string} options.engineDir where the jars are kept
- * @param {import('./command.js').Profile} options.profile
+ * @param {Profile} options.profile
  * @param {boolean} [options.auth]
- * @param {import('./cassandra-yaml.js').Tls} [options.tls]
+ * @param {Tls} [options.tls]
  * @param {boolean} [options.durable]
  * @param {Record<string, string>} [options.settings] of cassandra.yaml, beside ours
  * @param {(text: string) => void} options.onStatus gets what is true now, often
  * @param {AbortSignal} [options.signal] gives up; what was started is ended
- * @returns {Promise<import('./run.js').Engine & { nodetool: import('./nodetool.js').Nodetool }>}
- * @throws {import('../../common/errors.js').MillraceError} as `startEngine`
+ * @returns {Promise<Engine & { nodetool: Nodetool }>}
+ * @throws {MillraceError} as `startEngine`
  */
 export async function startNode(options) {
   const { dataDir, place, engineDir, profile, auth = false, durable = false } = options;

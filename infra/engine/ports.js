@@ -2,6 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { AddressInfo } from 'node:net' */
+
 /** Where the engine listens. */
 export const HOST = '127.0.0.1';
 
@@ -18,7 +20,7 @@ function tryPort(port, host = HOST) {
       else reject(error);
     });
     server.listen({ port, host, exclusive: true }, () => {
-      const { port: got } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const { port: got } = /** @type {AddressInfo} */ (server.address());
       server.close(() => resolve(got));
     });
   });

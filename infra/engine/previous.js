@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 import { holderOf } from './lock.js';
 
+/** @import { Holder } from './lock.js' */
+
 /** The folder of the database in a data directory. */
 export const NODE_FOLDER = 'cassandra';
 
@@ -33,7 +35,7 @@ export async function awaitPrevious(dataDir, { onStatus = () => {}, signal } = {
   }
 }
 
-/** @param {string} dir @param {import('./lock.js').Holder} holder */
+/** @param {string} dir @param {Holder} holder */
 const taken = (dir, holder) =>
   new MillraceError(
     'data_dir_taken',

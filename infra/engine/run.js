@@ -8,6 +8,8 @@ import { explainEnd } from './log.js';
 import { answersCql } from './probe.js';
 import { killGroup, signalProcess } from './processes.js';
 
+/** @import { Target } from './probe.js' */
+
 const KEEPER = fileURLToPath(new URL('keeper.js', import.meta.url));
 const PROBE_EVERY_MS = 150;
 /** Boots take 5 to 25 s, of three at once 27 to 53 s; on a machine that is very busy, several times that. */
@@ -36,7 +38,7 @@ const KEEPER_MS = 500;
  * @param {string} options.dir where the node keeps everything
  * @param {string} options.dataDir named in messages
  * @param {{ path: string, fd: number }} options.log
- * @param {import('./probe.js').Target} options.cql
+ * @param {Target} options.cql
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<Engine>}
@@ -82,7 +84,7 @@ export async function runEngine({ command, dir, dataDir, log, cql, onStatus, sig
 }
 
 /**
- * @param {import('./probe.js').Target} cql
+ * @param {Target} cql
  * @param {{ exited: Promise<MillraceError | null>, onStatus: (text: string) => void, signal?: AbortSignal }} options
  */
 async function untilAnswers(cql, { exited, onStatus, signal }) {

@@ -5,9 +5,9 @@ import { expectMachine, SERVICE } from './service.js';
 import { command } from './shell.js';
 import { configFlag, expectOtherSeeds, tellRacks } from './topology.js';
 
-/** @typedef {import('./given.js').Given} Given */
+/** @import { Given, Operation } from './given.js' */
 
-/** @satisfies {import('./given.js').Operation} */
+/** @satisfies {Operation} */
 export const addNode = {
   help: 'starts one more node, which fetches its share, then takes that share from the others',
   shared: ['engine', 'nodes', 'reach', 'keyspace', 'start'],

@@ -3,8 +3,8 @@ import { medusa, storesTo } from './medusa.js';
 import { here, onNode } from './plan.js';
 import { command } from './shell.js';
 
-/** @typedef {import('./given.js').Given} Given */
-/** @typedef {import('./plan.js').Step} Step */
+/** @import { Given } from './given.js' */
+/** @import { Step } from './plan.js' */
 
 /** @param {Given} given @returns {Step[]} fail where the last backup is too old, or nothing can be restored from it */
 export const checked = (given) => (given.engine === 'scylla' ? ofManager(given) : ofMedusa(given));

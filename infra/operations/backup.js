@@ -4,10 +4,10 @@ import { medusa, storesTo } from './medusa.js';
 import { here, onNode } from './plan.js';
 import { command } from './shell.js';
 
-/** @typedef {import('./given.js').Given} Given */
-/** @typedef {import('./plan.js').Step} Step */
+/** @import { Given, Operation } from './given.js' */
+/** @import { Step } from './plan.js' */
 
-/** @satisfies {import('./given.js').Operation} */
+/** @satisfies {Operation} */
 export const backup = {
   help: 'every night to an object store, or now; Cassandra also to its own disks (snapshots)',
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag'],

@@ -4,11 +4,13 @@ import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { ProcessRow } from '../../api/store/processes.js' */
+
 // A step of plans: fails while a process of the application is heard of in CQL_KEYSPACE.
 await runCommand(async () => {
   const { cql } = readCommandSettings('database');
   const now = Date.now();
-  const told = (/** @type {import('../../api/store/processes.js').ProcessRow} */ { clientId, seenAt }) =>
+  const told = (/** @type {ProcessRow} */ { clientId, seenAt }) =>
     `${clientId} (${Math.round((now - seenAt) / 1000)} s ago)`;
   const rows = await readProcesses(cql);
   const silent = rows.filter((row) => isSilent(row, now));

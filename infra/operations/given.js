@@ -2,6 +2,9 @@ import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { expectService } from './service.js';
 
+/** @import { Flag } from '../../common/flags.js' */
+/** @import { Step } from './plan.js' */
+
 /**
  * What an operation is asked to do: its flags by their names, and what is made of them.
  *
@@ -20,8 +23,8 @@ import { expectService } from './service.js';
  * @typedef {object} Operation
  * @property {string} help one line
  * @property {(keyof typeof SHARED)[]} shared flags that it takes
- * @property {Record<string, import('../../common/flags.js').Flag>} flags of its own
- * @property {(given: Given) => import('./plan.js').Step[] | Promise<import('./plan.js').Step[]>} plan
+ * @property {Record<string, Flag>} flags of its own
+ * @property {(given: Given) => Step[] | Promise<Step[]>} plan
  */
 
 /**
@@ -30,7 +33,7 @@ import { expectService } from './service.js';
  * @typedef {{ (flag: 'nodes'): [string, ...string[]], (flag: string): any }} Need
  */
 
-/** Flags that several operations take. @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** Flags that several operations take. @satisfies {Record<string, Flag>} */
 const SHARED = {
   engine: { type: 'text', help: 'scylla or cassandra', fallback: 'scylla' },
   cluster: { type: 'text', help: 'ScyllaDB: what Manager calls the cluster' },
@@ -52,7 +55,7 @@ const SHARED = {
   },
 };
 
-/** Flags of every operation. @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** Flags of every operation. @satisfies {Record<string, Flag>} */
 const COMMON = {
   from: { type: 'integer', help: 'goes on with this step: those before it are done', fallback: 1, min: 1 },
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },

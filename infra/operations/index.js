@@ -13,9 +13,11 @@ import { rotate } from './rotate.js';
 import { runPlan } from './run.js';
 import { upgrade } from './upgrade.js';
 
+/** @import { Operation } from './given.js' */
+
 const COMMAND = 'npm run operations --';
 
-/** @satisfies {Record<string, import('./given.js').Operation>} */
+/** @satisfies {Record<string, Operation>} */
 const OPERATIONS = {
   backup,
   restore,

@@ -1,6 +1,8 @@
 import { here } from './plan.js';
 import { command } from './shell.js';
 
+/** @import { Step } from './plan.js' */
+
 const LOOK_EVERY_S = 10;
 
 /** @param {...string} words @returns {string} a command of ScyllaDB Manager */
@@ -15,7 +17,7 @@ export const sctool = (...words) => command('sctool', ...words);
  * @param {'backup' | 'repair' | 'restore'} task.type
  * @param {string} task.name of its own: it stands for the task's id
  * @param {string[]} task.words further ones of its command
- * @returns {import('./plan.js').Step[]}
+ * @returns {Step[]}
  */
 export const managed = (title, { cluster, type, name, words }) => [
   here(title, sctool(type, '-c', cluster, ...words, '--name', name)),

@@ -2,6 +2,8 @@ import { MillraceError } from '../../common/errors.js';
 import { onNode } from './plan.js';
 import { command } from './shell.js';
 
+/** @import { Step } from './plan.js' */
+
 /** Where Medusa looks on every node. What it signs in with at the store is named there, and is on no command line. */
 const SETTINGS = '/etc/medusa/medusa.ini';
 
@@ -17,7 +19,7 @@ export const medusa = (...words) => command('medusa', ...words);
  *
  * @param {string[]} nodes
  * @param {string} location `s3:BUCKET` or `gcs:BUCKET`
- * @returns {import('./plan.js').Step[]} fail where a node stores to another place
+ * @returns {Step[]} fail where a node stores to another place
  * @throws {MillraceError} `usage`
  */
 export function storesTo(nodes, location) {

@@ -7,9 +7,9 @@ import { SERVICE } from './service.js';
 import { command } from './shell.js';
 import { configFlag, expectEnoughLeft, tellSeed } from './topology.js';
 
-/** @typedef {import('./given.js').Given} Given */
+/** @import { Given, Operation } from './given.js' */
 
-/** @satisfies {import('./given.js').Operation} */
+/** @satisfies {Operation} */
 export const removeNode = {
   help: 'hands the share of a node to the others, and takes it away; or gives up one that is dead',
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag', 'stop', 'within'],

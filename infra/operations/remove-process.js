@@ -1,7 +1,9 @@
 import { here, onNode } from './plan.js';
 import { command } from './shell.js';
 
-/** @satisfies {import('./given.js').Operation} */
+/** @import { Operation } from './given.js' */
+
+/** @satisfies {Operation} */
 export const removeProcess = {
   help: 'stops an ingest process for good, and settles what the broker still holds for it',
   shared: ['reach', 'stop'],

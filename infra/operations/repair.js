@@ -2,7 +2,9 @@ import { managed } from './manager.js';
 import { onNode } from './plan.js';
 import { command } from './shell.js';
 
-/** @satisfies {import('./given.js').Operation} */
+/** @import { Operation } from './given.js' */
+
+/** @satisfies {Operation} */
 export const repair = {
   help: 'gives every node what it has missed',
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag'],

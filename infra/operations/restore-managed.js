@@ -6,8 +6,8 @@ import { SERVICE } from './service.js';
 import { command } from './shell.js';
 import { allStopped } from './stopped.js';
 
-/** @typedef {import('./given.js').Given} Given */
-/** @typedef {import('./plan.js').Step} Step */
+/** @import { Given } from './given.js' */
+/** @import { Step } from './plan.js' */
 
 /**
  * Manager restores in two steps; a schema is complete on each node after its restart, the data on all after a repair.

@@ -6,10 +6,10 @@ import { byManager } from './restore-managed.js';
 import { command, quote } from './shell.js';
 import { allStopped } from './stopped.js';
 
-/** @typedef {import('./given.js').Given} Given */
-/** @typedef {import('./plan.js').Step} Step */
+/** @import { Given, Operation } from './given.js' */
+/** @import { Step } from './plan.js' */
 
-/** @satisfies {import('./given.js').Operation} */
+/** @satisfies {Operation} */
 export const restore = {
   help: 'brings a backup back: into an empty cluster, or, of Cassandra, into a keyspace beside the one in use (a drill)',
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag', 'stop', 'start', 'within'],

@@ -1,8 +1,8 @@
 import { here, onNode } from './plan.js';
 import { command } from './shell.js';
 
-/** @typedef {import('./given.js').Given} Given */
-/** @typedef {import('./plan.js').Step} Step */
+/** @import { Given } from './given.js' */
+/** @import { Step } from './plan.js' */
 
 /** @param {Given} given @returns {Step[]} */
 export function deviceSecrets(given) {

@@ -5,10 +5,10 @@ import { expectMachine } from './service.js';
 import { command, quote } from './shell.js';
 import { until } from './wait.js';
 
-/** @typedef {import('./given.js').Given} Given */
-/** @typedef {import('./plan.js').Step} Step */
+/** @import { Given, Operation } from './given.js' */
+/** @import { Step } from './plan.js' */
 
-/** @satisfies {import('./given.js').Operation} */
+/** @satisfies {Operation} */
 export const rotate = {
   help: "a new secret in an old one's place: of a role in the database, the broker, the API, or devices",
   shared: ['nodes', 'reach', 'within'],

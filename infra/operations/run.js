@@ -4,17 +4,20 @@ import { createInterface } from 'node:readline';
 import { MillraceError } from '../../common/errors.js';
 import { commandLine } from './plan.js';
 
+/** @import { StatusLine } from '../../common/status-line.js' */
+/** @import { Step } from './plan.js' */
+
 const SHOWN_EVERY_MS = 1000;
 
 /**
  * Runs a plan's steps one after the other, and shows how it goes. What the steps print is passed on.
  *
- * @param {import('./plan.js').Step[]} steps
+ * @param {Step[]} steps
  * @param {object} options
  * @param {string} options.reach as for `commandLine`
  * @param {number} options.from number of the first step, 1 on: those before it were done
  * @param {string} options.again what has to be added to the same command to get the same steps
- * @param {import('../../common/status-line.js').StatusLine} options.line
+ * @param {StatusLine} options.line
  * @throws {MillraceError} `usage`: there is no such step; `failed` at the first step that fails: it names the step, and how to go on from there
  */
 export async function runPlan(steps, { reach, from, again, line }) {
@@ -43,7 +46,7 @@ export async function runPlan(steps, { reach, from, again, line }) {
 
 /**
  * @param {string} script
- * @param {import('../../common/status-line.js').StatusLine} line
+ * @param {StatusLine} line
  * @returns {Promise<number | string>} exit code, or the signal that ended it
  */
 async function perform(script, line) {

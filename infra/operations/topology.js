@@ -1,12 +1,13 @@
 import { onNode } from './plan.js';
 import { quote } from './shell.js';
 
-/** @typedef {import('./given.js').Given} Given */
+/** @import { Flag } from '../../common/flags.js' */
+/** @import { Given } from './given.js' */
 
 /** Where packages put a node's settings. */
 const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 export const configFlag = {
   config: { type: 'text', help: "file of a node's settings; default: where its package has it" },
 };

@@ -5,8 +5,8 @@ import { here, onNode } from './plan.js';
 import { expectMachine, SERVICE } from './service.js';
 import { command } from './shell.js';
 
-/** @typedef {import('./given.js').Given} Given */
-/** @typedef {import('./plan.js').Step} Step */
+/** @import { Given, Operation } from './given.js' */
+/** @import { Step } from './plan.js' */
 
 /** What the process that serves says of itself: `scylla --version` says what is installed. */
 const RUNNING = {
@@ -14,7 +14,7 @@ const RUNNING = {
   cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',
 };
 
-/** @satisfies {import('./given.js').Operation} */
+/** @satisfies {Operation} */
 export const upgrade = {
   help: 'a new version, node by node, while the others serve',
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'stop', 'start', 'within'],

@@ -6,6 +6,8 @@ import { alternativeNames, hostList, LOOPBACK_HOSTS } from './hosts.js';
 import { hasBoth, moveBoth, namesBefore, refuseOverwriting } from './pair.js';
 import { AUTHORITY, configuration } from './request.js';
 
+/** @import { Openssl } from './openssl.js' */
+
 const DAY_SECONDS = 86_400;
 /** Clients have to be given a new authority by hand, so it lasts. */
 const AUTHORITY_DAYS = 3650;
@@ -19,7 +21,7 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes
  * `ca.pem`, `ca.key`, `NAME.pem`, `NAME.key`. Keys are EC P-256, for their owner alone (0600).
  *
  * @param {object} options
- * @param {import('./openssl.js').Openssl} options.openssl
+ * @param {Openssl} options.openssl
  * @param {string} options.out directory, made if it is not there
  * @param {string} [options.hosts] names and addresses, comma-separated; default: those of the certificate that is made anew, else loopback's
  * @param {string} options.name of the certificate's files
@@ -81,7 +83,7 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
 /** Positive, and too long to come twice. */
 const serial = () => `0x40${randomBytes(15).toString('hex')}`;
 
-/** @param {import('./openssl.js').Openssl} openssl @param {string} path */
+/** @param {Openssl} openssl @param {string} path */
 async function checkLasts(openssl, path) {
   const lasts = await openssl([
     'x509',

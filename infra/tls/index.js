@@ -6,7 +6,9 @@ import { makeCertificates } from './certificates.js';
 import { LOOPBACK_HOSTS } from './hosts.js';
 import { findOpenssl } from './openssl.js';
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @import { Flag } from '../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   host: {
     type: 'text',

@@ -2,13 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 import { DIALECTS } from './files.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Dialect } from './files.js' */
+
 /**
  * DDL is neither prepared nor repeated blindly, and may take longer than any other request: a busy cluster has to agree on it.
  * In ms, and still less than the schema lock lasts.
  */
 export const DDL = { prepare: false, isIdempotent: false, readTimeout: 30_000 };
 
-/** @param {import('cassandra-driver').Client} client @returns {Promise<import('./files.js').Dialect>} */
+/** @param {Client} client @returns {Promise<Dialect>} */
 export async function dialectOf(client) {
   const { rows } = await client.execute(
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system' AND table_name = 'scylla_local'",
@@ -20,7 +23,7 @@ export async function dialectOf(client) {
  * A new keyspace is replicated to three nodes, or to as many as there are; one that exists stays as its owner made it,
  * and is not asked for: that would take the right to make one.
  *
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @param {string} keyspace
  * @param {(text: string) => void} onStatus told how many copies a new one has: nobody changes that by the way later
  */
@@ -52,7 +55,7 @@ const MISSING_KEYSPACE = [0x2200, 0x2300];
  * where it is made, and two nodes that make the same one at once never agree on it again. So all go to one node, which
  * lets one pass after the other, and go on when the others know.
  *
- * @param {import('cassandra-driver').Client} admin without a keyspace: with one, it would not connect to nodes that have not heard of it
+ * @param {Client} admin without a keyspace: with one, it would not connect to nodes that have not heard of it
  * @param {string} keyspace
  * @param {string[]} statements each `CREATE TABLE IF NOT EXISTS`
  * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
@@ -88,7 +91,7 @@ async function untilListed(create) {
   }
 }
 
-/** @param {import('cassandra-driver').Client} client */
+/** @param {Client} client */
 async function untilAgreed(client) {
   const deadline = Date.now() + AGREEMENT_MS;
   while (!(await isAgreed(client))) {
@@ -106,7 +109,7 @@ async function untilAgreed(client) {
  * Whether all nodes that are there have the same schema. Those that are away hear of it when they come back: the driver's
  * `checkSchemaAgreement` counts them with the schema that they last had, which differs as long as they are away.
  *
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  */
 async function isAgreed(client) {
   const versions = await Promise.all(

@@ -1,3 +1,5 @@
+/** @import { Client } from 'cassandra-driver' */
+
 /** Rows that are read at once. */
 const PAGE = 1000;
 
@@ -5,14 +7,14 @@ const PAGE = 1000;
  * What a migration fills its new tables with, by the migration's name: rows that follow from others, written again
  * harmlessly when it broke off.
  *
- * @type {Record<string, (client: import('cassandra-driver').Client, groups: number) => Promise<void>>}
+ * @type {Record<string, (client: Client, groups: number) => Promise<void>>}
  */
 export const FILLS = { '008-events.cql': fillDeviceSites };
 
 /**
  * Devices that registered before there was an index of their sites. Rows get the stamp of the site that they tell of.
  *
- * @param {import('cassandra-driver').Client} client connected to the keyspace
+ * @param {Client} client connected to the keyspace
  * @param {number} groups `LATEST_GROUPS`
  */
 async function fillDeviceSites(client, groups) {

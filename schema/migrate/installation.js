@@ -1,14 +1,17 @@
 import { MillraceError } from '../../common/errors.js';
 import { readMigrations } from './files.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Config } from '../../common/config.js' */
+
 /** The partition of both tables. Bound, as all values are: the driver finds the replicas of what is bound alone. */
 export const PART = 'millrace';
 
 /**
  * Stops a process whose schema or fixed settings are not those of the database.
  *
- * @param {import('cassandra-driver').Client} client connected to the keyspace
- * @param {import('../../common/settings.js').Config['retention']} retention
+ * @param {Client} client connected to the keyspace
+ * @param {Config['retention']} retention
  * @throws {MillraceError} `schema_differs`, naming what differs and the command that mends it
  */
 export async function checkSchema(client, retention) {
@@ -38,14 +41,14 @@ export async function checkSchema(client, retention) {
   }
 }
 
-/** @param {import('../../common/settings.js').Config['retention']} retention @returns {Record<string, number>} */
+/** @param {Config['retention']} retention @returns {Record<string, number>} */
 export const namesOf = ({ latestGroups, batchDays, historyDays }) => ({
   LATEST_GROUPS: latestGroups,
   BATCH_DAYS: batchDays,
   HISTORY_DAYS: historyDays,
 });
 
-/** @param {import('cassandra-driver').Client} client @returns {Promise<Record<string, number | undefined>>} */
+/** @param {Client} client @returns {Promise<Record<string, number | undefined>>} */
 export async function storedSettings(client) {
   const row = (await client.execute('SELECT * FROM installation WHERE part = ?', [PART])).first();
   return {
@@ -56,7 +59,7 @@ export async function storedSettings(client) {
 }
 
 /**
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @returns {Promise<number>} 0 before the first migration
  * @throws {MillraceError} `schema_differs`: the keyspace was made by other migrations than ours
  */

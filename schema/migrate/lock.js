@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 import { PART } from './installation.js';
 
+/** @import { Client } from 'cassandra-driver' */
+
 /** A lock nobody renews is free after this long, in s: longer than any one statement of ours takes. */
 const TTL_SECONDS = 60;
 
@@ -12,7 +14,7 @@ const TTL_SECONDS = 60;
  * lightweight transactions, that expires by itself when its owner dies.
  *
  * @template T
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @param {(keep: () => Promise<void>) => Promise<T>} work calls `keep` before each step: a process that stood still for long,
  *   as on a laptop that sleeps, has lost the lock, and `keep` throws `unavailable`
  * @param {(text: string) => void} onStatus told when somebody else holds the lock, or when it could not be kept or given back
@@ -39,7 +41,7 @@ export async function withSchemaLock(client, work, onStatus) {
   }
 }
 
-/** @param {import('cassandra-driver').Client} client @param {string} owner @param {(text: string) => void} onStatus */
+/** @param {Client} client @param {string} owner @param {(text: string) => void} onStatus */
 async function take(client, owner, onStatus) {
   for (;;) {
     const result = await client.execute(
@@ -55,7 +57,7 @@ async function take(client, owner, onStatus) {
   }
 }
 
-/** @param {import('cassandra-driver').Client} client @param {string} owner */
+/** @param {Client} client @param {string} owner */
 async function renew(client, owner) {
   const result = await client.execute(
     `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = ?`,
@@ -66,7 +68,7 @@ async function renew(client, owner) {
   }
 }
 
-/** @param {import('cassandra-driver').Client} client @param {string} owner */
+/** @param {Client} client @param {string} owner */
 const release = (client, owner) =>
   client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [PART, owner]);
 

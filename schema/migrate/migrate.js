@@ -6,6 +6,10 @@ import { FILLS } from './fill.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
 import { withSchemaLock } from './lock.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Dialect } from './files.js' */
+
 /** Tables whose retention `migrate` changes when its setting changes. */
 const RETAINED = {
   BATCH_DAYS: ['message'],
@@ -17,10 +21,10 @@ const RETAINED = {
  * it at once: one works, the others wait and find nothing left to do.
  *
  * @param {object} parts
- * @param {import('cassandra-driver').Client} parts.admin a connected client without a keyspace
- * @param {() => Promise<import('cassandra-driver').Client>} parts.open connects a client to the keyspace
+ * @param {Client} parts.admin a connected client without a keyspace
+ * @param {() => Promise<Client>} parts.open connects a client to the keyspace
  * @param {string} parts.keyspace
- * @param {import('../../common/settings.js').Config['retention']} parts.retention
+ * @param {Config['retention']} parts.retention
  * @param {(text: string) => void} [parts.onStatus] a line for each step
  * @returns {Promise<{ from: number, to: number }>} versions before and after
  * @throws {MillraceError} `schema_differs` when a setting that is fixed differs
@@ -67,9 +71,9 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
 /**
  * Stores the settings that all processes share, and gives the tables a retention that has changed.
  *
- * @param {import('cassandra-driver').Client} client
- * @param {import('../../common/settings.js').Config['retention']} retention
- * @param {import('./files.js').Dialect} dialect
+ * @param {Client} client
+ * @param {Config['retention']} retention
+ * @param {Dialect} dialect
  * @param {(text: string) => void} onStatus
  */
 async function settle(client, retention, dialect, onStatus) {
@@ -97,7 +101,7 @@ async function settle(client, retention, dialect, onStatus) {
 }
 
 /**
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @param {string[]} statements
  * @param {() => Promise<void>} keep of the lock
  */
@@ -111,7 +115,7 @@ async function runStatements(client, statements, keep) {
 /**
  * Whether a column is there already, of a migration that broke off: ScyllaDB has no `ADD IF NOT EXISTS`.
  *
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  * @param {string} statement
  */
 async function isThere(client, statement) {

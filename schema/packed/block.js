@@ -9,8 +9,7 @@ import {
 } from '../rules.js';
 import { checkHour } from './pack.js';
 
-/** @typedef {import('./series.js').Numbers} Numbers */
-/** @typedef {import('./series.js').Series} Series */
+/** @import { Numbers, Series } from './series.js' */
 
 /**
  * Version 3 of packed samples: a block, the samples of many sensors of one device in one hour. A row of `message` holds one;

@@ -1,6 +1,8 @@
 import { statisticsOf } from './statistics.js';
 import { sumOf } from './sum.js';
 
+/** @import { Numbers } from './series.js' */
+
 /**
  * What `history_stat` keeps of an hour.
  *
@@ -14,7 +16,7 @@ import { sumOf } from './sum.js';
  */
 
 /**
- * @param {import('./series.js').Numbers} values of all samples of an hour, in order of time; there is one at least
+ * @param {Numbers} values of all samples of an hour, in order of time; there is one at least
  * @returns {HourStatistics}
  */
 export function hourStatisticsOf(values) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { HOUR_MS } from '../rules.js';
 
-/** @typedef {import('./series.js').Numbers} Numbers */
+/** @import { Numbers } from './series.js' */
 
 /**
  * Version 1 of a row's `samples`, byte by byte; docs/packed-form.md has test vectors and a reader in Python.

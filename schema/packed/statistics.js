@@ -7,10 +7,12 @@
  * @property {number} last the value of the newest sample
  */
 
+/** @import { Numbers } from './series.js' */
+
 /**
  * Statistics of samples that are merged already: samples of rows that overlap would count twice.
  *
- * @param {import('./series.js').Numbers} values in order of time
+ * @param {Numbers} values in order of time
  * @param {number} from index of the first sample
  * @param {number} to index after the last one; there is one sample at least
  * @returns {Statistics}

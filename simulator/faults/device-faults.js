@@ -1,21 +1,22 @@
 import { POISON, spoiled } from './poison.js';
 
+/** @import { Parcel } from '../parcel.js' */
+/** @import { Sample, Series } from '../payloads/index.js' */
+/** @import { Random } from '../random.js' */
+/** @import { FaultRates } from './rates.js' */
+
 /** How wrong a clock may go: within the five minutes that the API allows a clock to be ahead. */
 const SKEW_MS = { least: 1000, most: 240_000 };
 
 /** A late batch comes after so many newer ones. */
 const LATE_BY = { least: 1, most: 3 };
 
-/** @typedef {import('../payloads/index.js').Series} Series */
-/** @typedef {import('../payloads/index.js').Sample} Sample */
-/** @typedef {import('../parcel.js').Parcel} Parcel */
-
 /**
  * What goes wrong with the batches of one device. The same random numbers and batches give the same faults.
  *
  * @param {object} options
- * @param {import('./rates.js').FaultRates} options.rates
- * @param {import('../random.js').Random} options.random of this device alone
+ * @param {FaultRates} options.rates
+ * @param {Random} options.random of this device alone
  * @param {(series: Series[]) => string} options.encode
  */
 export function createDeviceFaults({ rates, random, encode }) {
@@ -101,6 +102,6 @@ export function createDeviceFaults({ rates, random, encode }) {
 /** @param {Series} series @returns {Series} */
 const withoutSamples = (series) => ({ ...series, samples: [] });
 
-/** @param {import('../random.js').Random} random @returns {number} ms, ahead or behind */
+/** @param {Random} random @returns {number} ms, ahead or behind */
 const skewOf = (random) =>
   Math.round(random.between(SKEW_MS.least, SKEW_MS.most)) * (random.uniform() < 0.5 ? -1 : 1);

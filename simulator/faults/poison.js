@@ -1,5 +1,7 @@
 import { encodePlainJson } from '../payloads/plain-json.js';
 
+/** @import { Series } from '../payloads/index.js' */
+
 const YEAR_MS = 365 * 86_400_000;
 
 /** One more than a message may hold. */
@@ -37,7 +39,7 @@ export const POISON = [
 /**
  * A batch with one measurement in it that cannot be stored: all others must be.
  *
- * @param {import('../payloads/index.js').Series[]} series of one sample at least
+ * @param {Series[]} series of one sample at least
  * @param {string} name of the sensor
  * @param {number} ts epoch ms
  */

@@ -1,3 +1,5 @@
+/** @import { Schedule } from './schedule.js' */
+
 /** One timer does for all devices, and it need not fire more often than this: due times, not firing times, are measured. */
 const SHORTEST_WAIT_MS = 4;
 
@@ -11,7 +13,7 @@ const LEAP_MS = 10_000;
  * Calls `onDue` for every measurement of a schedule, in order, when its time has come.
  *
  * @param {object} options
- * @param {import('./schedule.js').Schedule} options.schedule
+ * @param {Schedule} options.schedule
  * @param {number} options.intervalMs
  * @param {(index: number, ts: number) => void} options.onDue `ts` in epoch ms, never ahead of the clock
  */

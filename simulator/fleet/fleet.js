@@ -3,6 +3,11 @@ import { createDeadline } from '../waits.js';
 import { createLinks } from './links.js';
 import { createMember } from './member.js';
 
+/** @import { DeviceFaults } from '../faults/device-faults.js' */
+/** @import { Series } from '../payloads/index.js' */
+/** @import { Sender } from './links.js' */
+/** @import { Member } from './member.js' */
+
 /** Connections opened at once, and the pause before the next of them: brokers have a short queue for newcomers. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
 
@@ -13,9 +18,9 @@ const FAREWELL_MS = { all: 5000, aDevice: 1 };
  * Devices that measure and publish, driven by a loop, until they are stopped.
  *
  * @param {Parameters<typeof createLinks>[0] & {
- *   encode: (series: import('../payloads/index.js').Series[]) => string,
- *   faultsOf: (device: string) => import('../faults/device-faults.js').DeviceFaults | null,
- *   createLoop: (members: import('./member.js').Member[]) => { start: () => void, stop: () => void } }} options
+ *   encode: (series: Series[]) => string,
+ *   faultsOf: (device: string) => DeviceFaults | null,
+ *   createLoop: (members: Member[]) => { start: () => void, stop: () => void } }} options
  *   createLoop: what makes them measure and publish
  */
 export function createFleet({ herd, encode, faultsOf, createLoop, ...options }) {
@@ -23,7 +28,7 @@ export function createFleet({ herd, encode, faultsOf, createLoop, ...options }) 
   const members = herd.map((simulated, index) =>
     createMember({
       simulated,
-      sender: /** @type {import('./links.js').Sender} */ (senders[index]),
+      sender: /** @type {Sender} */ (senders[index]),
       encode,
       faults: faultsOf(simulated.name),
     }),

@@ -2,6 +2,10 @@ import { birthMessage, statusMessage } from '../announcement.js';
 import { createLink } from '../mqtt/link.js';
 import { parcelMessage } from '../parcel.js';
 
+/** @import { DeviceDescription } from '../announcement.js' */
+/** @import { LinkOptions } from '../mqtt/link.js' */
+/** @import { Parcel } from '../parcel.js' */
+
 /** Announcements under way at once, so that a thousand devices behind one connection register one after another. */
 const ANNOUNCED_AT_ONCE = 16;
 
@@ -14,8 +18,8 @@ const ANNOUNCED_AT_ONCE = 16;
  * as its devices take to speak for the first time. Unlike a device with a connection of its own, it is not announced
  * again after a reconnect: its session goes on.
  *
- * @param {import('../mqtt/link.js').LinkOptions & {
- *   descriptions: import('../announcement.js').DeviceDescription[], clientId: string }} options
+ * @param {LinkOptions & {
+ *   descriptions: DeviceDescription[], clientId: string }} options
  */
 export function createGateway({ descriptions, ...options }) {
   const { meter, ledger } = options;
@@ -23,7 +27,7 @@ export function createGateway({ descriptions, ...options }) {
   const members = descriptions.map((description) => ({ description, session: 0 }));
   let stopping = false;
 
-  /** @param {{ description: import('../announcement.js').DeviceDescription, session: number }} member */
+  /** @param {{ description: DeviceDescription, session: number }} member */
   function announce(member) {
     member.session = Date.now();
     const { description, session } = member;
@@ -65,7 +69,7 @@ export function createGateway({ descriptions, ...options }) {
 
     /** What each device publishes through. */
     senders: members.map((member) => ({
-      /** @param {import('../parcel.js').Parcel} parcel */
+      /** @param {Parcel} parcel */
       publish(parcel) {
         if (member.session === 0) announce(member);
         const message = parcelMessage(member.description.name, parcel, ledger);

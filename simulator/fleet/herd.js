@@ -2,10 +2,13 @@ import casual from 'casual';
 import { PROFILES } from '../profiles/index.js';
 import { createRandom } from '../random.js';
 
+/** @import { SensorDescription } from '../announcement.js' */
+/** @import { Profile } from '../profiles/index.js' */
+
 const MOST_SITES = 6;
 const DEVICES_PER_SITE = 8;
 
-/** @typedef {import('../announcement.js').SensorDescription & { unit: string, read: () => number }} SimulatedSensor */
+/** @typedef {SensorDescription & { unit: string, read: () => number }} SimulatedSensor */
 /** @typedef {{ name: string, site: string, sensors: SimulatedSensor[] }} SimulatedDevice */
 
 /**
@@ -22,7 +25,7 @@ const DEVICES_PER_SITE = 8;
  * @returns {SimulatedDevice[]}
  */
 export function describeHerd({ devices, profile = 'collar', device, sensors, seed, intervalMs }) {
-  const described = /** @type {import('../profiles/index.js').Profile} */ (PROFILES[profile]);
+  const described = /** @type {Profile} */ (PROFILES[profile]);
   const called = device ?? described.device;
   const sites = nameSites(Math.min(MOST_SITES, Math.ceil(devices / DEVICES_PER_SITE)), seed);
   return Array.from({ length: devices }, (_, index) => {

@@ -3,6 +3,11 @@ import { createDevice } from '../device.js';
 import { brokerFor } from '../mqtt/broker.js';
 import { createGateway } from './gateway.js';
 
+/** @import { LinkOptions } from '../mqtt/link.js' */
+/** @import { Parcel } from '../parcel.js' */
+/** @import { Gateway } from './gateway.js' */
+/** @import { SimulatedDevice } from './herd.js' */
+
 /** Unacknowledged messages of one device; more than a constrained device would keep, and enough for a slow link. */
 const DEVICE_WINDOW = 8;
 
@@ -15,15 +20,15 @@ const OPEN_WINDOW = 1024;
 /** What all connections together may owe. */
 const OWED_BYTES = 256 * 2 ** 20;
 
-/** A device as its batches see it. @typedef {{ publish: (parcel: import('../parcel.js').Parcel) => void }} Sender */
+/** A device as its batches see it. @typedef {{ publish: (parcel: Parcel) => void }} Sender */
 
-/** A connection as the fleet sees it. @typedef {Pick<import('./gateway.js').Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>} FleetLink */
+/** A connection as the fleet sees it. @typedef {Pick<Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>} FleetLink */
 
 /**
  * The connections of a fleet: one for each device, or fewer that the devices share evenly.
  *
- * @param {Omit<import('../mqtt/link.js').LinkOptions, 'limits'> & {
- *   herd: import('./herd.js').SimulatedDevice[], connections: number, buffer: number, open: boolean }} options
+ * @param {Omit<LinkOptions, 'limits'> & {
+ *   herd: SimulatedDevice[], connections: number, buffer: number, open: boolean }} options
  *   buffer: most unsent batches of a device; open: at a fixed rate, whatever is acknowledged
  * @returns {{ links: FleetLink[], senders: Sender[] }} the senders in the order of the herd
  */

@@ -3,7 +3,7 @@ import { createOpenSchedule } from './open-schedule.js';
 import { createPacer } from './pacer.js';
 import { createSchedule } from './schedule.js';
 
-/** @typedef {import('./member.js').Member} Member */
+/** @import { Member } from './member.js' */
 
 /**
  * Every device measures every interval and publishes every batch interval; how fast depends on what is acknowledged.

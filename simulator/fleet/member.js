@@ -1,18 +1,23 @@
 import { countSamples } from '../payloads/index.js';
 
+/** @import { DeviceFaults } from '../faults/device-faults.js' */
+/** @import { Parcel } from '../parcel.js' */
+/** @import { Series } from '../payloads/index.js' */
+/** @import { SimulatedDevice, SimulatedSensor } from './herd.js' */
+
 /**
  * A device of the fleet: reads its sensors, gathers a batch, and hands it over.
  *
  * @param {object} options
- * @param {import('./herd.js').SimulatedDevice} options.simulated
- * @param {{ publish: (parcel: import('../parcel.js').Parcel) => void }} options.sender
- * @param {(series: import('../payloads/index.js').Series[]) => string} options.encode
- * @param {import('../faults/device-faults.js').DeviceFaults | null} options.faults
+ * @param {SimulatedDevice} options.simulated
+ * @param {{ publish: (parcel: Parcel) => void }} options.sender
+ * @param {(series: Series[]) => string} options.encode
+ * @param {DeviceFaults | null} options.faults
  */
 export function createMember({ simulated, sender, encode, faults }) {
   let batch = emptyBatch(simulated);
 
-  /** @param {import('../parcel.js').Parcel[]} parcels @param {number} [dueAt] */
+  /** @param {Parcel[]} parcels @param {number} [dueAt] */
   function send(parcels, dueAt) {
     for (const parcel of parcels) sender.publish(dueAt === undefined ? parcel : { ...parcel, dueAt });
   }
@@ -21,8 +26,8 @@ export function createMember({ simulated, sender, encode, faults }) {
     /** Reads every sensor once. @param {number} ts epoch ms */
     measure(ts) {
       for (let i = 0; i < batch.length; i++) {
-        const series = /** @type {import('../payloads/index.js').Series} */ (batch[i]);
-        const sensor = /** @type {import('./herd.js').SimulatedSensor} */ (simulated.sensors[i]);
+        const series = /** @type {Series} */ (batch[i]);
+        const sensor = /** @type {SimulatedSensor} */ (simulated.sensors[i]);
         series.samples.push({ ts, value: sensor.read() });
       }
     },
@@ -45,5 +50,5 @@ export function createMember({ simulated, sender, encode, faults }) {
 
 /** @typedef {ReturnType<typeof createMember>} Member */
 
-/** @param {import('./herd.js').SimulatedDevice} simulated @returns {import('../payloads/index.js').Series[]} */
+/** @param {SimulatedDevice} simulated @returns {Series[]} */
 const emptyBatch = ({ sensors }) => sensors.map(({ name, unit }) => ({ name, unit, samples: [] }));

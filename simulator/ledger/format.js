@@ -1,5 +1,7 @@
 import { numberText } from '../numbers.js';
 
+/** @import { Series } from '../payloads/index.js' */
+
 /**
  * The ledger: what was sent and what was acknowledged, one JSON object a line, in the order in which it happened.
  *
@@ -22,7 +24,7 @@ export const headerLine = (begun) =>
  * What a message's line will say, but for its number, which it gets when it is sent.
  *
  * @param {string} device
- * @param {import('../payloads/index.js').Series[]} series what must be stored
+ * @param {Series[]} series what must be stored
  */
 export const noteOf = (device, series) =>
   `"device":${JSON.stringify(device)},"series":[${series.filter(hasSamples).map(seriesText).join(',')}]`;
@@ -33,10 +35,10 @@ export const sentLine = (number, note) => `{"sent":${number},${note}}\n`;
 /** @param {number} number */
 export const acknowledgedLine = (number) => `{"acknowledged":${number}}\n`;
 
-/** @param {import('../payloads/index.js').Series} series */
+/** @param {Series} series */
 const hasSamples = ({ samples }) => samples.length > 0;
 
-/** @param {import('../payloads/index.js').Series} series */
+/** @param {Series} series */
 const seriesText = ({ name, samples }) =>
   `{"sensor":${JSON.stringify(name)},"times":[${samples.map(({ ts }) => ts).join(',')}],` +
   `"values":[${samples.map(({ value }) => numberText(value)).join(',')}]}`;

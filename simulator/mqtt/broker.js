@@ -3,12 +3,15 @@ import { embeddedBrokerUrl, isOpenBroker } from '../../common/addresses.js';
 import { readCredentialsFile } from '../../common/credentials-file.js';
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { Broker } from './connection.js' */
+
 /**
  * Which broker, and as whom: `--broker`, else `MQTT_URL`, else where the embedded broker listens.
  *
- * @param {Pick<import('../../common/settings.js').Config, 'mqtt' | 'tlsElsewhere'>} settings
+ * @param {Pick<Config, 'mqtt' | 'tlsElsewhere'>} settings
  * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags
- * @returns {import('./connection.js').Broker}
+ * @returns {Broker}
  * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS
  *   and it or a password demands TLS;
  *   `usage` when the file of credentials cannot be read
@@ -39,9 +42,9 @@ export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
 /**
  * The broker as a device sees it: with its own account, where devices have one.
  *
- * @param {import('./connection.js').Broker} broker
+ * @param {Broker} broker
  * @param {string} device its name
- * @returns {import('./connection.js').Broker}
+ * @returns {Broker}
  * @throws {MillraceError} `usage`: it has none
  */
 export function brokerFor({ secrets, ...broker }, device) {

@@ -2,15 +2,20 @@ import { performance } from 'node:perf_hooks';
 import { createOutbox } from '../outbox.js';
 import { createConnection } from './connection.js';
 
+/** @import { Ledger } from '../ledger/ledger.js' */
+/** @import { Meter } from '../meter.js' */
+/** @import { Message } from '../outbox.js' */
+/** @import { Broker } from './connection.js' */
+
 /**
  * What connections of all kinds need.
  *
  * @typedef {object} LinkOptions
- * @property {import('./connection.js').Broker} broker
+ * @property {Broker} broker
  * @property {{ messages: number, bytes: number, window: number }} limits most messages that wait, most bytes owed,
  *   most messages unacknowledged
- * @property {import('../meter.js').Meter} meter
- * @property {import('../ledger/ledger.js').Ledger | null} ledger
+ * @property {Meter} meter
+ * @property {Ledger | null} ledger
  * @property {(reason: string) => void} onTrouble why there is no connection just now
  * @property {(reason: string) => void} onRefused the broker will not have us
  */
@@ -53,7 +58,7 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     },
   });
 
-  /** @param {import('../outbox.js').Message} message @returns {boolean} whether it may be sent */
+  /** @param {Message} message @returns {boolean} whether it may be sent */
   function writtenDown(message) {
     if (!ledger || message.note === null) return true;
     message.entry = ledger.sent(message.note);

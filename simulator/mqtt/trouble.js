@@ -1,10 +1,13 @@
 import { MillraceError } from '../../common/errors.js';
 import { shownUrl } from './broker.js';
 
+/** @import { StatusLine } from '../../common/status-line.js' */
+/** @import { Broker } from './connection.js' */
+
 /**
  * Says once why devices have no connection, however many they are, and again when the reason changes or comes back.
  *
- * @param {import('../../common/status-line.js').StatusLine} statusLine
+ * @param {StatusLine} statusLine
  */
 export function createTroubleReporter(statusLine) {
   let said = '';
@@ -21,7 +24,7 @@ export function createTroubleReporter(statusLine) {
   };
 }
 
-/** @param {import('./connection.js').Broker} broker @param {string} reason @returns {MillraceError} `broker_away` */
+/** @param {Broker} broker @param {string} reason @returns {MillraceError} `broker_away` */
 export const refusal = ({ url, secrets }, reason) =>
   new MillraceError(
     'broker_away',

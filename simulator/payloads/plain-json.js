@@ -1,9 +1,11 @@
 import { numberText } from '../numbers.js';
 
+/** @import { Series } from './index.js' */
+
 /**
  * Plain JSON: an array of `{"sensor_id","ts","value"}`, `ts` in epoch milliseconds.
  *
- * @param {import('./index.js').Series[]} series
+ * @param {Series[]} series
  * @returns {string}
  */
 export function encodePlainJson(series) {

@@ -1,5 +1,7 @@
 import { numberText } from '../numbers.js';
 
+/** @import { Series } from './index.js' */
+
 /**
  * SenML JSON (RFC 8428): one pack for all sensors of a batch. A sensor's first record carries its name as base name,
  * the pack's first record the base time; all others are `{"t":…,"v":…}` alone.
@@ -7,7 +9,7 @@ import { numberText } from '../numbers.js';
  * Times are seconds in SenML and whole milliseconds with us: `bt + t` times 1000, rounded, gives exactly the millisecond
  * meant, because the two divisions and the sum are off by less than a microsecond until the year 2100 and beyond.
  *
- * @param {import('./index.js').Series[]} series
+ * @param {Series[]} series
  * @returns {string}
  */
 export function encodeSenml(series) {

@@ -4,7 +4,10 @@ import { respiration } from '../signals/respiration.js';
 import { temperature } from '../signals/temperature.js';
 import { inRounds } from './names.js';
 
-/** The four classic types. @type {readonly import('../signals/index.js').Signal[]} */
+/** @import { Signal } from '../signals/index.js' */
+/** @import { Profile } from './index.js' */
+
+/** The four classic types. @type {readonly Signal[]} */
 export const COLLAR_SIGNALS = [temperature, pulse, location, respiration];
 
 const SENSORS = { least: 1, most: 4 };
@@ -12,7 +15,7 @@ const SENSORS = { least: 1, most: 4 };
 /**
  * A collar around a neck: some of the four types, in any order.
  *
- * @satisfies {import('./index.js').Profile}
+ * @satisfies {Profile}
  */
 export const collar = {
   device: 'collar',

@@ -6,10 +6,13 @@ import { occasional, running } from '../signals/machine/switches.js';
 import { thermal } from '../signals/machine/thermal.js';
 import { inRounds } from './names.js';
 
+/** @import { Signal } from '../signals/index.js' */
+/** @import { Profile } from './index.js' */
+
 const HOUR_MS = 3_600_000;
 const MACHINE = { rated: 18_000, idle: 900 };
 
-/** @param {string} axis @returns {Record<string, import('../signals/index.js').Signal>} */
+/** @param {string} axis @returns {Record<string, Signal>} */
 const axis = (axis) => ({
   [`${axis}.motor.temperature`]: thermal({ rise: 45, memoryMs: 900_000 }),
   [`${axis}.screw.temperature`]: thermal({ rise: 18, memoryMs: 1_800_000 }),
@@ -20,7 +23,7 @@ const axis = (axis) => ({
   [`${axis}.deviation`]: deviation,
 });
 
-/** A machining centre, point by point. @type {Record<string, import('../signals/index.js').Signal>} */
+/** A machining centre, point by point. @type {Record<string, Signal>} */
 const POINTS = {
   ...axis('x'),
   ...axis('y'),
@@ -61,7 +64,7 @@ const KINDS = Object.entries(POINTS).map(([name, signal]) => ({ name, signal }))
 /**
  * Machines of fifty points each, all of them the same.
  *
- * @satisfies {import('./index.js').Profile}
+ * @satisfies {Profile}
  */
 export const factory = {
   device: 'machine',

@@ -4,6 +4,13 @@ import { createDevice } from '../device.js';
 import { createDeadline } from '../waits.js';
 import { readBatches } from './samples.js';
 
+/** @import { Ledger } from '../ledger/ledger.js' */
+/** @import { Meter } from '../meter.js' */
+/** @import { Broker } from '../mqtt/connection.js' */
+/** @import { Series } from '../payloads/index.js' */
+/** @import { Skipped } from './samples.js' */
+/** @import { Survey } from './survey.js' */
+
 /** Unacknowledged messages: enough to keep a broker and a database busy, little enough to hold in memory. */
 const WINDOW = 32;
 
@@ -16,21 +23,21 @@ const FAREWELL_MS = 5000;
  *
  * @param {object} options
  * @param {string} options.path of a CSV file
- * @param {import('./survey.js').Survey} options.survey of that file
+ * @param {Survey} options.survey of that file
  * @param {string} options.device name
  * @param {(recorded: number) => number} options.timeline
  * @param {number} options.speed
  * @param {number} options.rowsPerMessage
- * @param {import('../mqtt/connection.js').Broker} options.broker
- * @param {(series: import('../payloads/index.js').Series[]) => string} options.encode
- * @param {import('../meter.js').Meter} options.meter
- * @param {import('../ledger/ledger.js').Ledger | null} options.ledger
+ * @param {Broker} options.broker
+ * @param {(series: Series[]) => string} options.encode
+ * @param {Meter} options.meter
+ * @param {Ledger | null} options.ledger
  * @param {(reason: string) => void} options.onTrouble why there is no connection just now
  * @param {(reason: string) => void} options.onRefused the broker will not have the device
  */
 export function createReplay(options) {
   const { path, survey, timeline, rowsPerMessage, speed, encode } = options;
-  /** @type {import('./samples.js').Skipped} */
+  /** @type {Skipped} */
   const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
   const device = createDevice({
     ...options,
@@ -74,7 +81,7 @@ export function createReplay(options) {
   };
 }
 
-/** @param {string} name @param {import('./survey.js').Survey} survey @param {number} speed */
+/** @param {string} name @param {Survey} survey @param {number} speed */
 function describe(name, { columns, rows, first, last }, speed) {
   const intervalMs = Math.round((last - first) / Math.max(1, rows - 1) / speed);
   const sensors = columns.map((column) => ({

@@ -1,19 +1,22 @@
 import { parseNumber, parseTime } from './cells.js';
 import { readRows } from './rows.js';
 
+/** @import { Series } from '../payloads/index.js' */
+/** @import { Survey } from './survey.js' */
+
 /** @typedef {{ empty: number, unreadable: number, untimed: number, colliding: number }} Skipped cells, rows, rows */
 
 /**
  * Reads a CSV file and gathers its rows into batches, one series a column.
  *
  * @param {string} path
- * @param {import('./survey.js').Survey} survey of the same file
+ * @param {Survey} survey of the same file
  * @param {object} options
  * @param {(recorded: number) => number} options.timeline
  * @param {number} options.rowsPerBatch
  * @param {Skipped} options.skipped is counted up: empty cells, cells that are no number, rows without a time, and rows
  *   that land on the same millisecond as the row before them
- * @returns {AsyncGenerator<import('../payloads/index.js').Series[]>} batches without empty series
+ * @returns {AsyncGenerator<Series[]>} batches without empty series
  */
 export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipped }) {
   let batch = emptyBatch(survey);
@@ -43,12 +46,12 @@ export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipp
   yield* withoutEmpty(batch);
 }
 
-/** @param {import('./survey.js').Survey} survey @returns {import('../payloads/index.js').Series[]} */
+/** @param {Survey} survey @returns {Series[]} */
 const emptyBatch = ({ columns }) => columns.map(({ name }) => ({ name, samples: [] }));
 
 /**
- * @param {import('../payloads/index.js').Series[]} batch
- * @param {{ row: string[], ts: number, survey: import('./survey.js').Survey, skipped: Skipped }} found
+ * @param {Series[]} batch
+ * @param {{ row: string[], ts: number, survey: Survey, skipped: Skipped }} found
  */
 function addRow(batch, { row, ts, survey, skipped }) {
   for (const [position, { index }] of survey.columns.entries()) {
@@ -60,7 +63,7 @@ function addRow(batch, { row, ts, survey, skipped }) {
   }
 }
 
-/** @param {import('../payloads/index.js').Series[]} batch */
+/** @param {Series[]} batch */
 function* withoutEmpty(batch) {
   const series = batch.filter(({ samples }) => samples.length > 0);
   if (series.length > 0) yield series;

@@ -1,3 +1,5 @@
+/** @import { Random } from '../random.js' */
+
 /**
  * A kind of measurement and how its values come about.
  *
@@ -5,7 +7,7 @@
  * @property {string} type
  * @property {string} unit as SenML registers it (RFC 8428, section 12.1)
  * @property {[number, number]} range no value is ever outside
- * @property {(random: import('../random.js').Random, intervalMs: number, device: () => import('../random.js').Random) => () => number} create
+ * @property {(random: Random, intervalMs: number, device: () => Random) => () => number} create
  *   gives a function that returns one value per measurement: the same for the same random numbers and interval, whatever the
  *   time of day. `device` begins the numbers that all sensors of a device have in common, for what they have in common
  */

@@ -1,12 +1,14 @@
 import { rounded, within } from './parts.js';
 
+/** @import { Signal } from './index.js' */
+
 const FARTHEST_M = 2500;
 const GRAZES_MS = 600_000;
 
 /**
  * Distance from home in metres: it grazes on one spot for some minutes, then walks to the next, at times back home.
  *
- * @satisfies {import('./index.js').Signal}
+ * @satisfies {Signal}
  */
 export const location = {
   type: 'location',

@@ -1,9 +1,11 @@
 import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './parts.js';
 
+/** @import { Signal } from './index.js' */
+
 /**
  * Heart rate of a cow: 55 to 75 beats a minute at rest, far more on a run.
  *
- * @satisfies {import('./index.js').Signal}
+ * @satisfies {Signal}
  */
 export const pulse = {
   type: 'pulse',

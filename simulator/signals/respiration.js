@@ -1,9 +1,11 @@
 import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './parts.js';
 
+/** @import { Signal } from './index.js' */
+
 /**
  * Breaths of a cow a minute: 20 to 32 at rest, more by day, and panting now and then.
  *
- * @satisfies {import('./index.js').Signal}
+ * @satisfies {Signal}
  */
 export const respiration = {
   type: 'respiration',

@@ -1,9 +1,11 @@
 import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './parts.js';
 
+/** @import { Signal } from './index.js' */
+
 /**
  * Body temperature of a cow: about 38.6 °C, a little higher in the evening, and now and then a fever.
  *
- * @satisfies {import('./index.js').Signal}
+ * @satisfies {Signal}
  */
 export const temperature = {
   type: 'temperature',

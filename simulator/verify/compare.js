@@ -3,6 +3,10 @@ import { createFindings } from './findings.js';
 import { partLedger } from './parts.js';
 import { patiently } from './patience.js';
 
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Findings } from './findings.js' */
+/** @import { Stored } from './stored.js' */
+
 /** Devices that are read at once: the round trips overlap, and the database has room for others. */
 const DEVICES_AT_ONCE = 16;
 
@@ -18,7 +22,7 @@ const DEVICES_AT_ONCE = 16;
  * @property {number} acknowledged samples in the range
  * @property {number} stored samples in the range
  * @property {{ from: number, to: number }} range epoch ms
- * @property {import('./findings.js').Findings['found']} found
+ * @property {Findings['found']} found
  */
 
 /**
@@ -32,13 +36,13 @@ const DEVICES_AT_ONCE = 16;
  *
  * @param {object} options
  * @param {string} options.ledgerPath
- * @param {import('./stored.js').Stored} options.store
+ * @param {Stored} options.store
  * @param {number} options.groups `LATEST_GROUPS`
  * @param {{ from?: number, to?: number }} [options.range] epoch ms; default from the ledger's first sample to after its last
  * @param {(progress: Progress) => void} [options.onProgress]
  * @param {number} [options.partBytes] of the ledger that is held in memory at once
  * @returns {Promise<Result>}
- * @throws {import('../../common/errors.js').MillraceError} `failed`: no ledger; `unavailable`: the database is away
+ * @throws {MillraceError} `failed`: no ledger; `unavailable`: the database is away
  */
 export async function compareLedger({
   ledgerPath,
@@ -82,7 +86,7 @@ export async function compareLedger({
   }
 }
 
-/** @param {import('./stored.js').Stored} store @returns {import('./stored.js').Stored} */
+/** @param {Stored} store @returns {Stored} */
 const patientStore = ({ samples, packed, packProgress, fleet }) => ({
   samples: {
     ...samples,

@@ -1,11 +1,15 @@
 import { connectStore } from '../../api/store/index.js';
 
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { MillraceError } from '../../common/errors.js' */
+
 /**
  * The tables, to be read by a command that nobody competes with.
  *
- * @param {import('../../common/settings.js').Config} config
- * @returns {Promise<import('../../api/store/index.js').Store>}
- * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ * @param {Config} config
+ * @returns {Promise<Store>}
+ * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
 export const openStore = ({ cql, retention }) =>
   connectStore({

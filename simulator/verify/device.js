@@ -4,23 +4,29 @@ import { bucketOf, HOUR_MS } from '../../schema/rules.js';
 import { createSensorComparison, shown } from './sensor.js';
 import { createStoredHours } from './stored.js';
 
-/** @type {import('./parts.js').Sent} */
-const NOTHING_SENT = { times: [], values: [], messages: [] };
+/** @import { Sensor } from '../../api/history/reading/hours.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Bitmap } from './bitmap.js' */
+/** @import { Findings } from './findings.js' */
+/** @import { Sent } from './parts.js' */
+/** @import { SensorComparison } from './sensor.js' */
+/** @import { Stored } from './stored.js' */
 
-/** @typedef {import('./sensor.js').SensorComparison} SensorComparison */
+/** @type {Sent} */
+const NOTHING_SENT = { times: [], values: [], messages: [] };
 
 /**
  * @param {object} options
- * @param {import('./stored.js').Stored} options.store
+ * @param {Stored} options.store
  * @param {number} options.groups `LATEST_GROUPS`
  * @param {{ from: number, to: number }} options.range epoch ms
- * @param {import('./bitmap.js').Bitmap} options.acknowledged
- * @param {import('./findings.js').Findings} options.findings
+ * @param {Bitmap} options.acknowledged
+ * @param {Findings} options.findings
  */
 export function createDeviceComparison({ store, groups, range, acknowledged, findings }) {
   const storedHours = createStoredHours(store);
 
-  /** @param {import('../../schema/ids.js').Identity} device @param {string} id of its sensor @returns {import('../../api/history/reading/hours.js').Sensor} */
+  /** @param {Identity} device @param {string} id of its sensor @returns {Sensor} */
   function keyOf(device, id) {
     const sensor = identifySensor(device.id, id);
     if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
@@ -31,7 +37,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
    * Compares all that a device sent with all that is stored of it in the range, and its latest values with what is stored.
    *
    * @param {string} device name
-   * @param {Map<string, import('./parts.js').Sent>} sensors what they sent, by name
+   * @param {Map<string, Sent>} sensors what they sent, by name
    * @returns {Promise<{ acknowledged: number, stored: number }>} instants
    */
   return async function compareDevice(device, sensors) {
@@ -59,7 +65,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   }
 
   /**
-   * @param {import('../../schema/ids.js').Identity} device
+   * @param {Identity} device
    * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
    * @param {(id: string, name: string) => void} add
    */
@@ -82,7 +88,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
 
   /**
    * @param {string} device name
-   * @param {import('../../schema/ids.js').Identity} identity
+   * @param {Identity} identity
    * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
    * @param {Awaited<ReturnType<typeof latestOf>>} latest
    */
@@ -103,7 +109,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   }
 
   /**
-   * @param {import('../../schema/ids.js').Identity} device
+   * @param {Identity} device
    * @param {string} sensor id
    * @param {{ ts: number, value: number } | null} newest stored in the hours that were read
    * @param {{ ts: number | null, value: number | null }} latest

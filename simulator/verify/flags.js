@@ -2,7 +2,9 @@ import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { parseTime } from '../../common/times.js';
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @import { Flag } from '../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   ledger: { type: 'text', help: 'file that npm run simulator -- --ledger has written' },
   from: { type: 'text', help: "ISO 8601 or epoch ms; default the ledger's first sample" },

@@ -6,8 +6,10 @@
  * @property {(at: number) => number[]} samplesAt indexes of the samples of the instant at this place in `times`
  */
 
+/** @import { Numbers } from '../../schema/packed/series.js' */
+
 /**
- * @param {import('../../schema/packed/series.js').Numbers} times epoch ms, in any order
+ * @param {Numbers} times epoch ms, in any order
  * @returns {Instants}
  */
 export function groupByInstant(times) {

@@ -9,6 +9,10 @@ import { groupOf, identifyDevice } from '../../schema/ids.js';
 import { readLedger } from '../ledger/read.js';
 import { createBitmap } from './bitmap.js';
 
+/** @import { WriteStream } from 'node:fs' */
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Bitmap } from './bitmap.js' */
+
 /** What one part of a ledger weighs, about; read, its samples take as much again. */
 const PART_BYTES = 32 * 2 ** 20;
 
@@ -29,7 +33,7 @@ const PROGRESS_EVERY_MESSAGES = 10_000;
  * What a ledger says as a whole.
  *
  * @typedef {object} Overview
- * @property {import('./bitmap.js').Bitmap} acknowledged numbers of messages
+ * @property {Bitmap} acknowledged numbers of messages
  * @property {number} messages
  * @property {number} first epoch ms of the earliest sample, Infinity where there is none
  * @property {number} last epoch ms of the latest sample, -Infinity where there is none
@@ -42,7 +46,7 @@ const PROGRESS_EVERY_MESSAGES = 10_000;
  * @param {string} ledgerPath
  * @param {{ onProgress: (messages: number) => void, partBytes?: number }} options
  * @returns {Promise<{ overview: Overview, count: number, read: (part: number) => Promise<Part>, remove: () => Promise<void> }>}
- * @throws {import('../../common/errors.js').MillraceError} `failed` for a file that is no ledger, or cannot be read
+ * @throws {MillraceError} `failed` for a file that is no ledger, or cannot be read
  */
 export async function partLedger(ledgerPath, { onProgress, partBytes = PART_BYTES }) {
   const size = await stat(ledgerPath).then(
@@ -81,7 +85,7 @@ async function scatter(ledgerPath, paths, onProgress) {
           if (ts > overview.last) overview.last = ts;
         }
       }
-      const file = /** @type {import('node:fs').WriteStream} */ (files[partOf(entry.device, files.length)]);
+      const file = /** @type {WriteStream} */ (files[partOf(entry.device, files.length)]);
       if (!file.write(`${entry.message} ${entry.text}\n`)) await once(file, 'drain');
     }
   } finally {

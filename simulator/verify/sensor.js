@@ -1,16 +1,21 @@
 import { greaterValue } from '../../schema/packed/series.js';
 import { groupByInstant } from './instants.js';
 
+/** @import { Series } from '../../schema/packed/series.js' */
+/** @import { Bitmap } from './bitmap.js' */
+/** @import { Findings, Kind } from './findings.js' */
+/** @import { Sent } from './parts.js' */
+
 /**
  * One sensor of the ledger, compared hour by hour, in order of time.
  *
  * @param {object} options
  * @param {string} options.device name
  * @param {string} options.sensor name
- * @param {import('./parts.js').Sent} options.sent
- * @param {import('./bitmap.js').Bitmap} options.acknowledged
+ * @param {Sent} options.sent
+ * @param {Bitmap} options.acknowledged
  * @param {{ from: number, to: number }} options.range epoch ms: what is outside is not compared
- * @param {import('./findings.js').Findings} options.findings
+ * @param {Findings} options.findings
  */
 export function createSensorComparison({ device, sensor, sent, acknowledged, range, findings }) {
   const expected = groupByInstant(sent.times);
@@ -20,7 +25,7 @@ export function createSensorComparison({ device, sensor, sent, acknowledged, ran
   let next = 0;
   while (next < expected.times.length && at(expected.times, next) < range.from) next += 1;
 
-  /** @param {import('./findings.js').Kind} kind @param {number} ts @param {string} says */
+  /** @param {Kind} kind @param {number} ts @param {string} says */
   const report = (kind, ts, says) => findings.add(kind, { device, sensor, ts, says });
 
   /** @param {number} instant place in `expected` */
@@ -60,7 +65,7 @@ export function createSensorComparison({ device, sensor, sent, acknowledged, ran
 
     /**
      * @param {number} end epoch ms of the end of the hour
-     * @param {import('../../schema/packed/series.js').Series[]} rows of that hour
+     * @param {Series[]} rows of that hour
      */
     addHour(end, rows) {
       const values = rows.flatMap((row) => [...row.values]);

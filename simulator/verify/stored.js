@@ -2,11 +2,11 @@ import { createLookUp } from '../../api/history/reading/hours.js';
 import { mergeSeries } from '../../schema/packed/series.js';
 import { HOUR_MS } from '../../schema/rules.js';
 
-/** @typedef {import('../../schema/packed/series.js').Series} Series */
-/** @typedef {import('../../api/history/reading/hours.js').Hour} Hour */
-/** @typedef {import('../../api/history/reading/hours.js').Sensor} Sensor */
+/** @import { Hour, Sensor } from '../../api/history/reading/hours.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Series } from '../../schema/packed/series.js' */
 
-/** Where samples and latest values are. @typedef {Pick<import('../../api/store/index.js').Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
+/** Where samples and latest values are. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
 
 /**
  * What is stored of a device, read as every reader does: packed hours from history, all others from batches and history.

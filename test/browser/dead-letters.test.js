@@ -3,6 +3,8 @@ import { useDashboard } from '../support/dashboard.js';
 import { publishRefusals, writePastLetters } from '../support/refusals.js';
 import { until } from '../support/until.js';
 
+/** @import { Locator } from 'playwright-core' */
+
 jest.setTimeout(60_000);
 
 const dashboard = useDashboard({
@@ -16,7 +18,7 @@ const dashboard = useDashboard({
 const rows = () => dashboard.page.locator('.letters tbody tr:not(.waiting)');
 /** @param {string} device @param {string} code */
 const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasText: code }).first();
-/** @param {import('playwright-core').Locator} locator */
+/** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
 describe('what was refused', () => {

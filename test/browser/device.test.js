@@ -4,12 +4,14 @@ import { useDashboard } from '../support/dashboard.js';
 import { createHives, SENSORS } from '../support/hives.js';
 import { until } from '../support/until.js';
 
+/** @import { Locator } from 'playwright-core' */
+
 jest.setTimeout(60_000);
 
 const hives = createHives();
 const dashboard = useDashboard({ system: { clock: hives.clock }, fill: hives.fill });
 
-/** @param {import('playwright-core').Locator} locator */
+/** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 const facts = () => dashboard.page.locator('.facts');
 /** @returns {Promise<string[]>} kinds of the events listed, newest first */

@@ -3,11 +3,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startBrowser } from '../support/browser.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { TestBrowser } from '../support/browser.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const SCREENSHOTS = new URL('../../.data/screenshots/', import.meta.url);
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../support/browser.js').TestBrowser} */
+/** @type {TestBrowser} */
 let browser;
 beforeAll(async () => {
   system = await startTestSystem();

@@ -3,6 +3,8 @@ import { DEVICES, publishCollars, SENSORS } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
 import { until } from '../support/until.js';
 
+/** @import { Locator } from 'playwright-core' */
+
 jest.setTimeout(60_000);
 
 const PAGE_ROWS = 25;
@@ -11,7 +13,7 @@ const dashboard = useDashboard({ fill: publishCollars });
 
 /** @param {string} device @param {string} sensor */
 const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
-/** @param {import('playwright-core').Locator} locator */
+/** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 /** @returns {Promise<string[]>} which sensors the page shows */
 const shown = () =>

@@ -6,12 +6,15 @@ import { startMosquitto } from '../support/mosquitto.js';
 import { startTestSystem } from '../support/system.js';
 import { startGate } from '../support/tcp-gate.js';
 
+/** @import { Mosquitto } from '../support/mosquitto.js' */
+/** @import { Gate } from '../support/tcp-gate.js' */
+
 jest.setTimeout(90_000);
 
 const dashboard = new Dashboard();
-/** @type {import('../support/mosquitto.js').Mosquitto} */
+/** @type {Mosquitto} */
 let broker;
-/** @type {import('../support/tcp-gate.js').Gate} */
+/** @type {Gate} */
 let database;
 
 beforeAll(async () => {

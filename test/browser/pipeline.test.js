@@ -4,11 +4,13 @@ import { useDashboard } from '../support/dashboard.js';
 import { tellOfOthers } from '../support/other-processes.js';
 import { until } from '../support/until.js';
 
+/** @import { Locator } from 'playwright-core' */
+
 jest.setTimeout(90_000);
 
 const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishCollars });
 
-/** @param {import('playwright-core').Locator} locator */
+/** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 /** @param {string} name */
 const stage = (name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);

@@ -3,13 +3,15 @@ import { DEVICES, publishCollars } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
 import { until } from '../support/until.js';
 
+/** @import { Locator } from 'playwright-core' */
+
 jest.setTimeout(60_000);
 
 const dashboard = useDashboard({ fill: publishCollars });
 
 /** @param {string} device @param {string} sensor */
 const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
-/** @param {import('playwright-core').Locator} locator */
+/** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
 describe('a sensor', () => {

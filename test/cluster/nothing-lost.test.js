@@ -24,6 +24,12 @@ import { createProgress } from './kit/progress.js';
 import { sentByPartition } from './kit/sent.js';
 import { createWorker } from './kit/worker.js';
 
+/** @import { Cluster } from '../../infra/engine/cluster.js' */
+/** @import { Script } from '../support/api-process.js' */
+/** @import { WireWatch } from '../support/mqtt-wire.js' */
+/** @import { Judge } from './kit/judge.js' */
+/** @import { Worker } from './kit/worker.js' */
+
 /** About five minutes on a quiet machine in all; a busy one takes several times that. */
 const TIMEOUT_MS = 900_000;
 
@@ -33,11 +39,11 @@ const { say } = createProgress(process.stderr);
 
 /** @type {string} */
 let directory;
-/** @type {import('../../infra/engine/cluster.js').Cluster} */
+/** @type {Cluster} */
 let cluster;
 /** @type {Record<string, string>} what the processes of the installation share */
 let installation;
-/** @type {import('./kit/judge.js').Judge} */
+/** @type {Judge} */
 let judge;
 
 beforeAll(async () => {
@@ -75,7 +81,7 @@ afterAll(async () => {
 
 const afterwards = useCleanUps(TIMEOUT_MS);
 
-/** @param {string} name @param {Record<string, string>} settings @param {import('../support/api-process.js').Script} [script] */
+/** @param {string} name @param {Record<string, string>} settings @param {Script} [script] */
 async function startWorker(name, settings, script) {
   const worker = createWorker(name, { ...installation, ...settings }, script);
   afterwards(worker.kill);
@@ -96,7 +102,7 @@ async function openGate(url) {
   return gate;
 }
 
-/** @param {string} url @param {import('../support/mqtt-wire.js').WireWatch} [watch] */
+/** @param {string} url @param {WireWatch} [watch] */
 async function openWire(url, watch) {
   const wire = await startMqttWire(url, watch);
   afterwards(wire.stop);
@@ -114,7 +120,7 @@ function startDevices(name, broker) {
 /** Two streams of random numbers, one for each lane of faults, and more for the faults themselves. @param {string} name */
 const randomsOf = (name) => (/** @type {string} */ part) => createRandom(seed, name, part);
 
-/** @param {string} ledger @param {import('./kit/worker.js').Worker[]} workers */
+/** @param {string} ledger @param {Worker[]} workers */
 async function expectNothingLost(ledger, workers) {
   await judge.repair();
   const { acknowledged, stored } = await judge.agreement(ledger);

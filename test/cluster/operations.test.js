@@ -19,6 +19,10 @@ import { createOperator, nodeName } from './kit/operator.js';
 import { createProgress } from './kit/progress.js';
 import { createWorker } from './kit/worker.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { Cluster } from '../../infra/engine/cluster.js' */
+/** @import { Member } from '../../infra/engine/member.js' */
+
 // The commands of infra/operations, run on three nodes of Cassandra. One test goes on with what the one before it left.
 
 /** About three minutes on a quiet machine in all; a busy one takes several times that. */
@@ -33,11 +37,11 @@ const { say } = createProgress(process.stderr);
 let directory;
 /** @type {string} */
 let ledger;
-/** @type {import('../../infra/engine/cluster.js').Cluster} */
+/** @type {Cluster} */
 let cluster;
 /** @type {Record<string, string>} */
 let settings;
-/** @type {import('../../common/settings.js').Config} */
+/** @type {Config} */
 let config;
 /** @type {Awaited<ReturnType<typeof createOperator>>} */
 let operator;
@@ -96,9 +100,8 @@ async function expectAllThere() {
   say(`${acknowledged} samples acknowledged, ${stored} stored: the same`);
 }
 
-/** @param {number} number @returns {import('../../infra/engine/member.js').Member} */
-const node = (number) =>
-  /** @type {import('../../infra/engine/member.js').Member} */ (cluster.nodes[number - 1]);
+/** @param {number} number @returns {Member} */
+const node = (number) => /** @type {Member} */ (cluster.nodes[number - 1]);
 
 test(
   'a snapshot of a keyspace that is dropped brings every sample back',

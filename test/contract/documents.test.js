@@ -9,10 +9,12 @@ import { openApiDocument } from '../../api/http/contract/openapi.js';
 import { ROUTES } from '../../api/http/routes/index.js';
 import { ensurePython } from '../../infra/python/ensure.js';
 
+/** @import { PythonTools } from '../../infra/python/ensure.js' */
+
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
 
-/** @type {import('../../infra/python/ensure.js').PythonTools} */
+/** @type {PythonTools} */
 let python;
 let directory = '';
 

@@ -9,6 +9,9 @@ import { ensurePython } from '../../infra/python/ensure.js';
 import { connectDevice } from '../support/device.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { PythonTools } from '../../infra/python/ensure.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
 const MOST_MS = 600_000;
@@ -18,9 +21,9 @@ const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
 
 /** Where it leaves its notes. */
 let cwd = '';
-/** @type {import('../../infra/python/ensure.js').PythonTools} */
+/** @type {PythonTools} */
 let python;
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 
 beforeAll(async () => {
@@ -36,7 +39,7 @@ afterAll(async () => {
   if (cwd) rmSync(cwd, { recursive: true, force: true });
 });
 
-/** What the examples of the document name, with something before, beside and refused. @param {import('../support/system.js').TestSystem} to */
+/** What the examples of the document name, with something before, beside and refused. @param {TestSystem} to */
 async function fill(to) {
   const device = await connectDevice(to);
   const now = Date.now();

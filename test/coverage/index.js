@@ -12,12 +12,14 @@ import { createStatusLine } from '../../common/status-line.js';
 import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
 import { linesOf } from './lines.js';
 
+/** @import { Flag } from '../../common/flags.js' */
+
 /** What the application and its commands are made of. */
 const FOLDERS = ['api', 'common', 'schema', 'simulator', 'tools/sizing'];
 
 const LIMIT_MS = 120_000;
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = { files: { type: 'switch', help: 'a row for each file, not only for each folder' } };
 
 await runCommand(async () => {

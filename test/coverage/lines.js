@@ -1,9 +1,11 @@
 import { parse } from '@babel/parser';
 import { covers } from '../mutation/coverage.js';
 
+/** @import { Range } from '../mutation/coverage.js' */
+
 /**
  * @param {string} source of an ES module
- * @param {import('../mutation/coverage.js').Range[] | undefined} ranges what ran of it; none: it was never loaded
+ * @param {Range[] | undefined} ranges what ran of it; none: it was never loaded
  * @returns {{ lines: number, executed: number }} lines with code, and those of them whose first character was executed
  */
 export function linesOf(source, ranges) {

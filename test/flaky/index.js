@@ -14,12 +14,14 @@ import { parseFlags } from '../../common/flags.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { startLoad } from './load.js';
 
+/** @import { Flag } from '../../common/flags.js' */
+
 const LOGS = '.data/flaky';
 
 /** More than this shows nothing new. */
 const MAX_LOAD = 4 * availableParallelism();
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   times: { type: 'integer', help: 'how often the file runs', min: 1, fallback: 20 },
   load: { type: 'integer', help: `busy threads beside it, at most ${MAX_LOAD}`, min: 0, fallback: 2 },

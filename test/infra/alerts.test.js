@@ -11,6 +11,8 @@ import { startTestEngine, uniqueName } from '../support/engine.js';
 import { startAlertmanager, startPrometheus } from '../support/monitoring/servers.js';
 import { until } from '../support/until.js';
 
+/** @import { AddressInfo } from 'node:net' */
+
 const ALERT = 'MillraceDatabaseNodeDown';
 const BOOTS_MS = 120_000;
 
@@ -30,7 +32,7 @@ async function startReceiver() {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${port}`, told };
 }
 

@@ -7,12 +7,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeCertificates } from '../../infra/tls/certificates.js';
 import { findOpenssl } from '../../infra/tls/openssl.js';
 
+/** @import { Openssl } from '../../infra/tls/openssl.js' */
+
 const SCRIPT = new URL('../../infra/tls/index.js', import.meta.url).pathname;
 const DAY_MS = 86_400_000;
 
 /** @type {string} */
 let folder;
-/** @type {import('../../infra/tls/openssl.js').Openssl} */
+/** @type {Openssl} */
 let openssl;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'certificates-'));

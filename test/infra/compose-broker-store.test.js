@@ -8,6 +8,8 @@ import mqtt from 'mqtt';
 import { prepareBroker } from '../support/compose-broker.js';
 import { until } from '../support/until.js';
 
+/** @import { IClientOptions } from 'mqtt' */
+
 // What README.md promises of the broker of docker-compose.yml, which acknowledges to devices before anything is committed: what it
 // took survives its orderly end, and a kill from the next autosave on.
 
@@ -32,7 +34,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** @param {string} username @param {string} file of its password @returns {import('mqtt').IClientOptions} */
+/** @param {string} username @param {string} file of its password @returns {IClientOptions} */
 const as = (username, file) => ({
   protocolVersion: 5,
   reconnectPeriod: 0,

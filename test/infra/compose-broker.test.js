@@ -11,6 +11,8 @@ import { SETTINGS } from '../../common/settings-table.js';
 import { EDGE_FILTERS } from '../../schema/sparkplug-topics.js';
 import { prepareBroker } from '../support/compose-broker.js';
 
+/** @import { IClientOptions, MqttClient } from 'mqtt' */
+
 // The broker's configuration and start script of docker-compose.yml, on the Mosquitto of this machine.
 
 const NOT_AUTHORIZED = 135;
@@ -21,7 +23,7 @@ const STATE = { topic: 'spBv1.0/STATE/millrace-1', qos: /** @type {const} */ (1)
 let directory;
 /** @type {Awaited<ReturnType<typeof prepareBroker>>} */
 let broker;
-/** @type {import('mqtt').MqttClient[]} */
+/** @type {MqttClient[]} */
 const clients = [];
 
 beforeAll(async () => {
@@ -39,7 +41,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** @param {import('mqtt').IClientOptions} options */
+/** @param {IClientOptions} options */
 async function connect(options) {
   const address = `mqtt://127.0.0.1:${broker.port}`;
   const client = await mqtt.connectAsync(
@@ -63,7 +65,7 @@ async function listenTo(topic) {
   return client;
 }
 
-/** @param {import('mqtt').MqttClient} client @param {string} [under] the topic's beginning @returns {Promise<string>} the next message, `topic payload` */
+/** @param {MqttClient} client @param {string} [under] the topic's beginning @returns {Promise<string>} the next message, `topic payload` */
 const nextMessage = (client, under = '') =>
   new Promise((resolve) => {
     client.on('message', function take(topic, payload) {

@@ -16,12 +16,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 import { prepareSmoke, WELL } from '../support/compose-smoke.js';
 
+/** @import { PythonTools } from '../../infra/python/ensure.js' */
+
 // The scripts of infra/compose, run for real; Mosquitto's has compose-broker.test.js.
 
 const run = promisify(execFile);
 const INSTALLS_MS = 180_000;
 
-/** @type {import('../../infra/python/ensure.js').PythonTools} */
+/** @type {PythonTools} */
 let python;
 /** @type {string} */
 let directory;

@@ -14,6 +14,8 @@ import { startPrometheusWith } from '../support/monitoring/servers.js';
 import { startSimulator } from '../support/simulator-process.js';
 import { until } from '../support/until.js';
 
+/** @import { TestEngine } from '../support/engine.js' */
+
 // The services of docker-compose.yml as processes of this machine: their environments, commands, secrets and certificates, in their
 // order, with Cassandra in the place of ScyllaDB. Only addresses, ports and paths are others. Then smoke.sh and Prometheus look at it all.
 
@@ -30,7 +32,7 @@ let stand;
 let directory;
 /** @type {Awaited<ReturnType<typeof prepareBroker>>} */
 let broker;
-/** @type {import('../support/engine.js').TestEngine} */
+/** @type {TestEngine} */
 let engine;
 
 beforeAll(async () => {

@@ -5,11 +5,14 @@ import { SETTINGS } from '../../common/settings-table.js';
 import { buildAll } from '../support/kubernetes/build.js';
 import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../support/kubernetes/workloads.js';
 
+/** @import { Builds } from '../support/kubernetes/build.js' */
+/** @import { Workload } from '../support/kubernetes/workloads.js' */
+
 // What the manifests for Kubernetes say of the application is what the application is.
 
 const INSTALLS_MS = 240_000;
 
-/** @type {import('../support/kubernetes/build.js').Builds} */
+/** @type {Builds} */
 let builds;
 /** @type {ReturnType<typeof ourWorkloads>} */
 let workloads;
@@ -22,7 +25,7 @@ afterAll(() => builds?.remove());
 /** @param {string} pattern of the workload's name */
 const named = (pattern) => workloads.filter(({ workload }) => workload.metadata.name.match(pattern));
 
-/** @param {import('../support/kubernetes/workloads.js').Workload} process */
+/** @param {Workload} process */
 const settings = (process) => settingsOf(builds, process);
 
 test('every process is given settings that the application knows and accepts', () => {

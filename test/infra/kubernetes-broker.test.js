@@ -18,6 +18,8 @@ import { prepareBroker } from '../support/kubernetes/broker.js';
 import { KUBERNETES } from '../support/kubernetes/build.js';
 import { until } from '../support/until.js';
 
+/** @import { IClientOptions } from 'mqtt' */
+
 // The broker's configuration and start script for Kubernetes, on the Mosquitto of this machine.
 
 /** @type {string} */
@@ -39,7 +41,7 @@ async function brokerOf(component) {
   return broker;
 }
 
-/** @param {string} url @param {import('mqtt').IClientOptions} options @returns {Promise<boolean>} whether it is let in */
+/** @param {string} url @param {IClientOptions} options @returns {Promise<boolean>} whether it is let in */
 async function isLetIn(url, options) {
   const client = await mqtt
     .connectAsync(url, { reconnectPeriod: 0, connectTimeout: 5000, ...options }, false)

@@ -3,12 +3,14 @@ import { BUILDS, buildAll } from '../support/kubernetes/build.js';
 import { find, podOf } from '../support/kubernetes/resources.js';
 import { environmentOf, ourWorkloads } from '../support/kubernetes/workloads.js';
 
+/** @import { Builds } from '../support/kubernetes/build.js' */
+
 // Whom a process trusts, and what it shows, against the certificates that are asked for.
 
 const INSTALLS_MS = 240_000;
 const AUTHORITIES = '/etc/millrace/authorities';
 
-/** @type {import('../support/kubernetes/build.js').Builds} */
+/** @type {Builds} */
 let builds;
 beforeAll(async () => {
   builds = await buildAll();

@@ -4,11 +4,13 @@ import { BUILDS, buildAll, KUBERNETES } from '../support/kubernetes/build.js';
 import { carries, find, nameOf, podOf } from '../support/kubernetes/resources.js';
 import { readModules } from '../support/terraform/modules.js';
 
+/** @import { Builds } from '../support/kubernetes/build.js' */
+
 // Who may speak to whom. Whether a network plug-in reads it as we do, only a cluster can show.
 
 const INSTALLS_MS = 240_000;
 
-/** @type {import('../support/kubernetes/build.js').Builds} */
+/** @type {Builds} */
 let builds;
 beforeAll(async () => {
   builds = await buildAll();

@@ -7,13 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BUILDS, buildAll, KUBERNETES } from '../support/kubernetes/build.js';
 import { find, nameOf } from '../support/kubernetes/resources.js';
 
+/** @import { Builds } from '../support/kubernetes/build.js' */
+
 // What operators take stands in no schema of Kubernetes: our own, small ones say it, and here the rest that must agree.
 
 const run = promisify(execFile);
 const SCHEMAS = `${KUBERNETES}/schemas`;
 const INSTALLS_MS = 240_000;
 
-/** @type {import('../support/kubernetes/build.js').Builds} */
+/** @type {Builds} */
 let builds;
 /** @type {string} */
 let directory;

@@ -6,11 +6,13 @@ import { buildAll, KUBERNETES } from '../support/kubernetes/build.js';
 import { find } from '../support/kubernetes/resources.js';
 import { containerOf, environmentOf, ourWorkloads, secretFilesOf } from '../support/kubernetes/workloads.js';
 
+/** @import { Builds } from '../support/kubernetes/build.js' */
+
 // Each process is given the secrets that it reads, as files, and no other.
 
 const INSTALLS_MS = 240_000;
 
-/** @type {import('../support/kubernetes/build.js').Builds} */
+/** @type {Builds} */
 let builds;
 /** @type {ReturnType<typeof ourWorkloads>} */
 let workloads;

@@ -6,12 +6,14 @@ import { BUILDS, buildAll } from '../support/kubernetes/build.js';
 import { carries, find, nameOf, podOf } from '../support/kubernetes/resources.js';
 import { readVersions } from '../support/versions.js';
 
+/** @import { Builds } from '../support/kubernetes/build.js' */
+
 // No cluster runs here: kubectl builds the kustomizations, and what they say is held against the schemas of Kubernetes and against
 // what else they say.
 
 const INSTALLS_MS = 240_000;
 
-/** @type {import('../support/kubernetes/build.js').Builds} */
+/** @type {Builds} */
 let builds;
 beforeAll(async () => {
   builds = await buildAll();

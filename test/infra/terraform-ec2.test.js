@@ -2,21 +2,23 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ensurePython } from '../../infra/python/ensure.js';
 import { readModules } from '../support/terraform/modules.js';
 
+/** @import { Module, Thing } from '../support/terraform/modules.js' */
+
 // What the network, the machines, the bucket and the rights on EC2 must be, whatever else changes.
 
 const INSTALLS_MS = 300_000;
 const EC2 = 'infra/terraform/modules/aws-ec2';
 const EVERYBODY = /0\.0\.0\.0\/0|::\/0/;
 
-/** @type {import('../support/terraform/modules.js').Thing[]} */
+/** @type {Thing[]} */
 let resources;
-/** @type {import('../support/terraform/modules.js').Thing[]} */
+/** @type {Thing[]} */
 let data;
 
 beforeAll(async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const modules = await readModules(python, [EC2]);
-  ({ resources, data } = /** @type {import('../support/terraform/modules.js').Module} */ (modules.get(EC2)));
+  ({ resources, data } = /** @type {Module} */ (modules.get(EC2)));
 }, INSTALLS_MS);
 
 /** @param {string} type */

@@ -9,6 +9,8 @@ import { SCYLLADB_CLOUD } from '../support/terraform/arguments-scylladbcloud.js'
 import { wrongArguments, wrongCalls, wrongReferences } from '../support/terraform/check.js';
 import { readModules } from '../support/terraform/modules.js';
 
+/** @import { Module } from '../support/terraform/modules.js' */
+
 // The modules that need a provider, and so a network, are read as HCL: what they set exists, and what they must never do they
 // do not.
 
@@ -20,7 +22,7 @@ const EXAMPLES = ['infra/terraform/examples/scylladb-cloud', 'infra/terraform/ex
 const ALL = [BOOTSTRAP, CLOUD, EC2, ...EXAMPLES];
 const KNOWN = { ...AWS, ...NETWORK, ...S3, ...SCYLLADB_CLOUD };
 
-/** @type {Map<string, import('../support/terraform/modules.js').Module>} */
+/** @type {Map<string, Module>} */
 let modules;
 
 beforeAll(async () => {
@@ -29,8 +31,7 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 
 /** @param {string} directory */
-const moduleIn = (directory) =>
-  /** @type {import('../support/terraform/modules.js').Module} */ (modules.get(directory));
+const moduleIn = (directory) => /** @type {Module} */ (modules.get(directory));
 
 describe.each(ALL)('%s', (directory) => {
   test('sets arguments that its providers have, and none that can only be read', () => {

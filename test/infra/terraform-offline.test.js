@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { offlineTerraform } from '../support/terraform/offline.js';
 
+/** @import { Terraform } from '../support/terraform/offline.js' */
+
 // What of the other modules is arithmetic over variables, run by Terraform itself: the variables with what they refuse, and the
 // local values. Copied without the resources, a module needs no provider.
 
@@ -26,7 +28,7 @@ const CLOUD_VARIABLES = {
 };
 const PEERING = { account_id: '1', vpc_id: 'vpc-1', region: 'us-east-1', cidr_blocks: ['10.0.0.0/16'] };
 
-/** @type {import('../support/terraform/offline.js').Terraform} */
+/** @type {Terraform} */
 let terraform;
 /** @type {string} */
 let directory;

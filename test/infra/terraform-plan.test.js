@@ -4,6 +4,8 @@ import { SETTINGS } from '../../common/settings-table.js';
 import { applyStoodIn } from '../support/terraform/stood-in.js';
 import { CA, taken } from '../support/terraform/taken.js';
 
+/** @import { StoodIn } from '../support/terraform/stood-in.js' */
+
 // The module for EC2 as Terraform itself computes and plans it, with stand-ins for what only a cloud can make.
 
 const INSTALLS_MS = 300_000;
@@ -12,7 +14,7 @@ const SYSLOG_PORT = /port="(\d+)"/.exec(
 )?.[1];
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
 
-/** @type {import('../support/terraform/stood-in.js').StoodIn} */
+/** @type {StoodIn} */
 let ec2;
 
 beforeAll(async () => {

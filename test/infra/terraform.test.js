@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { offlineTerraform } from '../support/terraform/offline.js';
 
+/** @import { Terraform } from '../support/terraform/offline.js' */
+
 // What Terraform itself can prove without a network: form, and the one module that has no provider. The others are read as
 // HCL in terraform-modules.test.js.
 
 const ROOT = 'infra/terraform';
 const BOOTSTRAP = join(ROOT, 'modules/scylla-bootstrap');
 
-/** @type {import('../support/terraform/offline.js').Terraform} */
+/** @type {Terraform} */
 let terraform;
 
 beforeAll(async () => {

@@ -7,6 +7,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 import { INSTALLS_MS } from '../support/compose.js';
 
+/** @import { PythonTools } from '../../infra/python/ensure.js' */
+
 // Workflows do not run here: what they say is held against schemas, shellcheck and the repository.
 
 const run = promisify(execFile);
@@ -15,7 +17,7 @@ const FILES = readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`);
 const DEPENDABOT = '.github/dependabot.yml';
 const FORMS = ['bug', 'question'].map((name) => `.github/ISSUE_TEMPLATE/${name}.yml`);
 
-/** @type {import('../../infra/python/ensure.js').PythonTools} */
+/** @type {PythonTools} */
 let python;
 /** @type {any[]} */
 let workflows;

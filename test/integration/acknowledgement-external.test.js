@@ -9,14 +9,18 @@ import { startMqttWire } from '../support/mqtt-wire.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { Door } from '../support/acknowledgement-order.js' */
+/** @import { MqttWire } from '../support/mqtt-wire.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const MARK = 'test/mark';
 
 const writes = new HeldWrites();
 /** @type {Array<() => Promise<unknown>>} */
 const cleanUps = [];
-/** @type {import('../support/mqtt-wire.js').MqttWire} between our subscriber and the broker */
+/** @type {MqttWire} between our subscriber and the broker */
 let wire;
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {ReturnType<typeof createMessageSource>} */
 let source;
@@ -51,7 +55,7 @@ afterAll(async () => {
 const publish = (device, elements) =>
   client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(elements), { qos: 1 });
 
-/** @type {import('../support/acknowledgement-order.js').Door} */
+/** @type {Door} */
 const subscriber = {
   send(device, elements) {
     // Nothing else is published meanwhile, and acknowledgements leave in order of arrival.

@@ -7,8 +7,11 @@ import { startTestSystem } from '../support/system.js';
 import { track } from '../support/track.js';
 import { until } from '../support/until.js';
 
+/** @import { Door } from '../support/acknowledgement-order.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const writes = new HeldWrites();
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {mqtt.MqttClient[]} */
 let clients;
@@ -44,7 +47,7 @@ async function post(device, elements) {
 
 const ANOTHER = [{ sensor_id: 's', ts: Date.now(), value: 1 }];
 
-/** @type {import('../support/acknowledgement-order.js').Door} */
+/** @type {Door} */
 const broker = {
   send: (device, elements) => track(() => publish(clients[0], device, elements)),
   async sendAnother(device) {
@@ -65,7 +68,7 @@ const broker = {
   },
 };
 
-/** @type {import('../support/acknowledgement-order.js').Door} */
+/** @type {Door} */
 const http = {
   send: (device, elements) => track(() => post(device, elements)),
   sendAnother: (device) => post(device, ANOTHER),

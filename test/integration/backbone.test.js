@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { startTestSystem } from '../support/system.js';
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @import { TestSystem } from '../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   system = await startTestSystem();

@@ -9,15 +9,21 @@ import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { Device } from '../../api/ingest/registry/cache.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Gate } from '../../api/store/session.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 /**
  * Registering, on the real store with a gate of the test's own: what goes to the database can be counted and refused.
  */
 
 const SENSORS = 1000;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
 /** @type {string[]} names of the statements that the database has answered */
 const answered = [];
@@ -28,7 +34,7 @@ let failEvery = 0;
 let sent = 0;
 let retries = 0;
 
-/** @type {import('../../api/store/session.js').Gate} */
+/** @type {Gate} */
 const gate = {
   async enter() {
     await turn();
@@ -60,12 +66,12 @@ function openRegistry() {
 }
 
 /** @param {string} name */
-const device = (name) => /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
+const device = (name) => /** @type {Identity} */ (identifyDevice(name));
 
 /** @param {string} of the device @param {string} name @param {number} index */
 const sensor = (of, name, index) => ({
   index,
-  identity: /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(device(of).id, name)),
+  identity: /** @type {Identity} */ (identifySensor(device(of).id, name)),
   name,
 });
 
@@ -93,9 +99,7 @@ test('a large birth goes on where a request failed, a bounded number of requests
 test('a message that looked its device up before a birth does not put the old one back', async () => {
   const { registry, births } = openRegistry();
   const identity = device('renamed');
-  const old = /** @type {import('../../api/ingest/registry/cache.js').Device} */ (
-    await registry.device(identity)
-  );
+  const old = /** @type {Device} */ (await registry.device(identity));
   // As its age would have it, while the message waits.
   registry.cache.forget(identity.id);
   const sensors = [sensor('renamed', 'born', 0)];

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { TestSystem } from '../support/system.js' */
+
 /**
  * What births, first messages and status say, in whatever order they come. All is read over HTTP, which reads the
  * database each time and knows nothing of ingest's cache.
@@ -9,7 +11,7 @@ import { startTestSystem } from '../support/system.js';
 
 const SECOND_MS = 1000;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {mqtt.MqttClient} */
 let client;

@@ -4,9 +4,12 @@ import { readLetters } from '../support/letters.js';
 import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { TestSystem } from '../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
 /** @type {mqtt.MqttClient} */
 let client;

@@ -19,13 +19,19 @@ import { startSimulator } from '../support/simulator-process.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { types as DriverTypes, Client } from 'cassandra-driver' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Piece } from '../../schema/packed/block.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const { types } = cassandra;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
-/** @type {import('../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
 /** @type {string} */
 let directory;
@@ -69,11 +75,9 @@ const wrong = ({ found }) =>
       .map(([kind, { count }]) => [kind, count]),
   );
 
-/** @typedef {import('../../schema/packed/block.js').Piece} Piece */
-
 /** A stored row, the oldest or the newest of the device in its first hour, and what it holds. @param {'ASC' | 'DESC'} [order] */
 async function storedRow(order = 'ASC') {
-  const device = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(DEVICE));
+  const device = /** @type {Identity} */ (identifyDevice(DEVICE));
   const [line] = (await readFile(ledgerPath, 'utf8')).split('\n').filter((text) => text.includes(DEVICE));
   const { times } = JSON.parse(line ?? '').series[0];
   const bucket = new Date(Math.floor(times[0] / 3_600_000) * 3_600_000);
@@ -82,7 +86,7 @@ async function storedRow(order = 'ASC') {
     [types.Uuid.fromString(device.id), bucket],
   );
   const sorted = rows.sort((a, b) => a['ts'] - b['ts']);
-  const row = /** @type {import('cassandra-driver').types.Row} */ (sorted.at(order === 'ASC' ? 0 : -1));
+  const row = /** @type {DriverTypes.Row} */ (sorted.at(order === 'ASC' ? 0 : -1));
   /** @type {Piece[]} */
   const pieces = [];
   visitBlock(bucket.getTime(), row['samples'], (sensor, series) => {
@@ -100,7 +104,7 @@ async function storedRow(order = 'ASC') {
   };
 }
 
-/** @param {import('cassandra-driver').types.Row} row @param {Record<string, unknown>} [changes] */
+/** @param {DriverTypes.Row} row @param {Record<string, unknown>} [changes] */
 async function insert(row, changes = {}) {
   const cells = { ...Object.fromEntries(row.keys().map((name) => [name, row[name]])), ...changes };
   const names = Object.keys(cells);
@@ -326,7 +330,7 @@ test('hours that are packed are compared by what history has of them, batches or
     for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
       if (!line.includes('"series":[{')) continue;
       const { device, series } = JSON.parse(line);
-      const { id, bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device));
+      const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
       const key = { group: groupOf(bytes, system.config.retention.latestGroups), bytes };
       for (const sensor of await store.fleet.latestOfDevice(key)) {
         hours.add(JSON.stringify([id, sensor.id, bucketOf(series[0].times[0])]));

@@ -4,15 +4,18 @@ import { isSecret } from '../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { Keeper } from '../../api/access/credentials/credential-service.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const ROUNDS = 12;
 
-/** @typedef {import('../../api/store/index.js').Store} Store */
-
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** Each as another process has it. @type {Store[]} */
 let stores;
-/** @type {import('../../api/access/credentials/credential-service.js').Keeper[]} */
+/** @type {Keeper[]} */
 let keepers;
 beforeAll(async () => {
   system = await startTestSystem();
@@ -26,11 +29,9 @@ afterAll(async () => {
 });
 
 const [here, there] = [() => keeper(0), () => keeper(1)];
-const keeper = (/** @type {number} */ at) =>
-  /** @type {import('../../api/access/credentials/credential-service.js').Keeper} */ (keepers[at]);
+const keeper = (/** @type {number} */ at) => /** @type {Keeper} */ (keepers[at]);
 
-const identify = (/** @type {string} */ name) =>
-  /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
+const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
 const find = async (/** @type {string} */ account) => stores[0]?.credentials.find(identify(account).bytes);
 
 /** @template T @param {Promise<T>} promise @returns {Promise<{ value?: T, code?: string }>} */

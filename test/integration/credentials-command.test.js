@@ -4,9 +4,14 @@ import { identifyDevice } from '../../schema/ids.js';
 import { startCommand } from '../support/api-process.js';
 import { startTestSystem } from '../support/system.js';
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @import { CredentialPlace } from '../../api/store/credentials.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
 beforeAll(async () => {
   system = await startTestSystem();
@@ -143,7 +148,7 @@ test('a change wins over what a process wrote whose clock is ahead', async () =>
 test('all accounts are listed, page by page', async () => {
   const names = Array.from({ length: 30 }, (_, at) => `many-${at}`);
   for (const name of names) {
-    const { id } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
+    const { id } = /** @type {Identity} */ (identifyDevice(name));
     const now = Date.now();
     const hash = Number(name.slice(5)) % 3 === 0 ? '' : 'x';
     await store.credentials.replace(
@@ -160,7 +165,7 @@ test('all accounts are listed, page by page', async () => {
   }
   /** @type {string[]} */
   const seen = [];
-  /** @type {import('../../api/store/credentials.js').CredentialPlace | null} */
+  /** @type {CredentialPlace | null} */
   let after = null;
   do {
     const page = await store.credentials.page({ after, limit: 3 });

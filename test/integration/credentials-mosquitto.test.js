@@ -11,20 +11,25 @@ import { startMosquitto } from '../support/mosquitto.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Credentials } from '../support/credentials.js' */
+/** @import { Mosquitto } from '../support/mosquitto.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 // MQTT 5, table 2-6: not authorized. Unlike 3.1.1 it says so of a single message as well.
 const NOT_AUTHORIZED = 135;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../support/credentials.js').Credentials} */
+/** @type {Credentials} */
 let credentials;
 /** @type {string} */
 let files;
-/** @type {import('../support/mosquitto.js').Mosquitto} */
+/** @type {Mosquitto} */
 let broker;
 /** @type {Record<string, string>} */
 const secrets = { herd: 'of the herd' };
-/** @type {import('mqtt').MqttClient[]} */
+/** @type {MqttClient[]} */
 const clients = [];
 /** @type {{ code: number | null, output: string }} */
 let written;
@@ -73,7 +78,7 @@ async function connect(username, password = secrets[username]) {
   return client;
 }
 
-/** @param {import('mqtt').MqttClient} client @param {string} topic */
+/** @param {MqttClient} client @param {string} topic */
 const isTaken = (client, topic) =>
   client.publishAsync(topic, '[]', { qos: 1 }).then(
     () => true,

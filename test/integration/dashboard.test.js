@@ -3,11 +3,13 @@ import { DEVICES, publishCollars, SAMPLES } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
 import { until } from '../support/until.js';
 
+/** @import { Locator } from 'playwright-core' */
+
 jest.setTimeout(60_000);
 
 const dashboard = useDashboard({ fill: publishCollars });
 
-/** @param {import('playwright-core').Locator} locator */
+/** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
 test('what a device publishes is seen in the fleet, at once, and from there in its chart', async () => {

@@ -3,14 +3,20 @@ import { startCommand } from '../support/api-process.js';
 import { connectDevice } from '../support/device.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { Refusals } from '../../api/store/dead-letters/writes.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Refusal } from '../../common/errors.js' */
+/** @import { Device } from '../support/device.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const NOW = Date.now();
 const HOUR = 3_600_000;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
-/** @type {import('../support/device.js').Device} */
+/** @type {Device} */
 let device;
 beforeAll(async () => {
   system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' } });
@@ -41,7 +47,7 @@ async function run(...args) {
 /**
  * @param {string} name of a device
  * @param {unknown} content
- * @param {import('../../api/store/dead-letters/writes.js').Refusals} refused
+ * @param {Refusals} refused
  * @param {number} receivedAt epoch ms
  */
 const writeLetter = (name, content, refused, receivedAt, kind = 'measurements') =>
@@ -59,7 +65,7 @@ async function letterOf(name) {
   return items.find((letter) => letter.device === name).id;
 }
 
-/** @type {import('../../common/errors.js').Refusal} */
+/** @type {Refusal} */
 const NOT_NUMERIC = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
 
 describe('list, summary and show', () => {

@@ -8,13 +8,18 @@ import { connectStore } from '../../api/store/index.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Ingest } from '../../api/ingest/index.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
-/** @type {import('../../api/ingest/index.js').Ingest} */
+/** @type {Ingest} */
 let ingest;
 /** @type {Record<string, any>[]} */
 const logged = [];

@@ -6,6 +6,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../support/dev-process.js';
 import { processTree, untilGone } from '../support/processes.js';
 
+/** @import { AddressInfo } from 'node:net' */
+/** @import { DevProcess } from '../support/dev-process.js' */
+
 /** A first run fetches packages and jars. */
 const FIRST_RUN_MS = 600_000;
 const RUN_MS = 180_000;
@@ -18,7 +21,7 @@ const PORT_TAKEN = 71;
 let clone;
 /** @type {Awaited<ReturnType<typeof freePorts>>} */
 let ports;
-/** What the test at hand has started, ended whatever happens. @type {import('../support/dev-process.js').DevProcess[]} */
+/** What the test at hand has started, ended whatever happens. @type {DevProcess[]} */
 const started = [];
 
 beforeAll(async () => {
@@ -130,7 +133,7 @@ test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const { port } = /** @type {AddressInfo} */ (server.address());
       const run = dev([], { ...ports, [setting]: String(port) });
       const tree = await run.until(async () => {
         const found = await processTree(run.pid);

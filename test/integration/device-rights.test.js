@@ -8,11 +8,15 @@ import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Credentials } from '../support/credentials.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const INSTALLATION = { username: 'herd', password: 'the password of the herd' };
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../support/credentials.js').Credentials} */
+/** @type {Credentials} */
 let credentials;
 beforeAll(async () => {
   system = await startTestSystem({
@@ -251,7 +255,7 @@ test('an edge node speaks for what is below it, and hears its own commands alone
 });
 
 describe('of filters', () => {
-  /** @param {import('mqtt').MqttClient} client @param {string[]} filters @returns {Promise<number>} how many are granted */
+  /** @param {MqttClient} client @param {string[]} filters @returns {Promise<number>} how many are granted */
   const granted = (client, filters) =>
     new Promise((resolve) => {
       client.subscribe(filters, { qos: 0 }, (_error, _granted, packet) =>

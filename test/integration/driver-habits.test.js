@@ -10,6 +10,8 @@ import { violations } from '../support/habits/rules.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { SentRecord } from '../support/habits/record.js' */
+
 const LOCAL_QUORUM = 6;
 
 const afterwards = useCleanUps();
@@ -76,7 +78,7 @@ async function exercise({ system, publish }) {
 
 /** Each request of this process, as its driver tells of it, until the test ends. */
 function hearRequests() {
-  /** @type {import('../support/habits/record.js').SentRecord[]} */
+  /** @type {SentRecord[]} */
   const records = [];
   const hear = (/** @type {any} */ request) => void records.push(recordOf(request));
   subscribe(SENT_REQUESTS, hear);

@@ -9,13 +9,16 @@ import { ENGINE_DIR } from '../support/engine.js';
 import { listProcesses } from '../support/processes.js';
 import { until } from '../support/until.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Engine } from '../../infra/engine/run.js' */
+
 const TIMEOUT_MS = 240_000;
 
 /** @type {string} with a space, as people have them */
 let dataDir;
 /** @type {number} */
 let port;
-/** @type {import('../../infra/engine/run.js').Engine | null} */
+/** @type {Engine | null} */
 let engine = null;
 
 beforeAll(async () => {
@@ -36,7 +39,7 @@ const start = async () => {
 /** @param {string} query */
 const cql = async (query) => (await cqlOf((client) => client.execute(query))).rows;
 
-/** @template T @param {(client: import('cassandra-driver').Client) => Promise<T>} work @returns {Promise<T>} */
+/** @template T @param {(client: Client) => Promise<T>} work @returns {Promise<T>} */
 async function cqlOf(work) {
   const client = new cassandra.Client({
     contactPoints: [`127.0.0.1:${port}`],

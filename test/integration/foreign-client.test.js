@@ -4,12 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { TestSystem } from '../support/system.js' */
+
 const run = promisify(execFile);
 
 /** An hour before now, in epoch ms: a year of empty hours need not be read. */
 const FROM = Date.now() - 3_600_000;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   system = await startTestSystem();

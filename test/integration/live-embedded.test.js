@@ -6,13 +6,17 @@ import { openStream } from '../support/event-stream.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Device } from '../support/device.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 let now = Date.now() - 600_000;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../support/device.js').Device} */
+/** @type {Device} */
 let device;
-/** @type {import('mqtt').MqttClient} somebody else, who may speak MQTT 3.1.1 only */
+/** @type {MqttClient} somebody else, who may speak MQTT 3.1.1 only */
 let outside;
 /** @type {Array<{ topic: string, payload: string }>} */
 const messages = [];

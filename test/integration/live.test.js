@@ -8,6 +8,11 @@ import { readMetric } from '../support/metrics.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
 
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { ApiProcess } from '../support/api-process.js' */
+/** @import { EventStream } from '../support/event-stream.js' */
+
 /** A change that was lost is told within this time, in ms; half as much again for a busy machine. */
 const HEALED_WITHIN_MS = 45_000;
 
@@ -18,8 +23,6 @@ const { settings, start, broker, connectClient, afterwards } = useInstallation({
 });
 
 const BASE = Date.now() - 600_000;
-
-/** @typedef {import('../support/api-process.js').ApiProcess} ApiProcess */
 
 /** @type {ApiProcess} */
 let left;
@@ -42,7 +45,7 @@ async function follow({ httpUrl }, query = '') {
   return stream;
 }
 
-/** @param {import('mqtt').MqttClient} client @param {string} device @param {number} value */
+/** @param {MqttClient} client @param {string} device @param {number} value */
 const measure = (client, device, value) =>
   client.publishAsync(
     `iot/v1/${device}/measurements`,
@@ -50,13 +53,13 @@ const measure = (client, device, value) =>
     { qos: 1 },
   );
 
-/** @param {import('../support/event-stream.js').EventStream} stream @returns {Set<string>} */
+/** @param {EventStream} stream @returns {Set<string>} */
 const heard = (stream) => new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
 
-/** @param {import('../support/event-stream.js').EventStream} stream @returns {any} */
+/** @param {EventStream} stream @returns {any} */
 const newest = (stream) => stream.events.findLast(({ event }) => event === 'stats')?.data;
 
-/** @param {import('../support/event-stream.js').EventStream} stream @param {number} value */
+/** @param {EventStream} stream @param {number} value */
 const committedAt = (stream, value) =>
   stream.events.find(
     ({ event, data }) =>
@@ -70,7 +73,7 @@ async function readiness({ httpUrl }) {
 }
 
 /** @param {string} device */
-const idOf = (device) => /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device)).id;
+const idOf = (device) => /** @type {Identity} */ (identifyDevice(device)).id;
 
 test('every process that serves gives every reader every change of what it follows', async () => {
   const client = await connectClient();

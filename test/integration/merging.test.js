@@ -4,12 +4,15 @@ import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
 /** Two days before now, in epoch ms: all samples are of this time, and a year of empty hours need not be read. */
 const FROM = Date.now() - 2 * 86_400_000;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {mqtt.MqttClient} */
 let client;
@@ -197,8 +200,8 @@ describe('sensors of two devices stay apart', () => {
 });
 
 test('a device and a sensor are the same by name and by id', async () => {
-  const { id: device } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice('twin'));
-  const { id: sensor } = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(device, 't'));
+  const { id: device } = /** @type {Identity} */ (identifyDevice('twin'));
+  const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();
   await publish('twin', [{ ts, value: 1 }]);
   await publish(device, [{ ts: ts + 1, value: 2 }], sensor);
@@ -218,8 +221,8 @@ test('a device and a sensor are the same by name and by id', async () => {
 });
 
 test('one message that calls a new sensor by name and by id knows it by its name', async () => {
-  const { id: device } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice('both'));
-  const { id: sensor } = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(device, 't'));
+  const { id: device } = /** @type {Identity} */ (identifyDevice('both'));
+  const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();
   const elements = [
     { sensor_id: sensor, ts, value: 1 },

@@ -4,6 +4,8 @@ import { packBlock } from '../../schema/packed/block.js';
 import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';
 
+/** @import { Store } from '../../api/store/index.js' */
+
 const packed = usePackedSystem();
 const { clock, send, read, historyOf, statisticsOf, packedUntil } = packed;
 
@@ -145,7 +147,7 @@ test('an hour that cannot be packed is told of, and holds up its group until it 
 /**
  * A store whose user dies right after the first write of a kind: it neither hears of it nor does anything after it.
  *
- * @param {import('../../api/store/index.js').Store} store
+ * @param {Store} store
  * @param {string} write
  */
 function mortal(store, write) {

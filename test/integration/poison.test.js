@@ -5,6 +5,8 @@ import { readLetters } from '../support/letters.js';
 import { readMetric } from '../support/metrics.js';
 import { until } from '../support/until.js';
 
+/** @import { TestSystem } from '../support/system.js' */
+
 const HOUR = 3_600_000;
 const NOW = Date.now();
 const ROUNDS = 20;
@@ -46,7 +48,7 @@ const publishAll = (publish) =>
     ]).flat(),
   );
 
-/** @param {import('../support/system.js').TestSystem} system */
+/** @param {TestSystem} system */
 async function expectAllSettled(system) {
   await until(async () => (await readMetric(system, 'iot_ingest_unsettled_bytes')) === 0);
   for (const gauge of ['iot_ingest_in_flight', 'iot_ingest_waiting']) {

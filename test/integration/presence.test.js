@@ -4,11 +4,13 @@ import { startMosquitto } from '../support/mosquitto.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { TestSystem } from '../support/system.js' */
+
 const MINUTE_MS = 60_000;
 
 /** The test's own clock: nothing waits for a minute to pass. */
 let now = Date.now();
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {mqtt.MqttClient} */
 let client;

@@ -7,6 +7,10 @@ import { startMqttWire } from '../support/mqtt-wire.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { MqttWire } from '../support/mqtt-wire.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const HOUR = 3_600_000;
 
 /** Within one hour, and in time for it: what is late goes into history besides, in a row that the server refuses as well. */
@@ -14,11 +18,11 @@ const BASE = Math.floor(Date.now() / HOUR) * HOUR;
 
 /** @type {Array<() => Promise<unknown>>} */
 const cleanUps = [];
-/** @type {import('../support/mqtt-wire.js').MqttWire} */
+/** @type {MqttWire} */
 let wire;
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
 /** @type {mqtt.MqttClient} */
 let client;

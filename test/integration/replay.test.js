@@ -4,6 +4,12 @@ import { expectProblem, send } from '../support/http.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Refusals } from '../../api/store/dead-letters/writes.js' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Device } from '../support/device.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const DAY = 86_400_000;
 const NOW = Date.now();
 
@@ -13,13 +19,13 @@ const LAST_HOUR = (Math.floor(NOW / 3_600_000) - 1) * 3_600_000;
 /** The system's clock runs ahead by this much, in ms. */
 let ahead = 0;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
-/** @type {import('../support/device.js').Device} */
+/** @type {Device} */
 let device;
 beforeAll(async () => {
   system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' }, clock: () => Date.now() + ahead });
@@ -73,7 +79,7 @@ const told = ({ status, text }) => ({ status, ...JSON.parse(text) });
  * @param {object} letter
  * @param {string} letter.device
  * @param {string} letter.payload
- * @param {import('../../api/store/dead-letters/writes.js').Refusals} letter.refused
+ * @param {Refusals} letter.refused
  * @param {number} [letter.receivedAt] epoch ms
  */
 async function writeLetter({ device: name, payload, refused, receivedAt = Date.now() - 60_000 }) {

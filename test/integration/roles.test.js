@@ -7,6 +7,8 @@ import { useInstallation } from '../support/installation.js';
 import { readMetric } from '../support/metrics.js';
 import { until } from '../support/until.js';
 
+/** @import { ApiProcess } from '../support/api-process.js' */
+
 const DEVICES = 4;
 const MESSAGES = 500;
 
@@ -14,7 +16,7 @@ const { start, connectClient, cql, afterwards } = useInstallation({ CURSOR_SECRE
 
 const startIngest = (/** @type {string} */ id) => start({ ROLE: 'ingest', MQTT_CLIENT_ID: id });
 
-/** @param {import('../support/api-process.js').ApiProcess} api */
+/** @param {ApiProcess} api */
 async function readiness({ httpUrl }) {
   const { status, text } = await send(httpUrl, '/readyz');
   return { status, checks: Object.keys(JSON.parse(text).checks).sort() };

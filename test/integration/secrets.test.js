@@ -12,6 +12,10 @@ import { startMosquitto } from '../support/mosquitto.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { ApiProcess } from '../support/api-process.js' */
+/** @import { Mosquitto } from '../support/mosquitto.js' */
+
 const SECRETS = {
   CQL_PASSWORD: 'cql-"hush"-5f1c',
   MQTT_PASSWORD: 'mqtt-hush-77ab',
@@ -21,13 +25,13 @@ const SECRETS = {
 };
 const HEADERS = { authorization: `Bearer ${SECRETS.API_TOKEN}` };
 
-/** @type {import('../support/mosquitto.js').Mosquitto} */
+/** @type {Mosquitto} */
 let mosquitto;
 /** @type {Awaited<ReturnType<typeof startGate>>} */
 let gate;
-/** @type {import('../support/api-process.js').ApiProcess} */
+/** @type {ApiProcess} */
 let api;
-/** @type {import('../../common/settings.js').Config['cql']} */
+/** @type {Config['cql']} */
 let direct;
 
 beforeAll(async () => {

@@ -6,9 +6,11 @@ import { startCommand } from '../support/api-process.js';
 import { startSimulator } from '../support/simulator-process.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { TestSystem } from '../support/system.js' */
+
 const FLEET = ['calf-0001', 'calf-0002', 'calf-0003'];
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 let directory = '';
 let file = '';

@@ -5,6 +5,8 @@ import { readMetric } from '../support/metrics.js';
 import { T0, vector } from '../support/sparkplug-vectors.js';
 import { until } from '../support/until.js';
 
+/** @import { EdgeNode } from '../support/edge-node.js' */
+
 const STATE = 'spBv1.0/STATE/host';
 
 // The vectors are of 2025.
@@ -27,7 +29,7 @@ async function listen(topic) {
   return { client, heard };
 }
 
-/** @param {{ httpUrl: string }} api @param {import('../support/edge-node.js').EdgeNode} node */
+/** @param {{ httpUrl: string }} api @param {EdgeNode} node */
 async function temperatures({ httpUrl }, { device }) {
   const path = `/api/v1/devices/${encodeURIComponent(device)}/sensors/Temperature/measurements`;
   const response = await fetch(`${httpUrl}${path}?from=${T0}&to=${T0 + 600_000}&order=asc`);
@@ -35,7 +37,7 @@ async function temperatures({ httpUrl }, { device }) {
   return /** @type {any} */ (await response.json()).items.map((/** @type {any} */ item) => item.value);
 }
 
-/** @param {{ httpUrl: string }} api @param {import('../support/edge-node.js').EdgeNode} node @param {number[]} values */
+/** @param {{ httpUrl: string }} api @param {EdgeNode} node @param {number[]} values */
 const untilStored = (api, node, values) =>
   until(async () => (await temperatures(api, node)).length === values.length, { what: 'the data' });
 

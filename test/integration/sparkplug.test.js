@@ -8,9 +8,13 @@ import { countOf, LATER, T0, vector } from '../support/sparkplug-vectors.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { EdgeNode } from '../support/edge-node.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
 let now = T0 + 2 * LATER;
 let nodes = 0;
@@ -42,7 +46,7 @@ async function connectBorn() {
 /** @param {string} device */
 const read = (device) => system.get(`/devices/${encodeURIComponent(device)}`);
 
-/** @param {import('../support/edge-node.js').EdgeNode} node @param {string} sensor of its device @returns {Promise<unknown[][]>} by time */
+/** @param {EdgeNode} node @param {string} sensor of its device @returns {Promise<unknown[][]>} by time */
 async function samplesOf({ device }, sensor) {
   const path = `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements`;
   const items = await system.all(`${path}?from=${T0}&order=asc&limit=1000`);
@@ -169,7 +173,7 @@ test('data of a node of which nothing is known: a dead letter, and the question 
 });
 
 describe('deaths', () => {
-  /** @param {import('../support/edge-node.js').EdgeNode} node @returns {Promise<boolean[]>} itself and its device */
+  /** @param {EdgeNode} node @returns {Promise<boolean[]>} itself and its device */
   const online = async ({ name, device }) => [(await read(name)).online, (await read(device)).online];
 
   test('a connection that breaks takes the node and its devices offline', async () => {

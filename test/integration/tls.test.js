@@ -12,11 +12,14 @@ import { startSimulator } from '../support/simulator-process.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { ConnectionOptions } from 'node:tls' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();
 /** @type {Awaited<ReturnType<typeof certificates.make>>} */
 let own;
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {{ http: number, mqtt: number }} */
 let ports;
@@ -54,7 +57,7 @@ async function metric(series) {
   );
 }
 
-/** @param {number} port @param {import('node:tls').ConnectionOptions} [options] @returns {Promise<X509Certificate | undefined>} what it shows */
+/** @param {number} port @param {ConnectionOptions} [options] @returns {Promise<X509Certificate | undefined>} what it shows */
 async function shownBy(port, options) {
   const socket = connectTls({ host: '127.0.0.1', port, ca: own.authority, ...options });
   try {

@@ -10,11 +10,16 @@ import { identifyDevice } from '../../schema/ids.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { TestSystem } from '../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
 beforeAll(async () => {
   system = await startTestSystem();
@@ -51,7 +56,7 @@ test('names that anybody can invent share one account; a registered device has i
     metrics: createMetrics({ version: 'test', role: 'all' }),
     quota: createDeadLetterQuota({ most }),
   });
-  await registry.device(/** @type {import('../../schema/ids.js').Identity} */ (identifyDevice('known')));
+  await registry.device(/** @type {Identity} */ (identifyDevice('known')));
 
   let receivedAt = Date.now();
   // The last two are no names at all, of devices or otherwise.

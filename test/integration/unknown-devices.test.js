@@ -4,9 +4,11 @@ import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { TestSystem } from '../support/system.js' */
+
 /** @type {Array<() => Promise<unknown>>} */
 const endings = [];
-/** @type {import('../support/system.js').TestSystem[]} */
+/** @type {TestSystem[]} */
 const systems = [];
 afterEach(async () => {
   for (const end of endings.splice(0).toReversed()) await end();

@@ -4,9 +4,11 @@ import { createTimeline } from '../../simulator/replay/timeline.js';
 import { startSimulator } from '../support/simulator-process.js';
 import { startTestSystem } from '../support/system.js';
 
+/** @import { TestSystem } from '../support/system.js' */
+
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {ReturnType<typeof startSimulator>[]} */
 const started = [];

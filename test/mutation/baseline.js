@@ -7,10 +7,15 @@ import { FAR_TESTS } from './modules.js';
 import { runTests } from './runner/child.js';
 import { hash } from './test-files.js';
 
+/** @import { Coverage } from './coverage.js' */
+/** @import { Mutant } from './mutants.js' */
+/** @import { Pool } from './pool.js' */
+/** @import { ImportGraph } from './test-files.js' */
+
 /** Without a mistake, a test file may go this long without finishing a test. */
 const LIMIT_MS = 120_000;
 
-/** @typedef {{ key: string, ms: number, coverage: import('./coverage.js').Coverage }} TestFile */
+/** @typedef {{ key: string, ms: number, coverage: Coverage }} TestFile */
 
 /**
  * Runs every unit test file without a mistake, to see how long it takes and what it executes. What is known from an earlier run is kept
@@ -19,8 +24,8 @@ const LIMIT_MS = 120_000;
  * @param {object} options
  * @param {string} options.cache file for what is known
  * @param {string[]} options.sources the files whose mutants will be tried
- * @param {import('./test-files.js').ImportGraph} options.graph
- * @param {import('./pool.js').Pool} options.pool
+ * @param {ImportGraph} options.graph
+ * @param {Pool} options.pool
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<Map<string, TestFile>>}
@@ -62,10 +67,10 @@ export async function measureTests({ cache, sources, graph, pool, onStatus, sign
 /**
  * The test files that execute a mutant: those first that noticed most mistakes in its file, then the nearest, then the quickest.
  *
- * @param {import('./mutants.js').Mutant} mutant
+ * @param {Mutant} mutant
  * @param {object} known
  * @param {Map<string, TestFile>} known.tests
- * @param {import('./test-files.js').ImportGraph} known.graph
+ * @param {ImportGraph} known.graph
  * @param {Map<string, number>} known.kills by test file, of mutants of the same file
  * @returns {string[]}
  */

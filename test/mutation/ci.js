@@ -3,6 +3,10 @@ import { someAtOnce } from '../../common/some-at-once.js';
 import { oneLine } from './mutants.js';
 import { runTests } from './runner/child.js';
 
+/** @import { Pool } from './pool.js' */
+/** @import { ImportGraph } from './test-files.js' */
+/** @import { Workspace } from './workspace.js' */
+
 /**
  * A mistake that a test must notice. `before` stands once in the file; `after` takes its place. Without `test`, all unit tests that
  * import the file are asked.
@@ -34,8 +38,8 @@ export function sourceWith({ file, before, after }, source) {
  *
  * @param {Known[]} entries
  * @param {object} options
- * @param {import('./pool.js').Pool} options.pool
- * @param {import('./test-files.js').ImportGraph} options.graph
+ * @param {Pool} options.pool
+ * @param {ImportGraph} options.graph
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<string[]>} a text for each entry that does not apply, that no test notices, or whose test fails without the mistake
@@ -47,10 +51,10 @@ export async function findUnnoticed(entries, { pool, graph, onStatus, signal }) 
   const passing = new Map();
   let begun = 0;
 
-  /** @param {import('./workspace.js').Workspace} workspace @param {string[]} tests */
+  /** @param {Workspace} workspace @param {string[]} tests */
   const run = ({ directory }, tests) => runTests(tests, { directory, limitMs: () => LIMIT_MS, signal });
 
-  /** @param {Known} entry @param {import('./workspace.js').Workspace} workspace @returns {Promise<string>} empty: all is well */
+  /** @param {Known} entry @param {Workspace} workspace @returns {Promise<string>} empty: all is well */
   async function problemOf(entry, workspace) {
     const tests = entry.test ? [entry.test] : testsNear(entry.file, graph);
     if (tests.length === 0) return `${entry.finding} ${entry.file}: no unit test imports it.`;
@@ -77,7 +81,7 @@ export async function findUnnoticed(entries, { pool, graph, onStatus, signal }) 
   return problems;
 }
 
-/** @param {string} file @param {import('./test-files.js').ImportGraph} graph @returns {string[]} nearest first */
+/** @param {string} file @param {ImportGraph} graph @returns {string[]} nearest first */
 function testsNear(file, { unitTests, reachedBy }) {
   const distance = (/** @type {string} */ test) => reachedBy(test).get(file) ?? Number.POSITIVE_INFINITY;
   return unitTests

@@ -18,10 +18,14 @@ import { sampleOf } from './sample.js';
 import { filesIn, readImportGraph } from './test-files.js';
 import { tryUnitTests } from './unit.js';
 
+/** @import { Flag } from '../../common/flags.js' */
+/** @import { StatusLine } from '../../common/status-line.js' */
+/** @import { Entry } from './report.js' */
+
 const DATA = '.data/mutation';
 const PAGE = 'docs/mutation.md';
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   only: { type: 'text', help: 'a file or folder: only its mutants' },
   sample: { type: 'integer', help: 'how many mutants, drawn at random', min: 1 },
@@ -37,11 +41,9 @@ const FLAGS = {
   },
 };
 
-/** @typedef {import('./report.js').Entry} Entry */
-
 /**
  * @param {string[]} argv
- * @param {import('../../common/status-line.js').StatusLine} line
+ * @param {StatusLine} line
  */
 export async function mutationCommand(argv, line) {
   const flags = parseFlags('npm run test:mutation --', FLAGS, argv);
@@ -64,7 +66,7 @@ export async function mutationCommand(argv, line) {
  * @typedef {object} Run
  * @property {{ [K in keyof typeof FLAGS]: any }} flags
  * @property {Pool} pool
- * @property {import('../../common/status-line.js').StatusLine} line
+ * @property {StatusLine} line
  * @property {AbortSignal} signal
  */
 
@@ -135,7 +137,7 @@ const isWithin = (file, only) => !only || file === only || file.startsWith(`${on
 /** @param {Entry} entry */
 const isSurvivor = ({ result }) => result === 'survived' || result === 'unreached';
 
-/** @param {number} count @param {import('../../common/status-line.js').StatusLine} line @returns {(entry: Entry) => void} */
+/** @param {number} count @param {StatusLine} line @returns {(entry: Entry) => void} */
 function progress(count, line) {
   const began = performance.now();
   const seen = { tried: 0, survived: 0 };
@@ -150,7 +152,7 @@ function progress(count, line) {
   };
 }
 
-/** @param {Entry[]} entries @param {import('../../common/status-line.js').StatusLine} line */
+/** @param {Entry[]} entries @param {StatusLine} line */
 function printSurvivors(entries, line) {
   for (const { mutant, module, result } of entries) {
     const { file, line: at, before, after } = mutant;

@@ -6,6 +6,8 @@
  * @typedef {{ file: string, before: string, after: string, reason: string }} Equivalent
  */
 
+/** @import { Mutant } from './mutants.js' */
+
 /** @type {Equivalent[]} */
 export const EQUIVALENTS = [
   {
@@ -194,9 +196,9 @@ export const EQUIVALENTS = [
 ];
 
 /**
- * @param {import('./mutants.js').Mutant[]} mutants
+ * @param {Mutant[]} mutants
  * @param {Equivalent[]} [equivalents]
- * @returns {{ reasonOf: (mutant: import('./mutants.js').Mutant) => string | undefined, stale: Equivalent[] }} `stale`: entries about
+ * @returns {{ reasonOf: (mutant: Mutant) => string | undefined, stale: Equivalent[] }} `stale`: entries about
  *   these files that name no mutant any more
  */
 export function matchEquivalents(mutants, equivalents = EQUIVALENTS) {

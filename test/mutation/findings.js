@@ -1,8 +1,10 @@
+/** @import { Known } from './ci.js' */
+
 /**
  * Mistakes that no unit test noticed on 2026-11-22, by the number of the finding. `npm run test:mutation -- --findings` tries them on
  * all unit tests that import the file. One that dies belongs in must-die.js, with the test that noticed it.
  *
- * @type {import('./ci.js').Known[]}
+ * @type {Known[]}
  */
 export const FINDINGS = [
   ['S1', 'schema/rules.js', 'LATE_MARGIN_MS = 5 * 60_000', 'LATE_MARGIN_MS = 0'],

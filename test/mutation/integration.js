@@ -9,19 +9,22 @@ import { killGroup } from './runner/child.js';
 import { hash } from './test-files.js';
 import { Workspace } from './workspace.js';
 
+/** @import { StatusLine } from '../../common/status-line.js' */
+/** @import { Module } from './modules.js' */
+/** @import { Entry } from './report.js' */
+/** @import { ImportGraph } from './test-files.js' */
+
 /** Without a mistake, the integration tests of a module take minutes. */
 const LIMIT_MS = 900_000;
-
-/** @typedef {import('./report.js').Entry} Entry */
 
 /**
  * Tries survivors on the integration tests of their module, with one database for all of them. Takes a minute for each survivor.
  *
  * @param {Entry[]} survivors their `result` becomes `integration` when a test notices them
  * @param {object} options
- * @param {import('./test-files.js').ImportGraph} options.graph
+ * @param {ImportGraph} options.graph
  * @param {Results} options.results
- * @param {import('../../common/status-line.js').StatusLine} options.line
+ * @param {StatusLine} options.line
  * @param {boolean} options.run whether to run tests; otherwise only what earlier runs found counts
  * @param {AbortSignal} options.signal
  */
@@ -68,8 +71,7 @@ export async function tryIntegrationTests(survivors, { graph, results, line, run
 }
 
 /** @param {Entry} entry */
-const moduleOf = ({ module }) =>
-  /** @type {import('./modules.js').Module} */ (MODULES.find(({ name }) => name === module));
+const moduleOf = ({ module }) => /** @type {Module} */ (MODULES.find(({ name }) => name === module));
 
 /**
  * @param {string[]} files

@@ -1,8 +1,10 @@
+/** @import { Known } from './ci.js' */
+
 /**
  * Mistakes that CI makes, each with the test that must notice it. `before` stands exactly once in the file. When the code changes, name
  * the new code here, with a mistake of the same kind; check it with `npm run test:mutation -- --ci`.
  *
- * @type {import('./ci.js').Known[]}
+ * @type {Known[]}
  */
 export const MUST_DIE = [
   // The packed form.

@@ -1,6 +1,8 @@
 import { parse } from '@babel/parser';
 import { replacementsOf } from './operators.js';
 
+/** @import { Node } from '@babel/types' */
+
 /**
  * One deliberate mistake.
  *
@@ -13,8 +15,6 @@ import { replacementsOf } from './operators.js';
  * @property {string} before the lines that it changes, as one line of text
  * @property {string} after the same lines with the mistake in them
  */
-
-/** @typedef {import('@babel/types').Node} Node */
 
 /**
  * Every mistake that the operators can make in a file, in the order of the source.

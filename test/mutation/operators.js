@@ -2,9 +2,10 @@
  * The mistakes that are tried: conditions, boundaries of comparisons, arithmetic, operands of logical expressions, removed awaits,
  * calls and returns, removed properties, booleans, numbers, and methods that have an opposite. Texts of messages are left alone.
  *
- * @typedef {import('@babel/types').Node} Node
  * @typedef {{ start: number, end: number, text: string }} Replacement
  */
+
+/** @import { Node } from '@babel/types' */
 
 /** @type {Record<string, string>} */
 const OPERATORS = {

@@ -1,5 +1,3 @@
-/** @typedef {import('./mutants.js').Mutant} Mutant */
-
 /**
  * What became of one mutant.
  *
@@ -10,6 +8,8 @@
  *   noticed it; `unreached`: no unit test executes it, and nothing else noticed it
  * @property {string} [reason] why an equivalent cannot be noticed
  */
+
+/** @import { Mutant } from './mutants.js' */
 
 const COLUMNS = /** @type {const} */ ([
   'unit',

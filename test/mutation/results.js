@@ -2,6 +2,8 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { hash } from './test-files.js';
 
+/** @import { Mutant } from './mutants.js' */
+
 /**
  * What became of a mutant.
  *
@@ -34,7 +36,7 @@ export class Results {
 
   /**
    * @param {string} source the text of the file without the mistake
-   * @param {import('./mutants.js').Mutant} mutant
+   * @param {Mutant} mutant
    * @param {Kind} kind
    */
   static keyOf(source, { file, start, end, replacement }, kind) {

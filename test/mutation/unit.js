@@ -6,19 +6,23 @@ import { Results } from './results.js';
 import { runTests } from './runner/child.js';
 import { hash, memoize } from './test-files.js';
 
+/** @import { TestFile } from './baseline.js' */
+/** @import { Mutant } from './mutants.js' */
+/** @import { Pool } from './pool.js' */
+/** @import { Verdict } from './results.js' */
+/** @import { ImportGraph } from './test-files.js' */
+
 /** How long a test file may go without finishing a test, beyond ten times what the whole file takes without a mistake. */
 const LIMIT_MS = 5_000;
-
-/** @typedef {import('./mutants.js').Mutant} Mutant @typedef {import('./results.js').Verdict} Verdict */
 
 /**
  * Tries mutants on the unit tests that execute them.
  *
  * @param {Mutant[]} mutants
  * @param {object} options
- * @param {Map<string, import('./baseline.js').TestFile>} options.tests
- * @param {import('./test-files.js').ImportGraph} options.graph
- * @param {import('./pool.js').Pool} options.pool
+ * @param {Map<string, TestFile>} options.tests
+ * @param {ImportGraph} options.graph
+ * @param {Pool} options.pool
  * @param {Results} options.results
  * @param {(mutant: Mutant, verdict: Verdict) => void} options.onVerdict
  * @param {AbortSignal} [options.signal]
@@ -63,12 +67,12 @@ export async function tryUnitTests(mutants, { tests, graph, pool, results, onVer
 const isValid = (
   /** @type {Verdict} */ { killed, by, tests },
   /** @type {string[]} */ files,
-  /** @type {import('./test-files.js').ImportGraph} */ graph,
+  /** @type {ImportGraph} */ graph,
 ) => {
   const killer = by?.split(': ')[0] ?? '';
   if (killed) return files.includes(killer) && tests === hashOf([killer], graph);
   return tests === hashOf(files, graph);
 };
 
-/** @param {string[]} files @param {import('./test-files.js').ImportGraph} graph */
+/** @param {string[]} files @param {ImportGraph} graph */
 const hashOf = (files, graph) => hash(files.toSorted().flatMap((file) => [file, graph.hashOf(file)]));

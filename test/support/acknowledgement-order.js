@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { groupOf, identifyDevice } from '../../schema/ids.js';
 
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { HeldWrites, Hold } from './held-writes.js' */
+
 /** `LATEST_GROUPS` of the system under test. */
 export const GROUPS = 4;
-
-/** @typedef {import('./held-writes.js').Hold} Hold */
 
 /** Sensors of a device whose hours are spread over parts. */
 const WIDE = 70;
@@ -68,7 +69,7 @@ function messageOfAllWrites(now, sensors = 2) {
  *
  * @param {string} name of the door
  * @param {object} parts
- * @param {import('./held-writes.js').HeldWrites} parts.writes
+ * @param {HeldWrites} parts.writes
  * @param {Door} parts.door
  * @param {HeldCase[]} [parts.cases]
  */
@@ -94,7 +95,7 @@ export function testAcknowledgements(name, { writes, door, cases = WRITES_OF_A_M
  * message of another device.
  *
  * @param {object} parts
- * @param {import('./held-writes.js').HeldWrites} parts.writes
+ * @param {HeldWrites} parts.writes
  * @param {Door} parts.door
  * @param {Hold} parts.hold
  * @param {string} parts.device not yet registered
@@ -129,6 +130,6 @@ export function neighborOf(device) {
 
 /** @param {string} device */
 function groupIndex(device) {
-  const { bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device));
+  const { bytes } = /** @type {Identity} */ (identifyDevice(device));
   return groupOf(bytes, GROUPS);
 }

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { recordingToo } from './habits/recording.js';
 import { until } from './until.js';
 
+/** @import { Readable } from 'node:stream' */
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'simulator/verify/index.js' | 'infra/operations/expect-stopped.js' | 'infra/operations/alter.js' | 'test/cluster/kit/hasty.js'} Script */
@@ -32,7 +34,7 @@ export function startCommand(script, settings, args = []) {
     // By the channel it learns when the test goes away, however that ends, and then ends too.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const streams = /** @type {import('node:stream').Readable[]} */ ([child.stdout, child.stderr]);
+  const streams = /** @type {Readable[]} */ ([child.stdout, child.stderr]);
   let output = '';
   for (const stream of streams) stream.on('data', (chunk) => (output += chunk));
   const ended = Promise.all([once(child, 'exit'), ...streams.map((stream) => finished(stream))]).then(

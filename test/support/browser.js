@@ -2,6 +2,8 @@ import { chromium } from 'playwright-core';
 import { findTools } from '../../infra/bootstrap/index.js';
 import { watchAnswer, watchLater } from './contract/watch.js';
 
+/** @import { BrowserContextOptions, Page, Response } from 'playwright-core' */
+
 /** A browser for tests: no sandbox (tests may run as root), no graphics card, and no word to anybody but the page's own server. */
 const ARGUMENTS = [
   '--no-sandbox',
@@ -39,7 +41,7 @@ export async function startBrowser() {
   };
 }
 
-/** @param {import('playwright-core').Response} response */
+/** @param {Response} response */
 async function watch(response) {
   const { pathname, search } = new URL(response.url());
   const headers = response.headers();
@@ -57,12 +59,12 @@ async function watch(response) {
 
 /**
  * @typedef {object} OpenPage
- * @property {import('playwright-core').Page} page
+ * @property {Page} page
  * @property {string[]} complaints errors and warnings of the console, uncaught errors, refusals of the content policy
  * @property {() => Promise<void>} close
  *
  * @typedef {object} TestBrowser
- * @property {(options?: import('playwright-core').BrowserContextOptions) => Promise<OpenPage>} open a page without
+ * @property {(options?: BrowserContextOptions) => Promise<OpenPage>} open a page without
  *   memory of those before it
  * @property {() => Promise<void>} stop
  */

@@ -1,6 +1,6 @@
-/** @typedef {import('./history.js').Sample} Sample */
-
 /** @typedef {{ ts: number, min: number, max: number, avg: number | null, count: number }} Point */
+
+/** @import { Sample } from './history.js' */
 
 const SECOND = 1000;
 const [MINUTE, HOUR, DAY] = [60 * SECOND, 3600 * SECOND, 86_400 * SECOND];

@@ -1,3 +1,5 @@
+/** @import { Dashboard } from './dashboard.js' */
+
 export const SITES = ['North Meadow', 'South Meadow'];
 export const DEVICES = ['collar-1', 'collar-2', 'collar-3', 'collar-4'];
 export const SENSORS = ['ambient', 'belly', 'ear', 'hoof', 'muzzle', 'neck', 'rib', 'tail'];
@@ -11,7 +13,7 @@ const typeOf = (index) => (index % 2 === 0 ? 'temperature' : 'pulse');
 /**
  * Publishes a small fleet, two minutes of it, up to now: four devices at two sites, eight sensors each.
  *
- * @param {import('./dashboard.js').Dashboard} dashboard
+ * @param {Dashboard} dashboard
  */
 export async function publishCollars({ announce, publish }) {
   for (const [number, device] of DEVICES.entries()) {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../infra/engine/ports.js';
 
+/** @import { ChildProcess } from 'node:child_process' */
+
 const COMPOSE = 'infra/compose';
 const STARTS_WITHIN_MS = 10_000;
 
@@ -41,7 +43,7 @@ export async function prepareBroker({ directory, secrets }) {
     CONFIGURATION: directory,
     RUN_DIRECTORY: run,
   };
-  /** @type {import('node:child_process').ChildProcess | null} */
+  /** @type {ChildProcess | null} */
   let child = null;
   let log = '';
 

@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { createBodyReader, createFrameReader } from './cql-frames.js';
 
+/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { Frame } from './cql-frames.js' */
+
 const QUERY = 0x07;
 const RESULT = 0x08;
 const PREPARE = 0x09;
@@ -33,14 +36,14 @@ export async function startCqlWire(contactPoint) {
   const requests = [];
   /** @type {Map<string, Prepared>} by id, in hex */
   const prepared = new Map();
-  /** @type {Set<import('node:net').Socket>} */
+  /** @type {Set<Socket>} */
   const sockets = new Set();
   /** @type {((request: WireRequest) => boolean) | null} */
   let holding = null;
   /** @type {Array<() => void>} */
   let held = [];
 
-  /** @param {import('node:net').Socket} driver */
+  /** @param {Socket} driver */
   function relay(driver) {
     const database = connect(Number(port), host);
     /** @type {Map<number, WireRequest | string>} what is asked, by stream: a request, or the text to prepare */
@@ -49,10 +52,10 @@ export async function startCqlWire(contactPoint) {
       [driver, database],
       [database, driver],
     ]) {
-      sockets.add(/** @type {import('node:net').Socket} */ (one));
+      sockets.add(/** @type {Socket} */ (one));
       one?.on('error', () => other?.destroy());
       one?.on('close', () => {
-        sockets.delete(/** @type {import('node:net').Socket} */ (one));
+        sockets.delete(/** @type {Socket} */ (one));
         other?.destroy();
       });
     }
@@ -85,7 +88,7 @@ export async function startCqlWire(contactPoint) {
 
   const server = createServer(relay).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const address = /** @type {AddressInfo} */ (server.address());
 
   return {
     contactPoint: `127.0.0.1:${address.port}`,
@@ -116,7 +119,7 @@ export async function startCqlWire(contactPoint) {
 /** @typedef {Awaited<ReturnType<typeof startCqlWire>>} CqlWire */
 
 /**
- * @param {import('./cql-frames.js').Frame} frame
+ * @param {Frame} frame
  * @param {Map<string, Prepared>} prepared
  * @returns {WireRequest | null} null: no request for data
  */

@@ -2,13 +2,17 @@ import mqtt from 'mqtt';
 import { createAccounts } from '../../api/access/credentials/accounts.js';
 import { createKeeper } from '../../api/access/credentials/credential-service.js';
 
+/** @import { IClientOptions, MqttClient } from 'mqtt' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { TestSystem } from './system.js' */
+
 /** MQTT 3.1.1, table 3.1 */
 export const NOT_AUTHORIZED = 5;
 
 /**
  * What a broker needs to ask who connects, where there is no database.
  *
- * @param {import('../../common/settings.js').Config['mqtt']} settings MQTT_AUTH is off
+ * @param {Config['mqtt']} settings MQTT_AUTH is off
  */
 export const everybodyMayConnect = (settings) => ({
   accounts: createAccounts({
@@ -22,15 +26,15 @@ export const everybodyMayConnect = (settings) => ({
  * Credentials of a system's devices, kept by another process than the system's own, and clients that use them; to be stopped in
  * `afterAll`, before the system.
  *
- * @param {import('./system.js').TestSystem} system
+ * @param {TestSystem} system
  */
 export async function openCredentials(system) {
   const store = await system.openStore();
   const keeper = createKeeper({ store: store.credentials, clock: Date.now });
-  /** @type {import('mqtt').MqttClient[]} */
+  /** @type {MqttClient[]} */
   const clients = [];
 
-  /** @param {string | undefined} username @param {string | undefined} password @param {import('mqtt').IClientOptions} [options] */
+  /** @param {string | undefined} username @param {string | undefined} password @param {IClientOptions} [options] */
   async function connect(username, password, options) {
     const client = await mqtt.connectAsync(system.mqttUrl, {
       reconnectPeriod: 0,
@@ -51,7 +55,7 @@ export async function openCredentials(system) {
     /** @param {string} account @param {string[]} [devices] @returns {Promise<string>} its secret */
     issue: async (account, devices) => (await keeper.issue({ account, devices })).secret,
 
-    /** Issues a credential and connects with it. @param {string} account @param {{ devices?: string[], options?: import('mqtt').IClientOptions }} [more] */
+    /** Issues a credential and connects with it. @param {string} account @param {{ devices?: string[], options?: IClientOptions }} [more] */
     async connectAs(account, { devices, options } = {}) {
       const { secret } = await keeper.issue({ account, devices });
       return connect(account, secret, options);
@@ -66,12 +70,12 @@ export async function openCredentials(system) {
 
 /** @typedef {Awaited<ReturnType<typeof openCredentials>>} Credentials */
 
-/** @param {import('mqtt').MqttClient} client @returns {Promise<void>} */
+/** @param {MqttClient} client @returns {Promise<void>} */
 export const whenClosed = (client) =>
   new Promise((resolve) => client.once('close', () => resolve(undefined)));
 
 /**
- * @param {import('mqtt').MqttClient} client
+ * @param {MqttClient} client
  * @param {string} topic
  * @param {string} payload
  * @returns {Promise<boolean>} acknowledged, or else the connection was closed for it
@@ -91,7 +95,7 @@ export async function isTaken(client, topic, payload) {
   return isAcknowledged;
 }
 
-/** @param {import('mqtt').MqttClient} client @param {string} filter @returns {Promise<boolean>} 0x80 is a refusal */
+/** @param {MqttClient} client @param {string} filter @returns {Promise<boolean>} 0x80 is a refusal */
 export async function mayListen(client, filter) {
   try {
     const [granted] = await client.subscribeAsync(filter, { qos: 1 });

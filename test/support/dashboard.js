@@ -7,6 +7,11 @@ import { startBrowser } from './browser.js';
 import { startTestSystem } from './system.js';
 import { until } from './until.js';
 
+/** @import { MqttClient } from 'mqtt' */
+/** @import { BrowserContextOptions } from 'playwright-core' */
+/** @import { OpenPage, TestBrowser } from './browser.js' */
+/** @import { TestSystem } from './system.js' */
+
 const SCREENSHOTS = fileURLToPath(new URL('../../.data/screenshots/', import.meta.url));
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const PHONE = { width: 390, height: 844 };
@@ -49,20 +54,20 @@ export function useDashboard({ system: systemOptions, fill } = {}) {
 
 /** What the tests of a file do with their dashboard. */
 export class Dashboard {
-  /** @type {import('./system.js').TestSystem} */
+  /** @type {TestSystem} */
   system = /** @type {any} */ (null);
-  /** @type {import('./browser.js').TestBrowser} */
+  /** @type {TestBrowser} */
   browser = /** @type {any} */ (null);
-  /** @type {import('mqtt').MqttClient} */
+  /** @type {MqttClient} */
   client = /** @type {any} */ (null);
-  /** @type {import('./browser.js').OpenPage} */
+  /** @type {OpenPage} */
   opened = /** @type {any} */ (null);
 
   get page() {
     return this.opened.page;
   }
 
-  /** Opens a page that knows nothing of those before it; the one before is closed. @param {import('playwright-core').BrowserContextOptions} [options] */
+  /** Opens a page that knows nothing of those before it; the one before is closed. @param {BrowserContextOptions} [options] */
   async open(options) {
     await this.opened?.close();
     this.opened = await this.browser.open(options);

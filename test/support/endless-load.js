@@ -1,10 +1,12 @@
+/** @import { MqttClient } from 'mqtt' */
+
 /** Messages on their way at any time. */
 const PENDING = 200;
 
 /**
  * Publishes one message after the other until it is ended: of the sensor `s`, value i at base + i.
  *
- * @param {import('mqtt').MqttClient} client
+ * @param {MqttClient} client
  * @param {{ device: string, base: number }} load `base` in epoch ms
  */
 export function publishEndlessly(client, { device, base }) {

@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { startEngine } from '../../infra/engine/index.js';
 import { freePort } from '../../infra/engine/ports.js';
 
+/** @import { Tls } from '../../infra/engine/cassandra-yaml.js' */
+/** @import { Profile } from '../../infra/engine/command.js' */
+
 /** The jars of the checkout: fetched once, shared with `npm run dev`. */
 export const ENGINE_DIR = fileURLToPath(new URL('../../.data/engine', import.meta.url));
 
@@ -40,7 +43,7 @@ export const uniqueName = (prefix) =>
 /**
  * Makes and starts a database that only the caller uses.
  *
- * @param {{ profile?: import('../../infra/engine/command.js').Profile, auth?: boolean, tls?: import('../../infra/engine/cassandra-yaml.js').Tls, settings?: Record<string, string>, onStatus?: (text: string) => void }} [options]
+ * @param {{ profile?: Profile, auth?: boolean, tls?: Tls, settings?: Record<string, string>, onStatus?: (text: string) => void }} [options]
  * @returns {Promise<TestEngine>}
  */
 export async function startTestEngine(options = {}) {

@@ -2,6 +2,8 @@ import { get } from 'node:http';
 import { watchEvent } from './contract/watch.js';
 import { until } from './until.js';
 
+/** @import { IncomingMessage } from 'node:http' */
+
 /**
  * One server-sent event; some have no id.
  *
@@ -21,7 +23,7 @@ export async function openStream(url, { headers = {} } = {}) {
   let ended = false;
   let rest = '';
 
-  /** @type {import('node:http').IncomingMessage} */
+  /** @type {IncomingMessage} */
   const response = await new Promise((resolve, reject) =>
     get(url, { headers }, resolve).once('error', reject),
   );

@@ -7,6 +7,12 @@ import { startMosquitto } from './mosquitto.js';
 import { startMqttWire } from './mqtt-wire.js';
 import { startTestSystem } from './system.js';
 
+/** @import { IClientOptions, MqttClient } from 'mqtt' */
+/** @import { Periods } from '../../common/periods.js' */
+/** @import { WireRequest } from './cql-wire.js' */
+/** @import { Mosquitto } from './mosquitto.js' */
+/** @import { TestSystem } from './system.js' */
+
 /** The time of value 0, in epoch ms. */
 export const BASE = Date.now() - 600_000;
 
@@ -15,7 +21,7 @@ export const BASE = Date.now() - 600_000;
  */
 export function useExternalBroker() {
   const afterwards = useCleanUps();
-  /** @type {import('./mosquitto.js').Mosquitto} */
+  /** @type {Mosquitto} */
   let broker;
   beforeEach(async () => {
     broker = await startMosquitto();
@@ -27,7 +33,7 @@ export function useExternalBroker() {
     /** Takes what ends something, done after the test, before what was begun earlier is taken away */
     afterwards,
 
-    /** @param {Record<string, string>} [settings] @param {Partial<import('../../common/periods.js').Periods>} [periods] */
+    /** @param {Record<string, string>} [settings] @param {Partial<Periods>} [periods] */
     async startSystem(settings, periods) {
       const system = await startTestSystem({ settings: { MQTT_URL: broker.url, ...settings }, periods });
       afterwards(() => system.stop());
@@ -46,7 +52,7 @@ export function useExternalBroker() {
       return wire;
     },
 
-    /** @param {import('mqtt').IClientOptions} [options] */
+    /** @param {IClientOptions} [options] */
     async connectDevice(options) {
       const client = await mqtt.connectAsync(broker.url, { reconnectPeriod: 100, ...options });
       client.on('error', () => {}); // The broker is stopped and started under test; the client comes back.
@@ -59,7 +65,7 @@ export function useExternalBroker() {
 /**
  * A message for each value, of the sensor `s`, at BASE + value.
  *
- * @param {import('mqtt').MqttClient} client
+ * @param {MqttClient} client
  * @param {string} device
  * @param {number[]} values
  * @param {string} [filler] white space behind the JSON
@@ -75,7 +81,7 @@ export const publishValues = (client, device, values, filler = '') =>
     ),
   );
 
-/** @param {import('./system.js').TestSystem} system @param {string} device @returns {Promise<number[]>} in order of time */
+/** @param {TestSystem} system @param {string} device @returns {Promise<number[]>} in order of time */
 export async function storedValues(system, device) {
   const path = `/devices/${device}/sensors/s/measurements`;
   const response = await system.fetch(path);
@@ -84,7 +90,7 @@ export async function storedValues(system, device) {
   return items.map(({ value }) => value);
 }
 
-/** @param {import('./cql-wire.js').WireRequest} request */
+/** @param {WireRequest} request */
 export const writesSamples = ({ statements }) =>
   statements.some(({ cql }) => cql.startsWith('INSERT INTO message'));
 

@@ -3,6 +3,9 @@ import { connect } from 'node:net';
 import { connectBytes, PINGREQ, subscribeBytes, unsubscribeBytes } from './mqtt-bytes.js';
 import { until } from './until.js';
 
+/** @import { Socket } from 'node:net' */
+/** @import { Will } from './mqtt-bytes.js' */
+
 const CONNACK_BYTES = 4;
 const SUBACK_BYTES = 5;
 const SHORT_ACK_BYTES = 4;
@@ -23,7 +26,7 @@ const ANSWERED_WITHIN_MS = 120_000;
 export function createFloods(port, afterwards) {
   let clients = 0;
 
-  /** @param {import('./mqtt-bytes.js').Will} [will] @returns {Promise<import('node:net').Socket>} after its CONNACK */
+  /** @param {Will} [will] @returns {Promise<Socket>} after its CONNACK */
   async function open(will) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -34,7 +37,7 @@ export function createFloods(port, afterwards) {
     return socket.resume();
   }
 
-  /** @param {number} count @param {import('./mqtt-bytes.js').Will} [will] */
+  /** @param {number} count @param {Will} [will] */
   async function openAll(count, will) {
     const sockets = [];
     while (sockets.length < count) {
@@ -57,7 +60,7 @@ export function createFloods(port, afterwards) {
     await answered(sockets, answerBytes);
   }
 
-  /** @param {import('node:net').Socket[]} sockets @param {number} answerBytes behind the CONNACK of each */
+  /** @param {Socket[]} sockets @param {number} answerBytes behind the CONNACK of each */
   async function answered(sockets, answerBytes) {
     const all = CONNACK_BYTES + answerBytes;
     await until(() => sockets.every(({ bytesRead, closed }) => closed || bytesRead >= all), {

@@ -1,5 +1,7 @@
+/** @import { TestEngine } from './engine.js' */
+
 export default async function stopSharedEngine() {
-  /** @type {import('./engine.js').TestEngine} */
+  /** @type {TestEngine} */
   const engine = Reflect.get(globalThis, 'sharedEngine');
   await engine.dispose();
 }

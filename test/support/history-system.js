@@ -3,7 +3,9 @@ import { connectDevice } from './device.js';
 import { layDown, openHistory, unionOf } from './history.js';
 import { startTestSystem } from './system.js';
 
-/** @typedef {import('./history.js').Sample} Sample */
+/** @import { Device } from './device.js' */
+/** @import { History, Sample } from './history.js' */
+/** @import { TestSystem } from './system.js' */
 
 /**
  * A system in which time goes by as a test says, with a device that measures and a hand on its history: set up before the first
@@ -20,11 +22,11 @@ export function useHistorySystem(begin) {
 
 /** Devices have one sensor each, `s`. */
 class HistorySystem {
-  /** @type {import('./system.js').TestSystem} */
+  /** @type {TestSystem} */
   system = /** @type {any} */ (null);
-  /** @type {import('./device.js').Device} */
+  /** @type {Device} */
   device = /** @type {any} */ (null);
-  /** @type {import('./history.js').History} */
+  /** @type {History} */
   history = /** @type {any} */ (null);
 
   /** @param {number} begin epoch ms */

@@ -5,6 +5,9 @@ import { greaterValue, mergeSeries } from '../../schema/packed/series.js';
 import { bucketOf, closingOf, dayOf, HOUR_MS } from '../../schema/rules.js';
 import { until } from './until.js';
 
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { TestSystem } from './system.js' */
+
 /** @typedef {[ts: number, value: number]} Sample `ts` in epoch ms */
 
 function nextMillisecond() {
@@ -18,7 +21,7 @@ const uuid = (bytes) => new cassandra.types.Uuid(bytes);
 /**
  * A hand on the history of a system: hours are packed when a test says so, and what a reader must not need is taken away.
  *
- * @param {import('./system.js').TestSystem} system
+ * @param {TestSystem} system
  */
 export async function openHistory(system) {
   const store = await system.openStore();
@@ -27,10 +30,8 @@ export async function openHistory(system) {
 
   /** @param {string} deviceName @param {string} sensorName */
   function sensorOf(deviceName, sensorName) {
-    const device = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(deviceName));
-    const sensor = /** @type {import('../../schema/ids.js').Identity} */ (
-      identifySensor(device.id, sensorName)
-    );
+    const device = /** @type {Identity} */ (identifyDevice(deviceName));
+    const sensor = /** @type {Identity} */ (identifySensor(device.id, sensorName));
     return { group: groupOf(device.bytes, latestGroups), device: device.bytes, sensor: sensor.bytes };
   }
 

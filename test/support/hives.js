@@ -1,3 +1,5 @@
+/** @import { Dashboard } from './dashboard.js' */
+
 /** What a hive measures; `gap`: without samples, in minutes before now. */
 const KINDS = [
   { name: 'brood', type: 'temperature', unit: 'Cel', base: 34.8, swing: 0.6 },
@@ -36,7 +38,7 @@ export function createHives() {
     behind = Date.now() - (start - minutes * MINUTE_MS);
   };
 
-  /** @param {import('./dashboard.js').Dashboard} dashboard @param {string} name @param {typeof STEADY} sessions */
+  /** @param {Dashboard} dashboard @param {string} name @param {typeof STEADY} sessions */
   async function publishHive({ announce, publish, client }, name, sessions) {
     for (const [began, ended] of sessions) {
       goTo(began);
@@ -57,7 +59,7 @@ export function createHives() {
     clock: () => Date.now() - behind,
     /** @returns {number} minutes since then: a machine that is busy takes some */
     age: () => (Date.now() - start) / MINUTE_MS,
-    /** @param {import('./dashboard.js').Dashboard} dashboard */
+    /** @param {Dashboard} dashboard */
     async fill(dashboard) {
       await publishHive(dashboard, 'hive-1', RESTLESS);
       await publishHive(dashboard, 'hive-2', STEADY);

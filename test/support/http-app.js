@@ -11,6 +11,11 @@ import { createMetrics } from '../../api/observability/metrics.js';
 import { createReadiness } from '../../api/observability/readiness.js';
 import { send } from './http.js';
 
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Logger } from 'pino' */
+/** @import { Rate } from '../../api/access/http/rates.js' */
+/** @import { Config } from '../../common/config.js' */
+
 /** Tokens of an application whose clients need one. */
 export const TOKENS = {
   apiToken: 'a-token-of-the-scope-admin',
@@ -18,7 +23,7 @@ export const TOKENS = {
   ingestTokens: ['a-token-of-the-scope-ingest'],
 };
 
-/** @typedef {import('../../common/settings.js').Config['http']} HttpSettings */
+/** @typedef {Config['http']} HttpSettings */
 
 /** @type {Pick<HttpSettings, 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} */
 const SETTINGS = {
@@ -52,9 +57,9 @@ const CALLER_ROUTES = /** @type {const} */ ([
  * @param {object} [options]
  * @param {Partial<typeof SETTINGS>} [options.settings]
  * @param {() => number} [options.clock] epoch ms
- * @param {import('../../api/access/http/rates.js').Rate} [options.attempts] wrong tokens of one address
+ * @param {Rate} [options.attempts] wrong tokens of one address
  * @param {string} [options.secret] signs sessions
- * @param {import('pino').Logger} [options.logger]
+ * @param {Logger} [options.logger]
  */
 export async function startHttpApp(options = {}) {
   const { clock = Date.now, attempts = { most: 10, windowMs: 60_000 }, secret = 'a secret' } = options;
@@ -75,7 +80,7 @@ export async function startHttpApp(options = {}) {
   });
   const server = createServer({ requireHostHeader: false }, app).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   const url = `http://127.0.0.1:${port}`;
 
   return {

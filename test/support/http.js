@@ -3,6 +3,8 @@ import { Readable } from 'node:stream';
 import { expect } from '@jest/globals';
 import { watchAnswer } from './contract/watch.js';
 
+/** @import { IncomingHttpHeaders } from 'node:http' */
+
 /**
  * One request exactly as given: `fetch` would tidy up its path and its headers.
  *
@@ -11,7 +13,7 @@ import { watchAnswer } from './contract/watch.js';
  * @param {{ method?: string, headers?: Record<string, string>, body?: string | Buffer | Iterable<Buffer>, isReader?: boolean }} [options]
  *   a body of several parts is sent in chunks, its length untold; `isReader`: whether readers are served there at all, to
  *   whom the contract speaks
- * @returns {Promise<{ status: number, headers: import('node:http').IncomingHttpHeaders, text: string }>}
+ * @returns {Promise<{ status: number, headers: IncomingHttpHeaders, text: string }>}
  */
 export function send(
   origin,
@@ -51,7 +53,7 @@ const INSIDE = /\bat .*\.js|node_modules|SELECT|INSERT|\.js:\d|127\.0\.0\.1:\d|c
 /**
  * Holds an answer to RFC 9457 and to our own table of codes.
  *
- * @param {{ status: number, headers: import('node:http').IncomingHttpHeaders, text: string }} answer
+ * @param {{ status: number, headers: IncomingHttpHeaders, text: string }} answer
  * @param {number} status
  * @param {string} code
  * @returns {any} the problem

@@ -8,6 +8,9 @@ import { sharedContactPoint, uniqueName } from './engine.js';
 import { dropKeyspace } from './keyspace.js';
 import { startMosquitto } from './mosquitto.js';
 
+/** @import { IClientOptions } from 'mqtt' */
+/** @import { Mosquitto } from './mosquitto.js' */
+
 /**
  * What the processes of one installation share, for all tests of the file: a Mosquitto, and a keyspace that is migrated.
  *
@@ -15,7 +18,7 @@ import { startMosquitto } from './mosquitto.js';
  */
 export function useInstallation(settings) {
   const afterwards = useCleanUps();
-  /** @type {import('./mosquitto.js').Mosquitto} */
+  /** @type {Mosquitto} */
   let broker;
   /** @type {Record<string, string>} */
   let shared;
@@ -52,7 +55,7 @@ export function useInstallation(settings) {
       return api;
     },
 
-    /** A client of the broker, gone after the test. @param {import('mqtt').IClientOptions} [options] */
+    /** A client of the broker, gone after the test. @param {IClientOptions} [options] */
     async connectClient(options) {
       const client = await mqtt.connectAsync(broker.url, options);
       afterwards(() => client.endAsync(true));

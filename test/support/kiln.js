@@ -1,5 +1,7 @@
 /** One device whose sensors are as different as sensors are, the first of them with a year behind it. */
 
+/** @import { Dashboard } from './dashboard.js' */
+
 export const KILN = 'kiln-1';
 
 const SECOND = 1000;
@@ -56,7 +58,7 @@ const SENSORS = [
 ];
 
 /**
- * @param {import('./dashboard.js').Dashboard} dashboard
+ * @param {Dashboard} dashboard
  */
 export async function publishKiln({ announce, publish }) {
   const now = Math.floor(Date.now() / SECOND) * SECOND;

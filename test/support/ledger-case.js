@@ -9,12 +9,14 @@ import { noteOf } from '../../simulator/ledger/format.js';
 import { createLedger } from '../../simulator/ledger/ledger.js';
 import { compareLedger } from '../../simulator/verify/compare.js';
 
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Result } from '../../simulator/verify/compare.js' */
+/** @import { Stored } from '../../simulator/verify/stored.js' */
+
 export const HOUR_MS = 3_600_000;
 
 /** The first hour of a fleet's case, in epoch ms. */
 export const START = Date.UTC(2026, 10, 21, 10);
-
-/** @typedef {import('../../simulator/verify/compare.js').Result} Result */
 
 /** @typedef {Array<[ts: number, value: number]>} Samples `ts` in epoch ms */
 /**
@@ -25,8 +27,8 @@ export const START = Date.UTC(2026, 10, 21, 10);
 
 /** @param {string} device @param {string} sensor names @returns {{ device: string, sensor: string }} ids */
 function idsOf(device, sensor) {
-  const { id } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device));
-  const of = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(id, sensor));
+  const { id } = /** @type {Identity} */ (identifyDevice(device));
+  const of = /** @type {Identity} */ (identifySensor(id, sensor));
   return { device: id, sensor: of.id };
 }
 
@@ -156,9 +158,7 @@ export function createLedgerCase(afterwards) {
       };
       return compareLedger({
         ledgerPath,
-        store: /** @type {import('../../simulator/verify/stored.js').Stored} */ (
-          /** @type {unknown} */ (stored)
-        ),
+        store: /** @type {Stored} */ (/** @type {unknown} */ (stored)),
         groups: 4,
         ...options,
       });

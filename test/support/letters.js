@@ -11,8 +11,10 @@
  * @property {{ index: number, code: string }[]} refused
  */
 
+/** @import { Client } from 'cassandra-driver' */
+
 /**
- * @param {import('cassandra-driver').Client} database of the system under test
+ * @param {Client} database of the system under test
  * @param {string} [device] as the topic has it; default: of all
  * @returns {Promise<StoredLetter[]>} in order of arrival
  */

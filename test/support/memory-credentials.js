@@ -1,9 +1,7 @@
 import { walkGroups } from '../../api/store/devices/walk.js';
 import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 
-/** @typedef {import('../../api/store/credentials.js').Credential} Credential */
-/** @typedef {import('../../api/store/credentials.js').NewCredential} NewCredential */
-/** @typedef {import('../../api/store/credentials.js').CredentialStore} CredentialStore */
+/** @import { Credential, CredentialStore, NewCredential } from '../../api/store/credentials.js' */
 
 /**
  * The table `credential` in memory. `test/support/store-contract/credentials.js` checks it and the real store alike.

@@ -9,8 +9,8 @@ import { identifyDevice } from '../../schema/ids.js';
 import { parseTopic } from '../../schema/topics.js';
 import { createMemoryStore } from './memory-store/index.js';
 
-/** @typedef {import('../../schema/ids.js').Identity} Identity */
-/** @typedef {import('../../api/ingest/decode/message-batch.js').MessageBatch} MessageBatch */
+/** @import { MessageBatch } from '../../api/ingest/decode/message-batch.js' */
+/** @import { Identity } from '../../schema/ids.js' */
 
 const GROUPS = 4;
 const HISTORY_DAYS = 365;

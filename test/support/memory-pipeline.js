@@ -6,6 +6,10 @@ import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';
 import { readSeries } from './metrics.js';
 
+/** @import { Message } from '../../api/ingest/pipeline.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { HeldWrites } from './held-writes.js' */
+
 const DAY_MS = 86_400_000;
 
 /** More than any test writes of one sensor. */
@@ -21,7 +25,7 @@ const MOST_LETTERS = 100;
  * @param {() => number} [options.clock] epoch ms
  * @param {() => Promise<number>} [options.clockDifference] of `clock` to the database's, in ms (default: none)
  * @param {NonNullable<Parameters<typeof createMemoryStore>[0]>['around']} [options.around] sees each request, and may delay or fail it
- * @param {import('./held-writes.js').HeldWrites} [options.writes] may hold a write
+ * @param {HeldWrites} [options.writes] may hold a write
  */
 export async function startMemoryPipeline(options = {}) {
   const { settings, clock = Date.now, clockDifference = async () => 0, around, writes } = options;
@@ -49,7 +53,7 @@ export async function startMemoryPipeline(options = {}) {
   });
   await pipeline.ingest.start();
 
-  /** @param {string} topic @param {string | Buffer} payload @param {Partial<import('../../api/ingest/pipeline.js').Message>} [rest] */
+  /** @param {string} topic @param {string | Buffer} payload @param {Partial<Message>} [rest] */
   const accept = (topic, payload, rest) =>
     pipeline.ingest.handleMessage({
       topic,
@@ -63,7 +67,7 @@ export async function startMemoryPipeline(options = {}) {
 
   /** @param {string} device */
   function keyOf(device) {
-    const { id, bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device));
+    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
     return { id, bytes, group: groupOf(bytes, config.retention.latestGroups) };
   }
 
@@ -71,7 +75,7 @@ export async function startMemoryPipeline(options = {}) {
     ...pipeline,
     accept,
 
-    /** @param {string} device @param {object[]} elements @param {Partial<import('../../api/ingest/pipeline.js').Message>} [rest] */
+    /** @param {string} device @param {object[]} elements @param {Partial<Message>} [rest] */
     measure: (device, elements, rest) =>
       accept(`iot/v1/${device}/measurements`, JSON.stringify(elements), rest),
 
@@ -79,7 +83,7 @@ export async function startMemoryPipeline(options = {}) {
     submit(device, elements) {
       const payload = Buffer.from(JSON.stringify(elements));
       return pipeline.ingest.submit({
-        device: /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(device)),
+        device: /** @type {Identity} */ (identifyDevice(device)),
         contentType: 'application/json',
         bytes: payload.length,
         read: async () => payload,
@@ -96,7 +100,7 @@ export async function startMemoryPipeline(options = {}) {
     /** @param {string} device @param {string} sensor @param {number} from epoch ms @returns {Promise<Array<[ts: number, value: number]>>} in order of time */
     async samples(device, sensor, from) {
       const { id, bytes, group } = keyOf(device);
-      const identity = /** @type {import('../../schema/ids.js').Identity} */ (identifySensor(id, sensor));
+      const identity = /** @type {Identity} */ (identifySensor(id, sensor));
       const key = { device: bytes, sensor: identity.bytes, group };
       const range = { from, to: clock() + DAY_MS };
       const { times, values } = await reading.page(key, range, { order: 'asc', limit: MOST_SAMPLES });

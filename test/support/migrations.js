@@ -6,6 +6,8 @@ import { useCleanUps } from './clean-ups.js';
 import { sharedContactPoint, uniqueName } from './engine.js';
 import { dropKeyspace } from './keyspace.js';
 
+/** @import { Client, types } from 'cassandra-driver' */
+
 /** @typedef {Record<string, string>} Settings */
 
 /** @param {Settings} settings */
@@ -17,7 +19,7 @@ export const configOf = (settings) => readSettings(settings, { envFile: '' });
  */
 export function useMigrations() {
   const afterwards = useCleanUps();
-  /** @type {import('cassandra-driver').Client} */
+  /** @type {Client} */
   let admin;
   beforeAll(async () => {
     const { cql } = configOf({ CQL_CONTACT_POINTS: sharedContactPoint() });
@@ -79,7 +81,7 @@ export function useMigrations() {
  * @property {string} window of it
  */
 
-/** @param {import('cassandra-driver').types.Row} row @returns {TableOptions} */
+/** @param {types.Row} row @returns {TableOptions} */
 const optionsOf = ({ ttl, grace, compaction }) => ({
   ttl,
   grace,

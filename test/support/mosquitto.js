@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { persistentOn, runMosquitto, stopMosquitto } from '../../tools/bench/stand/mosquitto.js';
 
+/** @import { ChildProcess } from 'node:child_process' */
+
 // Debian keeps the broker out of the PATH of ordinary users.
 const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
 
@@ -37,7 +39,7 @@ export async function startMosquitto({ users, acl, tls, files } = {}) {
     '',
   ];
   writeFileSync(configuration, lines.join('\n'));
-  /** @type {import('node:child_process').ChildProcess | null} */
+  /** @type {ChildProcess | null} */
   let child = null;
 
   async function start() {

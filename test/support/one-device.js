@@ -2,12 +2,15 @@ import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
 import { startTestSystem } from './system.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { TestSystem } from './system.js' */
+
 /**
  * One system for all tests of the file, its database, and one connection over which all of them publish.
  *
  * @typedef {object} OneDevice
- * @property {import('./system.js').TestSystem} system
- * @property {import('cassandra-driver').Client} database
+ * @property {TestSystem} system
+ * @property {Client} database
  * @property {mqtt.MqttClient} client
  * @property {() => number} closed how often its connection was closed
  */

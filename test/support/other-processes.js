@@ -1,10 +1,12 @@
 import { createProcessStore } from '../../api/store/processes.js';
 import { createSession } from '../../api/store/session.js';
 
+/** @import { TestSystem } from './system.js' */
+
 /**
  * Has other processes tell how they are, as their heartbeats would: two that take measurements, and one that serves readers.
  *
- * @param {import('./system.js').TestSystem} system
+ * @param {TestSystem} system
  * @param {{ silentMs?: number }} [options] since when the last of them is silent
  */
 export async function tellOfOthers(system, { silentMs = 0 } = {}) {

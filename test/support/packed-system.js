@@ -5,8 +5,9 @@ import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
 import { createTestPacker } from './packing.js';
 import { useStoredSystem } from './stored-system.js';
 
+/** @import { Identity } from '../../schema/ids.js' */
+
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
-/** @typedef {import('../../schema/ids.js').Identity} Identity */
 
 export const GROUPS = 2;
 

@@ -4,7 +4,10 @@ import { createPacker } from '../../api/history/packing/packer.js';
 import { createSteps } from '../../api/history/packing/steps.js';
 import { createPatience } from '../../api/store/retry.js';
 
-/** Nobody else packs. @type {import('../../api/history/packing/leases.js').Leases} */
+/** @import { Leases } from '../../api/history/packing/leases.js' */
+/** @import { Store } from '../../api/store/index.js' */
+
+/** Nobody else packs. @type {Leases} */
 const ALONE = {
   async hold(_group, work) {
     await work();
@@ -16,10 +19,10 @@ const ALONE = {
  * A packer of a test's own, which packs when it is told to.
  *
  * @param {object} parts
- * @param {Pick<import('../../api/store/index.js').Store, 'packing' | 'packProgress'>} parts.store
+ * @param {Pick<Store, 'packing' | 'packProgress'>} parts.store
  * @param {number} parts.groups
  * @param {() => number} parts.clock epoch ms, held by the test
- * @param {import('../../api/history/packing/leases.js').Leases} [parts.leases] default: nobody else packs
+ * @param {Leases} [parts.leases] default: nobody else packs
  * @param {() => boolean} [parts.isPressed]
  */
 export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {

@@ -1,7 +1,9 @@
+/** @import { TestSystem } from './system.js' */
+
 /**
  * Follows `next` to the end and keeps the pages apart.
  *
- * @param {Pick<import('./system.js').TestSystem, 'get'>} system
+ * @param {Pick<TestSystem, 'get'>} system
  * @param {string} path below /api/v1, with its query
  * @param {(page: number) => Promise<void>} [between] done after each page but the last
  * @returns {Promise<any[][]>} the items of each page

@@ -3,6 +3,8 @@ import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+/** @import { Profiler } from 'node:inspector' */
+
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DRAWING = `${ROOT}docs/images/path.svg`;
 
@@ -59,7 +61,7 @@ export async function filesOnPath(send) {
   }
 }
 
-/** @param {import('node:inspector').Profiler.ScriptCoverage} script @returns {string[]} `file function` of each function that was called */
+/** @param {Profiler.ScriptCoverage} script @returns {string[]} `file function` of each function that was called */
 function calledFunctions({ url, functions }) {
   const file = url.startsWith('file://') ? fileURLToPath(url).replace(ROOT, '') : url.replace(ROOT, '');
   if (!FOLDERS.some((folder) => file.startsWith(folder))) return [];

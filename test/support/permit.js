@@ -1,8 +1,10 @@
+/** @import { Gate } from '../../api/store/session.js' */
+
 /**
  * A request behind a gate, as the store's session sends it.
  *
  * @template T
- * @param {import('../../api/store/session.js').Gate} gate
+ * @param {Gate} gate
  * @param {() => Promise<T>} request
  * @returns {Promise<T>}
  */

@@ -1,3 +1,6 @@
+/** @import { Dashboard } from './dashboard.js' */
+/** @import { TestSystem } from './system.js' */
+
 /** What would do something if it were not shown as text, and hide something if it were not escaped. */
 export const HOSTILE =
   '[{"sensor_id":"<img src=x onerror=alert(1)>","value":"</pre><script>alert(2)</script>\u202e","note":"\u0007"}]';
@@ -13,7 +16,7 @@ const HOUR_MS = 3_600_000;
 /**
  * Publishes what is refused, for as many reasons as one can have from outside, beside what is good.
  *
- * @param {import('./dashboard.js').Dashboard} dashboard
+ * @param {Dashboard} dashboard
  */
 export async function publishRefusals({ announce, client, publish }) {
   const sensors = [{ sensor_id: 'inside', type: 'temperature', unit: 'Cel' }];
@@ -39,7 +42,7 @@ export async function publishRefusals({ announce, client, publish }) {
 /**
  * Writes letters of the past, as ingest would have: two weeks of them, some in most hours, and a bad night.
  *
- * @param {import('./system.js').TestSystem} system
+ * @param {TestSystem} system
  */
 export async function writePastLetters(system) {
   const store = await system.openStore();

@@ -3,12 +3,15 @@ import { startMosquitto } from './mosquitto.js';
 import { collectMessages } from './mqtt-collector.js';
 import { startSimulator } from './simulator-process.js';
 
+/** @import { Mosquitto } from './mosquitto.js' */
+/** @import { Collector } from './mqtt-collector.js' */
+
 /**
  * A Mosquitto for all tests of the file, and somebody who hears what simulators publish there.
  *
  * @typedef {object} Simulations
- * @property {import('./mosquitto.js').Mosquitto} broker
- * @property {import('./mqtt-collector.js').Collector} collector of what was heard since the test began
+ * @property {Mosquitto} broker
+ * @property {Collector} collector of what was heard since the test began
  * @property {typeof startSimulator} start what it starts is gone after the test
  */
 

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 
+/** @import { Readable } from 'node:stream' */
+
 /**
  * `npm run simulator` as a process of its own.
  *
@@ -31,7 +33,7 @@ export function startSimulator(args, environment = {}) {
   };
 }
 
-/** @param {import('node:stream').Readable | null} stream */
+/** @param {Readable | null} stream */
 const ending = (stream) => (stream ? finished(stream) : Promise.resolve());
 
 /** @param {string} output */

@@ -9,6 +9,10 @@ import { createRandom } from '../../simulator/random.js';
 import { createRowWrites } from '../../tools/bench/contenders/row-writes.js';
 import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 
+/** @import { Write } from '../../api/store/write-merger.js' */
+/** @import { Identity } from '../../schema/ids.js' */
+/** @import { Fleet } from '../../tools/sizing/traffic.js' */
+
 /** Where the simulated hours begin: epoch ms. */
 const START = Date.UTC(2026, 10, 21);
 
@@ -19,7 +23,7 @@ const WRITES = { packed: createSampleWrites, rows: createRowWrites };
  * laid out as rows by ingest's own code, and counted where the driver would send them. Each device begins at a
  * moment of its own.
  *
- * @param {import('../../tools/sizing/traffic.js').Fleet} fleet a small one
+ * @param {Fleet} fleet a small one
  * @param {'packed' | 'rows'} way
  * @param {number} hours
  */
@@ -65,7 +69,7 @@ export async function simulate(fleet, way, hours) {
 /** @param {{ requests: number, rows: number, partitions: Set<unknown> }} sent */
 const countingSession = (sent) =>
   /** @type {any} */ ({
-    /** @param {import('../../api/store/write-merger.js').Write} write */
+    /** @param {Write} write */
     writeMerged({ name, take, routing }) {
       return this.writeBatch(name, take, routing);
     },
@@ -79,7 +83,7 @@ const countingSession = (sent) =>
     },
   });
 
-/** @param {import('../../tools/sizing/traffic.js').Fleet} fleet @param {number} hours */
+/** @param {Fleet} fleet @param {number} hours */
 function* messagesOf(fleet, hours) {
   const random = createRandom(14);
   const samples = samplesPerMessage(fleet);
@@ -102,7 +106,7 @@ function* messagesOf(fleet, hours) {
 
 /** @param {string} name @param {number} sensors */
 function deviceOf(name, sensors) {
-  const { id, bytes } = /** @type {import('../../schema/ids.js').Identity} */ (identifyDevice(name));
+  const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
   const names = Array.from({ length: sensors }, (_, at) => `sensor-${String(at).padStart(2, '0')}`);
   const known = names.map((one) => ({ ...identifySensor(id, one), ts: null, value: null }));
   return { id, bytes, group: 0, names, byName: new Map(names.map((one, at) => [one, known[at]])) };

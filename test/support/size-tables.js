@@ -2,6 +2,8 @@ import { groupsFor, packersFor, partitionsOf, ratesOf, tablesOf } from '../../sc
 import { markdownTable } from '../../tools/bench/report/table.js';
 import { bytesText, countText } from '../../tools/sizing/text.js';
 
+/** @import { Fleet } from '../../schema/sizes.js' */
+
 const FLEETS = { '1 thousand': 1e3, '1 million': 1e6, '1 billion': 1e9 };
 
 /** Ten sensors a device, a message a minute, the defaults of retention. */
@@ -9,7 +11,7 @@ const USUAL = { sensorsPerDevice: 10, batchMs: 60_000, batchDays: 30, historyDay
 
 const LOADS = { 'at 1 Hz': 1000, 'a sample a minute': 60_000 };
 
-/** @param {number} sensors @param {number} intervalMs @returns {import('../../schema/sizes.js').Fleet} */
+/** @param {number} sensors @param {number} intervalMs @returns {Fleet} */
 const fleet = (sensors, intervalMs) => ({ ...USUAL, sensors, intervalMs });
 
 /** @param {(sensors: number) => string} figure */

@@ -1,17 +1,21 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { startTestSystem } from './system.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Store } from '../../api/store/index.js' */
+/** @import { TestSystem } from './system.js' */
+
 /**
  * A system for the tests of a file, with a store and a client of its database of their own; all of it is taken away after them.
  *
  * @param {Parameters<typeof startTestSystem>[0]} options
  */
 export function useStoredSystem(options) {
-  /** @type {import('./system.js').TestSystem} */
+  /** @type {TestSystem} */
   let system;
-  /** @type {import('../../api/store/index.js').Store} */
+  /** @type {Store} */
   let store;
-  /** @type {import('cassandra-driver').Client} */
+  /** @type {Client} */
   let database;
   beforeAll(async () => {
     system = await startTestSystem(options);

@@ -11,6 +11,12 @@ import { readSettings } from '../../common/settings.js';
 import { sharedContactPoint, uniqueName } from './engine.js';
 import { dropKeyspace } from './keyspace.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Rate } from '../../api/access/http/rates.js' */
+/** @import { Gate } from '../../api/store/session.js' */
+/** @import { Config } from '../../common/config.js' */
+/** @import { Periods } from '../../common/periods.js' */
+
 /** Longer than any test, in ms. */
 const NEVER_MS = 86_400_000;
 
@@ -22,9 +28,9 @@ const NEVER_MS = 86_400_000;
  * @param {Record<string, string>} [options.settings] as in the environment, on top of a test's own
  * @param {() => number} [options.clock] epoch ms
  * @param {(error: Error) => void} [options.onFatal]
- * @param {Partial<import('../../common/periods.js').Periods>} [options.periods] ms
- * @param {import('../../api/access/http/rates.js').Rate} [options.wrongTokens]
- * @param {import('pino').Logger} [options.logger] for who reads what it says
+ * @param {Partial<Periods>} [options.periods] ms
+ * @param {Rate} [options.wrongTokens]
+ * @param {Logger} [options.logger] for who reads what it says
  * @param {Parameters<typeof startSystem>[0]['openStore']} [options.openStore]
  * @param {Parameters<typeof startSystem>[0]['openSource']} [options.openSource]
  */
@@ -102,7 +108,7 @@ export async function startTestSystem(options = {}) {
     /** A client of the driver's in the system's keyspace, to be shut down by whoever asked for it. */
     openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
 
-    /** The store of another process, to be closed by whoever asked for it. @param {import('../../api/store/session.js').Gate} [gate] */
+    /** The store of another process, to be closed by whoever asked for it. @param {Gate} [gate] */
     openStore: (gate) =>
       connectStore({
         cql: config.cql,
@@ -136,7 +142,7 @@ function failLoudly(error) {
 /**
  * Packing begins shortly before the first migration, which by the clock of a test may be at any time.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {Config['cql']} cql
  * @param {number} at epoch ms
  */
 async function installedAt(cql, at) {

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { steadyPort } from '../../infra/engine/ports.js';
 
+/** @import { Socket } from 'node:net' */
+
 /**
  * How a network may fail.
  *
@@ -13,8 +15,6 @@ import { steadyPort } from '../../infra/engine/ports.js';
  */
 
 /** Reads along, in one connection. @typedef {{ fromClient?: (chunk: Buffer) => void, fromServer?: (chunk: Buffer) => void }} Tap */
-
-/** @typedef {import('node:net').Socket} Socket */
 
 /**
  * A listener between a client and a server, which can fail as a network does and recover, always on the same port.

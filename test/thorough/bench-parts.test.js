@@ -14,11 +14,14 @@ import { openStand } from '../../tools/bench/stand/index.js';
 import { targetsTable } from '../../tools/bench/targets.js';
 import { ENGINE_DIR } from '../support/engine.js';
 
+/** @import { Shape } from '../../tools/bench/load/shapes.js' */
+/** @import { Stand } from '../../tools/bench/stand/index.js' */
+
 /** @type {string} */
 let dir;
 /** @type {Awaited<ReturnType<typeof startDatabase>>} of our own: bytes on disk are told by nodetool, and it speaks TLS */
 let database;
-/** @type {import('../../tools/bench/stand/index.js').Stand} */
+/** @type {Stand} */
 let stand;
 
 const flags = { only: [], shapes: [], rounds: 1, runMs: 300, watchMs: 0, warmMs: 0, inFlight: [], bootMs: 0 };
@@ -102,7 +105,7 @@ test('readers of the live stream see what is published', async () => {
 });
 
 describe('a guarded line', () => {
-  const shape = /** @type {import('../../tools/bench/load/shapes.js').Shape} */ (shapeOf('4x10', devices));
+  const shape = /** @type {Shape} */ (shapeOf('4x10', devices));
 
   /** @param {string} url @param {{ ca?: string }} [options] */
   async function comeAsStranger(url, options) {

@@ -9,12 +9,16 @@ import { storedSamples } from '../../tools/bench/measure/stored.js';
 import { openStand } from '../../tools/bench/stand/index.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 
+/** @import { Config } from '../../common/config.js' */
+/** @import { Shape } from '../../tools/bench/load/shapes.js' */
+/** @import { Stand } from '../../tools/bench/stand/index.js' */
+
 /** @type {string} */
 let dir;
-/** @type {import('../../tools/bench/stand/index.js').Stand} */
+/** @type {Stand} */
 let stand;
 
-const shape = /** @type {import('../../tools/bench/load/shapes.js').Shape} */ (shapeOf('4x10', 20));
+const shape = /** @type {Shape} */ (shapeOf('4x10', 20));
 // The pid is one whose CPU can be read; whose it is does not matter here.
 const timing = { database: process.pid, warmMs: 0, forMs: 1000 };
 
@@ -29,7 +33,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** @param {import('../../common/settings.js').Config['cql']} cql */
+/** @param {Config['cql']} cql */
 const stored = (cql) =>
   storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
 

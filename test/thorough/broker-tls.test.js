@@ -11,11 +11,13 @@ import { readMetric } from '../support/metrics.js';
 import { startMosquitto } from '../support/mosquitto.js';
 import { until } from '../support/until.js';
 
+/** @import { Mosquitto } from '../support/mosquitto.js' */
+
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();
 /** @type {Awaited<ReturnType<typeof certificates.make>>} */
 let own;
-/** @type {import('../support/mosquitto.js').Mosquitto} */
+/** @type {Mosquitto} */
 let broker;
 /** @type {Record<string, string>} */
 let settings;

@@ -15,6 +15,9 @@ import { startTestEngine } from '../support/engine.js';
 import { run } from '../support/operations/fakes.js';
 import { until } from '../support/until.js';
 
+/** @import { AddressInfo } from 'node:net' */
+/** @import { TestEngine } from '../support/engine.js' */
+
 // One database for all of it: clients need TLS, a role and rights.
 
 const STARTS_MS = 300_000;
@@ -24,7 +27,7 @@ const UNAUTHORIZED = 0x2100;
 
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();
-/** @type {import('../support/engine.js').TestEngine} */
+/** @type {TestEngine} */
 let engine;
 /** @type {Awaited<ReturnType<typeof certificates.make>>} */
 let own;
@@ -110,7 +113,7 @@ describe('CQL with TLS', () => {
     elsewhere.listen(0, '127.0.0.2');
     await once(elsewhere, 'listening');
     afterwards(() => elsewhere.close());
-    const address = /** @type {import('node:net').AddressInfo} */ (elsewhere.address());
+    const address = /** @type {AddressInfo} */ (elsewhere.address());
     const settings = { ...superuser, CQL_CONTACT_POINTS: `127.0.0.2:${address.port}` };
     const { code, output } = await startCommand('api/commands/migrate.js', {
       ...settings,

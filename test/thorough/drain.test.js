@@ -6,6 +6,8 @@ import { send } from '../support/http.js';
 import { useInstallation } from '../support/installation.js';
 import { until } from '../support/until.js';
 
+/** @import { ApiProcess } from '../support/api-process.js' */
+
 const MESSAGES = 400;
 const BASE = Date.now() - 600_000;
 
@@ -46,7 +48,7 @@ async function publish(device, from, count) {
   );
 }
 
-/** @param {import('../support/api-process.js').ApiProcess} api @param {string} device @returns {Promise<number[]>} */
+/** @param {ApiProcess} api @param {string} device @returns {Promise<number[]>} */
 async function stored({ httpUrl }, device) {
   const path = `/api/v1/devices/${device}/sensors/s/measurements?from=${BASE}&order=asc&limit=1000`;
   const { status, text } = await send(httpUrl, path);

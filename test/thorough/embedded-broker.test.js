@@ -12,6 +12,8 @@ import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../support/mq
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { IClientOptions } from 'mqtt' */
+
 const afterwards = useCleanUps();
 
 /** @param {Record<string, string>} [settings] */
@@ -21,7 +23,7 @@ async function startSystem(settings) {
   return system;
 }
 
-/** @param {string} url @param {import('mqtt').IClientOptions} [options] */
+/** @param {string} url @param {IClientOptions} [options] */
 async function connect(url, options) {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, ...options });
   /** @type {Array<{ topic: string, payload: string, retain: boolean }>} */

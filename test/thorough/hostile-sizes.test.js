@@ -6,11 +6,14 @@ import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { TestSystem } from '../support/system.js' */
+
 const MB = 1024 * 1024;
 
-/** @type {import('../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
 /** @type {mqtt.MqttClient[]} */
 const clients = [];

@@ -11,7 +11,11 @@ import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-/** @type {import('../support/engine.js').TestEngine} */
+/** @import { IClientOptions, MqttClient } from 'mqtt' */
+/** @import { ApiProcess } from '../support/api-process.js' */
+/** @import { TestEngine } from '../support/engine.js' */
+
+/** @type {TestEngine} */
 let engine;
 beforeAll(async () => {
   engine = await startTestEngine();
@@ -30,7 +34,7 @@ async function startSystem(settings = {}) {
   return system;
 }
 
-/** @param {string} url @param {import('mqtt').IClientOptions} [options] */
+/** @param {string} url @param {IClientOptions} [options] */
 async function connectDevice(url, options = {}) {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 100, ...options });
   client.on('error', () => {}); // The API is stopped and started under test; the client comes back.
@@ -41,7 +45,7 @@ async function connectDevice(url, options = {}) {
 /**
  * Publishes measurements of one sensor, value i at base + i, and keeps count of what is acknowledged.
  *
- * @param {import('mqtt').MqttClient} client
+ * @param {MqttClient} client
  * @param {{ device: string, base: number, count: number }} load
  */
 function publishAll(client, { device, base, count }) {
@@ -131,7 +135,7 @@ test('PUBACKs leave in order of arrival, though commits overtake each other', as
 describe('a process that ends under load', () => {
   const COUNT = 3000;
 
-  /** @param {(api: import('../support/api-process.js').ApiProcess) => Promise<void>} end */
+  /** @param {(api: ApiProcess) => Promise<void>} end */
   async function endUnderLoad(end) {
     const settings = {
       CQL_CONTACT_POINTS: engine.contactPoint,

@@ -8,6 +8,8 @@ import {
 } from '../support/external-broker.js';
 import { until } from '../support/until.js';
 
+/** @import { Periods } from '../../common/periods.js' */
+
 // Acknowledgements, as the wire shows them.
 const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
@@ -16,7 +18,7 @@ const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
  * acknowledged.
  *
  * @param {Record<string, string>} [settings]
- * @param {Partial<import('../../common/periods.js').Periods>} [periods] ms
+ * @param {Partial<Periods>} [periods] ms
  */
 async function startBetweenWires(settings, periods) {
   const cql = await startCql();

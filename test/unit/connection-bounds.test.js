@@ -8,12 +8,15 @@ import { readSeries } from '../support/metrics.js';
 import { createStrangers } from '../support/strangers.js';
 import { until } from '../support/until.js';
 
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Bounds } from '../../api/access/connection-limits.js' */
+
 const NEVER_MS = 86_400_000;
 
 const afterwards = useCleanUps();
 const strangers = createStrangers(afterwards);
 
-/** @param {'mqtt' | 'http'} listener @param {import('../../api/access/connection-limits.js').Bounds} bounds */
+/** @param {'mqtt' | 'http'} listener @param {Bounds} bounds */
 async function listen(listener, bounds) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createServer((socket) => socket.on('error', () => {}));
@@ -21,7 +24,7 @@ async function listen(listener, bounds) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   afterwards(() => server.close());
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   /** @returns {Promise<Record<string, number>>} refused connections by reason */
   async function refused() {
     const text = await metrics.registry.metrics();

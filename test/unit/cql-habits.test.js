@@ -8,12 +8,14 @@ import { readRecords, recordingInto } from '../support/habits/recording.js';
 import { unsent, unwritten, violations } from '../support/habits/rules.js';
 import { statementsIn, statementsOf } from '../support/habits/statements.js';
 
+/** @import { SentRecord } from '../support/habits/record.js' */
+
 const LOCAL_ONE = 10;
 const LOCAL_QUORUM = 6;
 const LOCAL_SERIAL = 9;
 const SERIAL = 8;
 
-/** @type {import('../support/habits/record.js').SentRecord} */
+/** @type {SentRecord} */
 const GOOD = {
   application: 'millrace',
   intended: 'LOCAL_QUORUM',

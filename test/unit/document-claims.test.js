@@ -7,6 +7,9 @@ import { checkNode } from '../../infra/bootstrap/node.js';
 import { groupsFor } from '../../schema/sizes.js';
 import { startHttpApp, TOKENS } from '../support/http-app.js';
 
+/** @import { ZodObject } from 'zod' */
+/** @import { HttpApp } from '../support/http-app.js' */
+
 const root = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ file) =>
   readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
@@ -135,7 +138,7 @@ describe('docs/errors.md: the members of a problem', () => {
   const members = [...common.matchAll(/^- `(\w+)`: /gm)].map(([, member]) => String(member));
   const more = [...special.matchAll(/^- `(\w+)`, `(\w+)`: /gm)].map(([, code, member]) => [code, member]);
 
-  /** @type {import('../support/http-app.js').HttpApp} */
+  /** @type {HttpApp} */
   let app;
   beforeAll(async () => {
     app = await startHttpApp({ settings: TOKENS });
@@ -162,7 +165,7 @@ describe('docs/errors.md: the members of a problem', () => {
 
   test('the page and the contract: the same members', () => {
     for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
-      const { shape } = /** @type {import('zod').ZodObject} */ (PROBLEMS[code]);
+      const { shape } = /** @type {ZodObject} */ (PROBLEMS[code]);
       const own = more.flatMap(([of, member]) => (of === code ? member : []));
       expect([code, Object.keys(shape).sort()]).toEqual([code, [...members, ...own].sort()]);
     }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { ERRORS, MillraceError } from '../../common/errors.js';
 
-/** @typedef {import('../../common/errors.js').ErrorEntry} ErrorEntry */
+/** @import { ErrorEntry } from '../../common/errors.js' */
 
 const PAGE = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 

@@ -3,7 +3,9 @@ import { durationText, parseDuration } from '../../common/durations.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @import { Flag } from '../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   devices: { type: 'integer', help: 'how many devices', fallback: 25, min: 1 },
   rate: { type: 'number', help: 'how many a second' },

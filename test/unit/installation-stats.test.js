@@ -3,7 +3,8 @@ import { createInstallationStats } from '../../api/live/installation-stats.js';
 import { createLatencyCounts } from '../../api/observability/process-stats.js';
 import { until } from '../support/until.js';
 
-/** @typedef {import('../../api/observability/process-stats.js').VitalSigns} VitalSigns */
+/** @import { StatsListener } from '../../api/live/index.js' */
+/** @import { VitalSigns } from '../../api/observability/process-stats.js' */
 
 /** @param {number} rate @param {number[]} commits ms @returns {VitalSigns} */
 function signsOf(rate, commits = []) {
@@ -35,7 +36,7 @@ const NOTHING = {
 let now = 0;
 /** @type {Array<[process: string, signs: VitalSigns]>} */
 let told;
-/** @type {import('../../api/live/index.js').StatsListener | undefined} */
+/** @type {StatsListener | undefined} */
 let listener;
 /** @type {VitalSigns} */
 let own;

@@ -4,7 +4,7 @@ import { newestOf, packBlock, pieceBytes, splitBlocks, visitBlock } from '../../
 import { blockBytes, HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../schema/rules.js';
 import { sortedSeries } from './packed-arbitraries.js';
 
-/** @typedef {import('../../schema/packed/block.js').Piece} Piece */
+/** @import { Piece } from '../../schema/packed/block.js' */
 
 const BUCKET = Date.UTC(2026, 10, 21, 9);
 

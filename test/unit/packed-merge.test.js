@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { greaterValue, mergeSeries, sortMerge } from '../../schema/packed/series.js';
 import { anyValue, arrivals, sortedSeries } from './packed-arbitraries.js';
 
-/** @typedef {import('../../schema/packed/series.js').Series} Series */
+/** @import { Series } from '../../schema/packed/series.js' */
 
 /** @param {number} value @returns {string} its 8 big-endian bytes in hex: compared as texts, they compare unsigned */
 function bytesOf(value) {

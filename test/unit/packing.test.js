@@ -9,6 +9,8 @@ import { someAtOnce } from '../../common/some-at-once.js';
 import { unpackSamples } from '../../schema/packed/unpack.js';
 import { closingOf, DAY_MS, HOUR_MS, isExact, isLate, settlingOf } from '../../schema/rules.js';
 
+/** @import { Page } from '../../api/history/packing/steps.js' */
+
 const logger = pino({ level: 'silent' });
 
 const FIVE_MINUTES_MS = 5 * 60_000;
@@ -49,7 +51,7 @@ test('pages are read one after the other, empty ones too, and only as far as the
   ];
   const read = jest.fn(async (/** @type {string | undefined} */ after) => {
     const page = pages[after === undefined ? 0 : after === 'a' ? 1 : 2];
-    return /** @type {import('../../api/history/packing/steps.js').Page<number>} */ (page);
+    return /** @type {Page<number>} */ (page);
   });
   expect(await listOf(walkPages(read))).toEqual([1, 2, 3]);
   read.mockClear();

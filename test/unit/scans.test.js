@@ -2,13 +2,15 @@ import { expect, test } from '@jest/globals';
 import { createScans } from '../../api/store/index.js';
 import { DIALECTS } from '../../schema/migrate/files.js';
 
+/** @import { Session } from '../../api/store/session.js' */
+
 const SENSOR = { device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
 
 /** @param {'scylla' | 'cassandra'} server @returns {Promise<string[]>} the statements of all scans */
 async function statementsOn(server) {
   /** @type {string[]} */
   const sent = [];
-  const session = /** @type {import('../../api/store/session.js').Session} */ (
+  const session = /** @type {Session} */ (
     /** @type {unknown} */ ({
       all: async (/** @type {{ cql: string }} */ { cql }) => {
         sent.push(cql);

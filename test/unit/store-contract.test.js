@@ -4,9 +4,11 @@ import { describeCells } from '../support/store-contract/cells.js';
 import { describePacking } from '../support/store-contract/packing.js';
 import { describeSamples } from '../support/store-contract/samples.js';
 
+/** @import { MemoryStore } from '../support/memory-store/index.js' */
+
 const clock = { now: Date.now() };
 
-/** @type {import('../support/memory-store/index.js').MemoryStore} */
+/** @type {MemoryStore} */
 let memory;
 beforeAll(async () => {
   memory = await createMemoryStore({ clock: () => clock.now });

@@ -3,10 +3,13 @@ import { parseFlags } from '../../common/flags.js';
 import { SHAPES, shapeOf } from './load/shapes.js';
 import { PARTS } from './parts/index.js';
 
-/** @type {import('./peers/settings.js').Class[]} */
+/** @import { Flag } from '../../common/flags.js' */
+/** @import { Class } from './peers/settings.js' */
+
+/** @type {Class[]} */
 const CLASSES = ['K', 'P'];
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   only: { type: 'text', help: `parts to run, comma-separated: ${PARTS.map(({ name }) => name).join(',')}` },
   shapes: { type: 'text', help: 'loads, sensors x samples a message', fallback: SHAPES.join(',') },
@@ -31,7 +34,7 @@ const FLAGS = {
  * @property {number} watchMs of an open dashboard
  * @property {number[]} inFlight requests in flight that a baseline is tried with
  * @property {number} bootMs of load before anything is measured
- * @property {import('./peers/settings.js').Class[]} [classes] of the peers
+ * @property {Class[]} [classes] of the peers
  * @property {boolean} [quick] a look in a few minutes
  */
 

@@ -7,6 +7,8 @@ import { readSettings } from '../../common/settings.js';
 import { figuresOf } from './report/figures.js';
 import { chart, everything, hasOthers, insertBetweenMarks, insertPeers, summary } from './report/readme.js';
 
+/** @import { Raw } from './report/readme.js' */
+
 const README = new URL('../../README.md', import.meta.url);
 const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
 const FIGURES = new URL('./figures.json', import.meta.url);
@@ -32,7 +34,7 @@ await runCommand(async () => {
   console.log(`The documents show ${file}; npm run size:docs draws sizes from tools/bench/figures.json`);
 });
 
-/** @param {import('./report/readme.js').Raw} raw what is neither of the peers nor of a run of theirs alone */
+/** @param {Raw} raw what is neither of the peers nor of a run of theirs alone */
 async function writeOthers(raw) {
   const image = chart(raw);
   if (image) await writeFile(CHART, image);
@@ -46,12 +48,12 @@ async function writeOthers(raw) {
   await writeFile(FIGURES, `${JSON.stringify({ ...known, ...figuresOf(raw) }, null, 2)}\n`);
 }
 
-/** @param {string} file @returns {Promise<import('./report/readme.js').Raw>} */
+/** @param {string} file @returns {Promise<Raw>} */
 async function readRun(file) {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** @param {import('./report/readme.js').Raw[]} runs one at least @returns {import('./report/readme.js').Raw} */
+/** @param {Raw[]} runs one at least @returns {Raw} */
 function together(runs) {
   const results = Object.assign({}, ...runs.map((run) => run.results));
   const classes = new Map(
@@ -61,7 +63,7 @@ function together(runs) {
   const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
   const commits = [...new Set(runs.map((run) => run.commit ?? 'unknown'))].join();
   return {
-    .../** @type {import('./report/readme.js').Raw} */ (runs.at(-1)),
+    .../** @type {Raw} */ (runs.at(-1)),
     began,
     commit: commits,
     results,

@@ -8,6 +8,8 @@ import { describeMachine } from './measure/machine.js';
 import { startDatabase } from './stand/database.js';
 import { openStand } from './stand/index.js';
 
+/** @import { Stand } from './stand/index.js' */
+
 /**
  * What both commands of the bench do around their work: everything is started and stopped here, whatever happens, and
  * what was measured until then is written to a file.
@@ -37,7 +39,7 @@ export async function runSession({ name, flags, work }) {
     onStatus: line.update,
     signal: stop.signal,
   });
-  /** @type {import('./stand/index.js').Stand | null} */
+  /** @type {Stand | null} */
   let stand = null;
   try {
     stand = await openStand({ dir, database, onStatus: line.update });
@@ -75,7 +77,7 @@ export async function runSession({ name, flags, work }) {
 
 /**
  * @typedef {object} Session
- * @property {import('./stand/index.js').Stand} stand
+ * @property {Stand} stand
  * @property {Record<string, unknown>} results what is put in here is written to the file
  * @property {(text: string) => void} status says what is being done; throws when somebody has stopped us
  * @property {(text: string) => void} print a line that stays

@@ -8,7 +8,9 @@ import { storedSamples } from './measure/stored.js';
 import { figure, textTable } from './report/table.js';
 import { runSession } from './session.js';
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @import { Flag } from '../../common/flags.js' */
+
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   rate: { type: 'number', help: 'samples/s, held whatever happens', fallback: 20_000, min: 1 },
   hours: { type: 'number', help: 'how long; fractions are fine', fallback: 1, min: 0.001 },

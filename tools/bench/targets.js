@@ -3,6 +3,21 @@ import { median, medianOf } from './measure/rounds.js';
 import { READING_TARGETS } from './reading/targets.js';
 import { figure } from './report/table.js';
 
+/** @import { Comparison } from './measure/comparison.js' */
+/** @import { Rate } from './measure/rate.js' */
+/** @import { cost } from './parts/cost.js' */
+/** @import { Result } from './parts/dashboard.js' */
+/** @import { fleet } from './parts/fleet.js' */
+/** @import { historySize } from './parts/history-size.js' */
+/** @import { latency } from './parts/latency.js' */
+/** @import { live } from './parts/live.js' */
+/** @import { overload } from './parts/overload.js' */
+/** @import { packing } from './parts/packing.js' */
+/** @import { disk } from './parts/reading-disk.js' */
+/** @import { reading } from './parts/reading.js' */
+/** @import { throughput } from './parts/throughput.js' */
+/** @import { tutorial } from './parts/tutorial.js' */
+
 /**
  * One line of the table of targets.
  *
@@ -18,18 +33,18 @@ import { figure } from './report/table.js';
  * What the parts measured; those that were not run are missing.
  *
  * @typedef {object} Results
- * @property {Awaited<ReturnType<typeof import('./parts/throughput.js').throughput.run>>} [throughput]
- * @property {Awaited<ReturnType<typeof import('./parts/tutorial.js').tutorial.run>>} [tutorial]
- * @property {Awaited<ReturnType<typeof import('./parts/latency.js').latency.run>>} [latency]
- * @property {Awaited<ReturnType<typeof import('./parts/overload.js').overload.run>>} [overload]
- * @property {Awaited<ReturnType<typeof import('./parts/cost.js').cost.run>>} [cost]
- * @property {Awaited<ReturnType<typeof import('./parts/fleet.js').fleet.run>>} [fleet]
- * @property {Awaited<ReturnType<typeof import('./parts/history-size.js').historySize.run>>} [history-size]
- * @property {Awaited<ReturnType<typeof import('./parts/reading.js').reading.run>>} [reading]
- * @property {Awaited<ReturnType<typeof import('./parts/reading-disk.js').disk.run>>} [disk]
- * @property {Awaited<ReturnType<typeof import('./parts/packing.js').packing.run>>} [packing]
- * @property {Awaited<ReturnType<typeof import('./parts/live.js').live.run>>} [live]
- * @property {import('./parts/dashboard.js').Result} [dashboard]
+ * @property {Awaited<ReturnType<typeof throughput.run>>} [throughput]
+ * @property {Awaited<ReturnType<typeof tutorial.run>>} [tutorial]
+ * @property {Awaited<ReturnType<typeof latency.run>>} [latency]
+ * @property {Awaited<ReturnType<typeof overload.run>>} [overload]
+ * @property {Awaited<ReturnType<typeof cost.run>>} [cost]
+ * @property {Awaited<ReturnType<typeof fleet.run>>} [fleet]
+ * @property {Awaited<ReturnType<typeof historySize.run>>} [history-size]
+ * @property {Awaited<ReturnType<typeof reading.run>>} [reading]
+ * @property {Awaited<ReturnType<typeof disk.run>>} [disk]
+ * @property {Awaited<ReturnType<typeof packing.run>>} [packing]
+ * @property {Awaited<ReturnType<typeof live.run>>} [live]
+ * @property {Result} [dashboard]
  */
 
 /** What the bench is for, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
@@ -186,9 +201,9 @@ export function targetsTable(results) {
 
 /**
  * @template {string} Name
- * @param {import('./measure/comparison.js').Comparison<Name>[]} loads
+ * @param {Comparison<Name>[]} loads
  * @param {string} load
- * @param {(results: Record<Name, import('./measure/rate.js').Rate>) => number} read
+ * @param {(results: Record<Name, Rate>) => number} read
  * @returns {number} the median over the rounds; NaN where the load was not run
  */
 function atLoad(loads, load, read) {
@@ -196,5 +211,5 @@ function atLoad(loads, load, read) {
   return found ? medianOf(found.rounds, read) : Number.NaN;
 }
 
-/** @param {import('./measure/rate.js').Rate} rate @returns {number} CPU µs a sample */
+/** @param {Rate} rate @returns {number} CPU µs a sample */
 const cpuOfBoth = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);

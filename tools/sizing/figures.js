@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 
+/** @import { Figures } from '../bench/report/figures.js' */
+
 const FIGURES = new URL('../bench/figures.json', import.meta.url);
 
-/** @returns {Promise<import('../bench/report/figures.js').Figures>} what the bench measured, as npm run bench:readme wrote it */
+/** @returns {Promise<Figures>} what the bench measured, as npm run bench:readme wrote it */
 export async function readFigures() {
   return JSON.parse(await readFile(FIGURES, 'utf8'));
 }

@@ -10,10 +10,14 @@ import {
 import { NODES } from './rules.js';
 import { samplesPerMessage } from './traffic.js';
 
+/** @import { Flag } from '../../common/flags.js' */
+/** @import { Parts } from './installation.js' */
+/** @import { Fleet } from './traffic.js' */
+
 /** BATCH_DAYS goes no further. */
 const MOST_BATCH_DAYS = 3650;
 
-/** @satisfies {Record<string, import('../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   sensors: { type: 'number', help: 'sensors of the fleet', fallback: 1e6, min: 1 },
   'sensors-per-device': { type: 'integer', help: 'all of them in every message', fallback: 10, min: 1 },
@@ -50,7 +54,7 @@ const FLAGS = {
 
 /**
  * @param {string[]} argv without node and script
- * @returns {{ fleet: import('./traffic.js').Fleet, parts: import('./installation.js').Parts }}
+ * @returns {{ fleet: Fleet, parts: Parts }}
  * @throws {MillraceError} `usage`, with every problem
  */
 export function readFlags(argv) {
@@ -88,7 +92,7 @@ export function readFlags(argv) {
   };
 }
 
-/** @param {import('./traffic.js').Fleet} fleet @param {Record<string, any>} flags @returns {string[]} */
+/** @param {Fleet} fleet @param {Record<string, any>} flags @returns {string[]} */
 function problemsOf(fleet, { signal, headroom, fill }) {
   const samples = samplesPerMessage(fleet) * fleet.sensorsPerDevice;
   const most = MAX_TTL_SECONDS / 86_400;

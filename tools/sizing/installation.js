@@ -5,8 +5,10 @@ import { RULES } from './rules.js';
 import { compressionOf, storedBy, windowsOf } from './storage.js';
 import { payloadBytes, samplesPerMessage, writesOf } from './traffic.js';
 
-/** @typedef {import('./traffic.js').Fleet} Fleet */
-/** @typedef {import('./costs/costs.js').Way} Way */
+/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Way } from './costs/costs.js' */
+/** @import { Signal } from './storage.js' */
+/** @import { Fleet } from './traffic.js' */
 
 /**
  * What an installation is built of, and how full it may be.
@@ -17,7 +19,7 @@ import { payloadBytes, samplesPerMessage, writesOf } from './traffic.js';
  * @property {number} headroom share of all CPUs that is kept free, 0 to below 1
  * @property {number} fill share of the disks that may be filled
  * @property {number} devicesPerConnection more than 1 behind gateways
- * @property {import('./storage.js').Signal} signal
+ * @property {Signal} signal
  * @property {number} nodePrice of a node and hour
  * @property {number} corePrice of an hour of a vCPU for ingest and broker
  */
@@ -29,7 +31,7 @@ import { payloadBytes, samplesPerMessage, writesOf } from './traffic.js';
  * @param {Fleet} fleet
  * @param {Parts} parts
  * @param {Way} way
- * @param {import('../bench/report/figures.js').Figures} figures
+ * @param {Figures} figures
  */
 export function installationOf(fleet, parts, way, figures) {
   const plan = { fleet, parts, way, figures };

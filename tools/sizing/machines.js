@@ -3,9 +3,10 @@ import { costOf, messageCost } from './costs/costs.js';
 import { RULES } from './rules.js';
 import { birthsOf, registryReadsOf, samplesPerMessage } from './traffic.js';
 
-/** @typedef {import('./traffic.js').Fleet} Fleet */
-/** @typedef {import('./costs/costs.js').Way} Way */
-/** @typedef {import('../bench/report/figures.js').Figures} Figures */
+/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Shape, Way } from './costs/costs.js' */
+/** @import { Parts } from './installation.js' */
+/** @import { Fleet } from './traffic.js' */
 
 /** Each process hears of each device that connects: its birth, and its status. */
 const MESSAGES_OF_A_BIRTH = 2;
@@ -17,7 +18,7 @@ const MOST_STEPS = 1000;
  * Ingest processes, each of one thread, and what the database does for them, in CPUs. The more processes, the more often one
  * has to read a device anew, and the more of them hear each birth: so their number is looked for until it suffices for itself.
  *
- * @param {{ fleet: Fleet, parts: import('./installation.js').Parts, way: Way, figures: Figures }} plan
+ * @param {{ fleet: Fleet, parts: Parts, way: Way, figures: Figures }} plan
  * @returns {{ processes: number, registryReads: number, database: number }} `processes`: Infinity where no number is
  *   enough; `database`: busy vCPUs, copies included
  */
@@ -79,7 +80,7 @@ const packing = ({ fleet, way, figures }) =>
 
 /**
  * @param {{ cpu: number, disk: number }} needed busy vCPUs, bytes of all copies
- * @param {import('./installation.js').Parts} parts
+ * @param {Parts} parts
  * @returns {{ byCpu: number, byDisk: number, count: number }}
  */
 export function nodesOf({ cpu, disk }, { node, headroom, fill }) {
@@ -112,5 +113,5 @@ export function brokerOf({ fleet, parts, way, figures, processes }) {
 /** The one with its session, and one for live readers and health checks. */
 const CONNECTIONS_OF_A_PROCESS = 2;
 
-/** @param {Fleet} fleet @returns {import('./costs/costs.js').Shape} */
+/** @param {Fleet} fleet @returns {Shape} */
 const shapeOf = (fleet) => ({ sensors: fleet.sensorsPerDevice, samples: samplesPerMessage(fleet) });

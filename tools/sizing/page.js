@@ -9,8 +9,11 @@ import { compressionOf } from './storage.js';
 import { bytesText, countText } from './text.js';
 import { wallsOf } from './walls.js';
 
-/** @typedef {{ fleet: import('./traffic.js').Fleet, parts: import('./installation.js').Parts }} Plan */
-/** @typedef {import('../bench/report/figures.js').Figures} Figures */
+/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Parts } from './installation.js' */
+/** @import { Fleet } from './traffic.js' */
+
+/** @typedef {{ fleet: Fleet, parts: Parts }} Plan */
 
 const WAYS = /** @type {const} */ (['packed', 'rows']);
 const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);

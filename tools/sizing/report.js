@@ -2,8 +2,10 @@ import { PARTITION_AIM, PARTITION_WARN, partitionPerHour, SAMPLE_ROW_BYTES } fro
 import { bytesText, countText } from './text.js';
 import { samplesPerMessage } from './traffic.js';
 
-/** @typedef {import('./installation.js').Installation} Installation */
-/** @typedef {import('./traffic.js').Fleet} Fleet */
+/** @import { Way } from './costs/costs.js' */
+/** @import { Installation } from './installation.js' */
+/** @import { Fleet } from './traffic.js' */
+/** @import { Limit, wallsOf } from './walls.js' */
 
 /**
  * One line of the report: what it says, and how many of it, or which text. Numbers are shown beside their ratio.
@@ -49,7 +51,7 @@ const LINES = [
 ];
 
 /**
- * @param {Record<import('./costs/costs.js').Way, Installation>} both
+ * @param {Record<Way, Installation>} both
  * @returns {{ head: string[], rows: string[][] }}
  */
 export function installationsTable({ packed, rows }) {
@@ -85,8 +87,8 @@ function windowsText({ windows }) {
 }
 
 /**
- * @param {ReturnType<typeof import('./walls.js').wallsOf>} packed
- * @param {ReturnType<typeof import('./walls.js').wallsOf>} rows
+ * @param {ReturnType<typeof wallsOf>} packed
+ * @param {ReturnType<typeof wallsOf>} rows
  * @returns {{ head: string[], rows: string[][] }} in the order in which packed batches meet them
  */
 export function wallsTable(packed, rows) {
@@ -96,7 +98,7 @@ export function wallsTable(packed, rows) {
     head: ['passed from so many sensors on', 'packed', 'one row per sample'],
     rows: names.map((name) => {
       const [ours, theirs] = [packed, rows].map((walls) => walls.find((wall) => wall.name === name));
-      const { kind, answer } = /** @type {import('./walls.js').Limit} */ (ours ?? theirs);
+      const { kind, answer } = /** @type {Limit} */ (ours ?? theirs);
       const mark = kind === 'step' ? '' : name === first ? 'the first wall: ' : 'a wall: ';
       const at = (/** @type {typeof ours} */ wall) => (wall ? countText(wall.at) : '-');
       return [`${mark}${name}; then ${answer}`, at(ours), at(theirs)];

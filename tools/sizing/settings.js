@@ -1,10 +1,12 @@
 import { namesOf } from '../../schema/migrate/installation.js';
 import { groupsFor } from '../../schema/sizes.js';
 
+/** @import { Fleet } from './traffic.js' */
+
 /**
  * What the first migration stores of a fleet, and every process has to have the same: lines of `.env`.
  *
- * @param {import('./traffic.js').Fleet} fleet
+ * @param {Fleet} fleet
  * @returns {string[]} `LATEST_GROUPS=128`
  */
 export function settingLines({ sensors, batchDays, historyDays }) {

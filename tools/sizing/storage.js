@@ -2,7 +2,10 @@ import { HOUR_MS, messageWeight, SAMPLE_ROW_BYTES, windowFor } from '../../schem
 import { historyRowBytes, ROW_BYTES, tablesOf } from '../../schema/sizes.js';
 import { RULES } from './rules.js';
 
-/** @typedef {import('./traffic.js').Fleet} Fleet */
+/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Way } from './costs/costs.js' */
+/** @import { Fleet } from './traffic.js' */
+
 /** @typedef {'decimals' | 'full'} Signal */
 
 /** The bench's sensors on disk: a sample a second, and a message a minute. */
@@ -13,7 +16,7 @@ const BENCH_HOUR = HOUR_MS / BENCH.intervalMs;
  * How much of what schema/sizes.js reckons, which is without compression, the bench found on disk. 1 where it was not
  * measured.
  *
- * @param {import('../bench/report/figures.js').Figures['disk']} disk
+ * @param {Figures['disk']} disk
  * @param {Signal} signal
  */
 export function compressionOf(disk, signal) {
@@ -33,7 +36,7 @@ export function compressionOf(disk, signal) {
  * last of its rows has expired, so that there is as much as of the retention and one window more.
  *
  * @param {Fleet} fleet
- * @param {import('./costs/costs.js').Way} way rows are kept as long as history: the same samples can be read
+ * @param {Way} way rows are kept as long as history: the same samples can be read
  * @param {ReturnType<typeof compressionOf>} compression
  * @returns {{ bytes: Record<string, number>, partitions: number }}
  */
@@ -79,7 +82,7 @@ const stayOf = (days) => (days + windowFor(days).windowDays) / days;
  * on each shard.
  *
  * @param {Fleet} fleet
- * @param {import('./costs/costs.js').Way} way
+ * @param {Way} way
  * @returns {{ windows: Record<string, { days: number, count: number }>, sstables: number }}
  */
 export function windowsOf({ batchDays, historyDays }, way) {

@@ -4,7 +4,10 @@ import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight, partsFor } from '.
 import { ratesOf } from '../../schema/sizes.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 
-/** A fleet, and how often each of its devices connects anew. @typedef {import('../../schema/sizes.js').Fleet & { bornEveryMs: number }} Fleet */
+/** @import { Fleet as SizesFleet } from '../../schema/sizes.js' */
+/** @import { Way } from './costs/costs.js' */
+
+/** A fleet, and how often each of its devices connects anew. @typedef {SizesFleet & { bornEveryMs: number }} Fleet */
 
 /** @param {Fleet} fleet @returns {number} samples of a sensor in a message */
 export const samplesPerMessage = ({ intervalMs, batchMs }) =>
@@ -26,7 +29,7 @@ export const hoursTouched = (fleet) => 1 + ((samplesPerMessage(fleet) - 1) * fle
  * known not at all: 0.
  *
  * @param {Fleet} fleet
- * @param {import('./costs/costs.js').Way} way
+ * @param {Way} way
  * @returns {Record<'samples' | 'latest' | 'lastSeen' | 'events' | 'indexes' | 'history' | 'statistics', Writes>}
  */
 export function writesOf(fleet, way) {

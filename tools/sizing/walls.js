@@ -2,8 +2,10 @@ import { MOST_GROUPS, packersFor, ROWS_PER_GROUP } from '../../schema/sizes.js';
 import { installationOf } from './installation.js';
 import { RULES } from './rules.js';
 
-/** @typedef {import('./installation.js').Installation} Installation */
-/** @typedef {import('./traffic.js').Fleet} Fleet */
+/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Way } from './costs/costs.js' */
+/** @import { Installation, Parts } from './installation.js' */
+/** @import { Fleet } from './traffic.js' */
 
 /** The default of LATEST_GROUPS, which the first migration fixes for ever. */
 const DEFAULT_GROUPS = 16;
@@ -91,9 +93,9 @@ const CLOSE = 1.001;
  * Where each limit stands, the nearest first; those beyond 1e12 sensors are left away.
  *
  * @param {Fleet} fleet whose sensors are left aside
- * @param {import('./installation.js').Parts} parts
- * @param {import('./costs/costs.js').Way} way
- * @param {import('../bench/report/figures.js').Figures} figures
+ * @param {Parts} parts
+ * @param {Way} way
+ * @param {Figures} figures
  * @returns {Array<Limit & { at: number }>} `at`: sensors from which it is passed
  */
 export function wallsOf(fleet, parts, way, figures) {

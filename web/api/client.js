@@ -1,12 +1,11 @@
 import { BASE, createRequests, readProblem, toQuery } from './request.js';
 
+/** @import { Query } from './request.js' */
 /**
- * @typedef {import('./types.js').LatestItem} LatestItem
- * @typedef {import('./types.js').SensorInfo} SensorInfo
- * @typedef {import('./types.js').DeviceInfo} DeviceInfo
- * @typedef {import('./types.js').Measurement} Measurement
- * @typedef {import('./types.js').DeadLetter} DeadLetter
- * @typedef {import('./request.js').Query} Query
+ * @import {
+ *   DeadLetter, DeadLetterSummary, DeviceEvent, DeviceInfo, DeviceItem, FleetInfo, LatestItem, Measurement, Page,
+ *   Pipeline, SensorInfo, Series, StatsThen, Told,
+ * } from './types.js'
  */
 
 /** @param {string} id UUID or name @returns {string} a path segment */
@@ -24,13 +23,13 @@ export function createClient({ fetch }) {
   const { get, good, read, reach } = createRequests({ fetch });
 
   return {
-    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Page<LatestItem>>} */
+    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<Page<LatestItem>>} */
     latest: (query, signal) => get('/latest', query, signal),
 
-    /** @param {AbortSignal} [signal] @returns {Promise<import('./types.js').FleetInfo>} */
+    /** @param {AbortSignal} [signal] @returns {Promise<FleetInfo>} */
     fleet: (signal) => get('/fleet', {}, signal),
 
-    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Page<import('./types.js').DeviceItem>>} */
+    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<Page<DeviceItem>>} */
     devices: (query, signal) => get('/devices', query, signal),
 
     /** @param {string} device @param {AbortSignal} [signal] @returns {Promise<DeviceInfo>} */
@@ -38,7 +37,7 @@ export function createClient({ fetch }) {
 
     /**
      * @param {string} device @param {Query} query @param {AbortSignal} [signal]
-     * @returns {Promise<import('./types.js').Page<import('./types.js').DeviceEvent>>} newest first
+     * @returns {Promise<Page<DeviceEvent>>} newest first
      */
     events: (device, query, signal) => get(`/devices/${segment(device)}/events`, query, signal),
 
@@ -55,7 +54,7 @@ export function createClient({ fetch }) {
 
     /**
      * @param {string} device @param {string} sensor @param {Query} query @param {AbortSignal} [signal]
-     * @returns {Promise<import('./types.js').Page<Measurement>>} newest first
+     * @returns {Promise<Page<Measurement>>} newest first
      */
     measurements: (device, sensor, query, signal) =>
       get(`${sensorPath(device, sensor)}/measurements`, query, signal),
@@ -80,26 +79,26 @@ export function createClient({ fetch }) {
 
     /**
      * @param {string} device @param {string} sensor @param {Query} query @param {AbortSignal} [signal]
-     * @returns {Promise<import('./types.js').Series>}
+     * @returns {Promise<Series>}
      */
     series: (device, sensor, query, signal) => get(`${sensorPath(device, sensor)}/series`, query, signal),
 
-    /** @param {AbortSignal} [signal] @returns {Promise<{ items: import('./types.js').StatsThen[] }>} one a second, the oldest first */
+    /** @param {AbortSignal} [signal] @returns {Promise<{ items: StatsThen[] }>} one a second, the oldest first */
     recentStats: (signal) => get('/pipeline/recent', {}, signal),
 
-    /** @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Pipeline>} */
+    /** @param {AbortSignal} [signal] @returns {Promise<Pipeline>} */
     pipeline: (signal) => get('/pipeline', {}, signal),
 
-    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').Page<DeadLetter>>} newest first */
+    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<Page<DeadLetter>>} newest first */
     deadLetters: (query, signal) => get('/dead-letters', query, signal),
 
-    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<import('./types.js').DeadLetterSummary>} */
+    /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<DeadLetterSummary>} */
     deadLetterSummary: (query, signal) => get('/dead-letters/summary', query, signal),
 
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<DeadLetter>} */
     deadLetter: (id, signal) => get(`/dead-letters/${segment(id)}`, {}, signal),
 
-    /** @param {string} id @returns {Promise<import('./types.js').Told>} what became of each measurement that had been refused */
+    /** @param {string} id @returns {Promise<Told>} what became of each measurement that had been refused */
     async replay(id) {
       const response = await reach(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
       if (response.ok) return { refused: [], ...(await response.json()) };

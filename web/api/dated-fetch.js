@@ -1,8 +1,10 @@
+/** @import { Clock } from '../state/clock.js' */
+
 /**
  * A fetch that tells the clock by each answer what time it is there.
  *
  * @param {typeof globalThis.fetch} fetch
- * @param {Pick<import('../state/clock.js').Clock, 'hear' | 'local'>} clock
+ * @param {Pick<Clock, 'hear' | 'local'>} clock
  * @returns {typeof globalThis.fetch}
  */
 export const datedFetch = (fetch, clock) => async (input, init) => {

@@ -5,6 +5,8 @@
  * @typedef {{ title: string, advice: string }} Words
  */
 
+/** @import { Problem } from './problem.js' */
+
 /** By the API's codes; see docs/errors.md. @type {Record<string, Words>} */
 const WORDS = {
   unreachable: {
@@ -58,7 +60,7 @@ const misasked = (detail) => ({
 });
 
 /**
- * @param {import('./problem.js').Problem} problem
+ * @param {Problem} problem
  * @returns {Words}
  */
 export function wordsOf({ code, status, message, detail }) {

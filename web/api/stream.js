@@ -1,10 +1,11 @@
 /**
- * @typedef {import('./types.js').Stats} Stats
  * @typedef {'connecting' | 'live' | 'reconnecting'} StreamStatus
  * @typedef {object} Target what is followed; neither devices nor sensors: the whole fleet
  * @property {string[]} [devices] device ids
  * @property {[device: string, sensor: string][]} [sensors]
  */
+
+/** @import { Stats } from './types.js' */
 
 /** The API sends `stats` once a second; so long without anything, and the connection is dead without knowing it. */
 const SILENCE_MS = 10_000;

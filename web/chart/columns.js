@@ -1,3 +1,5 @@
+/** @import { Shape } from './shape.js' */
+
 /** So many intervals without a sample are a gap. */
 const GAP_INTERVALS = 3;
 /** The same, where no device has told how often it measures. */
@@ -11,7 +13,7 @@ const UNTOLD_GAP_INTERVALS = 10;
 /**
  * A line must not claim what nobody measured: where samples or bins are missing, it is broken.
  *
- * @param {import('./shape.js').Shape} shape
+ * @param {Shape} shape
  * @param {number | null} intervalMs between two samples, as the device told it
  * @returns {Drawn}
  */
@@ -39,7 +41,7 @@ export function drawn(shape, intervalMs) {
 }
 
 /**
- * @param {import('./shape.js').Shape} shape
+ * @param {Shape} shape
  * @param {number} at
  * @returns {number} epoch ms where it is drawn: a bin in the middle of what of it lies in the range
  */
@@ -51,7 +53,7 @@ export function middleOf({ ts, stepMs, from, to }, at) {
 }
 
 /**
- * @param {import('./shape.js').Shape} shape
+ * @param {Shape} shape
  * @param {number | null} intervalMs
  * @returns {number} ms between two beginnings, beyond which something is missing
  */

@@ -1,6 +1,7 @@
 import { formatNumber } from '../format.js';
 
-/** @typedef {import('./thresholds.js').Thresholds} Thresholds */
+/** @import UPlot from 'uplot' */
+/** @import { Thresholds } from './thresholds.js' */
 
 /**
  * @typedef {object} Brush
@@ -13,7 +14,7 @@ import { formatNumber } from '../format.js';
 /**
  * Draws the lines with their names, hatches what is beyond, and marks at the chart's edge where the signal is.
  *
- * @param {import('uplot')} chart
+ * @param {UPlot} chart
  * @param {Thresholds} thresholds
  * @param {Brush} brush
  */
@@ -24,7 +25,7 @@ export function drawThresholds(chart, { low, high }, brush) {
 }
 
 /**
- * @param {import('uplot')} chart
+ * @param {UPlot} chart
  * @param {{ line: number, side: 'low' | 'high', column: number }} what
  * @param {Brush} brush
  */
@@ -83,7 +84,7 @@ function hatch(ctx, { left, width, top, bottom, ratio }) {
 /**
  * A bar along the edge wherever the signal is beyond.
  *
- * @param {import('uplot')} chart
+ * @param {UPlot} chart
  * @param {{ line: number, side: 'low' | 'high', column: number, y: number, thickness: number }} what
  */
 function markRuns(chart, { line, side, column, y, thickness }) {

@@ -3,6 +3,11 @@ import { areFew } from './reader.js';
 import { coarsen, join, within } from './shape.js';
 import { lengthOf } from './window.js';
 
+/** @import { Problem } from '../api/problem.js' */
+/** @import { Reader } from './reader.js' */
+/** @import { Shape } from './shape.js' */
+/** @import { Window } from './window.js' */
+
 /** Between two looks at what is new. Samples are few; new bins come no more often than a pixel's worth of time. */
 const LOOK_MS = { samples: 250, least: 1_000, most: 10_000 };
 /** What came late, or was pushed out of its bin, is right again after so long. */
@@ -14,16 +19,14 @@ const PIXELS = 1000;
 const BINS_AGAIN = 3;
 
 /**
- * @typedef {import('./shape.js').Shape} Shape
- *
  * @typedef {object} FeedOptions
- * @property {import('./reader.js').Reader} reader
- * @property {import('./window.js').Window} window
+ * @property {Reader} reader
+ * @property {Window} window
  * @property {number} points bins at most
  * @property {() => number} end epoch ms at which a live window ends by now
  * @property {((listener: () => void) => () => void) | null} subscribe tells that there is something new; null: nobody does
  * @property {(shape: Shape) => void} onShape
- * @property {(problem: import('../api/problem.js').Problem) => void} onProblem
+ * @property {(problem: Problem) => void} onProblem
  * @property {() => void} onSettled all that there is has been told, for now
  */
 

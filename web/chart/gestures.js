@@ -1,5 +1,8 @@
 import { lengthOf, pan, settle, zoom } from './window.js';
 
+/** @import { Range } from './shape.js' */
+/** @import { Bounds, Window } from './window.js' */
+
 /** A pointer that moved less, in pixels, has only been set down. */
 const LEAST_DRAG = 5;
 /** After the last turn of a wheel, the window counts as chosen. */
@@ -9,11 +12,9 @@ const WHEEL_FACTOR = 0.0025;
 const LINE_PX = 16;
 
 /**
- * @typedef {import('./window.js').Window} Window
- *
  * @typedef {object} Hands what the gestures move
  * @property {() => Window} current
- * @property {() => import('./window.js').Bounds} bounds
+ * @property {() => Bounds} bounds
  * @property {(next: Window, isSettled: boolean) => void} onWindow
  * @property {(left: number, width: number) => void} onSelect the stretch being drawn up, in pixels; of no width: none
  */
@@ -111,7 +112,7 @@ export function listenForGestures(plot, hands) {
   };
 }
 
-/** @param {number} a @param {number} b @returns {import('./shape.js').Range} */
+/** @param {number} a @param {number} b @returns {Range} */
 const ordered = (a, b) => ({ from: Math.min(a, b), to: Math.max(a, b) });
 
 /**
@@ -120,7 +121,7 @@ const ordered = (a, b) => ({ from: Math.min(a, b), to: Math.max(a, b) });
  * @param {{ x: number, ts: number }[]} held pixels and epoch ms
  * @param {number} width of the plot, in pixels
  * @param {number} length of the window with one pointer, in ms
- * @returns {import('./shape.js').Range}
+ * @returns {Range}
  */
 export function placed(held, width, length) {
   const [first = { x: 0, ts: 0 }, second] = held;
@@ -134,7 +135,7 @@ export function placed(held, width, length) {
 /**
  * @param {Pick<WheelEvent, 'deltaX' | 'deltaY' | 'deltaMode' | 'ctrlKey' | 'metaKey' | 'shiftKey'>} event
  * @param {{ window: Window, x: number, width: number }} at `x`, `width` in pixels
- * @param {import('./window.js').Bounds} bounds
+ * @param {Bounds} bounds
  * @returns {Window | null} null: the page's own
  */
 function afterWheel({ deltaX, deltaY, deltaMode, ctrlKey, metaKey, shiftKey }, { window, x, width }, bounds) {

@@ -1,19 +1,22 @@
 import { lengthOf, pan, zoomStep } from './window.js';
 
+/** @import { Drawn } from './columns.js' */
+/** @import { Bounds, Window } from './window.js' */
+
 /** So much of the window an arrow key with Shift moves it. */
 const PAN_PART = 0.25;
 
 /**
  * @typedef {object} Keyed what a key asks for
- * @property {import('./window.js').Window} [window]
+ * @property {Window} [window]
  * @property {number} [entry] of the columns, to which the cursor goes
  * @property {true} [reset]
  *
  * @param {Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'>} event
  * @param {object} at
- * @param {import('./window.js').Window} at.window
- * @param {import('./window.js').Bounds} at.bounds
- * @param {import('./columns.js').Drawn} at.drawn
+ * @param {Window} at.window
+ * @param {Bounds} at.bounds
+ * @param {Drawn} at.drawn
  * @param {number | null} at.cursor entry of the columns
  * @returns {Keyed | null} null: not a key of the chart's
  */
@@ -38,8 +41,8 @@ export function keyed(event, { window, bounds, drawn, cursor }) {
 /**
  * From sample to sample, over gaps, within the window.
  *
- * @param {import('./columns.js').Drawn} drawn
- * @param {import('./window.js').Window} window
+ * @param {Drawn} drawn
+ * @param {Window} window
  * @param {number | null} cursor
  * @param {number} by -1, 1 or to an end
  * @returns {Keyed}

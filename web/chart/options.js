@@ -4,6 +4,8 @@ import { drawThresholds } from './draw-thresholds.js';
 import { withThresholds } from './thresholds.js';
 import { timeLabels } from './time-axis.js';
 
+/** @import { Thresholds } from './thresholds.js' */
+
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
 const DOT_SPACE = 10;
 const AXIS_FONT = '12px system-ui, sans-serif';
@@ -16,7 +18,7 @@ const TIME_SPACE = 84;
 /**
  * @typedef {object} Look what the chart shows by now
  * @property {boolean} isRaw samples, not bins
- * @property {import('./thresholds.js').Thresholds} thresholds
+ * @property {Thresholds} thresholds
  */
 
 /**
@@ -135,7 +137,7 @@ export function coloursOf(host) {
  *
  * @param {number | null} min
  * @param {number | null} max
- * @param {import('./thresholds.js').Thresholds} thresholds
+ * @param {Thresholds} thresholds
  * @returns {[number, number]}
  */
 function comfortableRange(min, max, thresholds) {

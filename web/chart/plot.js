@@ -1,11 +1,13 @@
 import { keyed } from './keys.js';
 import { firstAtOrAfter } from './shape.js';
 
+/** @import UPlot from 'uplot' */
+/** @import { Drawn } from './columns.js' */
+/** @import { Bounds, Window } from './window.js' */
+
 /**
  * What is asked of the library that draws.
  *
- * @typedef {import('./columns.js').Drawn} Drawn
- * @typedef {import('./window.js').Window} Window
  * @typedef {{ picture: Drawn, window: Window }} Shown
  */
 
@@ -29,7 +31,7 @@ export function entryNear({ columns: [x] }, ts) {
   return right < x.length && Number(x[right]) - ts <= ts - Number(x[left]) ? right : left;
 }
 
-/** @param {import('uplot')} chart @param {Shown & { walked: number | null }} what `walked`: epoch ms to which keys have brought the cursor */
+/** @param {UPlot} chart @param {Shown & { walked: number | null }} what `walked`: epoch ms to which keys have brought the cursor */
 export function show(chart, { picture, window: { from, to }, walked }) {
   chart.batch(() => {
     if (chart.data !== picture.columns) chart.setData(picture.columns, false);
@@ -38,7 +40,7 @@ export function show(chart, { picture, window: { from, to }, walked }) {
   if (walked !== null) moveCursor(chart, walked);
 }
 
-/** @param {import('uplot')} chart @param {number | null} ts epoch ms; null: away from it */
+/** @param {UPlot} chart @param {number | null} ts epoch ms; null: away from it */
 export function moveCursor(chart, ts) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
   // Its third parameter, which its types do not know, tells the linked charts.
@@ -53,9 +55,9 @@ export function moveCursor(chart, ts) {
  * Does what a key asks for.
  *
  * @param {KeyboardEvent} event
- * @param {import('uplot')} chart
+ * @param {UPlot} chart
  * @returns {number | null} epoch ms to which the cursor is to go
- * @param {Shown & { walked: number | null, bounds: import('./window.js').Bounds, onReset: () => void, onWindow: (next: Window, isSettled: boolean) => void }} shown
+ * @param {Shown & { walked: number | null, bounds: Bounds, onReset: () => void, onWindow: (next: Window, isSettled: boolean) => void }} shown
  */
 export function press(event, chart, shown) {
   const { window, bounds, picture, walked } = shown;

@@ -1,5 +1,7 @@
 import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } from '../format.js';
 
+/** @import { Shape } from './shape.js' */
+
 /**
  * @typedef {object} PointWords
  * @property {string} when
@@ -10,7 +12,7 @@ import { formatDate, formatDateTime, formatNumber, formatTimeMs, formatUnit } fr
 /**
  * What a point of a chart says.
  *
- * @param {import('./shape.js').Shape} shape
+ * @param {Shape} shape
  * @param {number} place
  * @param {string | null} unit
  * @param {'local' | 'utc'} zone

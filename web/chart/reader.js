@@ -1,5 +1,8 @@
 import { shapeOfBins, shapeOfSamples } from './shape.js';
 
+/** @import { Client } from '../api/client.js' */
+/** @import { Range, Shape } from './shape.js' */
+
 /** Fewer samples than this are drawn each by itself. */
 const FEW_SAMPLES = 2_000;
 /** The narrowest bins are a second wide. Where there are only a few of them, more samples are drawn by themselves. */
@@ -8,15 +11,13 @@ const FEW_BINS = 120;
 const MOST_SAMPLES = 40_000;
 
 /**
- * @typedef {import('./shape.js').Shape} Shape
- * @typedef {import('./shape.js').Range} Range
  * @typedef {{ device_id: string, sensor_id: string }} Sensor
  */
 
 /**
  * Reads what a chart draws, in the source that suits the range.
  *
- * @param {import('../api/client.js').Client} client
+ * @param {Client} client
  * @param {Sensor} sensor
  */
 export function createReader(client, { device_id, sensor_id }) {

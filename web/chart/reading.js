@@ -1,6 +1,8 @@
 import { middleOf } from './columns.js';
 import { firstAtOrAfter } from './shape.js';
 
+/** @import { Shape } from './shape.js' */
+
 /**
  * What a chart says at an instant.
  *
@@ -8,7 +10,7 @@ import { firstAtOrAfter } from './shape.js';
  */
 
 /**
- * @param {import('./shape.js').Shape} shape
+ * @param {Shape} shape
  * @param {number} ts epoch ms
  * @param {number} reachMs how far from it a sample, or the middle of a bin, may lie
  * @returns {Reading | null} of the nearest; null: nothing is near

@@ -12,9 +12,10 @@
  * @property {number[]} max
  * @property {number[]} count
  *
- * @typedef {import('../api/types.js').Series} Series
  * @typedef {{ from: number, to: number }} Range half-open, epoch ms
  */
+
+/** @import { Series } from '../api/types.js' */
 
 /** @param {Range} range @returns {Shape} */
 export const emptyShape = ({ from, to }) => ({

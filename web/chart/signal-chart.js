@@ -5,7 +5,10 @@ import { useObservable, useParts } from '../state/hooks.js';
 import { inOneLine, pointWords } from './point-words.js';
 import { TimeChart } from './time-chart.js';
 
-/** @typedef {import('./shape.js').Shape} Shape */
+/** @import { PointWords } from './point-words.js' */
+/** @import { Shape } from './shape.js' */
+/** @import { Thresholds } from './thresholds.js' */
+/** @import { Bounds, Window } from './window.js' */
 
 const HINT =
   'Drag to zoom in, Shift and drag to pan, Ctrl and wheel to zoom; on a touch screen pinch and swipe. Keys: plus and minus zoom, arrows walk along the line, with Shift they pan, 0 goes back.';
@@ -20,11 +23,11 @@ const HINT =
  * @param {number | null} props.intervalMs between two samples, as the device told it
  * @param {Shape} props.shape
  * @param {boolean} props.loading
- * @param {import('./window.js').Window} props.window
- * @param {import('./window.js').Bounds} props.bounds
- * @param {(next: import('./window.js').Window, isSettled: boolean) => void} props.onWindow
+ * @param {Window} props.window
+ * @param {Bounds} props.bounds
+ * @param {(next: Window, isSettled: boolean) => void} props.onWindow
  * @param {() => void} props.onReset
- * @param {import('./thresholds.js').Thresholds} [props.thresholds]
+ * @param {Thresholds} [props.thresholds]
  * @param {string} [props.cursorKey] charts with the same one move their cursors together
  * @param {any} [props.title] what stands in front of the unit
  * @param {any} [props.children] what stands over an empty chart
@@ -68,7 +71,7 @@ function SourceNote({ shape, unit }) {
   return html`<span>${written}${written && ' · '}${source}</span>`;
 }
 
-/** What is under the cursor. @param {{ words: import('./point-words.js').PointWords | null }} props */
+/** What is under the cursor. @param {{ words: PointWords | null }} props */
 const Readout = ({ words }) =>
   words &&
   html`

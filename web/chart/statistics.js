@@ -8,10 +8,12 @@
  * @property {number | null} maxAt
  */
 
+/** @import { Shape } from './shape.js' */
+
 /**
  * Of all samples that a shape stands for, be it drawn from bins or from the samples themselves.
  *
- * @param {import('./shape.js').Shape} shape
+ * @param {Shape} shape
  * @returns {Statistics}
  */
 export function statisticsOf({ ts, min, avg, max, count }) {

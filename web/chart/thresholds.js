@@ -4,6 +4,8 @@
  * @typedef {{ low: number | null, high: number | null }} Thresholds
  */
 
+/** @import { Shape } from './shape.js' */
+
 /** @type {Thresholds} */
 export const NO_THRESHOLDS = { low: null, high: null };
 
@@ -60,7 +62,7 @@ export function sideOf(min, max, { low, high }) {
 const FARTHEST = 3;
 
 /**
- * @param {import('./shape.js').Shape} shape
+ * @param {Shape} shape
  * @param {Thresholds} thresholds
  * @returns {{ low: number, high: number }} samples, or bins with such a sample, that are beyond
  */

@@ -8,7 +8,9 @@ import { entryNear, moveCursor, placeOf, press, show } from './plot.js';
 import { NO_THRESHOLDS } from './thresholds.js';
 import { usePlot } from './use-plot.js';
 
-/** @typedef {import('./window.js').Window} Window */
+/** @import { Shape } from './shape.js' */
+/** @import { Thresholds } from './thresholds.js' */
+/** @import { Bounds, Window } from './window.js' */
 
 /**
  * A signal over time: a line of samples, or of averages in a band from lowest to highest. It is moved and zoomed by mouse, touch
@@ -16,15 +18,15 @@ import { usePlot } from './use-plot.js';
  *
  * @param {object} props
  * @param {string} props.label
- * @param {import('./shape.js').Shape} props.shape
+ * @param {Shape} props.shape
  * @param {number | null} props.intervalMs between two samples, as the device told it; longer pauses are gaps
  * @param {Window} props.window
- * @param {import('./window.js').Bounds} props.bounds
+ * @param {Bounds} props.bounds
  * @param {(next: Window, isSettled: boolean) => void} props.onWindow `isSettled`: not on the way any more
  * @param {() => void} props.onReset
  * @param {(place: number | null) => void} props.onPlace index in the shape, of what is under the cursor
  * @param {(place: number) => string} props.inWords what is said of a point to which one walks by keyboard; of all else a chart is silent
- * @param {import('./thresholds.js').Thresholds} [props.thresholds]
+ * @param {Thresholds} [props.thresholds]
  * @param {string} [props.cursorKey] charts with the same one move their cursors together
  * @param {uPlot.Plugin[]} [props.plugins] what else it draws, and how it differs
  * @param {string} [props.describedBy] id of the text that says how to use it

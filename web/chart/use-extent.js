@@ -3,6 +3,8 @@ import { keyOf } from '../state/live.js';
 import { useQuery } from '../state/use-query.js';
 import { createReader, pointsFor } from './reader.js';
 
+/** @import { Shape } from './shape.js' */
+
 /** Bins of the overview: a strip as wide as the page, a bin to a few pixels. */
 const POINTS = 400;
 const ENOUGH_POINTS = 60;
@@ -14,7 +16,7 @@ const REFRESH = { refreshMs: 60_000 };
  * All that there is of a sensor, roughly: from its first sample that is kept until now.
  *
  * @param {{ device_id: string, sensor_id: string } | null} sensor null: not known yet
- * @returns {import('./shape.js').Shape | null} null: not known yet, or nothing
+ * @returns {Shape | null} null: not known yet, or nothing
  */
 export function useExtent(sensor) {
   const { client, clock } = useParts();

@@ -1,19 +1,21 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useObservable, useParts } from '../state/hooks.js';
 
+/** @import UPlot from 'uplot' */
+
 /**
  * A plot that fills an element. It is built anew with another theme, since that means other colours, another zone, or when something
  * else changes that it is built of.
  *
- * @param {(element: HTMLElement, zone: 'local' | 'utc') => { plot: import('uplot'), stop?: () => void }} build
+ * @param {(element: HTMLElement, zone: 'local' | 'utc') => { plot: UPlot, stop?: () => void }} build
  * @param {unknown[]} inputs what else it is built of
- * @returns {{ host: { current: HTMLDivElement | null }, chart: { current: import('uplot') | null } }}
+ * @returns {{ host: { current: HTMLDivElement | null }, chart: { current: UPlot | null } }}
  */
 export function usePlot(build, inputs) {
   const { preferences } = useParts();
   const { theme, zone } = useObservable(preferences);
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const chart = useRef(/** @type {import('uplot') | null} */ (null));
+  const chart = useRef(/** @type {UPlot | null} */ (null));
 
   useEffect(() => {
     const element = host.current;

@@ -4,6 +4,8 @@ import { keyOf } from '../state/live.js';
 import { useQuery } from '../state/use-query.js';
 import { lengthOf } from './window.js';
 
+/** @import { Window } from './window.js' */
+
 export const PAGE_ROWS = 25;
 /** New samples join the first page no more often than this. */
 const NEWS_MS = 1_000;
@@ -17,7 +19,7 @@ const NEWS_MS = 1_000;
  * The samples of a window, page by page. The first page of a live one goes on; the others stand still.
  *
  * @param {{ device_id: string, sensor_id: string }} sensor
- * @param {import('./window.js').Window} window
+ * @param {Window} window
  * @param {'asc' | 'desc'} order
  */
 export function useSamplePages(sensor, window, order) {

@@ -6,6 +6,10 @@ import { createReader } from './reader.js';
 import { createRecent } from './recent.js';
 import { emptyShape } from './shape.js';
 
+/** @import { Problem } from '../api/problem.js' */
+/** @import { Shape } from './shape.js' */
+/** @import { Window } from './window.js' */
+
 /** While a window is still being dragged, nothing is asked for. */
 const PAUSE_MS = 120;
 /** After so long a wait is worth a word. */
@@ -14,10 +18,10 @@ const WINDOWS_KEPT = 30;
 
 /**
  * @typedef {object} SeriesAnswer
- * @property {import('./shape.js').Shape} shape of the window before, until that of this one is there
+ * @property {Shape} shape of the window before, until that of this one is there
  * @property {boolean} loading
  * @property {boolean} slow
- * @property {import('../api/problem.js').Problem | null} problem why nothing new came; it is tried again where that may help
+ * @property {Problem | null} problem why nothing new came; it is tried again where that may help
  * @property {() => void} reload
  */
 
@@ -26,7 +30,7 @@ const WINDOWS_KEPT = 30;
  * many. A live window goes on.
  *
  * @param {{ device_id: string, sensor_id: string } | null} sensor null: not known yet
- * @param {import('./window.js').Window} window
+ * @param {Window} window
  * @param {number} points bins at most; `pointsFor` knows a good number
  * @returns {SeriesAnswer}
  */

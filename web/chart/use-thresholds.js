@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useObservable, useParts } from '../state/hooks.js';
 import { readThresholds, writeThresholds } from './thresholds.js';
 
-/** @typedef {import('./thresholds.js').Thresholds} Thresholds */
+/** @import { Thresholds } from './thresholds.js' */
 
 /**
  * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; where it says none, those that

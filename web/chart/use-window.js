@@ -3,7 +3,7 @@ import { useObservable, useParts } from '../state/hooks.js';
 import { roundSpan, USUAL_SPAN_MS } from './spans.js';
 import { lengthOf, liveWindow, readWindow, writeWindow } from './window.js';
 
-/** @typedef {import('./window.js').Window} Window */
+/** @import { Window } from './window.js' */
 
 /** As far back as is kept, unless something older is known: `HISTORY_DAYS` by default. */
 const RETENTION_MS = 365 * 86_400_000;

@@ -15,7 +15,8 @@ import { useObservable, useParts } from '../state/hooks.js';
 import { Beyond } from './beyond.js';
 import { Pager } from './pager.js';
 
-/** @typedef {import('../chart/shape.js').Shape} Shape */
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { Thresholds } from '../chart/thresholds.js' */
 
 /**
  * The points of a chart in figures, page by page.
@@ -24,7 +25,7 @@ import { Pager } from './pager.js';
  * @param {Shape} props.shape of bins
  * @param {'asc' | 'desc'} props.order
  * @param {string | null} props.unit
- * @param {import('../chart/thresholds.js').Thresholds} props.thresholds
+ * @param {Thresholds} props.thresholds
  */
 export function BinTable({ shape, order, unit, thresholds }) {
   const { preferences } = useParts();
@@ -69,7 +70,7 @@ export function BinTable({ shape, order, unit, thresholds }) {
 
 /**
  * @param {{ shape: Shape, at: number, zone: 'local' | 'utc', decimals: number,
- *   thresholds: import('../chart/thresholds.js').Thresholds }} props
+ *   thresholds: Thresholds }} props
  */
 function BinRow({ shape, at, zone, decimals, thresholds }) {
   const [ts = 0, min = 0, max = 0] = [shape.ts[at], shape.min[at], shape.max[at]];

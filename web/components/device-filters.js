@@ -6,10 +6,12 @@ import { DEVICE_FILTERS } from '../state/use-device-page.js';
 import { Choice } from './choice.js';
 import { FilterField } from './filter-field.js';
 
+/** @import { FleetInfo } from '../api/types.js' */
+
 /**
  * Which devices the table shows; the address holds it.
  *
- * @param {{ fleet: import('../api/types.js').FleetInfo | null }} props the API's count
+ * @param {{ fleet: FleetInfo | null }} props the API's count
  */
 export function DeviceFilters({ fleet }) {
   const { router, vocabulary } = useParts();

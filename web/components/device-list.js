@@ -12,10 +12,12 @@ import { ProblemNotice, SlowLine } from './notice.js';
 import { Pager } from './pager.js';
 import { Word } from './word.js';
 
+/** @import { FleetInfo } from '../api/types.js' */
+
 /**
  * All devices, page by page.
  *
- * @param {{ fleet: import('../api/types.js').FleetInfo | null }} props the API's count
+ * @param {{ fleet: FleetInfo | null }} props the API's count
  */
 export function DeviceList({ fleet }) {
   const { router } = useParts();

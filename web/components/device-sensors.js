@@ -9,7 +9,7 @@ import { FilterField } from './filter-field.js';
 import { Notice } from './notice.js';
 import { SensorTable } from './sensor-table.js';
 
-/** @typedef {import('../api/types.js').LatestItem} LatestItem */
+/** @import { LatestItem } from '../api/types.js' */
 
 /** Sensors whose last values are asked for at once: the charts above have the other connections. */
 const AT_ONCE = 1;

@@ -9,6 +9,8 @@ import { EventStrip } from './event-strip.js';
 import { SignalRow } from './signal-row.js';
 import { WindowBar } from './window-bar.js';
 
+/** @import { DeviceInfo, LatestItem } from '../api/types.js' */
+
 /** Readings of charts that are under way at once: a browser has six connections to a host, all tabs together. */
 const AT_ONCE = 3;
 const HINT = 'device-signals-hint';
@@ -17,8 +19,8 @@ const HINT = 'device-signals-hint';
  * The sensors of a device, and what became of it, on one axis of time with one cursor.
  *
  * @param {object} props
- * @param {import('../api/types.js').DeviceInfo} props.device
- * @param {import('../api/types.js').LatestItem[]} props.items its sensors that are shown
+ * @param {DeviceInfo} props.device
+ * @param {LatestItem[]} props.items its sensors that are shown
  * @param {string | null} props.newestEvent its time
  */
 export function DeviceSignals({ device, items, newestEvent }) {
@@ -56,7 +58,7 @@ export function DeviceSignals({ device, items, newestEvent }) {
   `;
 }
 
-/** @param {import('../api/types.js').LatestItem[]} items @returns {number | null} epoch ms */
+/** @param {LatestItem[]} items @returns {number | null} epoch ms */
 function newestSample(items) {
   const newest = items.reduce((most, { ts }) => (ts !== null && ts > most ? ts : most), '');
   return newest ? Date.parse(newest) : null;

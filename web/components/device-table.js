@@ -8,7 +8,8 @@ import { Age } from './age.js';
 import { Online } from './online.js';
 import { SortHeader } from './sort-header.js';
 
-/** @typedef {import('../api/types.js').DeviceItem} DeviceItem */
+/** @import { DeviceItem } from '../api/types.js' */
+/** @import { Sorting } from '../state/sorting.js' */
 
 /** What each column is sorted by; the first one is the usual. @type {Record<string, (device: DeviceItem) => string | number | null>} */
 const SORT_VALUES = {
@@ -24,7 +25,7 @@ export const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'heard'];
  *
  * @param {object} props
  * @param {DeviceItem[] | null} props.items null: not known yet
- * @param {import('../state/sorting.js').Sorting} props.sorting
+ * @param {Sorting} props.sorting
  * @param {boolean} props.busy another page is on its way
  * @param {number} props.expected rows to keep room for until the items are there
  * @param {(site: string) => string} props.siteHref where a site leads

@@ -6,12 +6,14 @@ import { keyOf } from '../state/live.js';
 import { Age } from './age.js';
 import { Online } from './online.js';
 
+/** @import { DeviceInfo } from '../api/types.js' */
+
 /**
  * Which device, where it is, and whether it is there.
  *
  * @param {object} props
  * @param {string} props.name
- * @param {import('../api/types.js').DeviceInfo | null} props.device null: not known yet
+ * @param {DeviceInfo | null} props.device null: not known yet
  * @param {any} [props.children] what can be done with it
  */
 export const DeviceTitle = ({ name, device, children }) => html`
@@ -24,7 +26,7 @@ export const DeviceTitle = ({ name, device, children }) => html`
   </div>
 `;
 
-/** @param {{ device: import('../api/types.js').DeviceInfo }} props */
+/** @param {{ device: DeviceInfo }} props */
 function Facts({ device }) {
   const { name, online, site, registered_at, sensors } = device;
   const { preferences } = useParts();
@@ -47,7 +49,7 @@ function Facts({ device }) {
 /**
  * By the values that come live: what was asked for once grows old beside them.
  *
- * @param {{ device: import('../api/types.js').DeviceInfo }} props
+ * @param {{ device: DeviceInfo }} props
  */
 function LastHeard({ device: { device_id, last_seen, sensors } }) {
   const { live, clock } = useParts();

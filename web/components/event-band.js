@@ -1,14 +1,18 @@
 /** Draws when a device was online: a bar, where it was not a thin line, where nobody knows a dotted one; births are ticks. */
 
+/** @import UPlot from 'uplot' */
+/** @import { DeviceEvent } from '../api/types.js' */
+/** @import { Span } from '../state/device-events.js' */
+
 /**
  * @typedef {object} Band
- * @property {import('../api/types.js').DeviceEvent[]} events newest first
- * @property {import('../state/device-events.js').Span[]} spans oldest first
+ * @property {DeviceEvent[]} events newest first
+ * @property {Span[]} spans oldest first
  * @property {number[]} births epoch ms
  * @property {number | null} knownFrom epoch ms before which nothing is known
  * @property {number} now epoch ms at which what still goes on ends in the picture
  *
- * @typedef {(chart: import('uplot'), band: Band) => void} Painter
+ * @typedef {(chart: UPlot, band: Band) => void} Painter
  */
 
 /** Thinner is not seen, in CSS pixels. */

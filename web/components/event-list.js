@@ -4,12 +4,15 @@ import { listed } from '../state/device-events.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { ProblemNotice } from './notice.js';
 
+/** @import { Listed } from '../state/device-events.js' */
+/** @import { useDeviceEvents } from '../state/use-device-events.js' */
+
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 
 /**
  * Births, online and offline, newest first: when, what, and how long it had been online.
  *
- * @param {{ history: ReturnType<typeof import('../state/use-device-events.js').useDeviceEvents>, online: boolean }} props
+ * @param {{ history: ReturnType<typeof useDeviceEvents>, online: boolean }} props
  */
 export function EventList({ history, online }) {
   const { preferences } = useParts();
@@ -55,8 +58,6 @@ export function EventList({ history, online }) {
     }
   `;
 }
-
-/** @typedef {import('../state/device-events.js').Listed} Listed */
 
 /** @param {Listed[]} rows @param {number} index @returns {boolean} whether it began the time online that still goes on */
 function isCurrent(rows, index) {

@@ -10,17 +10,22 @@ import { paintBand } from './event-band.js';
 import { EventWords, wordsAt } from './event-words.js';
 import { bandPlugin } from './linked-plugins.js';
 
-/** @typedef {import('../chart/use-window.js').Window} Window */
+/** @import { DeviceInfo } from '../api/types.js' */
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { useWindow } from '../chart/use-window.js' */
+/** @import { Window } from '../chart/window.js' */
+/** @import { Observable } from '../state/observable.js' */
+/** @import { Band } from './event-band.js' */
 
 /**
  * When the device was online, and its births, over the time that the charts below show; and the times of all of them.
  *
  * @param {object} props
- * @param {import('../api/types.js').DeviceInfo} props.device
+ * @param {DeviceInfo} props.device
  * @param {string | null} props.newest time of the newest event known
- * @param {ReturnType<typeof import('../chart/use-window.js').useWindow>} props.time
+ * @param {ReturnType<typeof useWindow>} props.time
  * @param {string} props.cursorKey
- * @param {import('../state/observable.js').Observable<number | null>} props.cursor epoch ms, which all charts share
+ * @param {Observable<number | null>} props.cursor epoch ms, which all charts share
  * @param {string} props.describedBy
  */
 export function EventStrip({ device, newest, time, cursorKey, cursor, describedBy }) {
@@ -64,7 +69,7 @@ const nothing = () => {};
 
 /**
  * @param {ReturnType<typeof useEventsOf>} known
- * @returns {{ shape: import('../chart/shape.js').Shape, band: Omit<import('./event-band.js').Band, 'now'> }} `shape`: the
+ * @returns {{ shape: Shape, band: Omit<Band, 'now'> }} `shape`: the
  *   instants at which something happened, for the arrow keys to walk along
  */
 function pictureOf(known) {

@@ -3,12 +3,15 @@ import { formatDateTime, formatDuration } from '../format.js';
 import { happenedAt, spanAt } from '../state/device-events.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
-/** @typedef {Omit<import('./event-band.js').Band, 'now'>} Known */
+/** @import { Observable } from '../state/observable.js' */
+/** @import { Band } from './event-band.js' */
+
+/** @typedef {Omit<Band, 'now'>} Known */
 
 /**
  * What the band says at the cursor, in words; without one, what is so now.
  *
- * @param {{ online: boolean, band: Known, cursor: import('../state/observable.js').Observable<number | null> }} props
+ * @param {{ online: boolean, band: Known, cursor: Observable<number | null> }} props
  */
 export function EventWords({ online, band, cursor }) {
   const { preferences } = useParts();

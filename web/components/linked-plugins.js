@@ -1,5 +1,8 @@
 /** How charts that stand under each other differ from one that stands alone. */
 
+/** @import UPlot, { Cursor, Plugin } from 'uplot' */
+/** @import { Band, Painter } from './event-band.js' */
+
 /** Room for the figures of the values, the same in all of them, so that one time is in one line, in CSS pixels. */
 const AXIS_WIDTH = 72;
 /** The cursor reads what is no further away from it, in CSS pixels. */
@@ -10,7 +13,7 @@ const blank = (/** @type {unknown} */ _chart, /** @type {number[]} */ ticks) => 
 /**
  * The signal of one sensor among others: its times stand above, once for all.
  *
- * @returns {import('uplot').Plugin}
+ * @returns {Plugin}
  */
 export const signalPlugin = () => ({
   opts(_chart, options) {
@@ -34,7 +37,7 @@ export const signalPlugin = () => ({
   hooks: {},
 });
 
-/** One dot, on the line itself; in a small chart those of the highest and the lowest would hide it. @param {import('uplot').Cursor} [cursor] @returns {import('uplot').Cursor} */
+/** One dot, on the line itself; in a small chart those of the highest and the lowest would hide it. @param {Cursor} [cursor] @returns {Cursor} */
 const linkedCursor = (cursor) => ({
   ...cursor,
   hover: { ...cursor?.hover, prox: REACH },
@@ -48,10 +51,10 @@ const linkedCursor = (cursor) => ({
 /**
  * The band of time: when the device was online, its births, and the times of all charts below.
  *
- * @param {() => import('./event-band.js').Band} current what to draw by now
+ * @param {() => Band} current what to draw by now
  * @param {(ts: number | null) => void} onCursor epoch ms under the cursor of any of the charts
- * @param {import('./event-band.js').Painter} paint
- * @returns {import('uplot').Plugin}
+ * @param {Painter} paint
+ * @returns {Plugin}
  */
 export const bandPlugin = (current, onCursor, paint) => ({
   opts(_chart, options) {
@@ -78,7 +81,7 @@ export const bandPlugin = (current, onCursor, paint) => ({
 /** Nearer to an event than this, in CSS pixels, the cursor means the event. */
 const SNAP = 3;
 
-/** @param {import('uplot')} chart @returns {number | null} epoch ms; null: the cursor is away */
+/** @param {UPlot} chart @returns {number | null} epoch ms; null: the cursor is away */
 function timeUnder(chart) {
   const { left = -1, idx } = chart.cursor;
   if (left < 0) return null;

@@ -1,6 +1,8 @@
 import { html } from 'htm/preact';
 import { wordsOf } from '../api/problem-words.js';
 
+/** @import { Problem } from '../api/problem.js' */
+
 /**
  * What stands where there is nothing to show, or where something went wrong: what is so, and what one can do.
  *
@@ -22,7 +24,7 @@ export function Notice({ title, tone = 'quiet', children }) {
  * Why there is no answer, what to do about it, and a way home.
  *
  * @param {object} props
- * @param {import('../api/problem.js').Problem} props.problem
+ * @param {Problem} props.problem
  * @param {() => void} props.onRetry
  * @param {boolean} [props.retries] whether whoever shows this asks again by itself what may pass; `useQuery` does
  */
@@ -43,7 +45,7 @@ export function ProblemNotice({ problem, onRetry, retries = true }) {
 /**
  * The same in one line, above what was there before.
  *
- * @param {{ problem: import('../api/problem.js').Problem, onRetry: () => void }} props
+ * @param {{ problem: Problem, onRetry: () => void }} props
  */
 export const ProblemLine = ({ problem, onRetry }) => html`
   <p class="slow problem-line" role="alert">

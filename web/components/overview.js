@@ -4,10 +4,11 @@ import { lengthOf, settle } from '../chart/window.js';
 import { formatDateClock, formatDuration, hueOf } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { Bounds, Window } from '../chart/window.js' */
+
 const WIDTH = 1000;
 const HEIGHT = 40;
-
-/** @typedef {import('../chart/shape.js').Shape} Shape */
 
 /**
  * All that is kept of a sensor in one strip, and in it the window that the chart shows: to be dragged, or put elsewhere by a press.
@@ -16,9 +17,9 @@ const HEIGHT = 40;
  * @param {object} props
  * @param {Shape} props.extent
  * @param {string | null} props.type
- * @param {import('../chart/window.js').Window} props.window
- * @param {import('../chart/window.js').Bounds} props.bounds
- * @param {(next: import('../chart/window.js').Window, isSettled: boolean) => void} props.onWindow
+ * @param {Window} props.window
+ * @param {Bounds} props.bounds
+ * @param {(next: Window, isSettled: boolean) => void} props.onWindow
  */
 export function Overview({ extent, type, window, bounds, onWindow }) {
   const { preferences } = useParts();

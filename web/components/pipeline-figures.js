@@ -5,6 +5,9 @@ import { useRecentStats } from '../state/use-recent-stats.js';
 import { Figure } from './figure.js';
 import { Sparkline } from './sparkline.js';
 
+/** @import { Observable } from '../state/observable.js' */
+/** @import { Reviewed } from '../wall/reviewing.js' */
+
 /** The sparklines reach back so far, in ms: one minute at first, growing to five. */
 const SPAN = { least: 60_000, most: 300_000 };
 
@@ -17,7 +20,7 @@ const HOLE_MS = 5_000;
  * What the fleet and the pipeline do right now, with the last five minutes behind it. While the connection is lost, they look as old as
  * they are.
  *
- * @param {{ reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props
+ * @param {{ reviewed: Observable<Reviewed> }} props
  */
 export function PipelineFigures({ reviewed }) {
   const { live } = useParts();
@@ -67,7 +70,7 @@ export function PipelineFigures({ reviewed }) {
   `;
 }
 
-/** @param {{ reviewed: import('../state/observable.js').Observable<import('../wall/use-fleet-state.js').Reviewed> }} props */
+/** @param {{ reviewed: Observable<Reviewed> }} props */
 function SensorsOnline({ reviewed }) {
   const { review, info } = useObservable(reviewed);
   const known = info !== null;

@@ -5,6 +5,10 @@ import { BinTable } from './bin-table.js';
 import { Choice } from './choice.js';
 import { SampleTable } from './sample-table.js';
 
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Window } from '../chart/window.js' */
+
 const SOURCES = [
   { value: 'points', label: 'Points of the chart' },
   { value: 'samples', label: 'Samples' },
@@ -19,10 +23,10 @@ const ORDERS = [
  *
  * @param {object} props
  * @param {{ device_id: string, sensor_id: string }} props.sensor
- * @param {import('../chart/window.js').Window} props.window
- * @param {import('../chart/shape.js').Shape} props.shape
+ * @param {Window} props.window
+ * @param {Shape} props.shape
  * @param {string | null} props.unit
- * @param {import('../chart/thresholds.js').Thresholds} props.thresholds
+ * @param {Thresholds} props.thresholds
  */
 export function RangeData({ sensor, window, shape, unit, thresholds }) {
   const { router } = useParts();
@@ -57,7 +61,7 @@ export function RangeData({ sensor, window, shape, unit, thresholds }) {
   `;
 }
 
-/** @param {{ sensor: { device_id: string, sensor_id: string }, window: import('../chart/window.js').Window }} props */
+/** @param {{ sensor: { device_id: string, sensor_id: string }, window: Window }} props */
 function Downloads({ sensor, window: { live, from, to } }) {
   const { client } = useParts();
   const range = { from: new Date(from).toISOString(), to: live ? null : new Date(to).toISOString() };

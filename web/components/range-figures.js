@@ -3,6 +3,9 @@ import { decimalsFor, formatCount, formatDateTime, formatNumber, formatStep, for
 import { useObservable, useParts } from '../state/hooks.js';
 import { Figure } from './figure.js';
 
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { Statistics } from '../chart/statistics.js' */
+
 /** So many of the newest values show how precise the sensor is. */
 const TYPICAL = 100;
 
@@ -10,8 +13,8 @@ const TYPICAL = 100;
  * Statistics of all samples of the range shown.
  *
  * @param {object} props
- * @param {import('../chart/statistics.js').Statistics} props.statistics
- * @param {import('../chart/shape.js').Shape} props.shape
+ * @param {Statistics} props.statistics
+ * @param {Shape} props.shape
  * @param {string | null} props.unit
  */
 export function RangeFigures({ statistics, shape, unit }) {

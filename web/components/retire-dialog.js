@@ -7,16 +7,19 @@ import { useParts } from '../state/hooks.js';
 import { Dialog } from './dialog.js';
 import { RetireConfirmation, RetireExplanation } from './retire-steps.js';
 
+/** @import { Problem } from '../api/problem.js' */
+/** @import { DeviceInfo } from '../api/types.js' */
+
 /**
  * Retires a device, asked twice: first what will happen, then for its name.
  *
- * @param {{ device: import('../api/types.js').DeviceInfo, onClose: () => void }} props
+ * @param {{ device: DeviceInfo, onClose: () => void }} props
  */
 export function RetireDialog({ device, onClose }) {
   const { client, live, router } = useParts();
   const [isSure, setSure] = useState(false);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
   const name = asTyped(device.name ?? '') || device.device_id;
 
   async function retire() {
@@ -45,7 +48,7 @@ export function RetireDialog({ device, onClose }) {
   `;
 }
 
-/** @param {{ problem: import('../api/problem.js').Problem }} props */
+/** @param {{ problem: Problem }} props */
 function Failure({ problem }) {
   const { title, advice } = wordsOf(problem);
   return html`

@@ -4,11 +4,13 @@ import { formatCounted } from '../format.js';
 import { asTyped } from '../state/as-typed.js';
 import { Cancel } from './dialog.js';
 
+/** @import { DeviceInfo } from '../api/types.js' */
+
 /**
  * What retiring a device means.
  *
  * @param {object} props
- * @param {import('../api/types.js').DeviceInfo} props.device
+ * @param {DeviceInfo} props.device
  * @param {() => void} props.onContinue
  */
 export function RetireExplanation({ device: { online, sensors }, onContinue }) {

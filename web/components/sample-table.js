@@ -14,15 +14,18 @@ import { Beyond } from './beyond.js';
 import { ProblemNotice } from './notice.js';
 import { Pager } from './pager.js';
 
+/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Window } from '../chart/window.js' */
+
 /**
  * The samples themselves, page by page.
  *
  * @param {object} props
  * @param {{ device_id: string, sensor_id: string }} props.sensor
- * @param {import('../chart/window.js').Window} props.window
+ * @param {Window} props.window
  * @param {'asc' | 'desc'} props.order
  * @param {string | null} props.unit
- * @param {import('../chart/thresholds.js').Thresholds} props.thresholds
+ * @param {Thresholds} props.thresholds
  */
 export function SampleTable({ sensor, window, order, unit, thresholds }) {
   const { preferences } = useParts();

@@ -12,6 +12,8 @@ import { ProblemNotice, SlowLine } from './notice.js';
 import { Pager } from './pager.js';
 import { SensorTable } from './sensor-table.js';
 
+/** @import { Live } from '../state/live.js' */
+
 /** All sensors page by page, live. */
 export function SensorList() {
   const { live, router } = useParts();
@@ -54,7 +56,7 @@ export function SensorList() {
 /**
  * An empty fleet waits for its first sensor, and shows it as it comes.
  *
- * @param {import('../state/live.js').Live} live
+ * @param {Live} live
  * @param {boolean} waiting
  * @param {() => void} reload
  */

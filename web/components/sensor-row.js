@@ -9,7 +9,7 @@ import { Sparkline } from './sparkline.js';
 import { TypeDot } from './type-name.js';
 import { Value } from './value.js';
 
-/** @typedef {import('../api/types.js').LatestItem} LatestItem */
+/** @import { LatestItem } from '../api/types.js' */
 
 /** A sparkline is this wide at least: all rows begin with the same scale of time. */
 const LEAST_SPAN_MS = 60_000;

@@ -5,7 +5,7 @@ import { sorted, sortingOf } from '../state/sorting.js';
 import { SensorRow } from './sensor-row.js';
 import { SortHeader } from './sort-header.js';
 
-/** @typedef {import('../api/types.js').LatestItem} LatestItem */
+/** @import { LatestItem } from '../api/types.js' */
 
 /** What each column is sorted by. @type {Record<string, (item: LatestItem) => string | number | null>} */
 const SORT_VALUES = {

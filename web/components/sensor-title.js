@@ -6,12 +6,14 @@ import { TypeDot } from './type-name.js';
 import { Usual } from './usual.js';
 import { Value } from './value.js';
 
+/** @import { LatestItem } from '../api/types.js' */
+
 /**
  * Which sensor, and what it says now.
  *
  * @param {object} props
  * @param {string} props.name
- * @param {import('../api/types.js').LatestItem | null} props.item null: not known yet
+ * @param {LatestItem | null} props.item null: not known yet
  * @param {{ ts: number, value: number }[]} props.recent
  * @param {boolean} props.isOld the connection is lost
  */

@@ -17,7 +17,11 @@ import { REACH, signalPlugin } from './linked-plugins.js';
 import { TypeDot } from './type-name.js';
 import { Value } from './value.js';
 
-/** @typedef {import('../api/types.js').LatestItem} LatestItem */
+/** @import { LatestItem } from '../api/types.js' */
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { useWindow } from '../chart/use-window.js' */
+/** @import { Window } from '../chart/window.js' */
+/** @import { Observable } from '../state/observable.js' */
 
 /**
  * The signal of one sensor among others of its device; read and drawn while it is in sight.
@@ -25,9 +29,9 @@ import { Value } from './value.js';
  * @param {object} props
  * @param {LatestItem} props.item
  * @param {number | null} props.intervalMs between two samples, as the device told it
- * @param {ReturnType<typeof import('../chart/use-window.js').useWindow>} props.time
+ * @param {ReturnType<typeof useWindow>} props.time
  * @param {string} props.cursorKey
- * @param {import('../state/observable.js').Observable<number | null>} props.cursor epoch ms
+ * @param {Observable<number | null>} props.cursor epoch ms
  * @param {string} props.describedBy
  */
 export function SignalRow(props) {
@@ -94,9 +98,9 @@ const Name = ({ item, children }) => html`
  *
  * @param {object} props
  * @param {LatestItem} props.item
- * @param {import('../chart/shape.js').Shape} props.shape
- * @param {import('../chart/window.js').Window} props.window
- * @param {import('../state/observable.js').Observable<number | null>} props.cursor
+ * @param {Shape} props.shape
+ * @param {Window} props.window
+ * @param {Observable<number | null>} props.cursor
  */
 function Reading({ item, shape, window, cursor }) {
   const { live } = useParts();

@@ -2,13 +2,15 @@ import { html } from 'htm/preact';
 import { useParts } from '../state/hooks.js';
 import { sortText } from '../state/sorting.js';
 
+/** @import { Sorting } from '../state/sorting.js' */
+
 /**
  * A column's head that sorts the page shown: once up, once more down. The address keeps it.
  *
  * @param {object} props
  * @param {string} props.label
  * @param {string} props.by as in the address
- * @param {import('../state/sorting.js').Sorting} props.sorting
+ * @param {Sorting} props.sorting
  * @param {string} [props.class]
  */
 export function SortHeader({ label, by, sorting, class: name }) {

@@ -1,6 +1,8 @@
 import { html } from 'htm/preact';
 import { runsOf } from './runs.js';
 
+/** @import { Point } from './runs.js' */
+
 const WIDTH = 100;
 const HEIGHT = 24;
 const MARGIN = 2;
@@ -50,17 +52,17 @@ function scaleOf(points, floor, span) {
   };
 }
 
-/** @param {import('./runs.js').Point[][]} runs @param {Scale} scale @returns {string} empty for fewer than three points: two make a slope that means nothing */
+/** @param {Point[][]} runs @param {Scale} scale @returns {string} empty for fewer than three points: two make a slope that means nothing */
 function pathOf(runs, scale) {
   if (runs.flat().length < 3) return '';
   return runs.map((run) => `${lineOf(run, scale)}${run.length === 1 ? 'h0.5' : ''}`).join('');
 }
 
-/** @param {import('./runs.js').Point[]} run @param {Scale} scale */
+/** @param {Point[]} run @param {Scale} scale */
 const lineOf = (run, scale) =>
   `M${run.map(({ x, y }) => `${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}`).join('L')}`;
 
-/** @param {import('./runs.js').Point[][]} runs @param {Scale} scale */
+/** @param {Point[][]} runs @param {Scale} scale */
 const areaOf = (runs, scale) =>
   runs
     .map((run) => {

@@ -3,7 +3,8 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { countBeyond, parseThresholds } from '../chart/thresholds.js';
 import { formatCount, formatCounted, formatUnit } from '../format.js';
 
-/** @typedef {import('../chart/thresholds.js').Thresholds} Thresholds */
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { Thresholds } from '../chart/thresholds.js' */
 
 /**
  * Lines to draw into the chart, and how often the signal is beyond them.
@@ -11,7 +12,7 @@ import { formatCount, formatCounted, formatUnit } from '../format.js';
  * @param {object} props
  * @param {Thresholds} props.thresholds
  * @param {(next: Thresholds) => void} props.onChange
- * @param {import('../chart/shape.js').Shape} props.shape
+ * @param {Shape} props.shape
  * @param {string | null} props.unit
  */
 export function ThresholdForm({ thresholds, onChange, shape, unit }) {
@@ -73,7 +74,7 @@ export function ThresholdForm({ thresholds, onChange, shape, unit }) {
 /** @param {Thresholds} thresholds */
 const textsOf = ({ low, high }) => ({ low: low?.toString() ?? '', high: high?.toString() ?? '' });
 
-/** @param {import('../chart/shape.js').Shape} shape @param {Thresholds} thresholds */
+/** @param {Shape} shape @param {Thresholds} thresholds */
 function beyondOf(shape, thresholds) {
   const { low, high } = countBeyond(shape, thresholds);
   const all = `of ${formatCounted(shape.ts.length, shape.stepMs === null ? 'sample' : 'point')}`;

@@ -3,10 +3,12 @@ import { decimalsFor, formatNumber, formatUnit } from '../format.js';
 import { useJudgement } from '../state/use-judgement.js';
 import { describeLook } from '../wall/looks.js';
 
+/** @import { LatestItem } from '../api/types.js' */
+
 /**
  * What is usual for a sensor, and how far its newest value is from that: the colour of its cell on the wall, in words.
  *
- * @param {{ item: import('../api/types.js').LatestItem, recent: { ts: number, value: number }[] }} props
+ * @param {{ item: LatestItem, recent: { ts: number, value: number }[] }} props
  */
 export function Usual({ item, recent }) {
   const judgement = useJudgement(item, recent);

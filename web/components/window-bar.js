@@ -6,12 +6,14 @@ import { formatDateTime, formatDuration, formatZone } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Choice } from './choice.js';
 
+/** @import { useWindow } from '../chart/use-window.js' */
+
 const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
 
 /**
  * Which stretch of time is shown, and the ways to another one.
  *
- * @param {Pick<ReturnType<typeof import('../chart/use-window.js').useWindow>, 'window' | 'bounds' | 'change' | 'goLive' | 'reset'>} props
+ * @param {Pick<ReturnType<typeof useWindow>, 'window' | 'bounds' | 'change' | 'goLive' | 'reset'>} props
  */
 export function WindowBar({ window, bounds, change, goLive, reset }) {
   const { preferences } = useParts();

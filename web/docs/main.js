@@ -8,11 +8,13 @@ import { createPreferences } from '../state/preferences.js';
 import { createSession } from '../state/session.js';
 import { Page } from './page.js';
 
+/** @import { Parts } from '../state/hooks.js' */
+
 const clock = createClock();
 const ask = datedFetch((...request) => fetch(...request), clock);
 const session = createSession({ fetch: ask, clock });
 /** As much as the header wants: nothing here is live. */
-const parts = /** @type {import('../state/hooks.js').Parts} */ ({
+const parts = /** @type {Parts} */ ({
   client: createClient({ fetch: ask }),
   session,
   preferences: createPreferences({ storage: localStorage, root: document.documentElement }),

@@ -3,6 +3,8 @@ import { useRef, useState } from 'preact/hooks';
 import { formatClock, formatCount, formatCounted, formatDateClock, formatDay } from '../format.js';
 import { byCount, codeOf } from './codes.js';
 
+/** @import { Bin, Span } from './counts.js' */
+
 /** The drawing's own units; it is stretched to whatever room there is. */
 const HEIGHT = 100;
 /** Share of its room that a bar takes. */
@@ -10,14 +12,12 @@ const FILLED = 0.8;
 /** A bar with anything in it is seen, however high the others are. */
 const LEAST = 1.5;
 
-/** @typedef {import('./counts.js').Bin} Bin */
-
 /**
  * Refused measurements over time, by code. One bar can be chosen: by pointer, or by arrow keys and Enter.
  *
  * @param {object} props
  * @param {Bin[]} props.bins oldest first
- * @param {import('./counts.js').Span | null} props.chosen
+ * @param {Span | null} props.chosen
  * @param {'local' | 'utc'} props.zone
  * @param {number} props.reached epoch ms: what is older is not counted yet
  * @param {(bin: Bin) => void} props.onChoose
@@ -105,7 +105,7 @@ const wordsOf = ({ from, to, letters, codes }, zone) => html`
   }
 `;
 
-/** @param {import('./counts.js').Span} span @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:00–15:00` */
+/** @param {Span} span @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:00–15:00` */
 export const binName = ({ from, to }, zone) => `${formatDateClock(from, zone)}–${formatClock(to, zone)}`;
 
 /** @param {Bin[]} bins @param {'local' | 'utc'} zone @returns {string[]} five times from edge to edge */

@@ -3,13 +3,15 @@ import { formatCount, formatZone } from '../format.js';
 import { binName } from './bars.js';
 import { byCount } from './codes.js';
 
+/** @import { Bin } from './counts.js' */
+
 /**
  * The bars in figures, each leading to its letters.
  *
  * @param {object} props
- * @param {import('./counts.js').Bin[]} props.bins oldest first
+ * @param {Bin[]} props.bins oldest first
  * @param {'local' | 'utc'} props.zone
- * @param {(bin: import('./counts.js').Bin) => string} props.hrefOf
+ * @param {(bin: Bin) => string} props.hrefOf
  */
 export function BinsTable({ bins, zone, hrefOf }) {
   const filled = bins.filter(({ letters }) => letters > 0).reverse();

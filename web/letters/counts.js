@@ -1,7 +1,8 @@
 import { parseTime } from '../state/parse-time.js';
 
+/** @import { RefusedHour } from '../api/types.js' */
+
 /**
- * @typedef {import('../api/types.js').RefusedHour} RefusedHour
  * @typedef {{ from: number, to: number }} Span epoch ms, half-open
  * @typedef {{ from: number, to: number, letters: number, codes: Record<string, number>, total: number }} Bin
  *   `total`: refused measurements of all codes

@@ -1,5 +1,7 @@
+/** @import { Refusal } from '../api/types.js' */
+
 /**
- * @param {import('../api/types.js').Refusal[]} refused
+ * @param {Refusal[]} refused
  * @returns {Map<string, number[]>} by code, in the order in which the codes come
  */
 export function indexesByCode(refused) {
@@ -10,7 +12,7 @@ export function indexesByCode(refused) {
 }
 
 /**
- * @param {import('../api/types.js').Refusal[]} refused
+ * @param {Refusal[]} refused
  * @param {string} code
  * @param {number} limit
  * @returns {string[]} which field breaks which rule, `[2].value: must be a number`; each text once, the first of them

@@ -10,6 +10,8 @@ import { useQuery } from '../state/use-query.js';
 import { binName } from './bars.js';
 import { LetterTable } from './letter-table.js';
 
+/** @import { Span } from './counts.js' */
+
 /** Letters bring their payloads, up to 64 KiB each. */
 const PAGE_ROWS = 25;
 
@@ -17,8 +19,8 @@ const PAGE_ROWS = 25;
  * The letters of the range or of one bar, page by page; one code of them within the page.
  *
  * @param {object} props
- * @param {import('./counts.js').Span} props.span
- * @param {import('./counts.js').Span | null} props.bin the bar that was chosen
+ * @param {Span} props.span
+ * @param {Span | null} props.bin the bar that was chosen
  * @param {number} props.count letters of the span that are known of; when it changes, the first page is asked for anew
  */
 export function LetterList({ span, bin, count }) {

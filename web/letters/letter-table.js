@@ -5,7 +5,7 @@ import { Code } from './code-table.js';
 import { byCount } from './codes.js';
 import { escapeLine } from './escape.js';
 
-/** @typedef {import('../api/types.js').DeadLetter} DeadLetter */
+/** @import { DeadLetter } from '../api/types.js' */
 
 /**
  * @param {object} props

@@ -13,7 +13,7 @@ import { PayloadView } from './payload-view.js';
 import { RefusedTable } from './refused-table.js';
 import { Replay } from './replay.js';
 
-/** @typedef {import('../api/types.js').DeadLetter} DeadLetter */
+/** @import { DeadLetter } from '../api/types.js' */
 
 /**
  * One dead letter, opened: where it came from, what was refused and why, what it held.

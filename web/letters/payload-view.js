@@ -4,13 +4,14 @@ import { Choice } from '../components/choice.js';
 import { formatBytes, formatCount } from '../format.js';
 import { dumpOf } from './dump.js';
 
+/** @import { Refusal } from '../api/types.js' */
+/** @import { Payload } from './payload.js' */
+
 /** Elements that are shown at once; more on demand. */
 const AT_ONCE = 100;
 
 /** A dump of so many bytes a line fits a phone. */
 const DUMP_WIDTHS = { narrow: 8, wide: 16 };
-
-/** @typedef {import('./payload.js').Payload} Payload */
 
 /**
  * What the message held, in the most readable way there is. Payloads are what strangers sent: all of it is text.
@@ -18,7 +19,7 @@ const DUMP_WIDTHS = { narrow: 8, wide: 16 };
  * @param {object} props
  * @param {Payload} props.payload
  * @param {number} props.size bytes of the whole
- * @param {import('../api/types.js').Refusal[]} props.refused
+ * @param {Refusal[]} props.refused
  */
 export function PayloadView({ payload, size, refused }) {
   const { bytes, text, elements, format, obstacle } = payload;
@@ -45,7 +46,7 @@ export function PayloadView({ payload, size, refused }) {
   `;
 }
 
-/** @param {{ elements: string[], refused: import('../api/types.js').Refusal[] }} props */
+/** @param {{ elements: string[], refused: Refusal[] }} props */
 function Elements({ elements, refused }) {
   const [shown, setShown] = useState(AT_ONCE);
   const [onlyRefused, setOnlyRefused] = useState(false);

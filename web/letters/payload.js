@@ -2,6 +2,8 @@ import { readCbor } from './cbor.js';
 import { escapeUnseen } from './escape.js';
 import { elementsOf } from './json-text.js';
 
+/** @import { DeadLetter } from '../api/types.js' */
+
 /**
  * What can be made of a letter's payload. All of it is text of strangers, already escaped.
  *
@@ -14,7 +16,7 @@ import { elementsOf } from './json-text.js';
  */
 
 /**
- * @param {import('../api/types.js').DeadLetter} letter one whose payload was kept
+ * @param {DeadLetter} letter one whose payload was kept
  * @returns {Payload}
  */
 export function readPayload({ payload_base64, content_type }) {

@@ -4,13 +4,15 @@ import { codeOf } from './codes.js';
 import { escapeLine } from './escape.js';
 import { indexesByCode, indexText, reasonsOf } from './indexes.js';
 
+/** @import { Refusal } from '../api/types.js' */
+
 /** Reasons of one code that are shown; the payload below marks every refused measurement. */
 const MOST_REASONS = 3;
 
 /**
  * Which measurements of a message were refused, and why.
  *
- * @param {{ refused: import('../api/types.js').Refusal[], caption: string }} props
+ * @param {{ refused: Refusal[], caption: string }} props
  */
 export const RefusedTable = ({ refused, caption }) => html`
   <table class="plain stacks refused">

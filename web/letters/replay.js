@@ -8,7 +8,8 @@ import { useParts } from '../state/hooks.js';
 import { useMay } from '../state/use-may.js';
 import { RefusedTable } from './refused-table.js';
 
-/** @typedef {import('../api/types.js').DeadLetter} DeadLetter */
+/** @import { Problem } from '../api/problem.js' */
+/** @import { DeadLetter, Told } from '../api/types.js' */
 
 /**
  * Stores what was refused, after whatever refused it was mended.
@@ -19,8 +20,8 @@ export function Replay({ letter, keptBytes }) {
   const { client } = useParts();
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState(/** @type {import('../api/types.js').Told | null} */ (null));
-  const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
+  const [told, setTold] = useState(/** @type {Told | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
   const may = useMay('admin');
   const obstacle =
     obstacleOf(letter, keptBytes) ||
@@ -62,7 +63,7 @@ export function Replay({ letter, keptBytes }) {
   `;
 }
 
-/** @param {{ told: import('../api/types.js').Told }} props */
+/** @param {{ told: Told }} props */
 const Outcome = ({ told: { accepted, refused } }) => html`
   <p class="outcome" data-tone=${refused.length === 0 ? 'good' : 'warn'}>
     ${refused.length === 0 ? `✓ Stored: ${formatCounted(accepted, 'measurement')}.` : `${accepted > 0 ? `Stored: ${formatCounted(accepted, 'measurement')}. ` : 'Nothing is stored. '}Refused again: ${formatCount(refused.length)}.`}
@@ -70,7 +71,7 @@ const Outcome = ({ told: { accepted, refused } }) => html`
   ${refused.length > 0 && html`<${RefusedTable} refused=${refused} caption="Refused again" />`}
 `;
 
-/** @param {{ problem: import('../api/problem.js').Problem }} props */
+/** @param {{ problem: Problem }} props */
 function Failure({ problem }) {
   const { title, advice } = wordsOf(problem);
   return html`<p class="outcome" data-tone="warn">${title}. ${advice}</p>`;

@@ -4,6 +4,10 @@ import { aheadOf, MOVED_MS } from '../state/clock.js';
 import { useParts } from '../state/hooks.js';
 import { spanOf, takeIn } from './counts.js';
 
+/** @import { Problem } from '../api/problem.js' */
+/** @import { RefusedHour } from '../api/types.js' */
+/** @import { RANGES, Span } from './counts.js' */
+
 /** What was counted is kept; so long after, what has come since is counted. */
 const REFRESH_MS = 10_000;
 const RETRY_MS = 5000;
@@ -11,17 +15,17 @@ const HOUR_MS = 3_600_000;
 
 /**
  * @typedef {object} LetterCounts
- * @property {import('../api/types.js').RefusedHour[]} hours
- * @property {import('./counts.js').Span} span what is asked for
+ * @property {RefusedHour[]} hours
+ * @property {Span} span what is asked for
  * @property {number} reached epoch ms back to which all is counted
- * @property {import('../api/problem.js').Problem | null} problem why it does not go on
+ * @property {Problem | null} problem why it does not go on
  */
 
 /**
  * Counts back from now, in as many steps as the API needs: where there is too much for one answer, that begins later than
  * asked for, and the next one ends there.
  *
- * @param {typeof import('./counts.js').RANGES[number]} range
+ * @param {typeof RANGES[number]} range
  */
 export function useLetterCounts(range) {
   const { client, clock } = useParts();
@@ -90,7 +94,7 @@ export function useLetterCounts(range) {
   return { ...counts, reload: useCallback(() => setRound((count) => count + 1), []) };
 }
 
-/** @param {typeof import('./counts.js').RANGES[number]} range @param {number} now epoch ms @returns {LetterCounts} */
+/** @param {typeof RANGES[number]} range @param {number} now epoch ms @returns {LetterCounts} */
 const nothingYet = (range, now) => ({
   hours: [],
   span: spanOf(range, now),

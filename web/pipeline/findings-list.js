@@ -1,10 +1,12 @@
 import { html } from 'htm/preact';
 import { formatCounted } from '../format.js';
 
+/** @import { Finding } from './findings.js' */
+
 /**
  * What is wrong, and what to do.
  *
- * @param {{ findings: import('./findings.js').Finding[] }} props
+ * @param {{ findings: Finding[] }} props
  */
 export const Findings = ({ findings }) => html`
   <ul class="findings" aria-label="What needs a look">

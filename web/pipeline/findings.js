@@ -2,6 +2,9 @@ import { wordsOf } from '../api/problem-words.js';
 import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../format.js';
 import { BEHIND_MS, packingOf } from './packing.js';
 
+/** @import { Problem } from '../api/problem.js' */
+/** @import { Pipeline, Stats } from '../api/types.js' */
+
 /**
  * What is wrong on the data's way, and what one can do about it.
  *
@@ -17,9 +20,9 @@ import { BEHIND_MS, packingOf } from './packing.js';
 
 /**
  * @param {object} what
- * @param {import('../api/types.js').Pipeline | null} what.pipeline what was known last
- * @param {import('../api/problem.js').Problem | null} what.problem why nothing newer is known
- * @param {import('../api/types.js').Stats | null} what.stats
+ * @param {Pipeline | null} what.pipeline what was known last
+ * @param {Problem | null} what.problem why nothing newer is known
+ * @param {Stats | null} what.stats
  * @param {number} what.now epoch ms
  * @returns {Finding[]} in the order of the way
  */
@@ -32,7 +35,7 @@ export function findingsOf({ pipeline, problem, stats, now }) {
   ];
 }
 
-/** @param {import('../api/problem.js').Problem} problem @returns {Finding} */
+/** @param {Problem} problem @returns {Finding} */
 function unanswered(problem) {
   const { title, advice } = wordsOf(problem);
   const isDatabase = problem.code === 'unavailable';
@@ -45,7 +48,7 @@ function unanswered(problem) {
   };
 }
 
-/** @param {import('../api/types.js').Pipeline} pipeline @returns {Finding[]} */
+/** @param {Pipeline} pipeline @returns {Finding[]} */
 function ofBroker({ broker }) {
   if (!broker || broker.ok) return [];
   return [
@@ -60,7 +63,7 @@ function ofBroker({ broker }) {
   ];
 }
 
-/** @param {import('../api/types.js').Pipeline} pipeline @param {number} now @returns {Finding[]} */
+/** @param {Pipeline} pipeline @param {number} now @returns {Finding[]} */
 function ofProcesses({ processes }, now) {
   /** @type {Finding[]} */
   const findings = [];
@@ -85,7 +88,7 @@ function ofProcesses({ processes }, now) {
   return findings;
 }
 
-/** @param {import('../api/types.js').Stats} stats @returns {Finding[]} */
+/** @param {Stats} stats @returns {Finding[]} */
 function ofPressure({ waiting, window }) {
   if (waiting === 0) return [];
   return [
@@ -100,7 +103,7 @@ function ofPressure({ waiting, window }) {
   ];
 }
 
-/** @param {import('../api/types.js').Stats} stats @returns {Finding[]} */
+/** @param {Stats} stats @returns {Finding[]} */
 function ofRefusals({ refused_per_s }) {
   if (refused_per_s === 0) return [];
   return [
@@ -115,7 +118,7 @@ function ofRefusals({ refused_per_s }) {
   ];
 }
 
-/** @param {import('../api/types.js').Pipeline} pipeline @returns {Finding[]} */
+/** @param {Pipeline} pipeline @returns {Finding[]} */
 function ofNodes({ database: { nodes } }) {
   const down = nodes.filter(({ up }) => !up);
   if (down.length === 0) return [];
@@ -133,7 +136,7 @@ function ofNodes({ database: { nodes } }) {
   ];
 }
 
-/** @param {import('../api/types.js').Pipeline} pipeline @param {number} now @returns {Finding[]} */
+/** @param {Pipeline} pipeline @param {number} now @returns {Finding[]} */
 function ofPacking({ packed_until }, now) {
   const { behindMs } = packingOf(packed_until, now);
   if (behindMs < BEHIND_MS) return [];

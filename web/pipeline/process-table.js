@@ -3,12 +3,14 @@ import { Age } from '../components/age.js';
 import { formatCount, formatDateClock, formatMs, formatRate, NOTHING } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 
+/** @import { Check, ProcessInfo } from '../api/types.js' */
+
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
 /**
  * Each process as it told of itself last, which it does every 10 s.
  *
- * @param {{ processes: import('../api/types.js').ProcessInfo[] }} props
+ * @param {{ processes: ProcessInfo[] }} props
  */
 export function ProcessTable({ processes }) {
   const { preferences } = useParts();
@@ -54,7 +56,7 @@ export function ProcessTable({ processes }) {
   `;
 }
 
-/** @param {import('../api/types.js').Check | null} broker */
+/** @param {Check | null} broker */
 function brokerWords(broker) {
   if (!broker) return html`<span title="It has no session there">${NOTHING}</span>`;
   return broker.ok

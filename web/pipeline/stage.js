@@ -1,9 +1,8 @@
 import { html } from 'htm/preact';
 
+/** @import { Finding, StageName } from './findings.js' */
+
 /**
- * @typedef {import('./findings.js').Finding} Finding
- * @typedef {import('./findings.js').StageName} StageName
- *
  * @typedef {object} Figure
  * @property {string} label
  * @property {string} value

@@ -1,12 +1,13 @@
 import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../format.js';
 
+/** @import { StreamStatus } from '../api/stream.js' */
+/** @import { FleetInfo, Pipeline, Stats } from '../api/types.js' */
+/** @import { Stage } from './stage.js' */
+
 /**
  * What each stage of the data's way says of itself.
  *
- * @typedef {import('../api/types.js').Pipeline} Pipeline
- * @typedef {import('../api/types.js').Stats} Stats
- * @typedef {import('../api/types.js').FleetInfo} FleetInfo
- * @typedef {Omit<Parameters<typeof import('./stage.js').Stage>[0], 'flow' | 'finding'>} StageSays
+ * @typedef {Omit<Parameters<typeof Stage>[0], 'flow' | 'finding'>} StageSays
  */
 
 /**
@@ -14,7 +15,7 @@ import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../fo
  * @param {Pipeline | null} known.pipeline
  * @param {Stats | null} known.stats
  * @param {FleetInfo | null} known.fleet
- * @param {import('../api/stream.js').StreamStatus} known.status of this page's connection
+ * @param {StreamStatus} known.status of this page's connection
  * @returns {StageSays[]} in the order of the way
  */
 export function stagesOf({ pipeline, stats, fleet, status }) {
@@ -126,7 +127,7 @@ function database(pipeline, stats) {
   };
 }
 
-/** @param {Pipeline['processes']} running @param {Stats | null} stats @param {import('../api/stream.js').StreamStatus} status @returns {StageSays} */
+/** @param {Pipeline['processes']} running @param {Stats | null} stats @param {StreamStatus} status @returns {StageSays} */
 function readers(running, stats, status) {
   const servers = running.filter(({ role }) => role !== 'ingest').length;
   return {

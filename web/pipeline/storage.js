@@ -3,10 +3,12 @@ import { formatClock, formatDateClock, formatDuration, formatZone } from '../for
 import { useObservable, useParts } from '../state/hooks.js';
 import { BEHIND_MS, packingOf } from './packing.js';
 
+/** @import { Pipeline } from '../api/types.js' */
+
 /**
  * The nodes of the database, as the process that answers sees them, and how far history is packed.
  *
- * @param {{ pipeline: import('../api/types.js').Pipeline, now: number, isOld: boolean }} props
+ * @param {{ pipeline: Pipeline, now: number, isOld: boolean }} props
  *   `isOld`: nothing newer is known, so that a node may be down by now
  */
 export const Storage = ({ pipeline, now, isOld }) => html`

@@ -8,10 +8,12 @@ import { SPAN_MS } from '../state/recent-stats.js';
 import { stripOptions } from './strip-options.js';
 import { StripTable } from './strip-table.js';
 
+/** @import { Moment } from '../state/recent-stats.js' */
+
 /**
  * @typedef {object} Line
  * @property {string} name
- * @property {(moment: import('../state/recent-stats.js').Moment) => number | null} read
+ * @property {(moment: Moment) => number | null} read
  */
 
 /**
@@ -21,7 +23,7 @@ import { StripTable } from './strip-table.js';
  * @param {string} props.title
  * @param {string} props.unit
  * @param {Line[]} props.lines one or two
- * @param {import('../state/recent-stats.js').Moment[]} props.moments
+ * @param {Moment[]} props.moments
  * @param {(value: number | null) => string} props.format
  */
 export function StripChart({ title, unit, lines, moments, format }) {
@@ -64,7 +66,7 @@ export function StripChart({ title, unit, lines, moments, format }) {
   `;
 }
 
-/** @param {uPlot} chart @param {Line[]} lines @param {import('../state/recent-stats.js').Moment[]} moments */
+/** @param {uPlot} chart @param {Line[]} lines @param {Moment[]} moments */
 function show(chart, lines, moments) {
   const to = moments.at(-1)?.at ?? Date.now();
   chart.batch(() => {

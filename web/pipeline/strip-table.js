@@ -2,12 +2,15 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { formatTime, formatZone } from '../format.js';
 
+/** @import { Moment } from '../state/recent-stats.js' */
+/** @import { StripChart } from './strip-chart.js' */
+
 const EVERY_MS = 15_000;
 
 /**
  * What a chart shows, in figures, a row for every quarter of a minute. It is written only while somebody reads it.
  *
- * @param {Omit<Parameters<typeof import('./strip-chart.js').StripChart>[0], never> & { zone: 'local' | 'utc' }} props
+ * @param {Omit<Parameters<typeof StripChart>[0], never> & { zone: 'local' | 'utc' }} props
  */
 export function StripTable({ title, unit, lines, moments, format, zone }) {
   const [isOpen, setOpen] = useState(false);
@@ -40,7 +43,7 @@ export function StripTable({ title, unit, lines, moments, format, zone }) {
   `;
 }
 
-/** @param {import('../state/recent-stats.js').Moment[]} moments @returns {import('../state/recent-stats.js').Moment[]} newest first, at whole quarters of a minute */
+/** @param {Moment[]} moments @returns {Moment[]} newest first, at whole quarters of a minute */
 function sparse(moments) {
   const quarter = (/** @type {number} */ at) => Math.floor(at / EVERY_MS);
   return moments.filter(({ at }, index) => quarter(at) !== quarter(moments[index - 1]?.at ?? 0)).reverse();

@@ -2,13 +2,15 @@ import { useEffect, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 import { useParts } from '../state/hooks.js';
 
+/** @import { Problem } from '../api/problem.js' */
+
 const EVERY_MS = 3000;
 /** Devices are counted every 10 s at most. */
 const FLEET_EVERY_MS = 10_000;
 
 /**
  * @template T
- * @typedef {{ data: T | null, at: number, problem: import('../api/problem.js').Problem | null }} Polled `at`: epoch ms when this was so
+ * @typedef {{ data: T | null, at: number, problem: Problem | null }} Polled `at`: epoch ms when this was so
  */
 
 /**

@@ -3,7 +3,7 @@ import { flowSeconds } from './flow.js';
 import { Stage } from './stage.js';
 import { stagesOf } from './stages.js';
 
-/** @typedef {import('./findings.js').Finding} Finding */
+/** @import { Finding, StageName } from './findings.js' */
 
 /**
  * The data's way from device to reader as it runs. What flows moves with the rate; what is wrong is marked where it is, by sign and word.
@@ -19,7 +19,7 @@ export function Way({ findings, ...known }) {
   `;
 }
 
-/** @param {Finding[]} findings @param {import('./findings.js').StageName} name @returns {Finding | undefined} */
+/** @param {Finding[]} findings @param {StageName} name @returns {Finding | undefined} */
 function worst(findings, name) {
   const here = findings.filter(({ stage }) => stage === name);
   return here.find(({ tone }) => tone === 'bad') ?? here[0];

@@ -2,7 +2,6 @@
  * What became of a device, worked out from its events as the API gives them: the newest session first, of a session the last event
  * first.
  *
- * @typedef {import('../api/types.js').DeviceEvent} DeviceEvent
  *
  * @typedef {object} Span online without a break
  * @property {number} from epoch ms
@@ -13,6 +12,8 @@
  * @property {number} ts epoch ms
  * @property {number | null} onlineFrom of `offline`: since when it had been online; null: not known
  */
+
+/** @import { DeviceEvent, Page } from '../api/types.js' */
 
 /** @param {DeviceEvent[]} newest first @returns {Listed[]} the same, in the same order */
 export function listed(newest) {
@@ -96,9 +97,9 @@ const MOST_PAGES = 10;
 /**
  * What is new: page after page, down to an event that is known already.
  *
- * @param {(cursor: string | null) => Promise<import('../api/types.js').Page<DeviceEvent>>} read a page, newest first
+ * @param {(cursor: string | null) => Promise<Page<DeviceEvent>>} read a page, newest first
  * @param {DeviceEvent[]} known newest first; none: one page is enough
- * @returns {Promise<import('../api/types.js').Page<DeviceEvent> & { meets: boolean }>} `meets`: between these and those known nothing is missing
+ * @returns {Promise<Page<DeviceEvent> & { meets: boolean }>} `meets`: between these and those known nothing is missing
  */
 export async function readNews(read, known) {
   const seen = new Set(known.map(keyOf));

@@ -18,7 +18,7 @@
  * @property {number} at the same, epoch ms; 0 before the first sample
  * @property {number} value NaN before the first sample
  * @property {number} gapMs between values, as seen; 0 while that is not known
- * @property {import('../wall/deviation.js').Range} range
+ * @property {Range} range
  * @property {number} score how far off the value is, in spreads; see deviation.js
  * @property {number} look which of the looks of looks.js its cell has
  * @property {boolean} dirty it is among those to be drawn
@@ -35,5 +35,7 @@
  * @property {number} learning
  * @property {number} offlineSensors
  */
+
+/** @import { Range } from '../wall/deviation.js' */
 
 export {};

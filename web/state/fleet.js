@@ -3,13 +3,8 @@ import { reviewOf } from './review.js';
 import { createRoster } from './roster.js';
 import { createUsual } from './usual.js';
 
-/**
- * @typedef {import('../api/types.js').LatestItem} LatestItem
- * @typedef {import('./fleet-types.js').FleetDevice} FleetDevice
- * @typedef {import('./fleet-types.js').FleetSensor} FleetSensor
- * @typedef {import('./fleet-types.js').Narrowing} Narrowing
- * @typedef {import('./fleet-types.js').Review} Review
- */
+/** @import { LatestItem } from '../api/types.js' */
+/** @import { FleetDevice, FleetSensor, Narrowing, Review } from './fleet-types.js' */
 
 /** More than a browser should hold: beyond, the wall shows these, and says so. */
 export const MOST_SENSORS = 20_000;

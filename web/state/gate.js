@@ -1,3 +1,5 @@
+/** @import { Client } from '../api/client.js' */
+
 /**
  * Lets a few requests through at once; the others wait in order.
  *
@@ -40,9 +42,9 @@ export function createGate(most) {
 /**
  * The client for a page of many charts: few of their readings are under way at once.
  *
- * @param {import('../api/client.js').Client} client
+ * @param {Client} client
  * @param {Gate} gate
- * @returns {import('../api/client.js').Client}
+ * @returns {Client}
  */
 export const gated = (client, gate) => ({
   ...client,

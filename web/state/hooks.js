@@ -1,19 +1,30 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useReducer } from 'preact/hooks';
 
+/** @import { Client } from '../api/client.js' */
+/** @import { Views } from '../views/load.js' */
+/** @import { Clock } from './clock.js' */
+/** @import { Live } from './live.js' */
+/** @import { Observable } from './observable.js' */
+/** @import { Preferences } from './preferences.js' */
+/** @import { Router } from './router.js' */
+/** @import { Session } from './session.js' */
+/** @import { ThresholdMemory } from './threshold-memory.js' */
+/** @import { Vocabulary } from './vocabulary.js' */
+
 /**
  * Everything that a view may need, made once in main.js.
  *
  * @typedef {object} Parts
- * @property {import('../api/client.js').Client} client
- * @property {import('./live.js').Live} live
- * @property {import('./session.js').Session} session
- * @property {import('./router.js').Router} router
- * @property {import('./preferences.js').Preferences} preferences
- * @property {import('./threshold-memory.js').ThresholdMemory} thresholds
- * @property {import('./vocabulary.js').Vocabulary} vocabulary
- * @property {import('./clock.js').Clock} clock
- * @property {import('../views/load.js').Views} views
+ * @property {Client} client
+ * @property {Live} live
+ * @property {Session} session
+ * @property {Router} router
+ * @property {Preferences} preferences
+ * @property {ThresholdMemory} thresholds
+ * @property {Vocabulary} vocabulary
+ * @property {Clock} clock
+ * @property {Views} views
  */
 
 export const PartsContext = createContext(/** @type {Parts | null} */ (null));
@@ -37,7 +48,7 @@ export function useChanges(subscribe) {
 
 /**
  * @template T
- * @param {import('./observable.js').Observable<T>} observable
+ * @param {Observable<T>} observable
  * @returns {T}
  */
 export function useObservable(observable) {

@@ -6,11 +6,9 @@ import { createObservable } from './observable.js';
 import { createRecentValues } from './recent-values.js';
 import { createScreenTimes } from './screen-times.js';
 
-/**
- * @typedef {import('../api/types.js').LatestItem} LatestItem
- * @typedef {import('../api/types.js').Stats} Stats
- * @typedef {import('./fleet.js').FleetSensor} FleetSensor
- */
+/** @import { StreamStatus, Target } from '../api/stream.js' */
+/** @import { Delta, LatestItem, Stats } from '../api/types.js' */
+/** @import { FleetSensor, Narrowing } from './fleet-types.js' */
 
 /** Seconds of pipeline figures kept for the sparklines on top. */
 const STATS_KEPT = 300;
@@ -30,7 +28,7 @@ export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
  * @param {() => boolean} [parts.isHidden] whether frames are drawn at all
  */
 export function createLive({ EventSource, requestFrame, onRefused, isHidden = () => false }) {
-  const status = createObservable(/** @type {import('../api/stream.js').StreamStatus} */ ('connecting'));
+  const status = createObservable(/** @type {StreamStatus} */ ('connecting'));
   const stats = createObservable(/** @type {Stats[]} */ ([]));
   const sensors = createRecentValues();
   const changed = createFrameQueue(requestFrame);
@@ -55,7 +53,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
 
   const intake = createIntake({
     take(text, arrivedAt) {
-      /** @type {Partial<import('../api/types.js').Delta> & { items: LatestItem[] }} */
+      /** @type {Partial<Delta> & { items: LatestItem[] }} */
       const { items, committed_at, sent_at } = JSON.parse(text);
       if (committed_at && sent_at && !isHidden()) {
         screen.arrived(Date.parse(sent_at) - Date.parse(committed_at), arrivedAt);
@@ -88,12 +86,12 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
     /** How long values took from their commit to the screen. */
     screenTimes: screen.figures,
     fleet,
-    /** @param {import('../api/stream.js').Target} target replaces what was followed; neither devices nor sensors: the whole fleet */
+    /** @param {Target} target replaces what was followed; neither devices nor sensors: the whole fleet */
     follow(target) {
       whole = !target.devices && !target.sensors;
       stream.follow(target);
     },
-    /** Of a fleet too large to be held: takes in these sensors, and no others. @param {import('./fleet.js').Narrowing} wanted */
+    /** Of a fleet too large to be held: takes in these sensors, and no others. @param {Narrowing} wanted */
     narrow(wanted) {
       fleet.narrow(wanted);
       stream.again();

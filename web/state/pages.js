@@ -1,3 +1,5 @@
+/** @import { Page } from '../api/types.js' */
+
 /** Requests for one page at most: a page of what is rare in a large fleet is short rather than slow. */
 const MOST_REQUESTS = 20;
 
@@ -9,8 +11,8 @@ const MOST_REQUESTS = 20;
  * @param {object} page
  * @param {string | null} page.cursor
  * @param {number} page.limit
- * @param {(part: { cursor: string | null, limit: number }) => Promise<import('../api/types.js').Page<T>>} page.ask
- * @returns {Promise<import('../api/types.js').Page<T>>}
+ * @param {(part: { cursor: string | null, limit: number }) => Promise<Page<T>>} page.ask
+ * @returns {Promise<Page<T>>}
  */
 export async function fillPage({ cursor, limit, ask }) {
   /** @type {T[]} */

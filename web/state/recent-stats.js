@@ -1,6 +1,8 @@
 /**
- * @typedef {import('../api/types.js').Stats & { at: number }} Moment `at`: epoch ms by the clock that the whole page shows
+ * @typedef {Stats & { at: number }} Moment `at`: epoch ms by the clock that the whole page shows
  */
+
+/** @import { Stats, StatsThen } from '../api/types.js' */
 
 /** The charts reach back so far. */
 export const SPAN_MS = 300_000;
@@ -9,7 +11,7 @@ export const SPAN_MS = 300_000;
 const SAME_MS = 500;
 
 /**
- * @param {import('../api/types.js').StatsThen[]} items the newest of them as good as now, whatever the clock of the server says
+ * @param {StatsThen[]} items the newest of them as good as now, whatever the clock of the server says
  * @param {number} now epoch ms
  * @returns {Moment[]}
  */

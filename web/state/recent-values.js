@@ -1,6 +1,6 @@
 import { decimalsOf, usualDecimals } from '../format.js';
 
-/** @typedef {import('../api/types.js').LatestItem} LatestItem */
+/** @import { LatestItem } from '../api/types.js' */
 
 /**
  * @typedef {object} Seen what the dashboard knows of one sensor

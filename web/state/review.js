@@ -1,11 +1,7 @@
 import { FAR, isLearning } from '../wall/deviation.js';
 import { OFFLINE, SILENT } from '../wall/looks.js';
 
-/**
- * @typedef {import('./fleet-types.js').FleetSensor} FleetSensor
- * @typedef {import('./fleet-types.js').FleetDevice} FleetDevice
- * @typedef {import('./fleet-types.js').Review} Review
- */
+/** @import { FleetDevice, FleetSensor, Review } from './fleet-types.js' */
 
 /** A sensor silent for so long is silent, or for several of its intervals if that is longer. */
 const SILENT_MS = 300_000;

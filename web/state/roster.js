@@ -1,10 +1,7 @@
 import { createRange } from '../wall/deviation.js';
 
-/**
- * @typedef {import('../api/types.js').LatestItem} LatestItem
- * @typedef {import('./fleet-types.js').FleetDevice} FleetDevice
- * @typedef {import('./fleet-types.js').FleetSensor} FleetSensor
- */
+/** @import { LatestItem } from '../api/types.js' */
+/** @import { FleetDevice, FleetSensor } from './fleet-types.js' */
 
 /** Who there is: devices with their sensors, and what all of them are called. */
 export function createRoster() {

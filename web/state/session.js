@@ -2,6 +2,8 @@ import { Problem } from '../api/problem.js';
 import { createRequests } from '../api/request.js';
 import { createObservable } from './observable.js';
 
+/** @import { Clock } from './clock.js' */
+
 /**
  * @typedef {'read' | 'ingest' | 'admin'} Scope
  *
@@ -30,7 +32,7 @@ const AFTER_END_MS = 1000;
  *
  * @param {object} parts
  * @param {typeof globalThis.fetch} parts.fetch
- * @param {Pick<import('./clock.js').Clock, 'now'>} parts.clock
+ * @param {Pick<Clock, 'now'>} parts.clock
  */
 export function createSession({ fetch, clock }) {
   const { get, good, read } = createRequests({ fetch });

@@ -1,8 +1,8 @@
+/** @import { Thresholds } from '../chart/thresholds.js' */
+
 const KEY = 'millrace.thresholds';
 /** Sensors; those whose lines were drawn longest ago are forgotten first. */
 const SENSORS_KEPT = 500;
-
-/** @typedef {import('../chart/thresholds.js').Thresholds} Thresholds */
 
 /**
  * The lines that a reader drew, by sensor, remembered in this browser.

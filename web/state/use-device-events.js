@@ -4,7 +4,8 @@ import { joined, onlineAfter, readNews } from './device-events.js';
 import { useParts } from './hooks.js';
 import { useQuery } from './use-query.js';
 
-/** @typedef {import('../api/types.js').DeviceEvent} DeviceEvent */
+/** @import { Problem } from '../api/problem.js' */
+/** @import { DeviceEvent, Page } from '../api/types.js' */
 
 const PAGE = 20;
 /** More of one range are no help in a picture. */
@@ -19,10 +20,8 @@ const REFRESH = { refreshMs: 4_000 };
  */
 export function useDeviceEvents(device) {
   const { client } = useParts();
-  const [older, setOlder] = useState(
-    /** @type {import('../api/types.js').Page<DeviceEvent> | null} */ (null),
-  );
-  const [problem, setProblem] = useState(/** @type {import('../api/problem.js').Problem | null} */ (null));
+  const [older, setOlder] = useState(/** @type {Page<DeviceEvent> | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
   const [busy, setBusy] = useState(false);
   const top = useQuery(
     device,
@@ -83,7 +82,7 @@ export function useEventsOf(device, { live, from, to }, newest) {
 }
 
 /**
- * @param {import('../api/types.js').Page<DeviceEvent>} page
+ * @param {Page<DeviceEvent>} page
  * @param {DeviceEvent[]} before the newest ones before the range
  */
 function summaryOf({ items, next }, before) {

@@ -2,13 +2,13 @@ import { useParts } from './hooks.js';
 import { fillPage } from './pages.js';
 import { useQuery } from './use-query.js';
 
+/** @import { DeviceItem } from '../api/types.js' */
+
 export const DEVICE_FILTERS = ['state', 'site', 'name'];
 export const PAGE_ROWS = 25;
 
 /** Whether a device is there is known by asking again. */
 const REFRESH = { refreshMs: 10_000 };
-
-/** @typedef {import('../api/types.js').DeviceItem} DeviceItem */
 
 /**
  * One page of the fleet's devices, asked for again every now and then.

@@ -3,10 +3,7 @@ import { toProblem } from '../api/problem.js';
 import { useParts } from './hooks.js';
 import { useQuery } from './use-query.js';
 
-/**
- * @typedef {import('../api/types.js').DeviceInfo} DeviceInfo
- * @typedef {import('../api/types.js').LatestItem} LatestItem
- */
+/** @import { DeviceInfo, LatestItem } from '../api/types.js' */
 
 /** Values come by the stream; whether the device is there, and which sensors it has, by asking again. */
 const REFRESH = { refreshMs: 10_000 };

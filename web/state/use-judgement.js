@@ -4,6 +4,9 @@ import { createJudge } from '../wall/judge.js';
 import { useParts } from './hooks.js';
 import { keyOf } from './live.js';
 
+/** @import { LatestItem } from '../api/types.js' */
+/** @import { Judge, Judgement, Sample } from '../wall/judge.js' */
+
 /** Values before the newest, from which one learns what is usual: fewer where the sensor measures seldom. */
 const VALUES = 500;
 /** What was earlier says nothing of today, in ms. */
@@ -14,13 +17,13 @@ const OLD_MS = 60_000;
 /**
  * How far off a sensor's newest value is, by what the wall has learned of it; where that is nothing, by what it measured before.
  *
- * @param {import('../api/types.js').LatestItem} item
- * @param {import('../wall/judge.js').Sample[]} recent newest values, oldest first
- * @returns {import('../wall/judge.js').Judgement | null} null: not known, or not yet
+ * @param {LatestItem} item
+ * @param {Sample[]} recent newest values, oldest first
+ * @returns {Judgement | null} null: not known, or not yet
  */
 export function useJudgement(item, recent) {
   const { client, live } = useParts();
-  const [judge, setJudge] = useState(/** @type {import('../wall/judge.js').Judge | null} */ (null));
+  const [judge, setJudge] = useState(/** @type {Judge | null} */ (null));
   const key = keyOf(item);
   const isSilent = item.ts === null;
 

@@ -1,6 +1,8 @@
 import { useObservable, useParts } from './hooks.js';
 
-/** @param {import('./session.js').Scope} scope @returns {boolean} whether whoever is here may do that */
+/** @import { Scope } from './session.js' */
+
+/** @param {Scope} scope @returns {boolean} whether whoever is here may do that */
 export function useMay(scope) {
   const { session } = useParts();
   return useObservable(session.state).scopes.includes(scope);

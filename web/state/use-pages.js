@@ -1,5 +1,7 @@
 import { useObservable, useParts } from './hooks.js';
 
+/** @import { Pager } from '../components/pager.js' */
+
 /**
  * A walk through pages by cursor: the address has the cursor of the page shown, the browser's history entry those before it.
  *
@@ -7,7 +9,7 @@ import { useObservable, useParts } from './hooks.js';
  * @param {string | null | undefined} what.next cursor of the page after this one; undefined: not known yet
  * @param {string} [what.top] id of what comes into sight again with another page
  * @param {(next: string | null) => Record<string, string | null>} [what.along] what else an address with that cursor needs
- * @returns {Omit<Parameters<typeof import('../components/pager.js').Pager>[0], 'what' | 'shown'>}
+ * @returns {Omit<Parameters<typeof Pager>[0], 'what' | 'shown'>}
  */
 export function usePages({ next, top, along }) {
   const { router } = useParts();

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 
+/** @import { Problem } from '../api/problem.js' */
+
 /** What fails and may pass is asked again by itself after so long. */
 const RETRY_MS = 5_000;
 /** After so long a wait is worth a word. */
@@ -10,7 +12,7 @@ const SLOW_MS = 4_000;
  * @template T
  * @typedef {object} Answer
  * @property {T | null} data the last answer; while another one is asked for, the one before
- * @property {import('../api/problem.js').Problem | null} problem
+ * @property {Problem | null} problem
  * @property {boolean} loading
  * @property {boolean} slow
  * @property {() => void} reload
@@ -30,7 +32,7 @@ const SLOW_MS = 4_000;
 export function useQuery(key, ask, { refreshMs } = {}) {
   const [answer, setAnswer] = useState({
     data: /** @type {T | null} */ (null),
-    problem: /** @type {import('../api/problem.js').Problem | null} */ (null),
+    problem: /** @type {Problem | null} */ (null),
     loading: true,
     slow: false,
   });

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useObservable, useParts } from './hooks.js';
 import { joined, placed } from './recent-stats.js';
 
-/** @typedef {import('./recent-stats.js').Moment} Moment */
+/** @import { Moment } from './recent-stats.js' */
 
 /** @returns {Moment[]} the last minutes, the oldest first: what was before this page came, then what the stream tells */
 export function useRecentStats() {

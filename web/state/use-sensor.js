@@ -3,6 +3,8 @@ import { useChanges, useParts } from './hooks.js';
 import { keyOf } from './live.js';
 import { useQuery } from './use-query.js';
 
+/** @import { LatestItem } from '../api/types.js' */
+
 /**
  * One sensor and its newest value, which from then on is followed live.
  *
@@ -22,7 +24,7 @@ export function useSensor(device, sensor) {
   }, [live, data]);
 
   const seen = live.sensor(key);
-  /** @type {import('../api/types.js').LatestItem | null} */
+  /** @type {LatestItem | null} */
   const item = seen?.item ?? (data ? { device: null, site: null, ...data } : null);
   return { ...answer, item, recent: seen?.recent ?? [] };
 }

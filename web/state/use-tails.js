@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useParts } from './hooks.js';
 import { keyOf } from './live.js';
 
-/** @typedef {import('../api/types.js').LatestItem} LatestItem */
+/** @import { LatestItem } from '../api/types.js' */
 
 /** Values that a sparkline wants. */
 const VALUES = 60;

@@ -1,10 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useParts } from './hooks.js';
 
+/** @import { ViewName } from '../views/load.js' */
+
 /**
  * The component of a view, fetched if need be.
  *
- * @param {import('../views/load.js').ViewName} name
+ * @param {ViewName} name
  * @returns {any} undefined while it is fetched
  * @throws {Error} when it cannot be fetched: the error boundary around says so
  */

@@ -1,7 +1,7 @@
 import { isLearning, learn, levelOf, scoreOf, spreadOf } from '../wall/deviation.js';
 import { kinLevel, measureKin } from '../wall/kin.js';
 
-/** @typedef {import('./fleet-types.js').FleetSensor} FleetSensor */
+/** @import { FleetSensor } from './fleet-types.js' */
 
 /**
  * What is usual for each sensor, and as long as that is being learned, for others of its type.

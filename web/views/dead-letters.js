@@ -14,7 +14,8 @@ import { withQuery } from '../state/router.js';
 import { useFiguresAlone } from '../state/use-figures-alone.js';
 import { useTitle } from '../state/use-title.js';
 
-/** @typedef {import('../letters/counts.js').Bin} Bin */
+/** @import { Bin } from '../letters/counts.js' */
+/** @import { Place } from '../state/router.js' */
 
 /** What was refused, and why: counts over time, the letters, and one of them opened. */
 export function DeadLettersView() {
@@ -26,7 +27,7 @@ export function DeadLettersView() {
   return html`<${Overview} place=${place} />`;
 }
 
-/** @param {{ place: import('../state/router.js').Place }} props */
+/** @param {{ place: Place }} props */
 function Overview({ place }) {
   const { preferences, router } = useParts();
   const { zone } = useObservable(preferences);
@@ -102,7 +103,7 @@ const Totals = ({ sum, words, isKnown, reached }) => html`
   </p>
 `;
 
-/** @param {{ range: typeof RANGES[number], place: import('../state/router.js').Place }} props */
+/** @param {{ range: typeof RANGES[number], place: Place }} props */
 const NothingRefused = ({ range, place }) => html`
   <${Notice} title=${`Nothing was refused in the last ${range.words}`} tone="good">
     <p>Every measurement that came was stored.</p>

@@ -18,6 +18,8 @@ import { useDeviceEvents } from '../state/use-device-events.js';
 import { useMay } from '../state/use-may.js';
 import { useTitle } from '../state/use-title.js';
 
+/** @import { DeviceInfo, LatestItem } from '../api/types.js' */
+
 /**
  * One device: whether it is there, its sensors live and over time, and what became of it.
  *
@@ -60,8 +62,8 @@ function Retire({ onAsk }) {
 
 /**
  * @param {object} props
- * @param {import('../api/types.js').DeviceInfo} props.device
- * @param {import('../api/types.js').LatestItem[]} props.items
+ * @param {DeviceInfo} props.device
+ * @param {LatestItem[]} props.items
  * @param {() => void} props.reload
  */
 function Known({ device, items, reload }) {

@@ -1,10 +1,12 @@
 import { Problem } from '../api/problem.js';
 
+/** @import { Route } from '../routes.js' */
+
 /**
  * Where each view is fetched from when it is first shown. The page of a view names its modules beforehand: api/http/views.js
  * has the same list for the server, and a test compares the two.
  *
- * @type {Record<import('../routes.js').Route['view'], () => Promise<any>>}
+ * @type {Record<Route['view'], () => Promise<any>>}
  */
 const MODULES = {
   fleet: () => import('./fleet.js').then(({ FleetView }) => FleetView),
@@ -15,7 +17,7 @@ const MODULES = {
   nowhere: () => import('./nowhere.js').then(({ NowhereView }) => NowhereView),
 };
 
-/** @typedef {import('../routes.js').Route['view']} ViewName */
+/** @typedef {Route['view']} ViewName */
 
 /** Browsers say by a TypeError that a module did not arrive. @param {unknown} error @returns {unknown} */
 const asProblem = (error) =>

@@ -14,7 +14,7 @@ import { useFiguresAlone } from '../state/use-figures-alone.js';
 import { useRecentStats } from '../state/use-recent-stats.js';
 import { useTitle } from '../state/use-title.js';
 
-/** @typedef {import('../pipeline/strip-chart.js').Line} Line */
+/** @import { Line } from '../pipeline/strip-chart.js' */
 
 /** @type {Line[]} */
 const RATE = [{ name: 'stored', read: (moment) => moment.samples_per_s }];

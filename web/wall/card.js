@@ -1,6 +1,11 @@
 import { formatNumber, formatUnit } from '../format.js';
 import { SHAPES } from './shapes.js';
 
+/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { Format } from './formats.js' */
+/** @import { Palette } from './painter.js' */
+/** @import { Draw } from './shapes.js' */
+
 /** A card shows its colour at its left edge, so that its text is read as well on any. */
 const EDGE = 5;
 /** Room beside its text, in px. */
@@ -8,12 +13,10 @@ const MARGIN = 8;
 /** As wide, both names stand in one line, else one under the other. */
 const WIDE = 180;
 
-/** @typedef {import('../state/fleet.js').FleetSensor} FleetSensor */
-
 /**
  * The names of sensor and device and the value: the device is what tells many sensors of one name apart, so it is there on any card.
  *
- * @type {import('./shapes.js').Draw}
+ * @type {Draw}
  */
 export function drawCard(context, scene, cell, palette) {
   const { x, y, format } = scene.layout;
@@ -61,8 +64,8 @@ const reading = ({ value, unit }) =>
  * The ground of the card, and on it its colour or its shape.
  *
  * @param {CanvasRenderingContext2D} context with the colour set
- * @param {{ left: number, top: number, format: import('./formats.js').Format, look: number }} card
- * @param {import('./painter.js').Palette} palette
+ * @param {{ left: number, top: number, format: Format, look: number }} card
+ * @param {Palette} palette
  * @returns {number} px from its left edge to where its text begins
  */
 function drawSign(context, { left, top, format, look }, palette) {

@@ -3,8 +3,10 @@ import { formatAge, formatNumber, formatUnit, NOTHING } from '../format.js';
 import { isLearning } from './deviation.js';
 import { describeLook, LEARNING } from './looks.js';
 
+/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { Box } from './picture.js' */
+
 /**
- * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
  * @typedef {{ sensor: FleetSensor, spread: number, now: number }} Facts `spread`: its usual one; `now`: epoch ms
  */
 
@@ -14,7 +16,7 @@ const CARD = { width: 260, height: 96 };
 /**
  * What there is to say of the cell under the pointer or the keyboard's cursor.
  *
- * @param {Facts & { box: import('./picture.js').Box, room: { width: number } }} props
+ * @param {Facts & { box: Box, room: { width: number } }} props
  */
 export function CellCard({ sensor, spread, now, box, room }) {
   const left = Math.max(0, Math.min(box.x, room.width - CARD.width));

@@ -6,6 +6,10 @@ import { Legend } from './legend.js';
 import { StandsOut } from './stands-out.js';
 import { Wall } from './wall.js';
 
+/** @import { FleetInfo } from '../api/types.js' */
+/** @import { Observable } from '../state/observable.js' */
+/** @import { Reviewed } from './reviewing.js' */
+
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
 const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
 
@@ -16,8 +20,8 @@ const drawLegend = (/** @type {{ current: HTMLElement | null }} */ legendRef) =>
  * The wall with all that explains it; a screen on a wall may have it alone.
  *
  * @param {object} props
- * @param {import('../api/types.js').FleetInfo | null} props.info the API's own count
- * @param {import('../state/observable.js').Observable<import('./use-fleet-state.js').Reviewed>} props.reviewed
+ * @param {FleetInfo | null} props.info the API's own count
+ * @param {Observable<Reviewed>} props.reviewed
  */
 export function FleetWall({ info, reviewed }) {
   const { live } = useParts();
@@ -47,7 +51,7 @@ export function FleetWall({ info, reviewed }) {
   `;
 }
 
-/** @param {{ info: import('../api/types.js').FleetInfo | null }} props */
+/** @param {{ info: FleetInfo | null }} props */
 function Counts({ info }) {
   const { live } = useParts();
   useObservable(useParts().clock);

@@ -1,4 +1,4 @@
-/** @typedef {import('./layout.js').Layout} Layout */
+/** @import { Layout } from './layout.js' */
 
 const NONE = -1;
 

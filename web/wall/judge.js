@@ -1,6 +1,8 @@
 import { createRange, isLearning, learn, levelOf, scoreOf, spreadOf } from './deviation.js';
 import { USUAL } from './looks.js';
 
+/** @import { Range } from './deviation.js' */
+
 /**
  * @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms
  *
@@ -15,7 +17,7 @@ import { USUAL } from './looks.js';
  * Judges the values of one sensor as the wall does, where there is no wall.
  *
  * @param {object} [known]
- * @param {import('./deviation.js').Range} [known.range] what was learned before; it is not changed
+ * @param {Range} [known.range] what was learned before; it is not changed
  * @param {number} [known.typical] spread of all sensors of its type; 0: not known
  * @param {number} [known.score] of the newest value that was learned
  * @param {number} [known.value] that one

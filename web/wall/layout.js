@@ -1,11 +1,13 @@
 import { FORMATS } from './formats.js';
 import { inStrips } from './strips.js';
 
+/** @import { Format } from './formats.js' */
+
 /**
  * Where every cell is, in CSS pixels from the top left of the wall; cells are numbered in the order of the sites given.
  *
  * @typedef {object} Layout
- * @property {import('./formats.js').Format} format
+ * @property {Format} format
  * @property {number} width
  * @property {number} height
  * @property {Int32Array} x left edge of each cell
@@ -70,7 +72,7 @@ function once(work) {
 }
 
 /**
- * @param {import('./formats.js').Format} format
+ * @param {Format} format
  * @param {number[][]} sites
  * @param {number} width
  * @param {number[][]} strips widths of the sites of each
@@ -106,7 +108,7 @@ function layOutIn(format, sites, width, strips) {
  *
  * @param {number[]} devices
  * @param {{ left: number, top: number, width: number }} block
- * @param {import('./formats.js').Format} format
+ * @param {Format} format
  * @param {{ x: Int32Array, y: Int32Array, first: number }} cells
  * @returns {number} the lower edge
  */

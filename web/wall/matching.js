@@ -1,8 +1,9 @@
 import { FAR } from './deviation.js';
 import { OFFLINE, SILENT } from './looks.js';
 
+/** @import { FleetSensor } from '../state/fleet-types.js' */
+
 /**
- * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
  * @typedef {'far' | 'silent' | 'offline'} Trouble what may be wrong with a sensor; in the address as `look`
  */
 

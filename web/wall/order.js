@@ -1,7 +1,8 @@
 /**
- * @typedef {import('../state/fleet.js').FleetDevice} FleetDevice
  * @typedef {{ name: string | null, devices: FleetDevice[], sensors: number }} Site
  */
+
+/** @import { FleetDevice } from '../state/fleet-types.js' */
 
 /** Numbers in names of this many digits sort by their value. */
 const DIGITS = 10;

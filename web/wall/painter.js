@@ -2,9 +2,10 @@ import { drawCard } from './card.js';
 import { LOOKS } from './looks.js';
 import { fill, SHAPES } from './shapes.js';
 
+/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { Layout } from './layout.js' */
+
 /**
- * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
- * @typedef {import('./layout.js').Layout} Layout
  * @typedef {{ looks: string[], ground: string, card: string, ink: string, quiet: string, font: string }} Palette colours as a canvas takes them, by look
  * @typedef {{ layout: Layout, sensors: readonly FleetSensor[], isLit: Uint8Array }} Scene `sensors`, `isLit`: by cell
  */

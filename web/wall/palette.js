@@ -1,10 +1,12 @@
 import { LOOKS } from './looks.js';
 
+/** @import { Palette } from './painter.js' */
+
 /**
  * The colours of the theme as they are now, read off the legend: what it shows is what is drawn.
  *
  * @param {HTMLElement} legend with one `[data-look]` for each look
- * @returns {import('./painter.js').Palette}
+ * @returns {Palette}
  */
 export function readPalette(legend) {
   const style = getComputedStyle(legend);

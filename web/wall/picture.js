@@ -3,9 +3,11 @@ import { layOut } from './layout.js';
 import { inOrder } from './order.js';
 import { createPainter } from './painter.js';
 
+/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { Fleet } from '../state/fleet.js' */
+/** @import { Palette } from './painter.js' */
+
 /**
- * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
- * @typedef {import('./painter.js').Palette} Palette
  * @typedef {{ name: string | null, sensors: number, devices: number, x: number, y: number, width: number }} Heading of a site; px
  * @typedef {{ x: number, y: number, width: number, height: number }} Box px from the top left of the wall
  */
@@ -15,7 +17,7 @@ import { createPainter } from './painter.js';
  *
  * @param {object} parts
  * @param {HTMLCanvasElement} parts.canvas
- * @param {import('../state/fleet.js').Fleet} parts.fleet
+ * @param {Fleet} parts.fleet
  */
 export function createPicture({ canvas, fleet }) {
   const painter = createPainter(canvas);

@@ -1,10 +1,14 @@
 import { createObservable } from '../state/observable.js';
 
+/** @import { StreamStatus } from '../api/stream.js' */
+/** @import { FleetInfo } from '../api/types.js' */
+/** @import { Review } from '../state/fleet-types.js' */
+/** @import { Fleet } from '../state/fleet.js' */
+/** @import { Observable } from '../state/observable.js' */
+
 /**
- * @typedef {import('../api/types.js').FleetInfo} FleetInfo
- *
  * @typedef {object} Reviewed what is shown together, of one moment
- * @property {import('../state/fleet.js').Review} review
+ * @property {Review} review
  * @property {FleetInfo | null} info the API's own count, as old as the devices that the review calls offline
  * @property {number} now epoch ms
  */
@@ -17,8 +21,8 @@ const CATCHING_UP_MS = 3000;
  * is told anew, the last of it stands: half of it would be of then and half of now.
  *
  * @param {object} parts
- * @param {import('../state/fleet.js').Fleet} parts.fleet
- * @param {import('../state/observable.js').Observable<import('../api/stream.js').StreamStatus>} parts.status
+ * @param {Fleet} parts.fleet
+ * @param {Observable<StreamStatus>} parts.status
  * @param {{ get: () => number, now: () => number }} parts.clock
  */
 export function createReviewing({ fleet, status, clock }) {

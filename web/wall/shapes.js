@@ -1,6 +1,8 @@
 import { OFFLINE, SILENT, UNHEARD } from './looks.js';
 
-/** @typedef {(context: CanvasRenderingContext2D, scene: import('./painter.js').Scene, cell: number, palette: import('./painter.js').Palette) => void} Draw in the colour that is set */
+/** @import { Palette, Scene } from './painter.js' */
+
+/** @typedef {(context: CanvasRenderingContext2D, scene: Scene, cell: number, palette: Palette) => void} Draw in the colour that is set */
 
 /** @type {Draw} */
 export const fill = (context, { layout: { x, y, format } }, cell) =>

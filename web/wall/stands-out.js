@@ -4,10 +4,9 @@ import { deviceHref, sensorHref } from '../routes.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 
-/**
- * @typedef {import('../state/fleet.js').FleetSensor} FleetSensor
- * @typedef {import('../state/fleet.js').FleetDevice} FleetDevice
- */
+/** @import { FleetDevice, FleetSensor } from '../state/fleet-types.js' */
+/** @import { Observable } from '../state/observable.js' */
+/** @import { Reviewed } from './reviewing.js' */
 
 /** Entries shown of each kind; of the one that was chosen, more. */
 const FEW = 4;
@@ -16,7 +15,7 @@ const MORE = 12;
 /**
  * What is wrong in the fleet, in words, each a link to its cause: the wall for those who cannot see it, and where everybody else clicks.
  *
- * @param {{ reviewed: import('../state/observable.js').Observable<import('./use-fleet-state.js').Reviewed> }} props
+ * @param {{ reviewed: Observable<Reviewed> }} props
  */
 export function StandsOut({ reviewed }) {
   const { review, now } = useObservable(reviewed);

@@ -3,17 +3,20 @@ import { useParts } from '../state/hooks.js';
 import { useQuery } from '../state/use-query.js';
 import { createReviewing } from './reviewing.js';
 
+/** @import { Client } from '../api/client.js' */
+/** @import { DeviceItem, FleetInfo, Page } from '../api/types.js' */
+/** @import { Observable } from '../state/observable.js' */
+/** @import { Reviewed } from './reviewing.js' */
+
 /** Which devices are offline is asked this often, in ms, while anybody looks. */
 const REFRESH = { refreshMs: 10_000 };
 /** Pages of a thousand: as many devices as the wall has sensors at most. */
 const MOST_PAGES = 20;
 
-/** @typedef {import('./reviewing.js').Reviewed} Reviewed */
-
 /**
  * How the fleet is, by what the stream tells and by the API's count: who shows it subscribes, nobody else is drawn anew.
  *
- * @returns {import('../state/observable.js').Observable<Reviewed>}
+ * @returns {Observable<Reviewed>}
  */
 export function useFleetState() {
   const { client, live, clock, vocabulary } = useParts();
@@ -45,8 +48,8 @@ export function useFleetState() {
 }
 
 /**
- * @param {import('../state/observable.js').Observable<Reviewed>} reviewed
- * @returns {import('../api/types.js').FleetInfo | null} the API's count alone: draws anew when that changes
+ * @param {Observable<Reviewed>} reviewed
+ * @returns {FleetInfo | null} the API's count alone: draws anew when that changes
  */
 export function useFleetInfo(reviewed) {
   const [info, setInfo] = useState(reviewed.get().info);
@@ -58,20 +61,20 @@ export function useFleetInfo(reviewed) {
   return info;
 }
 
-/** @param {import('../api/types.js').FleetInfo} info @returns {{ type: string | null, site: string | null }[]} every type and site that there is */
+/** @param {FleetInfo} info @returns {{ type: string | null, site: string | null }[]} every type and site that there is */
 const wordsOf = ({ by_type, by_site }) => [
   ...Object.keys(by_type).map((type) => ({ type, site: null })),
   ...Object.keys(by_site).map((site) => ({ type: null, site })),
 ];
 
-/** @param {import('../api/client.js').Client} client @param {AbortSignal} signal @returns {Promise<Set<string>>} ids */
+/** @param {Client} client @param {AbortSignal} signal @returns {Promise<Set<string>>} ids */
 async function offlineDevices(client, signal) {
   /** @type {Set<string>} */
   const ids = new Set();
   /** @type {string | null} */
   let cursor = null;
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    /** @type {import('../api/types.js').Page<import('../api/types.js').DeviceItem>} */
+    /** @type {Page<DeviceItem>} */
     const answer = await client.devices({ state: 'offline', limit: 1000, cursor }, signal);
     for (const { device_id } of answer.items) ids.add(device_id);
     cursor = answer.next;

@@ -4,13 +4,13 @@ import { matcherOf, WALL_FILTERS } from './matching.js';
 import { readPalette } from './palette.js';
 import { createPicture } from './picture.js';
 
+/** @import { Heading, Picture } from './picture.js' */
+
 /** While sensors are still coming, places are given anew no more often than this, in ms. */
 const ARRANGE_MS = 300;
 
 /**
- * @typedef {import('./picture.js').Heading} Heading
  * @typedef {{ headings: Heading[], width: number, height: number, lit: number | null }} Arranged px; `lit`: sensors that match the filters, null: all
- * @typedef {import('./picture.js').Picture} Picture
  */
 
 /**

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useParts } from '../state/hooks.js';
 
-/** @typedef {import('../state/fleet.js').FleetSensor} FleetSensor */
+/** @import { FleetSensor } from '../state/fleet-types.js' */
 
 /**
  * Who opened a sensor from the wall by keyboard and comes back finds the focus on the wall, and its cursor on the same cell, as soon as

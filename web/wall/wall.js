@@ -8,7 +8,8 @@ import { CellCard, inWords } from './cell-card.js';
 import { usePicture } from './use-picture.js';
 import { useReturn } from './use-return.js';
 
-/** @typedef {import('../state/fleet.js').FleetSensor} FleetSensor */
+/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { Box, Heading } from './picture.js' */
 
 /**
  * All sensors, one cell each, by site and device; a cell is a link to its sensor.
@@ -91,7 +92,7 @@ export function Wall({ legend: drawLegend }) {
   `;
 }
 
-/** @param {{ heading: import('./picture.js').Heading }} props */
+/** @param {{ heading: Heading }} props */
 function SiteHeading({ heading: { name, sensors, devices, x, y, width } }) {
   const { router } = useParts();
   const place = useObservable(router.place);
@@ -115,7 +116,7 @@ function SiteHeading({ heading: { name, sensors, devices, x, y, width } }) {
 /**
  * Counts on by itself as long as it is shown.
  *
- * @param {{ sensor: FleetSensor, box: import('./picture.js').Box, room: { width: number }, said: boolean }} props
+ * @param {{ sensor: FleetSensor, box: Box, room: { width: number }, said: boolean }} props
  */
 function Pointed({ sensor, box, room, said }) {
   const { live, clock } = useParts();
@@ -132,7 +133,7 @@ function Pointed({ sensor, box, room, said }) {
   `;
 }
 
-/** Scrolls as little as shows the line of the cursor. @param {HTMLElement} wall @param {import('./picture.js').Box} box */
+/** Scrolls as little as shows the line of the cursor. @param {HTMLElement} wall @param {Box} box */
 function showLine(wall, box) {
   const top = wall.getBoundingClientRect().top + box.y;
   if (top < 80) scrollBy({ top: top - 160 });

@@ -5,13 +5,16 @@ import { identifyDevice } from '../../../schema/ids.js';
 import { deviceAccount, installationAccount } from './permissions.js';
 import { isSecret } from './secret.js';
 
+/** @import { Config } from '../../../common/config.js' */
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Credential, CredentialStore } from '../../store/credentials.js' */
+/** @import { Account } from './permissions.js' */
+
 /** Sign-ins that are looked up at once: however many knock, the database and the processor have room for what goes on inside. */
 const MOST_AT_ONCE = 64;
 
 /** Devices whose rights are remembered, all accounts together: a gateway's thousand names take milliseconds to be made ids of. */
 const MOST_REMEMBERED = 50_000;
-
-/** @typedef {import('./permissions.js').Account} Account */
 
 /**
  * Whoever wants to sign in.
@@ -29,8 +32,8 @@ const NOBODY = { address: '' };
  * the installation's own account.
  *
  * @param {object} parts
- * @param {Pick<import('../../store/credentials.js').CredentialStore, 'find' | 'stamps'>} parts.store
- * @param {Pick<import('../../../common/settings.js').Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
+ * @param {Pick<CredentialStore, 'find' | 'stamps'>} parts.store
+ * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
  * @param {Guesses} [parts.guesses] at the installation's password
  */
 export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
@@ -61,7 +64,7 @@ export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
     return isRight && credential ? accountOf(credential) : null;
   }
 
-  /** @param {import('../../store/credentials.js').Credential} credential @returns {Account} */
+  /** @param {Credential} credential @returns {Account} */
   function accountOf(credential) {
     const before = known.get(credential.deviceId);
     if (before?.stamp === credential.stamp) return before;
@@ -76,7 +79,7 @@ export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
      * @param {Buffer | undefined} given the password
      * @param {Visitor} [visitor]
      * @returns {Promise<Account | null>} null: not with this password, whether there is such an account or not
-     * @throws {import('../../../common/errors.js').MillraceError} `unavailable`
+     * @throws {MillraceError} `unavailable`
      */
     async signIn(name = '', given = Buffer.alloc(0), { address, gone } = NOBODY) {
       if (!auth) return everybody;
@@ -87,7 +90,7 @@ export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
     /**
      * @param {Account[]} accounts that are connected
      * @returns {Promise<Set<Account>>} those whose credential was rotated, revoked, or is gone since they signed in
-     * @throws {import('../../../common/errors.js').MillraceError} `unavailable`
+     * @throws {MillraceError} `unavailable`
      */
     async outdated(accounts) {
       const devices = accounts.filter(({ isInstallation: all }) => !all);

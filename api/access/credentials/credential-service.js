@@ -3,15 +3,14 @@ import { MillraceError } from '../../../common/errors.js';
 import { identifyDevice, uuidBytes } from '../../../schema/ids.js';
 import { hashSecret, makeSecret } from './secret.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.js' */
+
 /** Devices that one account may speak for beside itself. */
 export const MOST_DEVICES = 1000;
 
 /** Rows read at a time. */
 const PAGE = 1000;
-
-/** @typedef {import('../../store/credentials.js').Credential} Credential */
-
-/** @typedef {import('../../store/credentials.js').NewCredential} NewCredential */
 
 /** @typedef {{ credential: NewCredential, secret: string }} Issued the secret is told once, and not kept */
 
@@ -19,7 +18,7 @@ const PAGE = 1000;
  * Gives out credentials and takes them back.
  *
  * @param {object} parts
- * @param {import('../../store/credentials.js').CredentialStore} parts.store
+ * @param {CredentialStore} parts.store
  * @param {() => number} parts.clock epoch ms
  * @param {string} [parts.installation] the name of the installation's own account, which no device may have
  * @param {(deviceId: string) => Promise<void>} [parts.onChange] told of every credential that was good and is no more
@@ -40,7 +39,7 @@ export function createKeeper({ store, clock, installation, onChange = async () =
 
   /** @returns {AsyncGenerator<Credential>} all that are good */
   async function* all() {
-    /** @type {import('../../store/credentials.js').CredentialPlace | null} */
+    /** @type {CredentialPlace | null} */
     let after = null;
     do {
       /** @type {Awaited<ReturnType<typeof store.page>>} */
@@ -110,7 +109,7 @@ export function createKeeper({ store, clock, installation, onChange = async () =
     /**
      * Nobody may speak for a device any more: neither itself nor a gateway that had it on its list. All accounts are read for it.
      *
-     * @param {import('../../../schema/ids.js').Identity} device
+     * @param {Identity} device
      * @returns {Promise<boolean>} whether anybody could
      */
     async forget({ id, bytes }) {
@@ -154,7 +153,7 @@ function good(credential) {
  * and a rotation finds nothing to rotate any more. Every turn that is lost was won by somebody else.
  *
  * @param {object} parts
- * @param {Pick<import('../../store/credentials.js').CredentialStore, 'find' | 'replace'>} parts.store
+ * @param {Pick<CredentialStore, 'find' | 'replace'>} parts.store
  * @param {() => number} parts.clock epoch ms
  * @param {(deviceId: string) => Promise<void>} parts.onChange told of every credential that was good and is no more
  */
@@ -174,7 +173,7 @@ export function createChanges({ store, clock, onChange }) {
    * @param {(before: Credential | null) => Wanted | null} decide what is to become of it; the same: nothing. Asked again, it may find
    *   its own doing: the driver repeats what was applied already, where the answer was lost
    * @returns {Promise<NewCredential | null>} what has become of it
-   * @throws {import('../../../common/errors.js').MillraceError} `unavailable`: it may be done all the same
+   * @throws {MillraceError} `unavailable`: it may be done all the same
    */
   return async function change(device, decide) {
     let wasGood = false;
@@ -193,7 +192,7 @@ export function createChanges({ store, clock, onChange }) {
   };
 }
 
-/** @typedef {(device: import('../../../schema/ids.js').Identity) => Promise<boolean>} Retire */
+/** @typedef {(device: Identity) => Promise<boolean>} Retire */
 
 /**
  * A device that is retired loses its rights first: while it is connected it would go on, and be registered anew.

@@ -2,6 +2,8 @@ import { identifyDevice } from '../../../schema/ids.js';
 import { STATES } from '../../../schema/sparkplug-topics.js';
 import { OWN_TOPICS, parseTopic } from '../../../schema/topics.js';
 
+/** @import { Credential } from '../../store/credentials.js' */
+
 const WILDCARD = /[+#]/;
 
 /** Sparkplug's commands: `spBv1.0/{group}/NCMD/{node}`, `spBv1.0/{group}/DCMD/{node}/{device}`. */
@@ -29,7 +31,7 @@ export const installationAccount = (name) => ({
   ids: new Set(),
 });
 
-/** @param {Pick<import('../../store/credentials.js').Credential, 'account' | 'deviceId' | 'devices' | 'stamp'>} credential @returns {Account} */
+/** @param {Pick<Credential, 'account' | 'deviceId' | 'devices' | 'stamp'>} credential @returns {Account} */
 export function deviceAccount({ account, deviceId, devices, stamp }) {
   const speaksFor = new Set();
   const ids = new Set();

@@ -5,16 +5,19 @@ import { createAttempts } from './rates.js';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.js';
 import { createTokens, SCOPES, shownToken } from './tokens.js';
 
+/** @import { Request, RequestHandler, Response } from 'express' */
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Attempts, Rate } from './rates.js' */
+/** @import { Scope } from './tokens.js' */
+
 /**
  * Who asks, and what he may do.
  *
  * @typedef {object} Caller
  * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is set; `nobody`: one is, and none was shown
- * @property {readonly import('./tokens.js').Scope[]} scopes
+ * @property {readonly Scope[]} scopes
  * @property {number | null} endsAt of the session, in epoch ms
- *
- * @typedef {import('express').Request} Request
- * @typedef {import('express').Response} Response
  */
 
 /** @type {Caller} */
@@ -26,11 +29,11 @@ const NOBODY = { by: 'nobody', scopes: [], endsAt: null };
  * Who is let in to what: by a token in each request, or by a session that a token began.
  *
  * @param {object} parts
- * @param {Pick<import('../../../common/settings.js').Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} parts.settings
+ * @param {Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} parts.settings
  * @param {string} parts.secret signs sessions
- * @param {import('./rates.js').Rate} parts.attempts wrong tokens of one address
+ * @param {Rate} parts.attempts wrong tokens of one address
  * @param {() => number} parts.clock epoch ms
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  */
 export function createAccess({ settings, secret, attempts, clock, logger }) {
   const cookie = cookieOptions(settings.tls !== null || !isLoopback(settings.host));
@@ -42,7 +45,7 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
   const notices = createTokenNotices({ logger });
 
   /**
-   * @param {Request} req @param {Response} res @param {string} given @param {import('./rates.js').Attempts} counted
+   * @param {Request} req @param {Response} res @param {string} given @param {Attempts} counted
    * @throws {MillraceError} `unauthorized`, `rate_limited`
    */
   async function knownBy(req, res, given, counted) {
@@ -79,8 +82,8 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
     /**
      * Lets in who has the scope. What he is goes into `res.locals.caller`.
      *
-     * @param {'open' | import('./tokens.js').Scope} scope
-     * @returns {import('express').RequestHandler}
+     * @param {'open' | Scope} scope
+     * @returns {RequestHandler}
      */
     guard: (scope) => async (req, res, next) => {
       if (scope === 'open') return next();
@@ -123,7 +126,7 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
  * Where a request comes from, as the browser says it: `Sec-Fetch-Site`, which no page can set, or where that is left out
  * (without encryption), `Origin`.
  *
- * @param {import('express').Request} req
+ * @param {Request} req
  * @returns {'own' | 'foreign' | 'untold'} from a page of ours; of somebody else's; `untold`: from no browser
  */
 export function originOf(req) {
@@ -136,13 +139,13 @@ export function originOf(req) {
 
 const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** @param {import('express').Request} req */
+/** @param {Request} req */
 export const changesSomething = (req) => !HARMLESS.has(req.method);
 
 /**
  * Tells whoever reads the log who shows wrong tokens: a line a minute for each address, and one when it is told to wait.
  *
- * @param {{ logger: import('pino').Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} parts
  */
 function createTokenNotices({ logger, everyMs }) {
   const occurrences = createOccurrences({ everyMs });
@@ -168,7 +171,7 @@ function createTokenNotices({ logger, everyMs }) {
  * A browser sends the cookie by itself, and reaches what no token protects, whatever page it shows. So what changes
  * something must not come from a page of somebody else's, and a session's must be known to come from ours.
  *
- * @param {import('express').Request} req
+ * @param {Request} req
  * @param {Caller} caller
  * @throws {MillraceError} `forbidden`
  */
@@ -180,7 +183,7 @@ function demandOwnPage(req, { by }) {
 }
 
 /**
- * @param {import('express').Response} res
+ * @param {Response} res
  * @param {string} says
  * @param {string} [error] as RFC 6750 names it
  */
@@ -190,8 +193,8 @@ function unauthorized(res, says, error) {
 }
 
 /**
- * @param {import('express').Response} res
- * @param {import('./tokens.js').Scope} scope that is needed
+ * @param {Response} res
+ * @param {Scope} scope that is needed
  */
 function forbidden(res, scope) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace", error="insufficient_scope", scope="${scope}"`);

@@ -1,6 +1,8 @@
 import { rateLimit } from 'express-rate-limit';
 import { MillraceError } from '../../../common/errors.js';
 
+/** @import { Request, Response } from 'express' */
+
 /**
  * @typedef {object} Rate
  * @property {number} most
@@ -10,7 +12,7 @@ import { MillraceError } from '../../../common/errors.js';
 /**
  * A limit for each client address (of IPv6: each /56).
  *
- * @param {Rate & { says: string, skip?: (req: import('express').Request) => boolean }} of
+ * @param {Rate & { says: string, skip?: (req: Request) => boolean }} of
  */
 const limiterOf = ({ most, windowMs, says, skip = () => false }) =>
   rateLimit({
@@ -27,7 +29,7 @@ const limiterOf = ({ most, windowMs, says, skip = () => false }) =>
     },
   });
 
-/** @param {import('express').Response} res @param {string} says @param {Date | undefined} until */
+/** @param {Response} res @param {string} says @param {Date | undefined} until */
 function tooMany(res, says, until) {
   const seconds = Math.ceil(((until?.getTime() ?? 0) - Date.now()) / 1000);
   res.set('Retry-After', String(Math.max(1, seconds)));
@@ -48,8 +50,8 @@ export function createAttempts(rate) {
   });
   return {
     /**
-     * @param {import('express').Request} req
-     * @param {import('express').Response} res
+     * @param {Request} req
+     * @param {Response} res
      * @returns {Promise<void>}
      * @throws {MillraceError} `rate_limited`
      */
@@ -82,6 +84,6 @@ export const limitRequests = (rate, { spareThisMachine }) =>
     skip: (req) => EXEMPT.test(req.path) || (spareThisMachine && isNeighbour(req)),
   });
 
-/** @param {import('express').Request} req */
+/** @param {Request} req */
 const isNeighbour = (req) =>
   /^(::ffff:)?127\.|^::1$/.test(req.ip ?? '') && req.headers['x-forwarded-for'] === undefined;

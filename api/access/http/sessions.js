@@ -1,8 +1,11 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
+/** @import { CookieOptions, Request } from 'express' */
+/** @import { Known, Scope } from './tokens.js' */
+
 const GENUINE = /^(\d{1,16})\.([\w-]{43})$/;
 
-/** @typedef {{ scopes: readonly import('./tokens.js').Scope[], endsAt: number }} Session `endsAt`: epoch ms */
+/** @typedef {{ scopes: readonly Scope[], endsAt: number }} Session `endsAt`: epoch ms */
 
 /**
  * Sessions of people who showed a token once. Nothing of them is kept here: a session is its end and a signature, with a
@@ -13,7 +16,7 @@ const GENUINE = /^(\d{1,16})\.([\w-]{43})$/;
  *
  * @param {object} parts
  * @param {string} parts.secret
- * @param {import('./tokens.js').Known[]} parts.known
+ * @param {Known[]} parts.known
  * @param {number} parts.sessionMs
  * @param {() => number} parts.clock epoch ms
  */
@@ -29,7 +32,7 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 
   return {
     /**
-     * @param {import('./tokens.js').Known} by the token that was shown
+     * @param {Known} by the token that was shown
      * @returns {Session & { value: string }}
      */
     begin({ token }) {
@@ -63,7 +66,7 @@ export const COOKIE = 'millrace_session';
 const MOST = 4;
 
 /**
- * @param {import('express').Request} req
+ * @param {Request} req
  * @returns {string[]} the first values under our name; other services of the same host may have left some
  */
 export const cookiesOf = (req) =>
@@ -79,6 +82,6 @@ export const cookiesOf = (req) =>
  * No script reads it, and no page of another site has it sent.
  *
  * @param {boolean} secure whether it travels encrypted alone
- * @returns {import('express').CookieOptions}
+ * @returns {CookieOptions}
  */
 export const cookieOptions = (secure) => ({ httpOnly: true, sameSite: 'strict', path: '/', secure });

@@ -1,5 +1,7 @@
 import { sameSecret } from '../../../common/same-secret.js';
 
+/** @import { Config } from '../../../common/config.js' */
+
 /**
  * @typedef {{ token: string, scopes: readonly Scope[] }} Known a token that is let in, and what it is good for
  */
@@ -7,7 +9,7 @@ import { sameSecret } from '../../../common/same-secret.js';
 /**
  * The tokens that are let in. More than one of a kind lets them be changed one by one, while both are good.
  *
- * @param {Pick<import('../../../common/settings.js').Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
+ * @param {Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
  */
 export function createTokens({ apiToken, readTokens, ingestTokens }) {
   /** @type {Map<string, Set<Scope>>} */

@@ -1,22 +1,23 @@
 import { MillraceError } from '../../../common/errors.js';
 import { authorityExpires, createOwnCertificate } from './own-certificate.js';
 
-/** @typedef {import('../../observability/metrics.js').CertificateState} CertificateState */
+/** @import { Server, Socket } from 'node:net' */
+/** @import { Logger } from 'pino' */
+/** @import { Config, TlsFiles } from '../../../common/config.js' */
+/** @import { CertificateState } from '../../observability/metrics.js' */
 
 /**
  * The certificates of this process: its own, and those of the authorities that it trusts, with when they end.
  *
  * @param {object} parts
- * @param {import('../../../common/settings.js').Config} parts.config
+ * @param {Config} parts.config
  * @param {number} parts.everyMs how often files are looked at
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  * @throws {MillraceError} `bad_settings` when a file does not hold what it should
  */
 export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
-  const own = (
-    /** @type {'http' | 'mqtt'} */ purpose,
-    /** @type {import('../../../common/config.js').TlsFiles | null} */ files,
-  ) => files && createOwnCertificate({ purpose, files, everyMs, logger });
+  const own = (/** @type {'http' | 'mqtt'} */ purpose, /** @type {TlsFiles | null} */ files) =>
+    files && createOwnCertificate({ purpose, files, everyMs, logger });
 
   const servers = { http: own('http', http.tls), mqtt: mqtt.url ? null : own('mqtt', mqtt.tls) };
   const authorities = [
@@ -56,10 +57,10 @@ function authority(purpose, setting, path) {
  * All connections of a server, also those whose TLS has not come about yet, of which neither HTTP nor MQTT knows: closing
  * the server would wait for them.
  *
- * @param {import('node:net').Server} server
+ * @param {Server} server
  */
 export function socketsOf(server) {
-  /** @type {Set<import('node:net').Socket>} */
+  /** @type {Set<Socket>} */
   const sockets = new Set();
   server.on('connection', (socket) => {
     sockets.add(socket);

@@ -3,6 +3,12 @@ import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { MillraceError } from '../../../common/errors.js';
 
+/** @import { Server as NetServer } from 'node:net' */
+/** @import { Server, TlsOptions } from 'node:tls' */
+/** @import { Logger } from 'pino' */
+/** @import { TlsFiles } from '../../../common/config.js' */
+/** @import { CertificateState } from '../../observability/metrics.js' */
+
 /** Whoever connects and then says nothing is let go after this long, in ms. Node's own limit is two minutes. */
 const HANDSHAKE_MS = 10_000;
 
@@ -10,18 +16,18 @@ const HANDSHAKE_MS = 10_000;
  * The certificate that one of our servers shows, taken anew from its files while the server runs.
  *
  * @typedef {object} OwnCertificate
- * @property {import('./index.js').CertificateState} state
- * @property {import('node:tls').TlsOptions} options of the server
- * @property {(server: import('node:tls').Server | import('node:net').Server) => void} renewOn gives new ones to a server
+ * @property {CertificateState} state
+ * @property {TlsOptions} options of the server
+ * @property {(server: Server | NetServer) => void} renewOn gives new ones to a server
  *   from its start to its end; connections that stand keep the one before
  */
 
 /**
  * @param {object} parts
  * @param {'http' | 'mqtt'} parts.purpose
- * @param {import('../../../common/config.js').TlsFiles} parts.files
+ * @param {TlsFiles} parts.files
  * @param {number} parts.everyMs how often the files are looked at
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  * @returns {OwnCertificate}
  * @throws {MillraceError} `bad_settings`
  */
@@ -39,7 +45,7 @@ export function createOwnCertificate({ purpose, files, everyMs, logger }) {
     else logger.info({ setting, expires: at }, 'certificate');
   }
 
-  /** @param {import('node:tls').Server} server @returns {Promise<boolean>} whether there was another one */
+  /** @param {Server} server @returns {Promise<boolean>} whether there was another one */
   async function renew(server) {
     const now = await stateOf(files);
     if (now === taken) return false;
@@ -51,7 +57,7 @@ export function createOwnCertificate({ purpose, files, everyMs, logger }) {
     return isAnother;
   }
 
-  /** @param {import('node:tls').Server} server */
+  /** @param {Server} server */
   async function look(server) {
     let reason = '';
     try {
@@ -75,7 +81,7 @@ export function createOwnCertificate({ purpose, files, everyMs, logger }) {
 
     renewOn(server) {
       server.once('listening', () => {
-        const again = () => void look(/** @type {import('node:tls').Server} */ (server));
+        const again = () => void look(/** @type {Server} */ (server));
         const timer = setInterval(again, everyMs).unref();
         server.once('close', () => clearInterval(timer));
       });
@@ -85,7 +91,7 @@ export function createOwnCertificate({ purpose, files, everyMs, logger }) {
 
 const SECURE = /** @type {const} */ ({ minVersion: 'TLSv1.2' });
 
-/** @param {import('../../../common/config.js').TlsFiles} files @param {string} setting */
+/** @param {TlsFiles} files @param {string} setting */
 function readFirst(files, setting) {
   try {
     return readPair(files);
@@ -96,7 +102,7 @@ function readFirst(files, setting) {
   }
 }
 
-/** By the file as well as its time: a link may be put on another one. @param {import('../../../common/config.js').TlsFiles} files */
+/** By the file as well as its time: a link may be put on another one. @param {TlsFiles} files */
 async function stateOf({ cert, key }) {
   const states = await Promise.all([stat(cert), stat(key)]);
   return states.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');
@@ -114,7 +120,7 @@ const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
  */
 
 /**
- * @param {import('../../../common/config.js').TlsFiles} files
+ * @param {TlsFiles} files
  * @returns {Pair}
  * @throws {Error} whose message says what is wrong with which file
  */

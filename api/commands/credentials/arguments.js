@@ -1,6 +1,8 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseFlags } from '../../../common/flags.js';
 
+/** @import { Flag } from '../../../common/flags.js' */
+
 const COMMAND = 'npm run credentials --';
 
 const HELP = `${COMMAND} takes one of these, each of which says by --help what it takes in turn:
@@ -11,13 +13,13 @@ const HELP = `${COMMAND} takes one of these, each of which says by --help what i
   revoke ACCOUNT…   takes its credential from each
   mosquitto --out DIR   writes the password file and the access file of a Mosquitto`;
 
-/** @satisfies {import('../../../common/flags.js').Flag} */
+/** @satisfies {Flag} */
 const FILE = /** @type {const} */ ({
   type: 'text',
   help: 'file that the accounts and secrets are added to, a line each, instead of being printed; its owner alone may read it',
 });
 
-/** The flags of each command. @satisfies {Record<string, Record<string, import('../../../common/flags.js').Flag>>} */
+/** The flags of each command. @satisfies {Record<string, Record<string, Flag>>} */
 const FLAGS = {
   issue: {
     devices: {

@@ -3,14 +3,16 @@ import { MillraceError } from '../../../common/errors.js';
 import { printable, shortened } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
 
+/** @import { Issued } from '../../access/credentials/credential-service.js' */
+/** @import { Credential } from '../../store/credentials.js' */
+/** @import { CommandParts } from './index.js' */
+
 const ONCE = 'Told this once: only a salted hash is kept.';
 const BIRTH =
   'A device is known by its birth, which it publishes before its first measurement: iot/v1/ACCOUNT/birth {"sensors":[{"sensor_id":"…"}]}.';
 
 /** What is wrong with one account, and not with the next. */
 const OF_ONE = new Set(['bad_id', 'credential_exists', 'not_found']);
-
-/** @typedef {import('./index.js').CommandParts} CommandParts */
 
 /** @param {CommandParts} parts */
 export async function issue(parts) {
@@ -56,7 +58,7 @@ export async function list({ keeper, say, note }) {
  * Each secret is told, or is in the file, before the next one is made: what fails half-way has lost none.
  *
  * @param {CommandParts} parts
- * @param {(account: string) => Promise<import('../../access/credentials/credential-service.js').Issued>} make
+ * @param {(account: string) => Promise<Issued>} make
  * @returns {Promise<number>} of how many accounts
  */
 async function tellEach(parts, make) {
@@ -100,7 +102,7 @@ function insistOnAll({ given: { command, accounts } }, done) {
   throw new MillraceError('failed', `${command}: done for ${done} of ${accounts.length}.`);
 }
 
-/** @param {import('../../store/credentials.js').Credential} credential */
+/** @param {Credential} credential */
 function lineOf({ deviceId, account, devices, issuedAt, changedAt }) {
   const words = [deviceId, shortened(account), `issued ${formatTime(issuedAt)}`];
   if (changedAt !== issuedAt) words.push(`changed ${formatTime(changedAt)}`);

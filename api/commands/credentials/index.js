@@ -6,12 +6,15 @@ import { readArguments } from './arguments.js';
 import { issue, list, revoke, rotate } from './commands.js';
 import { mosquitto } from './mosquitto.js';
 
+/** @import { Keeper } from '../../access/credentials/credential-service.js' */
+/** @import { Arguments } from './arguments.js' */
+
 /**
  * What the commands are made of.
  *
  * @typedef {object} CommandParts
- * @property {import('../../access/credentials/credential-service.js').Keeper} keeper
- * @property {import('./arguments.js').Arguments} given
+ * @property {Keeper} keeper
+ * @property {Arguments} given
  * @property {{ username?: string | undefined, password?: string | undefined }} installation its own account
  * @property {boolean} autoRegister whether devices register by their first message
  * @property {(text: string) => void} say a line of the answer

@@ -2,6 +2,8 @@ import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
 import { KINDS } from '../../../schema/topics.js';
 import { deviceAccount } from '../../access/credentials/permissions.js';
 
+/** @import { Credential } from '../../store/credentials.js' */
+
 /** What a user name in Mosquitto's files cannot hold: a colon ends it there, a hash begins a comment, white space is cut off. */
 const UNFIT = /:|^#|^\s|\s$/;
 
@@ -27,7 +29,7 @@ export const passwordLine = (account, hash) => `${account}:${hash}`;
 /**
  * The same rights as in the embedded broker, topic by topic: Mosquitto's patterns would take a name such as `+` for everybody.
  *
- * @param {import('../../store/credentials.js').Credential} credential
+ * @param {Credential} credential
  * @returns {string[]} lines of the access file
  */
 export function rightsLines(credential) {

@@ -5,10 +5,12 @@ import { hashSecret } from '../../access/credentials/secret.js';
 import { INSTALLATION_RIGHTS, isFit, passwordLine, rightsLines } from './mosquitto-files.js';
 import { replaceFile } from './replace-file.js';
 
+/** @import { CommandParts } from './index.js' */
+
 /**
  * Writes Mosquitto's `password_file` and `acl_file`: every account that has a credential, and the installation's own.
  *
- * @param {import('./index.js').CommandParts} parts
+ * @param {CommandParts} parts
  */
 export async function mosquitto({ keeper, given, installation, note }) {
   const { username, password } = installation;

@@ -4,6 +4,9 @@ import { parseFlags } from '../../../common/flags.js';
 import { parseTime } from '../../../common/times.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 
+/** @import { Flag } from '../../../common/flags.js' */
+/** @import { Range } from '../../store/dead-letters/reads.js' */
+
 const COMMAND = 'npm run dead-letters --';
 
 const HELP = `${COMMAND} takes one of these, each of which says by --help what it takes in turn:
@@ -14,20 +17,20 @@ const HELP = `${COMMAND} takes one of these, each of which says by --help what i
   replay ID…       stores what was refused, after the cause was mended
   replay --from …  the same for all letters of a range`;
 
-/** @satisfies {Record<string, import('../../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const RANGE = {
   from: { type: 'text', help: 'ISO 8601, or how long ago, such as 2h; default a day ago' },
   to: { type: 'text', help: 'the same, not included; default now' },
 };
 
-/** @satisfies {Record<string, import('../../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FILTER = {
   ...RANGE,
   code: { type: 'text', help: 'letters with this code alone, such as unknown_device' },
   device: { type: 'text', help: 'of this device alone, as the topic has it' },
 };
 
-/** The flags of each command. @satisfies {Record<string, Record<string, import('../../../common/flags.js').Flag>>} */
+/** The flags of each command. @satisfies {Record<string, Record<string, Flag>>} */
 const FLAGS = {
   list: {
     ...FILTER,
@@ -42,7 +45,7 @@ const FLAGS = {
  * @typedef {object} Arguments
  * @property {keyof typeof FLAGS} command
  * @property {string[]} ids of letters
- * @property {import('../../store/dead-letters/reads.js').Range} range epoch ms
+ * @property {Range} range epoch ms
  * @property {string | undefined} code
  * @property {string | undefined} device
  * @property {number} limit

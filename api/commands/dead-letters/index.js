@@ -9,15 +9,20 @@ import { replay } from './replay.js';
 import { show } from './show.js';
 import { summary } from './summary.js';
 
+/** @import { StatusLine } from '../../../common/status-line.js' */
+/** @import { Ingest } from '../../ingest/index.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Arguments } from './arguments.js' */
+
 /**
  * What the commands are made of.
  *
  * @typedef {object} CommandParts
- * @property {import('../../store/index.js').Store} store
- * @property {import('../../ingest/index.js').Ingest} ingest not started
- * @property {import('./arguments.js').Arguments} given
+ * @property {Store} store
+ * @property {Ingest} ingest not started
+ * @property {Arguments} given
  * @property {(text: string) => void} say a line of the answer
- * @property {import('../../../common/status-line.js').StatusLine} statusLine
+ * @property {StatusLine} statusLine
  */
 
 const COMMANDS = { list, summary, show, replay };

@@ -4,7 +4,10 @@ import { uuidText } from '../../../schema/ids.js';
 import { matchingIds } from './matching.js';
 import { codesText } from './text.js';
 
-/** @param {import('./index.js').CommandParts} parts */
+/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { CommandParts } from './index.js' */
+
+/** @param {CommandParts} parts */
 export async function list(parts) {
   const { store, given, say } = parts;
   let shown = 0;
@@ -23,7 +26,7 @@ export async function list(parts) {
   if (shown === 0) say('Nothing was refused in this range.');
 }
 
-/** @param {import('../../store/dead-letters/letter.js').StoredLetter} letter */
+/** @param {StoredLetter} letter */
 const lineOf = ({ id, receivedAt, topic, codes, content }) =>
   [
     formatTime(receivedAt),

@@ -1,10 +1,12 @@
 import { compareLetterIds } from '../../store/dead-letters/letter.js';
 import { hoursOf } from '../../store/dead-letters/writes.js';
 
+/** @import { CommandParts } from './index.js' */
+
 /**
  * The ids of the letters that a command asks for, hour by hour and in order. No more than an hour's are kept at once.
  *
- * @param {import('./index.js').CommandParts} parts
+ * @param {CommandParts} parts
  * @param {'newest' | 'oldest'} first
  * @returns {AsyncGenerator<Buffer[], void>}
  */

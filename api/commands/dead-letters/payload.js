@@ -1,14 +1,14 @@
 import { printable } from '../../../common/printable.js';
 import { parseSenmlCbor } from '../../ingest/decode/senml-cbor.js';
 
+/** @import { StoredContent } from '../../store/dead-letters/letter.js' */
+
 /** Bytes of what is neither JSON nor CBOR nor text that are shown, and how many a line. */
 const MOST_HEX_BYTES = 1024;
 const HEX_BYTES_A_LINE = 32;
 
 /** What is nested deeper is shown as it came: to write it out takes a stack, and lines as long as it is deep. */
 const MOST_LEVELS = 32;
-
-/** @typedef {import('../../store/dead-letters/letter.js').StoredContent} StoredContent */
 
 /**
  * A payload for people to read: an array, be it JSON or CBOR, an element a line, with what was refused behind it;

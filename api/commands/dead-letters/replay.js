@@ -4,13 +4,16 @@ import { uuidText } from '../../../schema/ids.js';
 import { matchingIds } from './matching.js';
 import { createReport } from './report.js';
 
+/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { CommandParts } from './index.js' */
+
 /** Letters under way; each may hold 64 KiB. */
 const AT_ONCE = 16;
 
 /**
  * Replays the letters named, or all of a range, the oldest first: a birth comes before what it makes known.
  *
- * @param {import('./index.js').CommandParts} parts
+ * @param {CommandParts} parts
  * @throws {MillraceError} `not_all_replayed`
  */
 export async function replay(parts) {
@@ -23,7 +26,7 @@ export async function replay(parts) {
     ingest.giveUp();
   });
 
-  /** @param {import('../../store/dead-letters/letter.js').StoredLetter} letter */
+  /** @param {StoredLetter} letter */
   async function replayOne(letter) {
     try {
       report.told(letter, await ingest.replay(letter));

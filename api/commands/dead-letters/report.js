@@ -4,10 +4,11 @@ import { addCodes } from '../../store/dead-letters/writes.js';
 import { lettersText } from './summary.js';
 import { codesText, NO_SUCH_LETTER } from './text.js';
 
+/** @import { IngestResult } from '../../ingest/ingest-result.js' */
+/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+
 /** Letters that the report names one by one. */
 const MOST_NAMED = 20;
-
-/** @typedef {import('../../store/dead-letters/letter.js').StoredLetter} StoredLetter */
 
 /** What became of the letters of one replay. */
 export function createReport() {
@@ -30,7 +31,7 @@ export function createReport() {
   const progress = () => `${lettersText(letters)}: ${stored} stored`;
 
   return {
-    /** @param {StoredLetter} letter @param {import('../../ingest/ingest-result.js').IngestResult} told */
+    /** @param {StoredLetter} letter @param {IngestResult} told */
     told(letter, { accepted, refused }) {
       letters++;
       stored += accepted;

@@ -5,7 +5,9 @@ import { uuidText } from '../../../schema/ids.js';
 import { payloadLines } from './payload.js';
 import { codesText, NO_SUCH_LETTER } from './text.js';
 
-/** @param {import('./index.js').CommandParts} parts @throws {MillraceError} `not_found` */
+/** @import { CommandParts } from './index.js' */
+
+/** @param {CommandParts} parts @throws {MillraceError} `not_found` */
 export async function show({ store, given, say }) {
   const wanted = String(given.ids[0]);
   const letter = await store.letters.find(wanted);

@@ -2,7 +2,9 @@ import { formatTime } from '../../../common/times.js';
 import { addCodes } from '../../store/dead-letters/writes.js';
 import { codesText } from './text.js';
 
-/** @param {import('./index.js').CommandParts} parts */
+/** @import { CommandParts } from './index.js' */
+
+/** @param {CommandParts} parts */
 export async function summary({ store, given, say, statusLine }) {
   /** @type {Record<string, number>} */
   const codes = {};

@@ -1,6 +1,11 @@
 import { visitBlock } from '../../../schema/packed/block.js';
 import { allParts } from '../../store/measurements/rows.js';
 
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { PackingObserver } from './sensor-hour.js' */
+/** @import { Steps } from './steps.js' */
+
 /**
  * What the rows of `message` have of a sensor in one hour: its samples in the order in which they were read, instants repeated.
  *
@@ -20,9 +25,9 @@ import { allParts } from '../../store/measurements/rows.js';
  * of them, since the number of parts has grown during the hour.
  *
  * @param {object} parts
- * @param {Pick<import('../../store/index.js').Store['packing'], 'blockPage'>} parts.store
- * @param {import('./steps.js').Steps} parts.steps
- * @param {Pick<import('./sensor-hour.js').PackingObserver, 'onUnreadable'>} parts.observer
+ * @param {Pick<Store['packing'], 'blockPage'>} parts.store
+ * @param {Steps} parts.steps
+ * @param {Pick<PackingObserver, 'onUnreadable'>} parts.observer
  * @param {Buffer} parts.device 16 bytes
  * @param {number} parts.hour epoch ms
  * @returns {AsyncGenerator<Gathered, void>} every sensor in one of them only
@@ -62,7 +67,7 @@ const createGathered = () => ({ sensors: new Map(), unreadable: 0 });
 
 /** @param {Gathered} into @param {number} hour epoch ms @param {Buffer} blob */
 function collect(into, hour, blob) {
-  /** @type {Array<{ sensor: Buffer, series: import('../../../schema/packed/series.js').Series }>} */
+  /** @type {Array<{ sensor: Buffer, series: Series }>} */
   const read = [];
   try {
     visitBlock(hour, blob, (sensor, series) => read.push({ sensor, series: series() }));

@@ -3,6 +3,12 @@ import { DAY_MS, MIN_BATCH_DAYS } from '../../../schema/rules.js';
 import { readDeviceHour } from './device-hour.js';
 import { walkPages } from './steps.js';
 
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { PackingObserver, SensorPacker } from './sensor-hour.js' */
+/** @import { Steps } from './steps.js' */
+
 /** Devices of a group, and sensors of a device, that are packed at once: enough to hide the round trips. */
 const DEVICES_AT_ONCE = 4;
 const SENSORS_AT_ONCE = 2;
@@ -14,11 +20,11 @@ const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
  * Packs an hour of a whole group, once it has closed.
  *
  * @param {object} parts
- * @param {import('../../store/index.js').Store['packing']} parts.store
- * @param {Pick<import('../../store/clock-guard.js').TrustedClock, 'now'>} parts.clock
- * @param {import('./steps.js').Steps} parts.steps
- * @param {import('./sensor-hour.js').SensorPacker} parts.sensors
- * @param {import('./sensor-hour.js').PackingObserver} parts.observer
+ * @param {Store['packing']} parts.store
+ * @param {Pick<TrustedClock, 'now'>} parts.clock
+ * @param {Steps} parts.steps
+ * @param {SensorPacker} parts.sensors
+ * @param {PackingObserver} parts.observer
  */
 export function createFirstPass({ store, clock, steps, sensors, observer }) {
   /** @param {number} group @param {Buffer} device @param {number} hour epoch ms */
@@ -59,5 +65,5 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
 
 /** @typedef {ReturnType<typeof createFirstPass>} FirstPass */
 
-/** @type {import('../../../schema/packed/series.js').Series} */
+/** @type {Series} */
 const NOTHING = { times: [], values: [] };

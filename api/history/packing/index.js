@@ -6,6 +6,13 @@ import { createLeases } from './leases.js';
 import { createPacker } from './packer.js';
 import { createSteps } from './steps.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { DeviceHour } from './sensor-hour.js' */
+
 const REPORT_EVERY_MS = 60_000;
 
 /** A step that the database does not answer is waited for no longer than this when the process ends, in ms. */
@@ -15,14 +22,14 @@ const STOP_WITHIN_MS = 3000;
  * Packs closed hours into history for as long as the process runs, giving way to ingest.
  *
  * @param {object} parts
- * @param {import('../../../common/settings.js').Config} parts.config
- * @param {import('../../store/index.js').Store} parts.store
+ * @param {Config} parts.config
+ * @param {Store} parts.store
  * @param {() => number} parts.clock epoch ms
- * @param {import('../../store/clock-guard.js').TrustedClock} parts.trustedClock
+ * @param {TrustedClock} parts.trustedClock
  * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
  * @param {number} parts.pauseMs between two looks whether something is due
- * @param {import('pino').Logger} parts.logger
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
  */
 export function createPacking(parts) {
   const { config, store, clock, trustedClock, isPressed, pauseMs, logger, metrics } = parts;
@@ -109,14 +116,14 @@ export function createPacking(parts) {
 
 /** @typedef {ReturnType<typeof createPacking>} Packing */
 
-/** @param {import('./sensor-hour.js').DeviceHour} of */
+/** @param {DeviceHour} of */
 const textsOf = ({ device, sensor, hour }) => ({
   device: uuidText(device),
   ...(sensor && { sensor: uuidText(sensor) }),
   hour: new Date(hour),
 });
 
-/** What goes wrong with one hour goes wrong with many. @param {import('pino').Logger} logger */
+/** What goes wrong with one hour goes wrong with many. @param {Logger} logger */
 function createRareReports(logger) {
   /** @type {Map<string, number>} */
   const reportedAt = new Map();
@@ -140,7 +147,7 @@ const WARN_EVERY_MS = 600_000;
  * @param {object} parts
  * @param {() => number} parts.clock epoch ms
  * @param {number} parts.batchDays `BATCH_DAYS`
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  */
 export function createBehind({ clock, batchDays, logger }) {
   /** @type {Map<number, number>} */

@@ -1,3 +1,6 @@
+/** @import { Logger } from 'pino' */
+/** @import { PackLeases } from '../../store/history/progress.js' */
+
 /** A lease is renewed this often, in ms: three times before it expires. */
 const RENEW_EVERY_MS = 20_000;
 
@@ -7,9 +10,9 @@ const RENEW_EVERY_MS = 20_000;
  * lost half-way, two processes pack the same, and nothing is wrong.
  *
  * @param {object} parts
- * @param {import('../../store/history/progress.js').PackLeases} parts.store
+ * @param {PackLeases} parts.store
  * @param {string} parts.owner no other process has it
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  */
 export function createLeases({ store, owner, logger }) {
   /** @param {number} group */

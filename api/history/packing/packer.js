@@ -3,19 +3,25 @@ import { createFirstPass } from './first-pass.js';
 import { createSecondPass } from './second-pass.js';
 import { createSensorPacker } from './sensor-hour.js';
 
-/** @typedef {import('../../store/history/progress.js').PackProgress} PackProgress */
+/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { PackProgress } from '../../store/history/progress.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Behind } from './index.js' */
+/** @import { Leases } from './leases.js' */
+/** @import { PackingObserver } from './sensor-hour.js' */
+/** @import { Steps } from './steps.js' */
 
 /**
  * Packs what is due, group by group: every hour that has closed, then every day whose lateness should be over.
  *
  * @param {object} parts
- * @param {Pick<import('../../store/index.js').Store, 'packing' | 'packProgress'>} parts.store
+ * @param {Pick<Store, 'packing' | 'packProgress'>} parts.store
  * @param {number} parts.groups `LATEST_GROUPS`
- * @param {Pick<import('../../store/clock-guard.js').TrustedClock, 'now'>} parts.clock
- * @param {import('./steps.js').Steps} parts.steps
- * @param {import('./leases.js').Leases} parts.leases
- * @param {import('./index.js').Behind} parts.behind
- * @param {import('./sensor-hour.js').PackingObserver & { onHour: (seconds: number) => void }} parts.observer
+ * @param {Pick<TrustedClock, 'now'>} parts.clock
+ * @param {Steps} parts.steps
+ * @param {Leases} parts.leases
+ * @param {Behind} parts.behind
+ * @param {PackingObserver & { onHour: (seconds: number) => void }} parts.observer
  */
 export function createPacker({ store, groups, clock, steps, leases, behind, observer }) {
   const { packing, packProgress: progress } = store;

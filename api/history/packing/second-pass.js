@@ -3,6 +3,11 @@ import { DAY_MS, isExact } from '../../../schema/rules.js';
 import { readDeviceHour } from './device-hour.js';
 import { walkPages } from './steps.js';
 
+/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { PackingObserver, SensorPacker } from './sensor-hour.js' */
+/** @import { Steps } from './steps.js' */
+
 /** Devices that are looked at at once. */
 const DEVICES_AT_ONCE = 8;
 
@@ -11,11 +16,11 @@ const DEVICES_AT_ONCE = 8;
  * there is nothing to do.
  *
  * @param {object} parts
- * @param {import('../../store/index.js').Store['packing']} parts.store
- * @param {Pick<import('../../store/clock-guard.js').TrustedClock, 'now'>} parts.clock
- * @param {import('./steps.js').Steps} parts.steps
- * @param {import('./sensor-hour.js').SensorPacker} parts.sensors
- * @param {import('./sensor-hour.js').PackingObserver} parts.observer
+ * @param {Store['packing']} parts.store
+ * @param {Pick<TrustedClock, 'now'>} parts.clock
+ * @param {Steps} parts.steps
+ * @param {SensorPacker} parts.sensors
+ * @param {PackingObserver} parts.observer
  */
 export function createSecondPass({ store, clock, steps, sensors, observer }) {
   /**

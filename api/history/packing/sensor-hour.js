@@ -4,8 +4,10 @@ import { hourStatisticsOf } from '../../../schema/packed/hour-statistics.js';
 import { mergeSeries, sortMerge } from '../../../schema/packed/series.js';
 import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
-/** @typedef {import('../../store/history/unpacked.js').StoredSeries} StoredSeries */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { StoredSeries } from '../../store/history/unpacked.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Steps } from './steps.js' */
 
 /** @typedef {{ device: Buffer, sensor: Buffer, hour: number }} SensorHour `hour` in epoch ms */
 /** @typedef {{ device: Buffer, sensor?: Buffer, hour: number }} DeviceHour of one of its sensors, or of any */
@@ -24,8 +26,8 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
  * statistics, in this order: who sees statistics finds all their samples in history.
  *
  * @param {object} parts
- * @param {import('../../store/index.js').Store['packing']} parts.store
- * @param {import('./steps.js').Steps} parts.steps
+ * @param {Store['packing']} parts.store
+ * @param {Steps} parts.steps
  * @param {PackingObserver} parts.observer
  */
 export function createSensorPacker({ store, steps, observer }) {

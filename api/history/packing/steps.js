@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 
+/** @import { Page as HistoryPage } from '../../store/history/unpacked.js' */
+/** @import { Patience } from '../../store/retry.js' */
+
 /** While ingest waits: this share of its speed for each hour that packing is behind, and at most half of it. */
 const SHARE_AN_HOUR = 0.1;
 const MOST_SHARE = 0.5;
@@ -18,7 +21,7 @@ const LONGEST_REST_MS = 2000;
  * it never starves, and what is behind for long gets half.
  *
  * @param {object} parts
- * @param {import('../../store/retry.js').Patience} parts.patience its own: it ends with packing
+ * @param {Patience} parts.patience its own: it ends with packing
  * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
  * @param {() => number} parts.overdueMs how long the oldest hour that is not packed could have been
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [parts.rest]
@@ -70,7 +73,7 @@ const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() =>
 export const shareOf = (overdueMs) =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
 
-/** @template T @typedef {import('../../store/history/unpacked.js').Page<T>} Page */
+/** @template T @typedef {HistoryPage<T>} Page */
 
 /**
  * Everything that comes in pages, a page in memory at a time.

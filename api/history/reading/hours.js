@@ -1,8 +1,9 @@
 import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rules.js';
 
-/** @typedef {import('../../store/history/reads.js').HourRow} HourRow */
+/** @import { HourStatistics } from '../../../schema/packed/hour-statistics.js' */
+/** @import { HistoryReads, HourRow, SensorBytes } from '../../store/history/reads.js' */
 
-/** @typedef {import('../../store/history/reads.js').SensorBytes & { group: number }} Sensor `group`: that of its device */
+/** @typedef {SensorBytes & { group: number }} Sensor `group`: that of its device */
 
 /**
  * An hour of a sensor that may have samples, and where they are.
@@ -10,7 +11,7 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
  * @typedef {object} Hour
  * @property {number} hour epoch ms
  * @property {boolean} packed history has all of it; else what history has is merged with the batches
- * @property {import('../../store/history/writes.js').HourStatistics | null} exact of all its samples, where that is known
+ * @property {HourStatistics | null} exact of all its samples, where that is known
  * @property {number | null} count of its samples, or of most of them; null: nobody has counted
  */
 
@@ -22,7 +23,7 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
  *
  * @param {object} parts
  * @param {(group: number) => Promise<number>} parts.packedUntil epoch ms; it may be an older one
- * @param {import('../../store/history/reads.js').HistoryReads['readStatistics']} parts.readStatistics
+ * @param {HistoryReads['readStatistics']} parts.readStatistics
  * @returns {LookUp}
  */
 export const createLookUp =

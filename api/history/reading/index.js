@@ -4,10 +4,13 @@ import { readPage } from './pages.js';
 import { readAhead } from './read-ahead.js';
 import { readSeries } from './series/index.js';
 
+/** @import { Store } from '../../store/index.js' */
+/** @import { Order, Range, Sensor } from './hours.js' */
+
 /**
  * Reads what a sensor has measured, from history and from batches alike: nobody outside sees which of them answered.
  *
- * @param {Pick<import('../../store/index.js').Store, 'samples' | 'packed' | 'scans' | 'packProgress'>} store
+ * @param {Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>} store
  */
 export function createReading(store) {
   const packedUntil = rememberPackedUntil(store.packProgress);
@@ -16,26 +19,26 @@ export function createReading(store) {
     lookUp,
 
     /**
-     * @param {import('./hours.js').Sensor} sensor
-     * @param {import('./hours.js').Range} range within retention
-     * @param {{ order: import('./hours.js').Order, limit: number }} page
+     * @param {Sensor} sensor
+     * @param {Range} range within retention
+     * @param {{ order: Order, limit: number }} page
      */
     page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
 
     /**
      * All samples of the hours that a range touches, as many in memory as a few reads bring.
      *
-     * @param {import('./hours.js').Sensor} sensor
-     * @param {import('./hours.js').Range} range within retention
-     * @param {import('./hours.js').Order} order of the hours; the samples of each are in order of time
+     * @param {Sensor} sensor
+     * @param {Range} range within retention
+     * @param {Order} order of the hours; the samples of each are in order of time
      * @param {AbortSignal} signal whoever reads has gone
      */
     all: (sensor, range, order, signal) =>
       readAhead(store.scans, sensor, chunksOf(lookUp, sensor, range, order), signal),
 
     /**
-     * @param {import('./hours.js').Sensor} sensor
-     * @param {import('./hours.js').Range} range within retention
+     * @param {Sensor} sensor
+     * @param {Range} range within retention
      * @param {Parameters<typeof readSeries>[3]} options
      */
     series: (sensor, range, options) => readSeries({ lookUp, source: store }, sensor, range, options),
@@ -50,7 +53,7 @@ const KEPT_MS = 5000;
 /**
  * How far groups are packed, not asked for anew by every reader.
  *
- * @param {Pick<import('../../store/index.js').Store['packProgress'], 'read'>} store
+ * @param {Pick<Store['packProgress'], 'read'>} store
  * @returns {(group: number) => Promise<number>} epoch ms: every hour before it is packed, or has no data but late ones
  */
 function rememberPackedUntil(store) {

@@ -2,10 +2,9 @@ import { HOUR_MS } from '../../../schema/rules.js';
 import { chunksOf } from './hours.js';
 import { readHours } from './samples.js';
 
-/** @typedef {import('./hours.js').Range} Range */
-/** @typedef {import('./hours.js').Order} Order */
-/** @typedef {import('./hours.js').Hour} Hour */
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Hour, LookUp, Order, Range, Sensor } from './hours.js' */
+/** @import { SampleSource } from './samples.js' */
 
 /** Hours that one page reads at most; one of hours that turn out empty may be short before the end. */
 const MOST_HOURS_A_PAGE = 32 * 24;
@@ -28,9 +27,9 @@ const HOURS_AT_ONCE = 32;
  * never repeats or drops a sample between pages; and an instant is a place that means the same in batches and in history.
  *
  * @param {object} parts
- * @param {import('./hours.js').LookUp} parts.lookUp
- * @param {import('./samples.js').SampleSource} parts.source
- * @param {import('./hours.js').Sensor} sensor
+ * @param {LookUp} parts.lookUp
+ * @param {SampleSource} parts.source
+ * @param {Sensor} sensor
  * @param {Range} range
  * @param {{ order: Order, limit: number }} page
  * @returns {Promise<SamplePage>}

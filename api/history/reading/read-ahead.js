@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dayOf } from '../../../schema/rules.js';
 import { readHours } from './samples.js';
 
-/** @typedef {import('./hours.js').Hour} Hour */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Hour, Sensor } from './hours.js' */
+/** @import { SampleSource } from './samples.js' */
 
 /** Samples that one read is to bring, more or less: a day at 1 Hz, which takes some ms to unpack. */
 const SAMPLES_A_READ = 90_000;
@@ -16,16 +18,16 @@ const AHEAD = 3;
 /**
  * The samples of many hours, a bounded number of them in memory; others of this process get their turn in between.
  *
- * @param {import('./samples.js').SampleSource} source
- * @param {import('./hours.js').Sensor} sensor
+ * @param {SampleSource} source
+ * @param {Sensor} sensor
  * @param {AsyncIterable<Hour[]>} chunks
  * @param {AbortSignal} [signal] whoever reads has gone
  * @param {number} [since] epoch ms: samples before it may be left out
- * @returns {AsyncGenerator<import('./samples.js').Series, void>} of each hour, in the order of the hours
+ * @returns {AsyncGenerator<Series, void>} of each hour, in the order of the hours
  * @throws what `signal` was aborted with
  */
 export async function* readAhead(source, sensor, chunks, signal, since) {
-  /** @type {Array<Promise<import('./samples.js').Series[]>>} */
+  /** @type {Array<Promise<Series[]>>} */
   const reads = [];
   for await (const hours of chunks) {
     for (const group of groupsOf(hours)) {

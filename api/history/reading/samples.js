@@ -1,16 +1,17 @@
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { dayOf, HOUR_MS } from '../../../schema/rules.js';
 
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
-/** @typedef {import('./hours.js').Hour} Hour */
-/** @typedef {import('./hours.js').Sensor} Sensor */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { HistoryReads } from '../../store/history/reads.js' */
+/** @import { SampleReads } from '../../store/measurements/reads.js' */
+/** @import { Hour, Sensor } from './hours.js' */
 
 /**
  * Where samples are.
  *
  * @typedef {object} SampleSource
- * @property {Pick<import('../../store/history/reads.js').HistoryReads, 'readSamples'>} packed
- * @property {Pick<import('../../store/measurements/reads.js').SampleReads, 'readHour'>} samples
+ * @property {Pick<HistoryReads, 'readSamples'>} packed
+ * @property {Pick<SampleReads, 'readHour'>} samples
  */
 
 /**

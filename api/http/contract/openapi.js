@@ -7,8 +7,9 @@ import { PAYLOADS } from './payloads.js';
 import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf } from './problems.js';
 import { SCHEMAS } from './schemas.js';
 
-/** @typedef {import('./operation.js').Operation} Operation */
-/** @typedef {import('../routes/index.js').Route} Route */
+/** @import { ZodRawShape } from 'zod' */
+/** @import { Route } from '../routes/index.js' */
+/** @import { Body, Content, Operation } from './operation.js' */
 
 const DESCRIPTION = `Reads what sensors measured, and takes measurements from those who have no MQTT.
 
@@ -88,7 +89,7 @@ function describe(path, operation, guarded) {
   };
 }
 
-/** @param {Operation} operation @param {string} status @param {import('./operation.js').Content} content */
+/** @param {Operation} operation @param {string} status @param {Content} content */
 function goodResponse({ id, query, links }, status, content) {
   const nextPage = query?.['cursor'] && {
     nextPage: { to: id, parameters: { cursor: '$response.body#/next' } },
@@ -116,11 +117,11 @@ function problemResponses(operation) {
   return Object.fromEntries(responses);
 }
 
-/** @param {import('./operation.js').Content} content */
+/** @param {Content} content */
 const contentOf = (content) =>
   Object.fromEntries(Object.entries(content).map(([type, body]) => [type, mediaOf(body)]));
 
-/** @param {import('./operation.js').Body} body */
+/** @param {Body} body */
 function mediaOf(body) {
   if (!(body instanceof z.ZodType)) {
     const { text, example } = body;
@@ -166,7 +167,7 @@ const pathParameters = (path) =>
   });
 
 /**
- * @param {import('zod').ZodRawShape} shape of a query
+ * @param {ZodRawShape} shape of a query
  * @returns {object[]} as OpenAPI has them; what a field says of itself is in its `meta`
  */
 const queryParameters = (shape) =>

@@ -5,25 +5,28 @@
  * @typedef {object} Operation
  * @property {string} id unique, in camel case
  * @property {keyof typeof TAGS} tag
- * @property {'open' | import('../../access/http/tokens.js').Scope} scope what a token must be good for, where tokens are set; `open`: none is asked for
+ * @property {'open' | Scope} scope what a token must be good for, where tokens are set; `open`: none is asked for
  * @property {string} summary a few words
  * @property {string} [description] what the summary leaves open, in Markdown
- * @property {import('zod').ZodRawShape} [query] the shape that the handler gives to `readQuery`
+ * @property {ZodRawShape} [query] the shape that the handler gives to `readQuery`
  * @property {Content} [body] what it takes
  * @property {Record<number, Content>} answers by status; all but problems
  * @property {Record<string, Link>} [links] where a good answer leads, beside its next page
  * @property {Code[]} problems of its own, beside those of every route
  *
- * @typedef {import('../../../common/errors.js').ErrorCode} Code
  *
  * @typedef {{ to: string, parameters: Record<string, string> }} Link the operation, and where in this one's answer its
  *   parameters are, as OpenAPI writes it
  *
  * @typedef {Record<string, Body>} Content by media type
  *
- * @typedef {import('zod').ZodType | { text: string, example?: string }} Body one of `SCHEMAS` (or of `PAYLOADS`) as JSON;
+ * @typedef {ZodType | { text: string, example?: string }} Body one of `SCHEMAS` (or of `PAYLOADS`) as JSON;
  *   or what a text, or bytes, are
  */
+
+/** @import { ZodRawShape, ZodType } from 'zod' */
+/** @import { ErrorCode as Code } from '../../../common/errors.js' */
+/** @import { Scope } from '../../access/http/tokens.js' */
 
 /** Groups of routes, in the order in which they are read. */
 export const TAGS = {
@@ -37,7 +40,7 @@ export const TAGS = {
   contract: 'What you read here, for programs.',
 };
 
-/** @param {import('zod').ZodType} schema @returns {Content} */
+/** @param {ZodType} schema @returns {Content} */
 export const json = (schema) => ({ 'application/json': schema });
 
 /** Of every listing that comes in pages. @type {Code[]} */

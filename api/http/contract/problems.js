@@ -4,7 +4,9 @@ import { ERRORS } from '../../../common/errors.js';
 import { SCOPES } from '../../access/http/tokens.js';
 import { Refusal } from './schemas.js';
 
-/** @typedef {import('../../../common/errors.js').ErrorCode} Code */
+/** @import { ZodRawShape, ZodType } from 'zod' */
+/** @import { ErrorCode as Code } from '../../../common/errors.js' */
+/** @import { Operation } from './operation.js' */
 
 /** Every error that can be the problem of a request. */
 export const PROBLEM_CODES = /** @type {Code[]} */ (
@@ -40,7 +42,7 @@ const told = {
   refused: z.array(Refusal),
 };
 
-/** Members beside those of every problem. @type {Partial<Record<Code, import('zod').ZodRawShape>>} */
+/** Members beside those of every problem. @type {Partial<Record<Code, ZodRawShape>>} */
 const MEMBERS = {
   bad_parameter: {
     parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
@@ -71,7 +73,7 @@ const problemOf = (code) =>
     .meta({ description: `${ERRORS[code].title}.` });
 
 /** The problem documents (RFC 9457), by code. */
-export const PROBLEMS = /** @type {Record<string, import('zod').ZodType>} */ (
+export const PROBLEMS = /** @type {Record<string, ZodType>} */ (
   Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)]))
 );
 
@@ -80,7 +82,7 @@ export const problemName = (code) =>
   `${code.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase())}Problem`;
 
 /**
- * @param {import('./operation.js').Operation} operation
+ * @param {Operation} operation
  * @returns {Map<number, Code[]>} the problems that it can give, by status
  */
 export function problemsOf({ problems, scope }) {

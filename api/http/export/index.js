@@ -2,6 +2,12 @@ import { once } from 'node:events';
 import { MillraceError } from '../../../common/errors.js';
 import { whileThere } from '../gone.js';
 
+/** @import { Request, Response } from 'express' */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Sensor } from '../../history/reading/hours.js' */
+/** @import { Reading } from '../../history/reading/index.js' */
+/** @import { Places } from '../places.js' */
+
 const HOUR_MS = 3_600_000;
 
 /** Minutes and seconds, and milliseconds, as they end a time: `00:00.` to `59:59.`, `000Z` to `999Z`. */
@@ -67,7 +73,7 @@ export const TYPE_OF = /** @type {const} */ ({
 });
 
 /**
- * @param {import('express').Request} req
+ * @param {Request} req
  * @param {keyof typeof TYPE_OF | undefined} format goes before Accept
  * @returns {ExportType | null} what whoever asks would rather have than a page; null: a page
  */
@@ -80,13 +86,13 @@ export function exportType(req, format) {
 /**
  * The whole range, streamed.
  *
- * @param {import('express').Request} req
- * @param {import('express').Response} res
+ * @param {Request} req
+ * @param {Response} res
  * @param {object} of
- * @param {Pick<import('../../history/reading/index.js').Reading, 'all'>} of.reading
- * @param {import('../places.js').Places} of.places
+ * @param {Pick<Reading, 'all'>} of.reading
+ * @param {Places} of.places
  * @param {ExportType} of.type
- * @param {import('../../history/reading/hours.js').Sensor} of.key
+ * @param {Sensor} of.key
  * @param {Parameters<typeof fileName>[0]} of.sensor
  * @param {{ from: number, to: number }} of.range
  * @param {'asc' | 'desc'} of.order
@@ -154,9 +160,9 @@ const CHUNK = 64 * 1024;
  * Writes samples to a client, no faster than he takes them. Nothing is sent before the first of them are read, so that a
  * database that is away can still be told as a problem.
  *
- * @param {import('express').Response} res with its headers set, but not sent
+ * @param {Response} res with its headers set, but not sent
  * @param {Format} format
- * @param {AsyncGenerator<import('../../../schema/packed/series.js').Series, void>} all each sorted
+ * @param {AsyncGenerator<Series, void>} all each sorted
  * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal }} options what is outside [from, to) is left
  *   out; `signal`: the client has gone
  */
@@ -177,7 +183,7 @@ async function sendSamples(res, { head, line }, all, { from, to, order, signal }
   res.end(text, 'latin1');
 }
 
-/** @param {import('express').Response} res @param {string} text ASCII @param {AbortSignal} signal */
+/** @param {Response} res @param {string} text ASCII @param {AbortSignal} signal */
 async function write(res, text, signal) {
   signal.throwIfAborted();
   if (!res.write(text, 'latin1')) await once(res, 'drain', { signal });

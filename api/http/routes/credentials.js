@@ -7,6 +7,12 @@ import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas.js';
 import { fields, readQuery } from '../parameters.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { Issued } from '../../access/credentials/credential-service.js' */
+/** @import { NewCredential } from '../../store/credentials.js' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
 export const LIST = { limit: fields.limit, cursor: fields.cursor };
 
 /** A thousand names of the greatest length, escaped, in bytes. */
@@ -17,8 +23,8 @@ const SCOPE = JSON.stringify(['credentials']);
 /**
  * `GET /credentials`: the accounts of devices, page by page.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getCredentials =
   ({ credentials, cursors }) =>
@@ -32,8 +38,8 @@ export const getCredentials =
 /**
  * `POST /credentials`: gives a device its first secret.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const postCredential =
   ({ credentials, logger }) =>
@@ -49,8 +55,8 @@ export const postCredential =
 /**
  * `POST /credentials/{device}/rotate`: another secret in place of the one before.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const postRotation =
   ({ credentials, logger }) =>
@@ -64,8 +70,8 @@ export const postRotation =
 /**
  * `DELETE /credentials/{device}`: takes it away.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const deleteCredential =
   ({ credentials, logger }) =>
@@ -87,7 +93,7 @@ function readWanted(text) {
   }
 }
 
-/** @param {import('../../store/credentials.js').NewCredential} credential */
+/** @param {NewCredential} credential */
 const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => ({
   device_id: deviceId,
   account,
@@ -96,10 +102,8 @@ const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => 
   changed_at: formatTime(changedAt),
 });
 
-/** @param {import('../../access/credentials/credential-service.js').Issued} issued */
+/** @param {Issued} issued */
 const issuedItem = ({ credential, secret }) => ({ ...credentialItem(credential), secret });
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 const ONCE = 'The secret is told this once: of it only a salted hash is kept.';
 

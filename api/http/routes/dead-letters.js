@@ -9,6 +9,13 @@ import { SCHEMAS } from '../contract/schemas.js';
 import { fields, readQuery } from '../parameters.js';
 import { answerTold } from '../told.js';
 
+/** @import { Request, RequestHandler } from 'express' */
+/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { Range } from '../../store/dead-letters/reads.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
 export const RANGE = {
   from: fields.from.meta({
     description: 'Not before this instant; unless given, from 24 hours before `to`.',
@@ -21,8 +28,8 @@ export const LIST = { limit: fields.limit, cursor: fields.cursor, ...RANGE };
 /**
  * `GET /dead-letters`: what was refused, newest first.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getDeadLetters =
   ({ store, cursors, clock }) =>
@@ -43,8 +50,8 @@ export const getDeadLetters =
 /**
  * `GET /dead-letters/{id}`: one of them.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getDeadLetter =
   ({ store }) =>
@@ -57,8 +64,8 @@ export const getDeadLetter =
  * `GET /dead-letters/summary`: how much was refused, by code and hour, newest first. `from` is where the counts begin:
  * later than asked for where that is too much for one answer, and then the `to` of the next request.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getDeadLetterSummary =
   ({ store, clock }) =>
@@ -75,8 +82,8 @@ export const getDeadLetterSummary =
 /**
  * `POST /dead-letters/{id}/replay`: stores what was refused, after whatever refused it was mended.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const postReplay =
   ({ store, replay, logger }) =>
@@ -88,9 +95,9 @@ export const postReplay =
   };
 
 /**
- * @param {import('../../store/index.js').Store} store
- * @param {import('express').Request} req
- * @returns {Promise<import('../../store/dead-letters/letter.js').StoredLetter>}
+ * @param {Store} store
+ * @param {Request} req
+ * @returns {Promise<StoredLetter>}
  * @throws {MillraceError} `not_found`
  */
 async function findLetter(store, req) {
@@ -104,7 +111,7 @@ async function findLetter(store, req) {
  *
  * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
  * @param {number} now epoch ms
- * @returns {import('../../store/dead-letters/reads.js').Range}
+ * @returns {Range}
  * @throws {MillraceError} `bad_range`
  */
 function readRange({ from, to }, now) {
@@ -118,7 +125,7 @@ function readRange({ from, to }, now) {
   return { from: Math.max(oldest, Math.min(begin, end)), to: end };
 }
 
-/** @param {import('../../store/dead-letters/letter.js').StoredLetter} letter */
+/** @param {StoredLetter} letter */
 const letterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
   id: uuidText(id),
   ts: formatTime(receivedAt),
@@ -130,8 +137,6 @@ const letterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
   size: content?.size ?? null,
   payload_base64: content?.payload.toString('base64') ?? null,
 });
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 /** @type {Operation} */
 export const listDeadLetters = {

@@ -9,6 +9,11 @@ import { SCHEMAS } from '../contract/schemas.js';
 import { deviceItem, eventItem, isOnline, sensorItem } from '../items.js';
 import { fields, parseDevice, parseSensor, readQuery } from '../parameters.js';
 
+/** @import { Request, RequestHandler } from 'express' */
+/** @import { DeviceRow } from '../../store/registry/rows.js' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
 const EVENTS_QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
@@ -30,8 +35,8 @@ export const LIST = {
 /**
  * `GET /devices`: all devices, page by page.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getDevices =
   ({ store, cursors, clock }) =>
@@ -39,7 +44,7 @@ export const getDevices =
     const { limit, cursor, state, site, name } = readQuery(req, LIST);
     const scope = JSON.stringify(['devices', state, site, name]);
     const now = clock();
-    /** @param {import('../../store/registry/rows.js').DeviceRow} row */
+    /** @param {DeviceRow} row */
     const accept = (row) =>
       (state === undefined || isOnline(row, now) === (state === 'online')) &&
       (name === undefined || (row.name ?? '').startsWith(name));
@@ -58,8 +63,8 @@ export const getDevices =
 /**
  * `GET /devices/{device}`: one device with its sensors.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getDevice =
   ({ store, groups, clock }) =>
@@ -79,8 +84,8 @@ export const getDevice =
 /**
  * `DELETE /devices/{device}`: retires it.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const deleteDevice =
   ({ retire, logger }) =>
@@ -95,8 +100,8 @@ export const deleteDevice =
 /**
  * `GET /devices/{device}/sensors/{sensor}`
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getSensor = (parts) => async (req, res) => {
   readQuery(req, {});
@@ -105,8 +110,8 @@ export const getSensor = (parts) => async (req, res) => {
 };
 
 /**
- * @param {Pick<import('../api.js').RouteParts, 'store' | 'groups'>} parts
- * @param {import('express').Request['params']} params
+ * @param {Pick<RouteParts, 'store' | 'groups'>} parts
+ * @param {Request['params']} params
  * @throws {MillraceError} `bad_id`, `not_found`
  */
 export async function findSensor({ store, groups }, params) {
@@ -123,8 +128,8 @@ export async function findSensor({ store, groups }, params) {
  * A sensor, and how far its samples reach. That is what `latest` says, unless its device was retired: what came before
  * stays until it expires, and `latest` begins anew, maybe with less than that.
  *
- * @param {import('../api.js').RouteParts} parts
- * @param {import('express').Request['params']} params
+ * @param {RouteParts} parts
+ * @param {Request['params']} params
  * @returns {Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }>} `newest`: epoch ms, after which there is
  *   nothing; null: there is nothing at all
  * @throws {MillraceError} `bad_id`, `not_found`
@@ -138,8 +143,6 @@ export async function findMeasured(parts, params) {
 }
 
 export const noSuchDevice = () => new MillraceError('not_found', 'There is no such device.');
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 /** @type {Operation} */
 export const listDevices = {
@@ -210,8 +213,8 @@ export const readSensor = {
 /**
  * `GET /devices/{device}/events`: its births, and when it was online and offline, newest first.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getEvents =
   ({ store, cursors, groups, clock, historyDays, maxClockSkewMs }) =>

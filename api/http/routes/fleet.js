@@ -4,11 +4,17 @@ import { SCHEMAS } from '../contract/schemas.js';
 import { fleetItem, isOnline, nodeItem, processItem } from '../items.js';
 import { readQuery } from '../parameters.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Tally } from '../../store/devices/index.js' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
 /**
  * `GET /fleet`: how many there are.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export function getFleet({ store, groups, clock }) {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups, clock });
@@ -43,7 +49,7 @@ const MOST_TERMS = 1000;
  * more is counted in turn, whatever its devices say: a process that ended between the two writes has not told.
  *
  * @param {object} parts
- * @param {import('../../store/devices/index.js').Tally} parts.tally
+ * @param {Tally} parts.tally
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {() => number} parts.clock epoch ms
  */
@@ -119,7 +125,7 @@ export function createFleetCount({ tally, groups, clock }) {
   return {
     /**
      * @returns {Promise<FleetCount>}
-     * @throws {import('../../../common/errors.js').MillraceError} `unavailable`
+     * @throws {MillraceError} `unavailable`
      */
     async read() {
       // A clock that was set back does not make an answer younger.
@@ -140,8 +146,6 @@ const add = (counts, term, more) => counts.set(term, (counts.get(term) ?? 0) + m
 
 /** @param {Map<string, number>} counts */
 const largest = (counts) => new Map([...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_TERMS));
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 /** @type {Operation} */
 export const readFleet = {
@@ -183,8 +187,8 @@ export const readRecentStats = {
 /**
  * `GET /pipeline/recent`: what it did in the last minutes.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getRecentStats =
   ({ stats }) =>
@@ -196,8 +200,8 @@ export const getRecentStats =
 /**
  * `GET /pipeline`: what runs, and how it is.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getPipeline =
   ({ store, groups, clock }) =>

@@ -7,6 +7,13 @@ import * as measurements from './measurements.js';
 import * as service from './service.js';
 import * as session from './session.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { createAllPlaces } from '../places.js' */
+/** @import { createStream } from '../stream/index.js' */
+/** @import { DocumentParts, ServiceParts } from './service.js' */
+
 /**
  * What is served at one address by one method.
  *
@@ -14,8 +21,8 @@ import * as session from './session.js';
  * @typedef {object} RouteOf
  * @property {'get' | 'post' | 'delete'} method
  * @property {string} path as OpenAPI writes it, in full, with parameters in braces
- * @property {(parts: P) => import('express').RequestHandler} create
- * @property {import('../contract/operation.js').Operation} operation
+ * @property {(parts: P) => RequestHandler} create
+ * @property {Operation} operation
  */
 
 /** @typedef {RouteOf<any>} Route */
@@ -32,7 +39,7 @@ import * as session from './session.js';
  *
  * The tests compare every answer with its operation. `npm run test:contract` tries what else might come.
  *
- * @type {Array<RouteOf<import('../api.js').RouteParts & { places: ReturnType<typeof import('../places.js').createAllPlaces>, stream: ReturnType<typeof import('../stream/index.js').createStream> }>>}
+ * @type {Array<RouteOf<RouteParts & { places: ReturnType<typeof createAllPlaces>, stream: ReturnType<typeof createStream> }>>}
  */
 export const API_ROUTES = [
   { method: 'get', path: '/api/v1/latest', create: latest.getLatest, operation: latest.listLatest },
@@ -149,7 +156,7 @@ export const API_ROUTES = [
 /**
  * How this process is: served in every role.
  *
- * @type {Array<RouteOf<import('./service.js').ServiceParts>>}
+ * @type {Array<RouteOf<ServiceParts>>}
  */
 export const SERVICE_ROUTES = [
   { method: 'get', path: '/healthz', create: service.getHealth, operation: service.readHealth },
@@ -160,7 +167,7 @@ export const SERVICE_ROUTES = [
 /**
  * What describes the others: served where readers are.
  *
- * @type {Array<RouteOf<import('./service.js').DocumentParts>>}
+ * @type {Array<RouteOf<DocumentParts>>}
  */
 export const DOCUMENT_ROUTES = [
   { method: 'get', path: '/openapi.json', create: service.getOpenApi, operation: service.readOpenApi },

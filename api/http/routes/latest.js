@@ -5,6 +5,10 @@ import { SCHEMAS } from '../contract/schemas.js';
 import { latestItem } from '../items.js';
 import { fields, parseDevice, readQuery } from '../parameters.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
 export const QUERY = {
   limit: fields.limit,
   cursor: fields.cursor,
@@ -20,8 +24,8 @@ export const QUERY = {
 /**
  * `GET /latest`: the latest value of every sensor, page by page.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getLatest =
   ({ store, cursors, groups }) =>
@@ -38,8 +42,6 @@ export const getLatest =
       : await store.fleet.latestPage(page);
     res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
   };
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 /** @type {Operation} */
 export const listLatest = {

@@ -11,6 +11,11 @@ import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
 import { answerTold } from '../told.js';
 import { findMeasured } from './devices.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { Places } from '../places.js' */
+
 const SUBMISSION_QUERY = {
   device: z
     .string('the device that measured')
@@ -38,8 +43,8 @@ export const QUERY = {
  * `GET /devices/{device}/sensors/{sensor}/measurements`: raw samples in [from, to), newest first unless told otherwise.
  * The cursor holds the instant that was reached. As CSV or NDJSON: all of the range, streamed.
  *
- * @param {import('../api.js').RouteParts & { places: { exports: import('../places.js').Places } }} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts & { places: { exports: Places } }} parts
+ * @returns {RequestHandler}
  */
 export const getMeasurements = (parts) => async (req, res) => {
   const { reading, cursors, places } = parts;
@@ -71,8 +76,6 @@ export const getMeasurements = (parts) => async (req, res) => {
     next: page.reached === null ? null : cursors.seal(scope, page.reached),
   });
 };
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 /** @type {Operation} */
 export const listMeasurements = {
@@ -137,8 +140,8 @@ After \`busy\`, wait for as long as \`Retry-After\` says.`,
 /**
  * `GET /devices/{device}/sensors/{sensor}/series`: the shape of a signal, in as many points as fit on a screen.
  *
- * @param {import('../api.js').RouteParts & { places: { series: import('../places.js').Places } }} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts & { places: { series: Places } }} parts
+ * @returns {RequestHandler}
  */
 export const getSeries = (parts) => async (req, res) => {
   const { points, ...given } = readQuery(req, SERIES_QUERY);
@@ -162,8 +165,8 @@ export const getSeries = (parts) => async (req, res) => {
 /**
  * `POST /measurements?device=`: a message of measurements as MQTT takes it, answered after the commit.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const postSubmission =
   ({ submit, maxMessageBytes }) =>

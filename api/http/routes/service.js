@@ -1,19 +1,25 @@
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { Access } from '../../access/http/index.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Readiness } from '../../observability/readiness.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
 /**
  * @typedef {object} ServiceParts
- * @property {import('../../access/http/index.js').Access} access
- * @property {import('../../observability/readiness.js').Readiness} readiness
- * @property {import('../../observability/metrics.js').Metrics} metrics
+ * @property {Access} access
+ * @property {Readiness} readiness
+ * @property {Metrics} metrics
  */
 
-/** `GET /healthz` @returns {import('express').RequestHandler} */
+/** `GET /healthz` @returns {RequestHandler} */
 export const getHealth = () => (_req, res) => {
   res.json({ status: 'alive' });
 };
 
-/** `GET /readyz` @param {ServiceParts} parts @returns {import('express').RequestHandler} */
+/** `GET /readyz` @param {ServiceParts} parts @returns {RequestHandler} */
 export const getReadiness =
   ({ readiness }) =>
   async (_req, res) => {
@@ -21,14 +27,12 @@ export const getReadiness =
     res.status(state.ready ? 200 : 503).json(state);
   };
 
-/** `GET /metrics` @param {ServiceParts} parts @returns {import('express').RequestHandler} */
+/** `GET /metrics` @param {ServiceParts} parts @returns {RequestHandler} */
 export const getMetrics =
   ({ metrics }) =>
   async (_req, res) => {
     res.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   };
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 /** @type {Operation} */
 export const readHealth = {
@@ -89,7 +93,7 @@ export const readAsyncApi = {
 
 /**
  * @typedef {object} DocumentParts
- * @property {import('../../access/http/index.js').Access} access
+ * @property {Access} access
  * @property {object} openApi
  * @property {object} asyncApi
  */
@@ -100,7 +104,7 @@ export const getOpenApi = ({ openApi }) => answerWith(openApi);
 /** `GET /asyncapi.json` @param {DocumentParts} parts */
 export const getAsyncApi = ({ asyncApi }) => answerWith(asyncApi);
 
-/** @param {object} document @returns {import('express').RequestHandler} */
+/** @param {object} document @returns {RequestHandler} */
 const answerWith = (document) => (_req, res) => {
   res.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).json(document);
 };

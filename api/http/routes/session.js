@@ -6,14 +6,19 @@ import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas.js';
 import { readQuery } from '../parameters.js';
 
+/** @import { RequestHandler } from 'express' */
+/** @import { Access, Caller } from '../../access/http/index.js' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Operation } from '../contract/operation.js' */
+
 /** A token of the greatest length, escaped, in bytes. */
 const MOST_BYTES = 32 * 1024;
 
 /**
  * `POST /session`: signs in.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const postSession =
   ({ access }) =>
@@ -28,8 +33,8 @@ export const postSession =
 /**
  * `GET /session`: what whoever asks may do.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const getSession =
   ({ access }) =>
@@ -41,8 +46,8 @@ export const getSession =
 /**
  * `DELETE /session`: signs out.
  *
- * @param {import('../api.js').RouteParts} parts
- * @returns {import('express').RequestHandler}
+ * @param {RouteParts} parts
+ * @returns {RequestHandler}
  */
 export const deleteSession =
   ({ access }) =>
@@ -61,14 +66,12 @@ function readSignIn(text) {
   }
 }
 
-/** @param {import('../../access/http/index.js').Access} access @param {import('../../access/http/index.js').Caller} caller */
+/** @param {Access} access @param {Caller} caller */
 const sessionItem = ({ isRequired }, { scopes, endsAt }) => ({
   required: isRequired,
   scopes,
   ends_at: endsAt === null ? null : formatTime(endsAt),
 });
-
-/** @typedef {import('../contract/operation.js').Operation} Operation */
 
 /** @type {Operation} */
 export const beginSession = {

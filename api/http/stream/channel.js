@@ -7,28 +7,36 @@ import { createKnown } from './latest-cache.js';
 import { createReadings } from './readings.js';
 import { follows } from './subscription.js';
 
-/** @typedef {import('./index.js').Reader} Reader */
-/** @typedef {import('./frames.js').Frames} Frames */
+/** @import { Logger } from 'pino' */
+/** @import { Live } from '../../live/index.js' */
+/** @import { Listener } from '../../live/local-transport.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Fleet } from '../../store/devices/index.js' */
+/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Frames } from './frames.js' */
+/** @import { Limit, Reader } from './index.js' */
+/** @import { Subscription } from './subscription.js' */
 
 /**
  * What all channels of a process have in common.
  *
  * @typedef {object} ChannelParts
- * @property {Pick<import('../../store/index.js').Store, 'fleet'>} store
- * @property {import('../../live/index.js').Live} live
+ * @property {Pick<Store, 'fleet'>} store
+ * @property {Live} live
  * @property {number} groups
- * @property {import('./index.js').Limit} limit of readings of the database
+ * @property {Limit} limit of readings of the database
  * @property {{ coalesce: number, heal: number }} periods ms
  * @property {() => number} clock epoch ms
- * @property {import('pino').Logger} logger
- * @property {import('../../observability/metrics.js').Metrics} metrics
+ * @property {Logger} logger
+ * @property {Metrics} metrics
  */
 
 /**
  * What readers of the same things share: the newest values, kept by what is published and read again in case some of
  * that was lost; and the events that tell of them.
  *
- * @param {import('./subscription.js').Subscription} subscription
+ * @param {Subscription} subscription
  * @param {ChannelParts} parts
  */
 export function createChannel(subscription, { store, live, groups, limit, periods, clock, logger, metrics }) {
@@ -76,7 +84,7 @@ export function createChannel(subscription, { store, live, groups, limit, period
     if (reader.isOpen() && reader.position < known.position) tellSoon();
   }
 
-  /** @type {import('../../live/local-transport.js').Listener} */
+  /** @type {Listener} */
   function hear(items, committedAt) {
     for (const item of items) if (follows(subscription, item) && known.hear(item, committedAt)) tellSoon();
   }
@@ -170,10 +178,10 @@ const PAGE = 1000;
 /**
  * The latest values of everything that a reader follows, in pages.
  *
- * @param {import('../../store/devices/index.js').Fleet} fleet
+ * @param {Fleet} fleet
  * @param {number} groups
- * @param {import('./subscription.js').Subscription} subscription
- * @returns {AsyncGenerator<import('../../store/devices/index.js').LatestRow[]>}
+ * @param {Subscription} subscription
+ * @returns {AsyncGenerator<LatestRow[]>}
  */
 export async function* snapshotOf(fleet, groups, { everything, devices, sensors }) {
   if (everything) yield* wholeFleet(fleet);
@@ -191,7 +199,7 @@ export async function* snapshotOf(fleet, groups, { everything, devices, sensors 
   for (const [group, keys] of byGroup) yield await fleet.latestOfSensors(group, keys);
 }
 
-/** @param {import('../../store/devices/index.js').Fleet} fleet */
+/** @param {Fleet} fleet */
 async function* wholeFleet(fleet) {
   let after = null;
   do {

@@ -1,5 +1,8 @@
 import { createChannel } from './channel.js';
 
+/** @import { Channel, ChannelParts } from './channel.js' */
+/** @import { Subscription } from './subscription.js' */
+
 /** Channels that nobody reads, kept for those who come back. */
 const MOST_RESTING = 100;
 
@@ -7,11 +10,11 @@ const MOST_RESTING = 100;
  * The channels of a process, by what they follow. One that its last reader has left is kept for a while: a reader who
  * comes back goes on where it was.
  *
- * @param {import('./channel.js').ChannelParts} parts
+ * @param {ChannelParts} parts
  * @param {number} restMs
  */
 export function createChannels(parts, restMs) {
-  /** @typedef {{ channel: import('./channel.js').Channel, held: number, rest: NodeJS.Timeout | undefined }} Place */
+  /** @typedef {{ channel: Channel, held: number, rest: NodeJS.Timeout | undefined }} Place */
   /** @type {Map<string, Place>} */
   const places = new Map();
   /** @type {Map<string, Place>} the longest resting first */
@@ -34,7 +37,7 @@ export function createChannels(parts, restMs) {
     if (resting.size > MOST_RESTING && oldest) end(...oldest);
   }
 
-  /** @param {string} key @param {import('./subscription.js').Subscription} subscription */
+  /** @param {string} key @param {Subscription} subscription */
   function open(key, subscription) {
     /** @type {Place} */
     const place = { channel: createChannel(subscription, parts), held: 0, rest: undefined };
@@ -46,8 +49,8 @@ export function createChannels(parts, restMs) {
 
   return {
     /**
-     * @param {import('./subscription.js').Subscription} subscription
-     * @returns {{ channel: import('./channel.js').Channel, release: () => void }} to be released once
+     * @param {Subscription} subscription
+     * @returns {{ channel: Channel, release: () => void }} to be released once
      */
     hold(subscription) {
       const key = keyOf(subscription);
@@ -64,6 +67,6 @@ export function createChannels(parts, restMs) {
   };
 }
 
-/** @param {import('./subscription.js').Subscription} subscription @returns {string} the same for all that follow the same */
+/** @param {Subscription} subscription @returns {string} the same for all that follow the same */
 const keyOf = ({ devices, sensors }) =>
   [...[...devices.keys()].sort(), ...[...sensors.keys()].sort()].join(' ');

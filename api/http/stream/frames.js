@@ -1,9 +1,9 @@
 import { formatTime } from '../../../common/times.js';
 
+/** @import { Entry } from './latest-cache.js' */
+
 /** Items of one event: a browser takes them in within 2 ms, so that they fit between two frames of a wall. Of 1000, its frames had a p95 of 7.4 ms of scripts, of 250 one of 4.6. */
 const MOST_ITEMS = 250;
-
-/** @typedef {import('./latest-cache.js').Entry} Entry */
 
 /** What an id says: told is all up to here. @typedef {{ channel: string, position: number }} Until */
 

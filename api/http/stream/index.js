@@ -2,6 +2,12 @@ import { once } from 'node:events';
 import { createChannels } from './channels.js';
 import { readSubscription } from './subscription.js';
 
+/** @import { RequestHandler, Response } from 'express' */
+/** @import { Caller } from '../../access/http/index.js' */
+/** @import { RouteParts } from '../api.js' */
+/** @import { Places } from '../places.js' */
+/** @import { Frames } from './frames.js' */
+
 /**
  * - `coalesce`: changes of one sensor within this time become one
  * - `stats`: what the pipeline does is told this often
@@ -18,7 +24,7 @@ const READINGS_AT_ONCE = 4;
  * does. A reader that was here before, and says by Last-Event-ID how far it got, is told what has changed since; where
  * that is not known any more, it gets a snapshot again. So there is never a gap.
  *
- * @param {Pick<import('../api.js').RouteParts, 'store' | 'live' | 'stats' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'> & { places: { streams: import('../places.js').Places } }} parts
+ * @param {Pick<RouteParts, 'store' | 'live' | 'stats' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'> & { places: { streams: Places } }} parts
  * @param {typeof PERIODS_MS} [periods]
  */
 export function createStream(parts, periods = PERIODS_MS) {
@@ -53,7 +59,7 @@ export function createStream(parts, periods = PERIODS_MS) {
     if (readers.size === 0) for (const timer of timers.splice(0)) clearInterval(timer);
   }
 
-  /** @type {import('express').RequestHandler} */
+  /** @type {RequestHandler} */
   async function handler(req, res) {
     const subscription = readSubscription(req.url);
     const leavePlace = places.streams.take();
@@ -98,12 +104,12 @@ export function createStream(parts, periods = PERIODS_MS) {
 /**
  * A session ends for what is open, too: who comes back has to show that he may.
  *
- * @param {import('express').Response} res
+ * @param {Response} res
  * @param {Reader} reader
  * @param {number} now epoch ms
  */
 function endWith(res, reader, now) {
-  /** @type {import('../../access/http/index.js').Caller} */
+  /** @type {Caller} */
   const { endsAt } = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
@@ -139,7 +145,7 @@ export function createLimit(most) {
  * One reader's end of a stream. What it has not read yet waits in the connection, no more than one event and what the
  * connection itself takes, so that a slow reader costs no memory.
  *
- * @param {import('express').Response} res its headers are sent
+ * @param {Response} res its headers are sent
  */
 export function createReader(res) {
   let stalled = false;
@@ -169,7 +175,7 @@ export function createReader(res) {
     /**
      * Tells one event after the other, as fast as it reads them.
      *
-     * @param {import('./frames.js').Frames} frames
+     * @param {Frames} frames
      * @returns {Promise<void>} settles when all is told, or it has gone
      */
     async tell({ position, count, frame }) {

@@ -1,5 +1,3 @@
-/** @typedef {import('../../live/messages.js').LiveItem} LiveItem */
-
 /**
  * What is known of one sensor.
  *
@@ -9,6 +7,8 @@
  * @property {number} reading in which it was last met
  * @property {number} committedAt when its value was committed, in ms of `performance.now()`; `Infinity` where nobody has said: it was read
  */
+
+/** @import { LiveItem } from '../../live/messages.js' */
 
 /** When a value was committed that was read: whenever it was, nobody measures it. */
 const NEVER = Number.POSITIVE_INFINITY;

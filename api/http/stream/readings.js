@@ -1,4 +1,5 @@
-/** @typedef {import('../../store/devices/index.js').LatestRow} LatestRow */
+/** @import { Logger } from 'pino' */
+/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 
 /** A reading that failed is tried again after this long, in ms, or after the usual time where that is shorter. */
 const AGAIN_MS = 5000;
@@ -14,7 +15,7 @@ const AGAIN_MS = 5000;
  * @param {() => void} parts.begin told before a reading
  * @param {() => void} parts.end told after a whole one
  * @param {number} parts.everyMs
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  */
 export function createReadings({ pages, take, begin, end, everyMs, logger }) {
   let stopped = false;

@@ -1,6 +1,8 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseDevice, parseSensor } from '../parameters.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+
 /** Devices and sensors that one reader may name. */
 const MOST_NAMED = 2000;
 
@@ -8,8 +10,8 @@ const MOST_NAMED = 2000;
  * What a reader follows; nothing named: the whole fleet.
  *
  * @typedef {object} Subscription
- * @property {Map<string, import('../../../schema/ids.js').Identity>} devices by id
- * @property {Map<string, { device: import('../../../schema/ids.js').Identity, sensor: import('../../../schema/ids.js').Identity }>} sensors
+ * @property {Map<string, Identity>} devices by id
+ * @property {Map<string, { device: Identity, sensor: Identity }>} sensors
  *   by `device id/sensor id`
  * @property {boolean} everything
  */

@@ -1,3 +1,6 @@
+/** @import { Socket } from 'node:net' */
+/** @import { ReadScheduler } from './read-scheduler.js' */
+
 /** Unsettled messages of one connection at which it is read no further. */
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
@@ -39,9 +42,9 @@ export class ConnectionReader {
   #cancelWait = null;
 
   /**
-   * @param {import('node:net').Socket} socket
+   * @param {Socket} socket
    * @param {object} options
-   * @param {import('./read-scheduler.js').ReadScheduler} options.scheduler
+   * @param {ReadScheduler} options.scheduler
    * @param {PacketLimit} options.packetLimit
    * @param {(bytes: number) => void} options.onTooLarge a packet is larger than its limit; the socket is destroyed
    * @param {() => boolean} options.isConnected whether its CONNECT has been answered

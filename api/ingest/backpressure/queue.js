@@ -1,5 +1,8 @@
 import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Topic } from '../../../schema/topics.js' */
+
 /**
  * @template T
  * @typedef {{ value: T, before: Place<T> | null, behind: Place<T> | null, left: boolean }} Place
@@ -96,12 +99,12 @@ export class DeviceQueue {
 /**
  * An edge node and its devices share one sequence, so they share a queue.
  *
- * @param {import('../../../schema/topics.js').Topic} topic
- * @param {import('../../../schema/ids.js').Identity} identity of the device
+ * @param {Topic} topic
+ * @param {Identity} identity of the device
  * @returns {string}
  */
 export const queueKeyOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
 
-/** @param {import('../../../schema/topics.js').Topic} topic @returns {boolean} whether later messages of the device wait for it */
+/** @param {Topic} topic @returns {boolean} whether later messages of the device wait for it */
 export const isBarrier = ({ kind, sparkplug }) =>
   kind === 'birth' || (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));

@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { Queue } from './queue.js';
 
+/** @import { ByteBudget } from './byte-budget.js' */
+
 /**
  * One turn of the event loop reads for this long, in ms, and this many packets. Packets have a bound too, because much of
  * their work comes after the read: 10,000 SUBSCRIBE take 0.2 s to parse, and a second to answer.
@@ -113,4 +115,4 @@ export class ReadScheduler {
   }
 }
 
-/** @typedef {Pick<import('./byte-budget.js').ByteBudget, 'isFull' | 'onFree'>} Room */
+/** @typedef {Pick<ByteBudget, 'isFull' | 'onFree'>} Room */

@@ -2,6 +2,8 @@ import { MillraceError } from '../../../common/errors.js';
 import { parseTime } from '../../../common/times.js';
 import { brokenNameRule } from '../../../schema/ids.js';
 
+/** @import { MessageBatch } from './message-batch.js' */
+
 /**
  * @param {Buffer} payload
  * @returns {object} an object or an array
@@ -28,13 +30,13 @@ const NO_SENSOR_ID = 'is missing; a measurement looks like {"sensor_id": "temper
  * zone UTC; without `ts` the time of receipt holds.
  *
  * @param {unknown[]} elements
- * @param {import('./message-batch.js').MessageBatch} batch
+ * @param {MessageBatch} batch
  */
 export function readPlain(elements, batch) {
   for (let index = 0; index < elements.length; index++) readElement(index, elements[index], batch);
 }
 
-/** @param {number} index @param {unknown} element @param {import('./message-batch.js').MessageBatch} batch */
+/** @param {number} index @param {unknown} element @param {MessageBatch} batch */
 function readElement(index, element, batch) {
   if (element === null || typeof element !== 'object') return batch.refuse(index, 'malformed');
   const { sensor_id: sensor, ts, value } = /** @type {Record<string, unknown>} */ (element);

@@ -2,6 +2,10 @@ import { formatTime } from '../../../common/times.js';
 import { brokenNameRule } from '../../../schema/ids.js';
 import { PATHS, ruleOf } from './refusals.js';
 
+/** @import { ErrorCode } from '../../../common/errors.js' */
+/** @import { Refusals } from '../../store/dead-letters/writes.js' */
+/** @import { PathOf } from './refusals.js' */
+
 /**
  * The good samples of one sensor in a message.
  *
@@ -10,8 +14,6 @@ import { PATHS, ruleOf } from './refusals.js';
  * @property {number[]} values
  * @property {number[]} indexes which elements of the message these are
  */
-
-/** @typedef {import('../../store/dead-letters/writes.js').Refusals} Refusals */
 
 /**
  * What times are taken, in epoch ms.
@@ -31,7 +33,7 @@ export class MessageBatch {
   /** @type {Refusals} */
   refused = [];
   counts = { samples: 0, skipped: 0, relative: 0 };
-  /** Set by the decoder. @type {import('./refusals.js').PathOf} */
+  /** Set by the decoder. @type {PathOf} */
   pathOf = PATHS.array;
   #rules;
   // Usually the next sample has the same sensor, and the same string object.
@@ -85,7 +87,7 @@ export class MessageBatch {
 
   /**
    * @param {number} index
-   * @param {import('../../../common/errors.js').ErrorCode} code
+   * @param {ErrorCode} code
    * @param {string} [field] that breaks the rule, as `pathOf` takes it; default: the element itself
    * @param {string} [rule]
    */
@@ -110,7 +112,7 @@ export class MessageBatch {
    * Takes a sensor's measurements out again and refuses them.
    *
    * @param {string} sensor
-   * @param {import('../../../common/errors.js').ErrorCode} code
+   * @param {ErrorCode} code
    */
   refuseSensor(sensor, code) {
     const samples = this.sensors.get(sensor);

@@ -1,8 +1,7 @@
 import { ERRORS, MillraceError } from '../../../common/errors.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 
-/** @typedef {import('../../../common/errors.js').ErrorCode} ErrorCode */
-/** @typedef {import('../../../common/errors.js').Refusal} Refusal */
+/** @import { ErrorCode, Refusal } from '../../../common/errors.js' */
 
 /**
  * Makes the JSON path of an element, or of one of its fields. `sensor`, `ts` and `value` stand for whatever the format

@@ -4,6 +4,8 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { JsonCursor } from './json-cursor.js';
 import { PATHS } from './refusals.js';
 
+/** @import { MessageBatch } from './message-batch.js' */
+
 /** Times below this many seconds count from now (RFC 8428, section 4.5.3). */
 const RELATIVE_BELOW = 2 ** 28;
 
@@ -15,7 +17,7 @@ const NEWEST_VERSION = 10;
  * seconds, its value `bv + v`. `vb` is stored as 0 or 1; texts and data (`vs`, `vd`) are skipped and counted.
  *
  * @param {unknown[]} records
- * @param {import('./message-batch.js').MessageBatch} batch
+ * @param {MessageBatch} batch
  * @throws {MillraceError} `malformed` for the pack as a whole: a base field of a wrong type, or a label that must be
  *   understood and is not
  */
@@ -65,7 +67,7 @@ function malformed(index, label, rule) {
  * @param {number} index
  * @param {Record<string, unknown>} fields
  * @param {{ bn: string, bt: number, bv: number }} base
- * @param {import('./message-batch.js').MessageBatch} batch
+ * @param {MessageBatch} batch
  */
 function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, batch) {
   const value = typeof v === 'number' ? bv + v : typeof vb === 'boolean' ? Number(vb) : null;
@@ -91,7 +93,7 @@ function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, batch) {
  * @param {string} sensor resolved
  * @param {number} seconds resolved; from the epoch, or from now
  * @param {number} value resolved
- * @param {import('./message-batch.js').MessageBatch} batch
+ * @param {MessageBatch} batch
  */
 export function addSample(index, sensor, seconds, value, batch) {
   // A JSON number such as 1e999 is read as infinite.
@@ -132,7 +134,7 @@ const blankState = () => ({ bn: '', bt: 0, bv: -0, n: '', t: 0, v: 0 });
  * Whatever is unusual or wrong it leaves to `readSenml`, which says what it is; here nothing is refused for its form.
  *
  * @param {Buffer} payload
- * @param {import('./message-batch.js').MessageBatch} batch to be emptied where this declines
+ * @param {MessageBatch} batch to be emptied where this declines
  * @returns {boolean} false: declined
  */
 export function readCommonSenml(payload, batch) {

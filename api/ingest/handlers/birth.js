@@ -1,20 +1,27 @@
 import { parseTopic } from '../../../schema/topics.js';
 import { readBirth } from '../registry/birth-message.js';
 
-/** @typedef {import('../../../schema/ids.js').Identity} Identity */
-/** @typedef {import('./index.js').Handler} Handler */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Strays } from '../awaiting-registration.js' */
+/** @import { DeadLetterBox } from '../dead-letter-box.js' */
+/** @import { IngestPipeline, Message } from '../pipeline.js' */
+/** @import { Births } from '../registry/births.js' */
+/** @import { Registry } from '../registry/index.js' */
+/** @import { Events } from '../registry/status.js' */
+/** @import { Handler, Sightings } from './index.js' */
 
 /**
  * @param {object} parts
- * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../registry/births.js').Births} parts.births
- * @param {import('../registry/status.js').Events} parts.events
- * @param {import('./index.js').Sightings} parts.sightings
- * @param {import('../awaiting-registration.js').Strays} parts.strays
- * @param {import('../pipeline.js').IngestPipeline} parts.measurements
+ * @param {Registry} parts.registry
+ * @param {Births} parts.births
+ * @param {Events} parts.events
+ * @param {Sightings} parts.sightings
+ * @param {Strays} parts.strays
+ * @param {IngestPipeline} parts.measurements
  * @param {Handler} parts.status
- * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ * @param {DeadLetterBox} parts.deadLetters
+ * @param {Metrics} parts.metrics
  * @returns {Handler}
  */
 export function createBirthHandler(parts) {
@@ -29,7 +36,7 @@ export function createBirthHandler(parts) {
     return [...birth.refused, ...tooMany];
   }
 
-  /** Its dead letter stands already; should this fail, the letter is what is left. @param {import('../pipeline.js').Message} message @param {Identity} identity */
+  /** Its dead letter stands already; should this fail, the letter is what is left. @param {Message} message @param {Identity} identity */
   async function storeAfterAll({ topic, payload, contentType, receivedAt }, identity) {
     const parsed = parseTopic(topic);
     if (!parsed || !registry.cache.peek(identity.id)) return;

@@ -5,10 +5,19 @@ import { createBirthHandler } from './birth.js';
 import { createSparkplugHandler } from './sparkplug.js';
 import { createStatusHandler } from './status.js';
 
-/** @typedef {import('../../../schema/ids.js').Identity} Identity */
-/** @typedef {import('../ingest-result.js').IngestResult} IngestResult */
-/** @typedef {import('../../../schema/topics.js').Topic} Topic */
-/** @typedef {import('../../../schema/topics.js').EdgeTopic} EdgeTopic */
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Store } from '../../store/index.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { Strays } from '../awaiting-registration.js' */
+/** @import { DeadLetterBox } from '../dead-letter-box.js' */
+/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { IngestResult } from '../ingest-result.js' */
+/** @import { LastSeen } from '../latest-writer.js' */
+/** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */
+/** @import { Registry } from '../registry/index.js' */
 
 /**
  * A refused message that is stored now. Its relative times count from its first receipt. Its age counts from now.
@@ -26,7 +35,7 @@ import { createStatusHandler } from './status.js';
  *
  * @template {Topic} [T=Topic]
  * @typedef {object} Handler
- * @property {(message: import('../pipeline.js').Message, identity: Identity, topic: T) => Promise<import('../pipeline.js').Outcome>} handle
+ * @property {(message: Message, identity: Identity, topic: T) => Promise<Outcome>} handle
  *   settles when all that is good is committed, and the rest is a dead letter
  * @property {(kept: Kept, identity: Identity, topic: T) => Promise<IngestResult>} replay settles when all that is good is
  *   committed. A birth or a status counts as one accepted element. Replaying twice writes the same rows
@@ -36,18 +45,18 @@ import { createStatusHandler } from './status.js';
  * Handlers of all messages that are not measurements: births, statuses and all Sparkplug messages.
  *
  * @param {object} deps
- * @param {import('../../../common/settings.js').Config} deps.config
- * @param {import('../../store/index.js').Store} deps.store
- * @param {import('../../store/retry.js').Patience} deps.patience
- * @param {import('../registry/index.js').Registry} deps.registry
- * @param {import('../decode/index.js').MessageDecoder} deps.decoder
- * @param {import('../pipeline.js').IngestPipeline} deps.measurements
- * @param {import('../latest-writer.js').LastSeen} deps.lastSeen
- * @param {import('../dead-letter-box.js').DeadLetterBox} deps.deadLetters
- * @param {import('../awaiting-registration.js').Strays} deps.strays
- * @param {import('../pipeline.js').Send} deps.send
+ * @param {Config} deps.config
+ * @param {Store} deps.store
+ * @param {Patience} deps.patience
+ * @param {Registry} deps.registry
+ * @param {MessageDecoder} deps.decoder
+ * @param {IngestPipeline} deps.measurements
+ * @param {LastSeen} deps.lastSeen
+ * @param {DeadLetterBox} deps.deadLetters
+ * @param {Strays} deps.strays
+ * @param {Send} deps.send
  * @param {() => number} deps.clock epoch ms
- * @param {import('../../observability/metrics.js').Metrics} deps.metrics
+ * @param {Metrics} deps.metrics
  */
 export function createHandlers(deps) {
   const { config, store, patience, registry, decoder, measurements, lastSeen, deadLetters, strays, send } =
@@ -112,12 +121,12 @@ export function createHandlers(deps) {
  * Notes of messages without measurements that their device was heard of; beside measurements that is written anyway.
  *
  * @param {object} parts
- * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../latest-writer.js').LastSeen} parts.lastSeen
+ * @param {Registry} parts.registry
+ * @param {LastSeen} parts.lastSeen
  */
 export function createSightings({ registry, lastSeen }) {
   return {
-    /** @param {import('../pipeline.js').Message} message @param {import('../../../schema/ids.js').Identity} identity */
+    /** @param {Message} message @param {Identity} identity */
     async note({ retained, receivedAt }, identity) {
       const device = registry.cache.peek(identity.id);
       if (device && !retained) await lastSeen.note(device, receivedAt);

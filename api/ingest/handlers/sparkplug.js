@@ -1,26 +1,36 @@
 import { notReplayable, resultOf } from '../ingest-result.js';
 
-/** @typedef {import('../../../schema/ids.js').Identity} Identity */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { EdgeTopic } from '../../../schema/topics.js' */
+/** @import { Refusals } from '../../store/dead-letters/writes.js' */
+/** @import { DeadLetterBox } from '../dead-letter-box.js' */
+/** @import { IngestPipeline } from '../pipeline.js' */
+/** @import { Birth } from '../registry/birth-message.js' */
+/** @import { Births } from '../registry/births.js' */
+/** @import { Registry } from '../registry/index.js' */
+/** @import { Events, Statuses } from '../registry/status.js' */
+/** @import { Sparkplug } from '../sparkplug/index.js' */
+/** @import { Handler, Sightings } from './index.js' */
 
 /**
  * What an edge node says is a birth, the end of some devices, measurements, or several of these.
  *
  * @param {object} parts
- * @param {import('../sparkplug/index.js').Sparkplug} parts.sparkplug
- * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../registry/births.js').Births} parts.births
- * @param {import('../registry/status.js').Statuses} parts.statuses
- * @param {import('../registry/status.js').Events} parts.events
- * @param {import('../pipeline.js').IngestPipeline} parts.measurements
- * @param {import('./index.js').Sightings} parts.sightings
- * @param {import('../dead-letter-box.js').DeadLetterBox} parts.deadLetters
- * @returns {import('./index.js').Handler<import('../../../schema/topics.js').EdgeTopic>}
+ * @param {Sparkplug} parts.sparkplug
+ * @param {Registry} parts.registry
+ * @param {Births} parts.births
+ * @param {Statuses} parts.statuses
+ * @param {Events} parts.events
+ * @param {IngestPipeline} parts.measurements
+ * @param {Sightings} parts.sightings
+ * @param {DeadLetterBox} parts.deadLetters
+ * @returns {Handler<EdgeTopic>}
  */
 export function createSparkplugHandler(parts) {
   const { sparkplug, registry, births, statuses, events, measurements } = parts;
   const { sightings, deadLetters } = parts;
 
-  /** @param {import('../registry/birth-message.js').Birth} birth @param {Identity} identity @param {number | null} at epoch ms of its receipt; null: of a retained message */
+  /** @param {Birth} birth @param {Identity} identity @param {number | null} at epoch ms of its receipt; null: of a retained message */
   async function begin(birth, identity, at) {
     const { session } = birth;
     const tooMany = await births.register(identity, birth);
@@ -62,6 +72,6 @@ export function createSparkplugHandler(parts) {
 /**
  * A metric of a birth is refused as a sensor and as a measurement, and counts once.
  *
- * @param {import('../decode/message-batch.js').Refusals} refused
+ * @param {Refusals} refused
  */
 const eachOnce = (refused) => [...new Map(refused.map((one) => [one.index, one])).values()];

@@ -1,13 +1,18 @@
 import { MillraceError } from '../../../common/errors.js';
 import { readStatus } from '../registry/status.js';
 
+/** @import { Strays } from '../awaiting-registration.js' */
+/** @import { Registry } from '../registry/index.js' */
+/** @import { Statuses } from '../registry/status.js' */
+/** @import { Handler, Sightings } from './index.js' */
+
 /**
  * @param {object} parts
- * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../registry/status.js').Statuses} parts.statuses
- * @param {import('./index.js').Sightings} parts.sightings
- * @param {import('../awaiting-registration.js').Strays} parts.strays
- * @returns {import('./index.js').Handler}
+ * @param {Registry} parts.registry
+ * @param {Statuses} parts.statuses
+ * @param {Sightings} parts.sightings
+ * @param {Strays} parts.strays
+ * @returns {Handler}
  */
 export function createStatusHandler({ registry, statuses, sightings, strays }) {
   return {

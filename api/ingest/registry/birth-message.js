@@ -5,13 +5,16 @@ import { parseJson } from '../decode/json.js';
 import { PATHS } from '../decode/refusals.js';
 import { sessionStart } from './births.js';
 
+/** @import { Refusal } from '../../../common/errors.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Refusals } from '../../store/dead-letters/writes.js' */
+/** @import { PathOf } from '../decode/refusals.js' */
+
 /**
  * What a device says of one of its sensors.
  *
- * @typedef {{ index: number, identity: import('../../../schema/ids.js').Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
+ * @typedef {{ index: number, identity: Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
  */
-
-/** @typedef {import('../../../common/errors.js').Refusal} Refusal */
 
 /**
  * @typedef {object} Birth
@@ -19,13 +22,13 @@ import { sessionStart } from './births.js';
  * @property {string} [name]
  * @property {string} [site]
  * @property {SensorBirth[]} sensors
- * @property {import('../decode/refusals.js').PathOf} [pathOf] of its sensors; default: as a birth lists them
- * @property {import('../../store/dead-letters/writes.js').Refusals} refused elements of `sensors` that are not usable
+ * @property {PathOf} [pathOf] of its sensors; default: as a birth lists them
+ * @property {Refusals} refused elements of `sensors` that are not usable
  */
 
 /**
  * @param {Buffer} payload `{"session", "name", "site", "sensors": [{sensor_id, name, type, unit, interval_ms}]}`
- * @param {import('../../../schema/ids.js').Identity} device
+ * @param {Identity} device
  * @param {number} receivedAt epoch ms
  * @returns {Birth}
  * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit` for the birth as a whole

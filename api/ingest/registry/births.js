@@ -3,8 +3,13 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { PATHS, ruleOf } from '../decode/refusals.js';
 import { blankSensor } from './cache.js';
 
-/** @typedef {import('./cache.js').Device} Device */
-/** @typedef {import('./birth-message.js').Birth} Birth */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Refusals } from '../../store/dead-letters/writes.js' */
+/** @import { RegistryStore } from '../../store/registry/index.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { Birth, SensorBirth } from './birth-message.js' */
+/** @import { Device, Sensor } from './cache.js' */
+/** @import { Registry } from './index.js' */
 
 /**
  * Registers what a birth tells. Only what differs from the registry is written, stamped with the session's start; the
@@ -16,9 +21,9 @@ import { blankSensor } from './cache.js';
  * the newest session's differs when that comes: whoever was misled ends with writing what is right.
  *
  * @param {object} parts
- * @param {import('./index.js').Registry} parts.registry
- * @param {import('../../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {Registry} parts.registry
+ * @param {RegistryStore} parts.store
+ * @param {Patience} parts.patience
  * @param {() => number} parts.clock epoch ms
  */
 export function createBirths({ registry, store, patience, clock }) {
@@ -54,9 +59,9 @@ export function createBirths({ registry, store, patience, clock }) {
 
   return {
     /**
-     * @param {import('../../../schema/ids.js').Identity} identity
+     * @param {Identity} identity
      * @param {Birth} birth
-     * @returns {Promise<import('../../store/dead-letters/writes.js').Refusals>} when the registry has committed it: the
+     * @returns {Promise<Refusals>} when the registry has committed it: the
      *   sensors that are more than a device may have
      */
     register: (identity, birth) =>
@@ -117,9 +122,6 @@ export function sessionStart(session, receivedAt) {
     : receivedAt;
 }
 
-/** @typedef {import('./cache.js').Sensor} Sensor */
-/** @typedef {import('./birth-message.js').SensorBirth} SensorBirth */
-
 /** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, intervalMs?: number }} Words */
 
 /** @typedef {{ sensor: Sensor, isNew: boolean, words: Words }} Planned what is to be written of a sensor */
@@ -131,7 +133,7 @@ const LIMIT = 'registration_limit';
  *
  * @param {Device} device
  * @param {Pick<Birth, 'sensors' | 'pathOf'>} birth
- * @returns {{ taken: SensorBirth[], refused: import('../../store/dead-letters/writes.js').Refusals }}
+ * @returns {{ taken: SensorBirth[], refused: Refusals }}
  */
 export function admit(device, { sensors, pathOf = PATHS.birth }) {
   let room = MAX_SENSORS_PER_DEVICE - device.sensors.size;

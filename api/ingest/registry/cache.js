@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
 import { shareReads } from './index.js';
 
+/** @import { RegistryStore } from '../../store/registry/index.js' */
+
 /** An entry is read anew after this long, in ms: that is how long another process's change may stay unseen. */
 export const ENTRY_TTL_MS = 600_000;
 
@@ -48,7 +50,7 @@ export const MOST_ENTRIES = 500_000;
 /**
  * Devices with all their sensors, bounded in number and age.
  *
- * @param {{ store: import('../../store/registry/index.js').RegistryStore, groups: number }} parts
+ * @param {{ store: RegistryStore, groups: number }} parts
  */
 export function createDeviceCache({ store, groups }) {
   /** @type {LRUCache<string, Device>} */

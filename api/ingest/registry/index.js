@@ -5,18 +5,22 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { firstMessageStamp } from './births.js';
 import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.js';
 
-/** @typedef {import('./cache.js').Device} Device */
-/** @typedef {import('./cache.js').Sensor} Sensor */
+/** @import { ErrorCode } from '../../../common/errors.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { RegistryStore } from '../../store/registry/index.js' */
+/** @import { PartitionWrite, SensorChange } from '../../store/registry/sensor-writes.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { Device, Sensor } from './cache.js' */
 
 /**
  * Who may send: known devices and sensors from a bounded cache, unknown ones registered by their first message where
  * AUTO_REGISTER allows it. Registering is off the hot path, and committed before the first measurement is sent.
  *
  * @param {object} parts
- * @param {import('../../store/registry/index.js').RegistryStore} parts.store
+ * @param {RegistryStore} parts.store
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {{ autoRegister: boolean, autoRegisterMax: number }} parts.limits
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {Patience} parts.patience
  * @param {() => number} parts.clock epoch ms
  */
 export function createRegistry({ store, groups, limits, patience, clock }) {
@@ -73,7 +77,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     // not come back.
     const device = (await find(known)) ?? (await registerDevice(known));
     const now = clock();
-    /** @type {Map<string, import('../../../schema/ids.js').Identity>} */
+    /** @type {Map<string, Identity>} */
     const missing = new Map();
     for (const ref of refs) {
       const identity = identifySensor(device.id, ref);
@@ -113,7 +117,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     },
 
     /**
-     * @param {import('../../../schema/ids.js').Identity} identity
+     * @param {Identity} identity
      * @returns {Promise<Device | null>} null: unknown, and not to be registered by a message
      * @throws {MillraceError} `registration_limit`
      */
@@ -161,12 +165,12 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
      *
      * @param {Device} device
      * @param {string[]} missing
-     * @returns {Promise<{ known: Map<string, Sensor>, refused: Map<string, import('../../../common/errors.js').ErrorCode> }>}
+     * @returns {Promise<{ known: Map<string, Sensor>, refused: Map<string, ErrorCode> }>}
      */
     async register(device, missing) {
       /** @type {Map<string, Sensor>} */
       const known = new Map();
-      /** @type {Map<string, import('../../../common/errors.js').ErrorCode>} */
+      /** @type {Map<string, ErrorCode>} */
       const refused = new Map();
       const grown = limits.autoRegister
         ? await inTurn(device.id, () => registerSensors(device, missing))
@@ -184,8 +188,6 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
 
 /** @typedef {ReturnType<typeof createRegistry>} Registry */
 
-/** @typedef {import('../../store/registry/index.js').PartitionWrite} PartitionWrite */
-
 /** Requests that one registration has under way at most: a birth of 10,000 sensors must not crowd out everybody else. */
 const WRITES_AT_ONCE = 16;
 
@@ -194,8 +196,8 @@ const WRITES_AT_ONCE = 16;
  * one that times out is repeated alone.
  *
  * @param {object} parts
- * @param {import('../../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {RegistryStore} parts.store
+ * @param {Patience} parts.patience
  * @param {() => number} parts.clock epoch ms
  */
 function createSensorWriter({ store, patience, clock }) {
@@ -205,8 +207,8 @@ function createSensorWriter({ store, patience, clock }) {
 
   return {
     /**
-     * @param {import('./cache.js').Device} device
-     * @param {import('../../store/registry/index.js').SensorChange[]} changes
+     * @param {Device} device
+     * @param {SensorChange[]} changes
      * @param {number} now epoch ms
      * @returns {Promise<void>} settles when all is committed
      */

@@ -1,21 +1,26 @@
 import { groupOf } from '../../../schema/ids.js';
 
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { RetirementStore } from '../../store/registry/retirement.js' */
+/** @import { Registry } from './index.js' */
+
 /**
  * Takes devices out of the registry. A process that has a device in its cache goes on for up to ten minutes; this one
  * forgets it at once.
  *
  * @param {object} parts
- * @param {import('./index.js').Registry} parts.registry
- * @param {import('../../store/registry/retirement.js').RetirementStore} parts.store
+ * @param {Registry} parts.registry
+ * @param {RetirementStore} parts.store
  * @param {number} parts.groups
  * @param {() => number} parts.clock epoch ms
  */
 export function createRetirement({ registry, store, groups, clock }) {
   return {
     /**
-     * @param {import('../../../schema/ids.js').Identity} identity
+     * @param {Identity} identity
      * @returns {Promise<boolean>} when it is gone; false: nobody has registered it
-     * @throws {import('../../../common/errors.js').MillraceError} `unavailable`: doing it again finishes it
+     * @throws {MillraceError} `unavailable`: doing it again finishes it
      */
     retire: ({ id, bytes }) =>
       registry.inTurn(id, async () => {

@@ -1,6 +1,12 @@
 import { MillraceError } from '../../../common/errors.js';
 import { sessionStamp, sessionStart } from './births.js';
 
+/** @import { DeviceEvent, EventStore } from '../../store/events.js' */
+/** @import { RegistryStore } from '../../store/registry/index.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { Device } from './cache.js' */
+/** @import { Registry } from './index.js' */
+
 /** @typedef {{ state: 'online' | 'offline', session: number }} Status `session` in epoch ms */
 
 /**
@@ -30,9 +36,9 @@ function parse(text) {
 
 /**
  * @param {object} parts
- * @param {import('./index.js').Registry} parts.registry
- * @param {import('../../store/registry/index.js').RegistryStore} parts.store
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {Registry} parts.registry
+ * @param {RegistryStore} parts.store
+ * @param {Patience} parts.patience
  * @param {Events} parts.events
  */
 export function createStatuses({ registry, store, patience, events }) {
@@ -41,7 +47,7 @@ export function createStatuses({ registry, store, patience, events }) {
      * Stamped with the session's start, `offline` one microsecond later: a will that arrives after the next session's
      * `online` changes nothing.
      *
-     * @param {import('./cache.js').Device} device
+     * @param {Device} device
      * @param {Status} status
      * @param {number | null} at epoch ms of the receipt; null where it says nothing of now: that is no event
      * @returns {Promise<void>} settles when it is committed
@@ -68,14 +74,14 @@ export function createStatuses({ registry, store, patience, events }) {
  * that hear of the same one write the same row, and a message that comes again changes nothing.
  *
  * @param {object} parts
- * @param {import('../../store/events.js').EventStore} parts.store
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {EventStore} parts.store
+ * @param {Patience} parts.patience
  */
 export function createEvents({ store, patience }) {
   return {
     /**
      * @param {{ bytes: Buffer }} device
-     * @param {import('../../store/events.js').DeviceEvent} event
+     * @param {DeviceEvent} event
      * @returns {Promise<unknown>} settles when it is committed
      */
     note: ({ bytes }, event) => patience.persist(() => store.write(bytes, event)),

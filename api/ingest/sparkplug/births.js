@@ -4,23 +4,30 @@ import { isNumeric, nameOf } from './datatypes.js';
 import { definitionsOf } from './definition-book.js';
 import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
 
-/** @typedef {import('./nodes.js').Turn} Turn */
-/** @typedef {import('./nodes.js').Said} Said */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { SparkplugStore } from '../../store/sparkplug.js' */
+/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { MessageBatch } from '../decode/message-batch.js' */
+/** @import { Birth } from '../registry/birth-message.js' */
+/** @import { DefinitionBook } from './definition-book.js' */
+/** @import { NodeDevices, Said, Turn } from './nodes.js' */
+/** @import { Metric } from './payload/metric.js' */
 
 /**
  * NBIRTH and DBIRTH: what they define is committed before anything else comes of them.
  *
  * @param {object} parts
- * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../decode/index.js').MessageDecoder} parts.decoder
- * @param {import('../../store/retry.js').Patience} parts.patience
- * @param {import('./definition-book.js').DefinitionBook} parts.book
- * @param {import('./nodes.js').NodeDevices} parts.devices
+ * @param {SparkplugStore} parts.store
+ * @param {MessageDecoder} parts.decoder
+ * @param {Patience} parts.patience
+ * @param {DefinitionBook} parts.book
+ * @param {NodeDevices} parts.devices
  */
 export function createSparkplugBirths({ store, decoder, patience, book, devices }) {
   /**
    * @param {Pick<Turn, 'payload' | 'identity' | 'sentAt'>} turn
-   * @param {import('../decode/message-batch.js').MessageBatch} batch
+   * @param {MessageBatch} batch
    */
   async function read({ payload, identity, sentAt }, batch) {
     const definitions = definitionsOf(payload.metrics, sentAt);
@@ -62,13 +69,11 @@ export function createSparkplugBirths({ store, decoder, patience, book, devices 
   };
 }
 
-/** @typedef {import('../registry/birth-message.js').Birth} Birth */
-
 /**
  * A birth certificate as any other birth: its sensors are the metrics that are numbers.
  *
- * @param {import('./payload/metric.js').Metric[]} metrics
- * @param {import('../../../schema/ids.js').Identity} device
+ * @param {Metric[]} metrics
+ * @param {Identity} device
  * @param {number} session epoch ms
  * @returns {Birth}
  */

@@ -1,6 +1,6 @@
 import { signed, unsigned } from './payload/metric.js';
 
-/** @typedef {import('./payload/metric.js').WireValue} WireValue */
+/** @import { WireValue } from './payload/metric.js' */
 
 /** Names of the data types, by their index (Sparkplug 3.0, section 6.4.16). */
 const NAMES = [

@@ -2,10 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.js';
 import { shareReads } from '../registry/index.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { SparkplugStore } from '../../store/sparkplug.js' */
+/** @import { Metric } from './payload/metric.js' */
+
 /** Metrics whose definitions are kept in memory, together: about 250 bytes each. */
 const MOST_METRICS = 300_000;
 
-/** @typedef {Pick<import('../../../schema/ids.js').Identity, 'id' | 'bytes'>} Key */
+/** @typedef {Pick<Identity, 'id' | 'bytes'>} Key */
 
 /**
  * What births said of metrics, kept in the database, so that data with aliases alone is understood after a restart.
@@ -13,8 +18,8 @@ const MOST_METRICS = 300_000;
  * what it meant.
  *
  * @param {object} parts
- * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {SparkplugStore} parts.store
+ * @param {Patience} parts.patience
  * @param {number} parts.historyDays for which the database keeps them
  */
 export function createDefinitionBook({ store, patience, historyDays }) {
@@ -79,8 +84,6 @@ export function createDefinitionBook({ store, patience, historyDays }) {
  * @property {Map<number | string, string>} names by alias
  * @property {Map<string, number>} datatypes by name
  */
-
-/** @typedef {import('./payload/metric.js').Metric} Metric */
 
 /**
  * @param {Metric[]} metrics of a birth, which tells name, alias and type of each

@@ -15,23 +15,30 @@ import {
 import { decodePayload } from './payload/payload.js';
 import { createRebirths } from './rebirths.js';
 
-/** @typedef {import('../../../schema/ids.js').Identity} Identity */
-/** @typedef {import('../../../schema/sparkplug-topics.js').SparkplugTopic} SparkplugTopic */
-/** @typedef {import('./nodes.js').Said} Said */
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { SparkplugStore } from '../../store/sparkplug.js' */
+/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { Message, Send } from '../pipeline.js' */
+/** @import { Registry } from '../registry/index.js' */
+/** @import { Said, Turn } from './nodes.js' */
 
 /**
  * The host application's side of Sparkplug B 3.0: understands what edge nodes say, keeps what their births told, and
  * asks those to be born anew of whom something was missed. What a message comes to goes the way of all others.
  *
  * @param {object} parts
- * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../decode/index.js').MessageDecoder} parts.decoder
- * @param {import('../../store/retry.js').Patience} parts.patience
- * @param {import('../pipeline.js').Send} parts.send
+ * @param {SparkplugStore} parts.store
+ * @param {Registry} parts.registry
+ * @param {MessageDecoder} parts.decoder
+ * @param {Patience} parts.patience
+ * @param {Send} parts.send
  * @param {number} parts.historyDays
  * @param {() => number} parts.clock epoch ms
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ * @param {Metrics} parts.metrics
  */
 export function createSparkplug(parts) {
   const { store, registry, decoder, patience, send, historyDays, clock, metrics } = parts;
@@ -42,7 +49,7 @@ export function createSparkplug(parts) {
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = createRebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
-  /** @param {import('./nodes.js').Turn} turn @returns {Promise<Said>} */
+  /** @param {Turn} turn @returns {Promise<Said>} */
   async function data({ message, identity, node, payload, sentAt }) {
     const definitions = await book.at(identity, sentAt);
     const batch = decoder.emptyBatch(message.receivedAt);
@@ -61,11 +68,11 @@ export function createSparkplug(parts) {
 
   return {
     /**
-     * @param {import('../pipeline.js').Message} message
+     * @param {Message} message
      * @param {SparkplugTopic} topic
      * @param {Identity} identity of the device, or of the node where it speaks for itself
      * @returns {Promise<Said>} when what a birth defines is committed
-     * @throws {import('../../../common/errors.js').MillraceError} `malformed`, `too_large`: for the message as a whole
+     * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async read(message, topic, identity) {
       const payload = decodePayload(message.payload);
@@ -88,7 +95,7 @@ export function createSparkplug(parts) {
      * @param {SparkplugTopic} topic
      * @param {Identity} identity
      * @returns {Promise<Pick<Said, 'birth' | 'batch'>>}
-     * @throws {import('../../../common/errors.js').MillraceError} `malformed`, `too_large`: for the message as a whole
+     * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async readAgain({ payload: bytes, receivedAt, now }, { type }, identity) {
       if (isDeath(type)) return NOTHING;

@@ -1,8 +1,10 @@
 import { PATHS } from '../decode/refusals.js';
 import { isNumeric, toNumber, UINT64 } from './datatypes.js';
 
-/** @typedef {import('./payload/metric.js').Metric} Metric */
-/** @typedef {import('./definition-book.js').Definitions} Definitions */
+/** @import { MessageBatch } from '../decode/message-batch.js' */
+/** @import { Definitions } from './definition-book.js' */
+/** @import { Metric } from './payload/metric.js' */
+/** @import { Payload } from './payload/payload.js' */
 
 /** The number by which a death finds its birth (tck-id-payloads-nbirth-bdseq). */
 const BD_SEQ = 'bdSeq';
@@ -17,9 +19,9 @@ export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
  * Reads the values of a message into the batch. Nulls, transient values, texts and structures are skipped and counted.
  * A historical value is a measurement as any other: what is latest is decided by when it was measured.
  *
- * @param {import('./payload/payload.js').Payload} payload
+ * @param {Payload} payload
  * @param {Definitions | null} definitions of the birth that holds for it; null: none is known
- * @param {import('../decode/message-batch.js').MessageBatch} batch
+ * @param {MessageBatch} batch
  * @returns {boolean} whether its birth has told of all of its metrics
  */
 export function readMetrics({ metrics, timestamp }, definitions, batch) {
@@ -49,7 +51,7 @@ const namelessRule = ({ alias }) =>
     : ['alias', 'must be one that a birth defines'];
 
 /**
- * @param {import('../decode/message-batch.js').MessageBatch} batch
+ * @param {MessageBatch} batch
  * @param {number} index
  * @param {string} name
  * @param {number | null} ts epoch ms; every metric of an edge node has one (tck-id-payloads-name-birth-data-requirement)

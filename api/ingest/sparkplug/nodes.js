@@ -3,6 +3,17 @@ import { identifyDevice } from '../../../schema/ids.js';
 import { shareReads } from '../registry/index.js';
 import { bdSeqOf } from './metrics.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
+/** @import { Patience } from '../../store/retry.js' */
+/** @import { SparkplugStore } from '../../store/sparkplug.js' */
+/** @import { MessageBatch } from '../decode/message-batch.js' */
+/** @import { Message } from '../pipeline.js' */
+/** @import { Birth } from '../registry/birth-message.js' */
+/** @import { Device } from '../registry/cache.js' */
+/** @import { Registry } from '../registry/index.js' */
+/** @import { Payload } from './payload/payload.js' */
+
 /** Edge nodes kept in memory: about 300 bytes each. */
 const MOST_NODES = 50_000;
 
@@ -20,14 +31,14 @@ const MOST_NODES = 50_000;
  * The edge nodes. Sequence numbers are kept in memory alone: after a restart of ours any number may come first.
  *
  * @param {object} parts
- * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {SparkplugStore} parts.store
+ * @param {Patience} parts.patience
  */
 export function createNodes({ store, patience }) {
   /** @type {LRUCache<string, Node>} by id */
   const nodes = new LRUCache({ max: MOST_NODES });
 
-  /** @param {import('../../../schema/ids.js').Identity} identity @returns {Promise<Node>} */
+  /** @param {Identity} identity @returns {Promise<Node>} */
   async function load({ id, bytes }) {
     const row = await patience.persist(() => store.node(bytes));
     const node = {
@@ -43,7 +54,7 @@ export function createNodes({ store, patience }) {
   const read = shareReads(load);
 
   return {
-    /** @param {import('../../../schema/ids.js').Identity} identity of the node @returns {Promise<Node>} */
+    /** @param {Identity} identity of the node @returns {Promise<Node>} */
     of: async (identity) => nodes.get(identity.id) ?? read(identity),
   };
 }
@@ -54,7 +65,7 @@ export function createNodes({ store, patience }) {
  * NDEATH and DDEATH.
  *
  * @param {object} parts
- * @param {import('../registry/index.js').Registry} parts.registry
+ * @param {Registry} parts.registry
  * @param {NodeDevices} parts.devices
  */
 export function createSparkplugDeaths({ registry, devices }) {
@@ -85,15 +96,13 @@ export function createSparkplugDeaths({ registry, devices }) {
   };
 }
 
-/** @typedef {import('../registry/cache.js').Device} Device */
-
 /**
  * Which devices are whose: with their node's connection they end as well.
  *
  * @param {object} parts
- * @param {import('../../store/sparkplug.js').SparkplugStore} parts.store
- * @param {import('../registry/index.js').Registry} parts.registry
- * @param {import('../../store/retry.js').Patience} parts.patience
+ * @param {SparkplugStore} parts.store
+ * @param {Registry} parts.registry
+ * @param {Patience} parts.patience
  */
 export function createNodeDevices({ store, registry, patience }) {
   return {
@@ -158,18 +167,16 @@ export function createSequence() {
 
 /** @typedef {ReturnType<typeof createSequence>} Sequence */
 
-/** @typedef {import('../../../schema/ids.js').Identity} Identity */
-
 /**
  * A message of an edge node, in its turn.
  *
  * @typedef {object} Turn
- * @property {import('../pipeline.js').Message} message
- * @property {import('../../../schema/sparkplug-topics.js').SparkplugTopic} topic
+ * @property {Message} message
+ * @property {SparkplugTopic} topic
  * @property {Identity} identity of the device, or of the node where it speaks for itself
  * @property {Identity} nodeIdentity
  * @property {Node} node
- * @property {import('./payload/payload.js').Payload} payload
+ * @property {Payload} payload
  * @property {number} sentAt epoch ms
  */
 
@@ -177,9 +184,9 @@ export function createSequence() {
  * What it comes to, in the words of all other messages.
  *
  * @typedef {object} Said
- * @property {import('../registry/birth-message.js').Birth | null} birth whose device is online from then on
- * @property {import('../registry/cache.js').Device[]} ended devices that are offline now
- * @property {import('../decode/message-batch.js').MessageBatch | null} batch
+ * @property {Birth | null} birth whose device is online from then on
+ * @property {Device[]} ended devices that are offline now
+ * @property {MessageBatch | null} batch
  */
 
 /** @type {Readonly<Said>} */
@@ -188,7 +195,7 @@ export const NOTHING = { birth: null, ended: [], batch: null };
 /**
  * A node's death has no number (tck-id-payloads-ndeath-seq), and its birth begins anew.
  *
- * @param {import('../../../schema/sparkplug-topics.js').SparkplugTopic} topic
+ * @param {SparkplugTopic} topic
  * @returns {boolean} whether the message is one of the sequence that a birth has begun
  */
 export const isOfSequence = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH';

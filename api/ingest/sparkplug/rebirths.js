@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import protobuf from 'protobufjs/minimal.js';
 
+/** @import { Send } from '../pipeline.js' */
+
 /** An edge node is asked at most once in this time, in ms: a birth of thousands of metrics takes a while. */
 const EVERY_MS = 10_000;
 
@@ -11,7 +13,7 @@ const MOST_NODES = 100_000;
  * Asks edge nodes to be born anew (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb).
  *
  * @param {object} parts
- * @param {import('../pipeline.js').Send} parts.send
+ * @param {Send} parts.send
  * @param {() => number} parts.clock epoch ms
  * @param {() => void} parts.onRequest
  */

@@ -3,6 +3,14 @@ import { printable } from '../../../common/printable.js';
 import { createOccurrences } from '../../observability/occurrences.js';
 import { createOwnConnections, MOST_OF_AN_ACCOUNT } from './connections.js';
 
+/** @import { Socket } from 'node:net' */
+/** @import { AuthenticateHandler, Client, PreConnectHandler } from 'aedes' */
+/** @import { Logger } from 'pino' */
+/** @import { Accounts } from '../../access/credentials/accounts.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Authorization } from './authorization.js' */
+/** @import { Connection } from './connections.js' */
+
 /** MQTT 3.1.1, table 3.1: the server is unavailable. What is wrong otherwise is 5, not authorized. */
 const UNAVAILABLE = 3;
 
@@ -10,11 +18,11 @@ const UNAVAILABLE = 3;
  * Lets clients in, as the account that they sign in to.
  *
  * @param {object} parts
- * @param {import('../../access/credentials/accounts.js').Accounts} parts.accounts
- * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
- * @param {import('./authorization.js').Authorization} parts.authorization
+ * @param {Accounts} parts.accounts
+ * @param {(client: Client) => Connection | undefined} parts.connectionOf
+ * @param {Authorization} parts.authorization
  * @param {AccessNotices} parts.notices
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ * @param {Metrics} parts.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
   // What first appears as 1 shows no increase to Prometheus.
@@ -25,7 +33,7 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   });
 
   /**
-   * @param {import('aedes').Client} client
+   * @param {Client} client
    * @param {string | undefined} name
    * @param {Buffer | undefined} password
    * @returns {Promise<boolean>}
@@ -50,14 +58,14 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   }
 
   return {
-    /** Remembers what `authenticate` is not told of. @type {import('aedes').PreConnectHandler} */
+    /** Remembers what `authenticate` is not told of. @type {PreConnectHandler} */
     preConnect(client, packet, done) {
       const connection = connectionOf(client);
       if (connection) connection.willTopic = packet.will?.topic;
       done(null, true);
     },
 
-    /** @type {import('aedes').AuthenticateHandler} */
+    /** @type {AuthenticateHandler} */
     authenticate(client, name, password, done) {
       admit(client, name, password).then(
         (admitted) => done(null, admitted),
@@ -67,9 +75,9 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   };
 }
 
-/** @param {import('aedes').Client} client @returns {string} where it connects from; of IPv6 its network, as elsewhere */
+/** @param {Client} client @returns {string} where it connects from; of IPv6 its network, as elsewhere */
 function addressOf({ conn }) {
-  const { remoteAddress } = /** @type {import('node:net').Socket} */ (conn);
+  const { remoteAddress } = /** @type {Socket} */ (conn);
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
 }
 
@@ -80,7 +88,7 @@ const MOST_SHOWN = 128;
  * Tells whoever reads the log who was turned away, and from what: of each device and what it did one line a minute, of failed
  * sign-ins one for each address, since their names are anybody's.
  *
- * @param {{ logger: import('pino').Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} parts
  */
 export function createAccessNotices({ logger, everyMs }) {
   const occurrences = createOccurrences({ everyMs });

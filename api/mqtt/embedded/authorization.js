@@ -1,13 +1,19 @@
 import { parseTopic } from '../../../schema/topics.js';
 import { mayFollow, mayPublish } from '../../access/credentials/permissions.js';
 
+/** @import { AuthorizeSubscribeHandler, Client } from 'aedes' */
+/** @import { Account } from '../../access/credentials/permissions.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { AccessNotices } from './authentication.js' */
+/** @import { Connection } from './connections.js' */
+
 /**
  * Holds clients to the rights of their account.
  *
  * @param {object} parts
- * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
- * @param {import('./authentication.js').AccessNotices} parts.notices
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ * @param {(client: Client) => Connection | undefined} parts.connectionOf
+ * @param {AccessNotices} parts.notices
+ * @param {Metrics} parts.metrics
  */
 export function createAuthorization({ connectionOf, notices, metrics }) {
   /** @param {string} account @param {'publish' | 'subscribe' | 'filters' | 'will'} what @param {string} topic */
@@ -16,7 +22,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
     notices.forbidden(account, what, topic);
   }
 
-  /** @param {import('./connections.js').Connection} connection @param {string} filter */
+  /** @param {Connection} connection @param {string} filter */
   function mayHear(connection, filter) {
     const { account, filters } = connection;
     const isWithin = hasRoomFor(connection, filter);
@@ -31,7 +37,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
      * What is outside the contract speaks for nobody and reaches nobody: it is acknowledged, dropped and counted as it is from
      * everybody, or a device that has a word of its own to say would be thrown out for ever.
      *
-     * @param {import('aedes').Client} client
+     * @param {Client} client
      * @param {string} topic
      * @param {'publish' | 'will'} [what]
      */
@@ -42,14 +48,14 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
       return false;
     },
 
-    /** MQTT 3.1.1, 3.9.3: a subscription that is refused is answered by 0x80. @type {import('aedes').AuthorizeSubscribeHandler} */
+    /** MQTT 3.1.1, 3.9.3: a subscription that is refused is answered by 0x80. @type {AuthorizeSubscribeHandler} */
     authorizeSubscribe(client, subscription, done) {
       const connection = client && connectionOf(client);
       const { topic } = subscription;
       done(null, connection && mayHear(connection, topic) ? subscription : null);
     },
 
-    /** @param {string[]} filters @param {import('aedes').Client} client */
+    /** @param {string[]} filters @param {Client} client */
     unsubscribed(filters, client) {
       for (const filter of filters) connectionOf(client)?.filters.delete(filter);
     },
@@ -74,7 +80,7 @@ const MOST_OF_THE_INSTALLATION = 1024;
  * Whether a connection may ask for one more filter. A refused one counts until it is unsubscribed, too: looking it up is what it
  * costs.
  *
- * @param {import('./connections.js').Connection} connection
+ * @param {Connection} connection
  * @param {string} filter
  */
 function hasRoomFor({ account, filters }, filter) {
@@ -83,7 +89,7 @@ function hasRoomFor({ account, filters }, filter) {
   return filters.has(filter) || filters.size < mostOf(account);
 }
 
-/** @param {import('../../access/credentials/permissions.js').Account | null} account */
+/** @param {Account | null} account */
 function mostOf(account) {
   if (!account) return 0;
   if (account.isInstallation) return MOST_OF_THE_INSTALLATION;

@@ -4,6 +4,15 @@ import { createAcknowledgements } from '../../ingest/acknowledgements.js';
 import { ConnectionReader } from '../../ingest/backpressure/connection-reader.js';
 import { dropDeepTopics } from './settling.js';
 
+/** @import { Socket } from 'node:net' */
+/** @import { Aedes, Client } from 'aedes' */
+/** @import { Logger } from 'pino' */
+/** @import { Accounts } from '../../access/credentials/accounts.js' */
+/** @import { Account } from '../../access/credentials/permissions.js' */
+/** @import { Acknowledgements } from '../../ingest/acknowledgements.js' */
+/** @import { PacketLimit } from '../../ingest/backpressure/connection-reader.js' */
+/** @import { ReadScheduler } from '../../ingest/backpressure/read-scheduler.js' */
+
 /** Made once: an error with its stack takes 20 µs, and 10,000 connections can break off in one turn of the event loop. */
 const CLOSED = new MillraceError('unavailable', 'The connection closed.');
 
@@ -11,11 +20,11 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * What the broker keeps of one connection.
  *
  * @typedef {object} Connection
- * @property {import('aedes').Client} client
- * @property {import('../../ingest/backpressure/connection-reader.js').ConnectionReader} reader
- * @property {import('../../ingest/acknowledgements.js').Acknowledgements} owed
+ * @property {Client} client
+ * @property {ConnectionReader} reader
+ * @property {Acknowledgements} owed
  * @property {AbortSignal} closed
- * @property {import('../../access/credentials/permissions.js').Account | null} account null: it has not signed in
+ * @property {Account | null} account null: it has not signed in
  * @property {Set<string>} filters that it has asked to follow
  * @property {string} [willTopic] where its last will is to go
  */
@@ -23,12 +32,12 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
 /**
  * Hands a socket to aedes, which reads and writes it from now on, within the bounds that are ours.
  *
- * @param {import('node:net').Socket} socket
+ * @param {Socket} socket
  * @param {object} parts
- * @param {import('aedes').Aedes} parts.aedes
- * @param {import('../../ingest/backpressure/read-scheduler.js').ReadScheduler} parts.scheduler
+ * @param {Aedes} parts.aedes
+ * @param {ReadScheduler} parts.scheduler
  * @param {number} parts.maxMessageBytes
- * @param {(client: import('aedes').Client, bytes: number) => void} parts.onTooLarge
+ * @param {(client: Client, bytes: number) => void} parts.onTooLarge
  * @returns {Connection}
  */
 export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTooLarge }) {
@@ -57,7 +66,7 @@ const ALIVE_EVERY_MS = 1000;
 
 /** All connections of the broker. */
 export function createConnections() {
-  /** @type {WeakMap<import('aedes').Client, Connection>} */
+  /** @type {WeakMap<Client, Connection>} */
   const known = new WeakMap();
   /** @type {Set<Connection>} */
   const open = new Set();
@@ -76,7 +85,7 @@ export function createConnections() {
       connection.closed.addEventListener('abort', () => open.delete(connection), { once: true });
     },
 
-    /** @param {import('aedes').Client} client also one that is gone: its last will is still to be settled */
+    /** @param {Client} client also one that is gone: its last will is still to be settled */
     of: (client) => known.get(client),
 
     /** Those that are open. @returns {Iterable<Connection>} */
@@ -117,7 +126,7 @@ const PUBLISH = 0x30;
  * The broker has no limit of its own.
  *
  * @param {number} maxPayloadBytes
- * @returns {import('../../ingest/backpressure/connection-reader.js').PacketLimit}
+ * @returns {PacketLimit}
  */
 export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
   !isFirst && (firstByte & 0xf0) === PUBLISH ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
@@ -127,7 +136,7 @@ export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
  * keepalive (MQTT 3.1.1, 3.1.2-24); while it is we who do not read, that says nothing of the device. aedes has no
  * function for it: `_keepaliveTimer` is its own, and null where there is no keepalive or no connection any more.
  *
- * @param {import('aedes').Client} client
+ * @param {Client} client
  */
 function keepAlive(client) {
   const { _keepaliveTimer } = /** @type {{ _keepaliveTimer?: NodeJS.Timeout | null }} */ (
@@ -144,7 +153,7 @@ export const MOST_OF_AN_ACCOUNT = 4;
  * is closed: a device that comes back finds room, however many of its connections are dead by then. The installation's own
  * account is not bounded.
  *
- * @param {(account: import('../../access/credentials/permissions.js').Account) => void} onTooMany
+ * @param {(account: Account) => void} onTooMany
  */
 export function createOwnConnections(onTooMany) {
   /** @type {Map<string, Set<Connection>>} by the account's device, oldest first */
@@ -183,9 +192,9 @@ export function createOwnConnections(onTooMany) {
  *
  * @param {object} parts
  * @param {() => Iterable<Connection>} parts.connections those that are open
- * @param {import('../../access/credentials/accounts.js').Accounts} parts.accounts
+ * @param {Accounts} parts.accounts
  * @param {number} parts.everyMs
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  */
 export function createRecheck({ connections, accounts, everyMs, logger }) {
   /** @type {NodeJS.Timeout | undefined} */

@@ -9,23 +9,35 @@ import { createListener, LIMITS } from './listener.js';
 import { createPersistence } from './retained.js';
 import { createSettling, DROPPED } from './settling.js';
 
+/** @import { Socket } from 'node:net' */
+/** @import { AuthorizeForwardHandler, Client } from 'aedes' */
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Bounds } from '../../access/connection-limits.js' */
+/** @import { Accounts } from '../../access/credentials/accounts.js' */
+/** @import { OwnCertificate } from '../../access/tls/own-certificate.js' */
+/** @import { ByteBudget } from '../../ingest/backpressure/byte-budget.js' */
+/** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
+/** @import { Host } from '../../ingest/sparkplug/host.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+
 /**
  * The embedded broker: MQTT 3.1.1, its PUBACK to the device waits for the commit. Others may subscribe, and get what
  * comes while they are there and keep up; there are no sessions (`persistence.js`).
  *
  * @param {object} parts
- * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt
- * @param {import('../../access/tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
- * @param {import('../../access/credentials/accounts.js').Accounts} parts.accounts
+ * @param {Config['mqtt']} parts.mqtt
+ * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
+ * @param {Accounts} parts.accounts
  * @param {number} parts.recheckMs so often those that are connected are held against their credentials
- * @param {import('../../ingest/sparkplug/host.js').Host | null} parts.host null: Sparkplug is not taken
+ * @param {Host | null} parts.host null: Sparkplug is not taken
  * @param {number} parts.maxMessageBytes
- * @param {import('../../ingest/pipeline.js').HandleMessage} parts.handleMessage
- * @param {import('../../ingest/backpressure/byte-budget.js').ByteBudget} parts.room for messages
+ * @param {HandleMessage} parts.handleMessage
+ * @param {ByteBudget} parts.room for messages
  * @param {() => number} parts.clock epoch ms
- * @param {import('pino').Logger} parts.logger
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
- * @param {import('../../access/connection-limits.js').Bounds} [parts.bounds]
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
+ * @param {Bounds} [parts.bounds]
  */
 export function createBroker(parts) {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = parts;
@@ -57,7 +69,7 @@ export function createBroker(parts) {
     authorizeForward: forwarding(() => metrics.forwardsDropped.inc()),
   });
 
-  /** @param {import('node:net').Socket} socket */
+  /** @param {Socket} socket */
   function onConnection(socket) {
     const connection = openConnection(socket, {
       aedes,
@@ -79,7 +91,7 @@ export function createBroker(parts) {
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
   const listener = createListener({ ...parts, onConnection });
-  aedes.on('client', ({ conn }) => listener.pass(/** @type {import('node:net').Socket} */ (conn)));
+  aedes.on('client', ({ conn }) => listener.pass(/** @type {Socket} */ (conn)));
   aedes.on('unsubscribe', authorization.unsubscribed);
   aedes.on('clientError', (client, error) =>
     logger.debug({ client: client.id, reason: error.message }, 'client'),
@@ -114,7 +126,7 @@ export function createBroker(parts) {
       await new Promise((resolve) => aedes.close(() => resolve(undefined)));
     },
 
-    /** @type {import('../../ingest/pipeline.js').Send} */
+    /** @type {Send} */
     send: (topic, payload) => void publish({ topic, payload, qos: 0, retain: false }),
 
     recheck: recheck.now,
@@ -140,11 +152,11 @@ const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
 /**
  * Watches who subscribes to live changes. While nobody does, the process need not publish them.
  *
- * @param {import('aedes').Aedes} aedes
+ * @param {Aedes} aedes
  * @returns {() => boolean} whether any client subscribes to `iot/live/...`
  */
 function followersOf(aedes) {
-  /** @type {Map<import('aedes').Client, Set<string>>} the filters that reach them */
+  /** @type {Map<Client, Set<string>>} the filters that reach them */
   const followers = new Map();
 
   aedes.on('subscribe', (subscriptions, client) => {
@@ -172,7 +184,7 @@ function followersOf(aedes) {
  * that. Ingest never waits for a reader.
  *
  * @param {() => void} onFull
- * @returns {import('aedes').AuthorizeForwardHandler}
+ * @returns {AuthorizeForwardHandler}
  */
 const forwarding = (onFull) => (client, packet) => {
   if (packet.topic === DROPPED) return null;

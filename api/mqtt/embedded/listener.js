@@ -5,11 +5,18 @@ import { MillraceError } from '../../../common/errors.js';
 import { boundConnections } from '../../access/connection-limits.js';
 import { socketsOf } from '../../access/tls/index.js';
 
+/** @import { Socket } from 'node:net' */
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Bounds } from '../../access/connection-limits.js' */
+/** @import { OwnCertificate } from '../../access/tls/own-certificate.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+
 /**
  * A fleet that comes back at once has thousands of connections that are not answered yet; a CONNECT takes a second of a
  * busy process at most.
  *
- * @type {import('../../access/connection-limits.js').Bounds}
+ * @type {Bounds}
  */
 const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
 
@@ -17,12 +24,12 @@ const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
  * Where devices connect, with or without TLS.
  *
  * @param {object} parts
- * @param {Pick<import('../../../common/settings.js').Config['mqtt'], 'host' | 'port'>} parts.mqtt
- * @param {import('../../access/tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
- * @param {import('../../access/connection-limits.js').Bounds} [parts.bounds]
- * @param {(socket: import('node:net').Socket) => void} parts.onConnection
- * @param {import('pino').Logger} parts.logger
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ * @param {Pick<Config['mqtt'], 'host' | 'port'>} parts.mqtt
+ * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
+ * @param {Bounds} [parts.bounds]
+ * @param {(socket: Socket) => void} parts.onConnection
+ * @param {Logger} parts.logger
+ * @param {Metrics} parts.metrics
  */
 export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection, logger, metrics }) {
   const { host, port } = mqtt;

@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STATES } from '../../../schema/sparkplug-topics.js';
 import { OWN_TOPICS } from '../../../schema/topics.js';
 
+/** @import { PublishPacket } from 'aedes' */
+
 /** Statuses of devices, of at most 1 KiB each; beyond this the one that was kept for longest goes. */
 const MOST_STATUSES = 100_000;
 
@@ -44,7 +46,7 @@ export function createRetained() {
   }
 
   return {
-    /** @param {import('aedes').PublishPacket} packet an empty payload takes away what is retained */
+    /** @param {PublishPacket} packet an empty payload takes away what is retained */
     store({ topic, payload, qos }) {
       const kept = topic.startsWith(STATES) ? states : statuses;
       kept.delete(topic);
@@ -109,7 +111,7 @@ export function createPersistence() {
   return {
     async setup() {},
 
-    /** @param {import('aedes').PublishPacket} packet */
+    /** @param {PublishPacket} packet */
     async storeRetained(packet) {
       retained.store(packet);
     },

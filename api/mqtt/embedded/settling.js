@@ -1,6 +1,12 @@
 import { MillraceError } from '../../../common/errors.js';
 import { parseTopic } from '../../../schema/topics.js';
 
+/** @import { EventEmitter } from 'node:events' */
+/** @import { Client, PublishPacket } from 'aedes' */
+/** @import { HandleMessage, Outcome } from '../../ingest/pipeline.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
+/** @import { Connection } from './connections.js' */
+
 /**
  * Wills that may wait to be settled: their connection is gone, and nobody is held back by them. A fleet of 16,000
  * devices can go while the database is away; what is beyond is counted as unsettled, and nobody sends it again.
@@ -15,17 +21,17 @@ const WILL_OVERHEAD = 2048;
  * back: so that is where it waits for the commit.
  *
  * @param {object} parts
- * @param {import('../../ingest/pipeline.js').HandleMessage} parts.handleMessage
+ * @param {HandleMessage} parts.handleMessage
  * @param {() => number} parts.clock epoch ms
- * @param {(client: import('aedes').Client) => import('./connections.js').Connection | undefined} parts.connectionOf
- * @param {(client: import('aedes').Client, topic: string) => boolean} parts.mayPublish
- * @param {import('../../observability/metrics.js').Metrics} parts.metrics
+ * @param {(client: Client) => Connection | undefined} parts.connectionOf
+ * @param {(client: Client, topic: string) => boolean} parts.mayPublish
+ * @param {Metrics} parts.metrics
  */
 export function createSettling({ handleMessage, clock, connectionOf, mayPublish, metrics }) {
   let willBytes = 0;
 
   /**
-   * @param {import('aedes').PublishPacket} packet
+   * @param {PublishPacket} packet
    * @param {AbortSignal} [signal]
    */
   async function settle(packet, signal) {
@@ -42,7 +48,7 @@ export function createSettling({ handleMessage, clock, connectionOf, mayPublish,
     restrict(packet, await handleMessage(message));
   }
 
-  /** @param {import('aedes').PublishPacket} packet @throws {MillraceError} `unavailable` */
+  /** @param {PublishPacket} packet @throws {MillraceError} `unavailable` */
   async function settleWill(packet) {
     const cost = packet.payload.length + WILL_OVERHEAD;
     if (willBytes + cost > MOST_WILLS_BYTES) {
@@ -58,8 +64,8 @@ export function createSettling({ handleMessage, clock, connectionOf, mayPublish,
   }
 
   /**
-   * @param {import('aedes').Client | null} client
-   * @param {import('aedes').PublishPacket} packet is changed
+   * @param {Client | null} client
+   * @param {PublishPacket} packet is changed
    * @param {(error?: Error | null) => void} done sends the PUBACK
    */
   return (client, packet, done) => {
@@ -122,8 +128,8 @@ const MOST_LEVELS = 100;
  * What other clients get to see of a message: the contract's topics; retained is a status that was accepted, and
  * nothing else.
  *
- * @param {import('aedes').PublishPacket} packet is changed
- * @param {import('../../ingest/pipeline.js').Outcome} outcome
+ * @param {PublishPacket} packet is changed
+ * @param {Outcome} outcome
  */
 export function restrict(packet, outcome) {
   const topic = parseTopic(packet.topic);
@@ -137,12 +143,10 @@ export function restrict(packet, outcome) {
  * acknowledged and counted as others outside the contract are: a device that is thrown out comes back with it for ever.
  * aedes has no hook that early: `_parser` is its own.
  *
- * @param {import('aedes').Client} client
+ * @param {Client} client
  */
 export function dropDeepTopics(client) {
-  const { _parser } = /** @type {{ _parser: import('node:events').EventEmitter }} */ (
-    /** @type {unknown} */ (client)
-  );
+  const { _parser } = /** @type {{ _parser: EventEmitter }} */ (/** @type {unknown} */ (client));
   _parser.prependListener('packet', (packet) => {
     if (packet.cmd !== 'publish' || packet.topic.split('/', MOST_LEVELS + 1).length <= MOST_LEVELS) return;
     packet.topic = DROPPED;

@@ -1,5 +1,8 @@
 import { createAcknowledgements } from '../../ingest/acknowledgements.js';
 
+/** @import { Writable } from 'node:stream' */
+/** @import { IPublishPacket, MqttClient } from 'mqtt' */
+
 /** The answer that MQTT.js takes as "go on with the next packet, but send no PUBACK". */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
 
@@ -12,9 +15,9 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * The PUBACKs go straight to the connection's stream; `test/thorough/subscriber-acknowledgements.test.js` fails when a
  * new version of MQTT.js changes what is said here.
  *
- * @param {import('mqtt').MqttClient} client
+ * @param {MqttClient} client
  * @param {object} parts
- * @param {(packet: import('mqtt').IPublishPacket) => unknown} parts.onPublish settles when the message is settled;
+ * @param {(packet: IPublishPacket) => unknown} parts.onPublish settles when the message is settled;
  *   fails when it must stay unacknowledged
  * @param {(error: Error) => void} parts.onGivenUp told of a message that failed: everything behind it waits for its
  *   acknowledgement, so the connection has to be closed, and the broker sends them all again
@@ -49,7 +52,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
     heartbeat.stop();
   });
 
-  /** @param {import('mqtt').IPublishPacket} packet @returns {() => void} to be called when the message is settled */
+  /** @param {IPublishPacket} packet @returns {() => void} to be called when the message is settled */
   function owe({ qos, messageId }) {
     if (qos === 0 || messageId === undefined) return () => {};
     connection ??= open();
@@ -59,7 +62,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
     });
   }
 
-  /** @param {import('mqtt').IPublishPacket} packet */
+  /** @param {IPublishPacket} packet */
   async function take(packet) {
     const settled = owe(packet);
     const its = connection;
@@ -108,7 +111,7 @@ const BYTES = 4;
  * Sends the PUBACKs that fall due in one turn of the event loop in one write: a read of the database's answers settles
  * tens of messages. One by one, through MQTT.js, each costs 5 µs; so it is a tenth of that.
  *
- * @param {import('node:stream').Writable} stream of the connection
+ * @param {Writable} stream of the connection
  */
 export function createPubacks(stream) {
   /** @type {number[]} */
@@ -141,7 +144,7 @@ export function createPubacks(stream) {
  * wants to hear of us within the same time (MQTT 5, 3.1.2-22), and our PINGREQs tell it. A broker that is gone is
  * noticed by TCP, which cannot deliver them.
  *
- * @param {import('mqtt').MqttClient} client
+ * @param {MqttClient} client
  */
 function createHeartbeat(client) {
   /** @type {NodeJS.Timeout | undefined} */

@@ -7,6 +7,12 @@ import { acknowledgeAfterCommit } from './acknowledging.js';
 import { createPresence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
 
+/** @import { Logger } from 'pino' */
+/** @import { Config } from '../../../common/config.js' */
+/** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
+/** @import { Host } from '../../ingest/sparkplug/host.js' */
+/** @import { Arrange } from './subscriptions.js' */
+
 /** Messages that the broker may have unacknowledged here; with one sample each, 256 leave a quarter of the rate unused. */
 const RECEIVE_MAXIMUM = 512;
 
@@ -25,14 +31,14 @@ const GOODBYE_MS = 1000;
  * the commit.
  *
  * @param {object} parts
- * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set
- * @param {import('../../ingest/sparkplug/host.js').Host | null} parts.host null: another process takes Sparkplug
- * @param {import('../../ingest/pipeline.js').HandleMessage} parts.handleMessage
+ * @param {Config['mqtt']} parts.mqtt `url` is set
+ * @param {Host | null} parts.host null: another process takes Sparkplug
+ * @param {HandleMessage} parts.handleMessage
  * @param {() => number} parts.clock epoch ms
- * @param {import('pino').Logger} parts.logger
+ * @param {Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal
  * @param {number} parts.keepAliveMs whole seconds
- * @param {import('./subscriptions.js').Arrange} [parts.arrange]
+ * @param {Arrange} [parts.arrange]
  */
 export function createSubscriber(parts) {
   const { mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = parts;
@@ -157,7 +163,7 @@ export function createSubscriber(parts) {
       );
     },
 
-    /** @type {import('../../ingest/pipeline.js').Send} */
+    /** @type {Send} */
     send(topic, payload) {
       if (client.connected) client.publish(topic, payload, { qos: 0 });
     },

@@ -1,3 +1,6 @@
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Host } from '../../ingest/sparkplug/host.js' */
+
 /** MQTT 5, section 3.4.2.1. Mosquitto 2.0.11 may close the connection as well, each time. */
 const NOT_AUTHORIZED = 0x87;
 
@@ -9,8 +12,8 @@ const NOT_AUTHORIZED = 0x87;
  * for all that is acknowledged after its commit: an NDEATH has QoS 1, and missed during a restart of ours it would leave
  * its node online for ever.
  *
- * @param {import('mqtt').MqttClient} client not connected yet
- * @param {import('../../ingest/sparkplug/host.js').Host} host
+ * @param {MqttClient} client not connected yet
+ * @param {Host} host
  * @param {() => void} onForbidden the broker does not let us say it
  */
 export function createPresence(client, host, onForbidden) {
@@ -66,7 +69,7 @@ const SHORT_CONNECTIONS = 4;
  * Mosquitto 2.0.11 closes it without a word; then both processes would take the session from each other for ever. Of
  * the two the older notices first: a process's first connection is not counted, so the newer is one behind.
  *
- * @param {import('mqtt').MqttClient} client
+ * @param {MqttClient} client
  * @param {() => void} onTaken
  */
 export function watchForTakeover(client, onTaken) {

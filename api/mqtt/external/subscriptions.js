@@ -1,13 +1,14 @@
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
 
-/** @typedef {import('../../ingest/sparkplug/host.js').Host} Host */
+/** @import { ISubscriptionMap, MqttClient } from 'mqtt' */
+/** @import { Host } from '../../ingest/sparkplug/host.js' */
 
 /**
  * Measurements are shared among all processes of the group; births and status come to every process, since shared
  * subscriptions get no retained messages, and so that a birth comes before its measurements in each queue.
  *
  * @param {string} group of the shared subscription
- * @returns {import('mqtt').ISubscriptionMap}
+ * @returns {ISubscriptionMap}
  */
 const subscriptionsOf = (group) => ({
   // Retain handling 2: never. MQTT 5, section 4.8.2, has none for shared subscriptions anyway, but Mosquitto 2.0.11 sends
@@ -24,7 +25,7 @@ const subscriptionsOf = (group) => ({
  * (tck-id-message-flow-hid-sparkplug-state-message-delivered): not what it says itself.
  *
  * @param {Host} host
- * @returns {import('mqtt').ISubscriptionMap}
+ * @returns {ISubscriptionMap}
  */
 const edgeSubscriptionsOf = ({ topic }) => ({
   ...Object.fromEntries(EDGE_FILTERS.map((filter) => [filter, { qos: /** @type {const} */ (1), rh: 2 }])),
@@ -34,7 +35,7 @@ const edgeSubscriptionsOf = ({ topic }) => ({
 /**
  * What is done on each connection.
  *
- * @typedef {(client: import('mqtt').MqttClient, group: string, host: Host | null) => Promise<void>} Arrange `host` null:
+ * @typedef {(client: MqttClient, group: string, host: Host | null) => Promise<void>} Arrange `host` null:
  *   this process takes no Sparkplug
  */
 

@@ -2,6 +2,9 @@ import cassandra from 'cassandra-driver';
 import { bucketOf, DEAD_LETTER_SHARDS } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
 
+/** @import { Row, Session } from '../session.js' */
+/** @import { Refusals } from './writes.js' */
+
 const SELECT = {
   name: 'read_dead_letter',
   cql: 'SELECT device, topic, content_type, size, sha256, payload, codes, refused, refused_set FROM dead_letter WHERE hour = ? AND shard = ? AND id = ?',
@@ -25,12 +28,12 @@ const SELECT = {
  * @property {number} size bytes of the whole payload
  * @property {Buffer} sha256 of the whole payload
  * @property {Buffer} payload its beginning
- * @property {import('./writes.js').Refusals} refused the first of them
+ * @property {Refusals} refused the first of them
  * @property {((index: number) => boolean) | null} isRefused of an element of the message; null: it was refused as a whole
  */
 
 /**
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  * @param {Buffer} id
  * @returns {Promise<StoredLetter | null>} null: there is none, or none any more
  */
@@ -39,7 +42,7 @@ export async function readLetter(session, id) {
   return row && letterOf(id, row);
 }
 
-/** @param {Buffer} id @param {import('../session.js').Row} row @returns {StoredLetter} */
+/** @param {Buffer} id @param {Row} row @returns {StoredLetter} */
 const letterOf = (id, row) => ({
   id,
   receivedAt: receivedAtOf(id),

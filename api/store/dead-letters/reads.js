@@ -3,6 +3,9 @@ import { int32, int64 } from '../cells.js';
 import { compareLetterIds, firstIdOf, readLetter, readLetterId, receivedAtOf } from './letter.js';
 import { summarizeLetters } from './writes.js';
 
+/** @import { Session } from '../session.js' */
+/** @import { StoredLetter } from './letter.js' */
+
 const SELECT_IDS = {
   name: 'dead_letter_ids',
   cql: 'SELECT id FROM dead_letter WHERE hour = ? AND shard = ? AND id >= ? AND id < ? LIMIT ?',
@@ -30,7 +33,7 @@ const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(sh
 
 /** What a letter is about, without what it holds. @typedef {{ id: Buffer, device: string | null, codes: Record<string, number> }} Head */
 
-/** @param {import('../session.js').Session} session */
+/** @param {Session} session */
 export function createDeadLetterReads(session) {
   /**
    * @param {{ first: Buffer, end: Buffer, hour: number }} part of an hour: its ids in [first, end)
@@ -80,7 +83,7 @@ export function createDeadLetterReads(session) {
   }
 
   return {
-    /** @param {string} text an id @returns {Promise<import('./letter.js').StoredLetter | null>} null: there is none, or none any more */
+    /** @param {string} text an id @returns {Promise<StoredLetter | null>} null: there is none, or none any more */
     async find(text) {
       const id = readLetterId(text);
       return id && readLetter(session, id);
@@ -93,10 +96,10 @@ export function createDeadLetterReads(session) {
      * @param {Range} range
      * @param {{ before: Buffer | null, limit: number }} page `before`: the id, or the place between two, that the page
      *   before ended with
-     * @returns {Promise<{ letters: import('./letter.js').StoredLetter[], next: Buffer | null }>} `next` is null at the end
+     * @returns {Promise<{ letters: StoredLetter[], next: Buffer | null }>} `next` is null at the end
      */
     async page({ from, to }, { before, limit }) {
-      /** @type {import('./letter.js').StoredLetter[]} */
+      /** @type {StoredLetter[]} */
       const letters = [];
       const first = firstIdOf(from);
       let end = before ?? firstIdOf(to);
@@ -147,6 +150,6 @@ function hourBefore(end) {
 /** @param {Buffer} a @param {Buffer} b */
 const newer = (a, b) => (compareLetterIds(a, b) > 0 ? a : b);
 
-/** @param {import('./letter.js').StoredLetter} letter @returns {number} bytes that it takes to keep or to send, about */
+/** @param {StoredLetter} letter @returns {number} bytes that it takes to keep or to send, about */
 const weightOf = ({ topic, device, content }) =>
   2 * topic.length + (device?.length ?? 0) + (content?.payload.length ?? 0);

@@ -3,6 +3,10 @@ import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { int32 } from '../cells.js';
 import { keyOf, newLetterId, packElements } from './letter.js';
 
+/** @import { Refusal } from '../../../common/errors.js' */
+/** @import { Session } from '../session.js' */
+/** @import { Head, Range } from './reads.js' */
+
 /** Of a longer payload only this much is kept, in bytes; it cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;
 
@@ -14,7 +18,7 @@ const INSERT = {
   cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused, refused_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 };
 
-/** Why some measurements of a message were not stored. @typedef {import('../../../common/errors.js').Refusal[]} Refusals */
+/** Why some measurements of a message were not stored. @typedef {Refusal[]} Refusals */
 
 /**
  * @typedef {object} DeadLetter
@@ -26,7 +30,7 @@ const INSERT = {
  *   null for a letter that only counts
  */
 
-/** @param {import('../session.js').Session} session */
+/** @param {Session} session */
 export function createDeadLetterWrites(session) {
   return {
     /**
@@ -61,8 +65,6 @@ function refusedSet(refused) {
 /** After so many letters a summary ends with the hour that it is in: what is older is another request's. */
 const MOST_LETTERS = 100_000;
 
-/** @typedef {import('./reads.js').Range} Range */
-
 /**
  * What was refused in one hour.
  *
@@ -73,7 +75,7 @@ const MOST_LETTERS = 100_000;
 /**
  * Counts by code and hour, the newest hour first; hours without a letter are left out.
  *
- * @param {(range: Range, onHead: (head: import('./reads.js').Head) => void) => Promise<void>} scanHour
+ * @param {(range: Range, onHead: (head: Head) => void) => Promise<void>} scanHour
  * @param {Range} range
  * @param {{ onHour?: (hour: number) => void, mostLetters?: number }} [options] `onHour` is told where it is, in epoch ms
  * @returns {Promise<{ hours: HourCount[], from: number }>} `from`, in epoch ms: what the counts begin with, later than

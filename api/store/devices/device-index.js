@@ -1,5 +1,9 @@
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 
+/** @import { types } from 'cassandra-driver' */
+/** @import { Session } from '../session.js' */
+/** @import { Place } from './walk.js' */
+
 const SELECT_BY_SITE =
   'SELECT device_id, written_at, WRITETIME(written_at) AS stamp FROM device_by_site WHERE site = ? AND grp = ?';
 const FIRST = { name: 'devices_by_site', cql: `${SELECT_BY_SITE} LIMIT ?` };
@@ -16,19 +20,19 @@ const REMOVE = {
  * @property {number} group
  * @property {string} key the device's id
  * @property {number} writtenAt epoch ms by the clock of the process that wrote it
- * @property {import('cassandra-driver').types.Long} stamp epoch µs, the row's own timestamp in the database
+ * @property {types.Long} stamp epoch µs, the row's own timestamp in the database
  */
 
 /**
  * The table that finds devices by their site.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createDeviceIndex(session) {
   return {
     /**
      * @param {string} site
-     * @param {import('./walk.js').Place<string>} place
+     * @param {Place<string>} place
      * @param {number} limit
      * @returns {Promise<DeviceEntry[]>} in order
      */

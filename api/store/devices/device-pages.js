@@ -4,6 +4,10 @@ import { deviceRow } from '../registry/rows.js';
 import { createDeviceIndex, isOldEnough } from './device-index.js';
 import { walkGroups } from './walk.js';
 
+/** @import { DeviceRow } from '../registry/rows.js' */
+/** @import { Row, Session } from '../session.js' */
+/** @import { Entry, Place } from './walk.js' */
+
 const { types } = cassandra;
 
 /** ScyllaDB takes 100 clustering keys in one IN. */
@@ -15,15 +19,15 @@ const FIRST = { name: 'devices_page', cql: `${SELECT} LIMIT ?` };
 const NEXT = { name: 'devices_page', cql: `${SELECT} AND device_id > ? LIMIT ?` };
 const BY_KEYS = { name: 'devices_keys', cql: `${SELECT} AND device_id IN ?` };
 
-/** @typedef {import('../registry/rows.js').DeviceRow & { id: string }} IdentifiedDevice */
-/** @typedef {import('./walk.js').Place<string>} DevicePlace the key is the device's id */
-/** @typedef {import('./walk.js').Entry<IdentifiedDevice, string>} DeviceEntry */
+/** @typedef {DeviceRow & { id: string }} IdentifiedDevice */
+/** @typedef {Place<string>} DevicePlace the key is the device's id */
+/** @typedef {Entry<IdentifiedDevice, string>} DeviceEntry */
 
 /**
  * Pages of devices: of the whole fleet from `device` itself, of a site by its index.
  *
  * @param {object} parts
- * @param {import('../session.js').Session} parts.session
+ * @param {Session} parts.session
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {() => number} parts.clock epoch ms
  * @param {(kind: string) => void} parts.onStaleIndex told of each index row that `device` contradicts
@@ -100,8 +104,8 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
   };
 }
 
-/** @param {import('../session.js').Row} row */
+/** @param {Row} row */
 const idOf = (row) => uuidText(row['device_id'].getBuffer());
 
-/** A status or last_seen that came late, or a retirement, leaves a row without a registration. @param {import('../session.js').Row} row @returns {IdentifiedDevice | null} */
+/** A status or last_seen that came late, or a retirement, leaves a row without a registration. @param {Row} row @returns {IdentifiedDevice | null} */
 const registered = (row) => (row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null);

@@ -4,13 +4,15 @@ import { createLatestPages } from './latest-pages.js';
 import { createLatestRows, isRegistered } from './latest-rows.js';
 import { createSensorIndex } from './sensor-index.js';
 
-/** @typedef {import('./latest-rows.js').LatestRow} LatestRow */
+/** @import { DeviceKey } from '../registry/rows.js' */
+/** @import { Session } from '../session.js' */
+/** @import { LatestRow } from './latest-rows.js' */
 
 /**
  * What is known of the whole fleet: pages of devices, and of sensors with their latest values.
  *
  * @param {object} parts
- * @param {import('../session.js').Session} parts.session
+ * @param {Session} parts.session
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {() => number} parts.clock epoch ms
  * @param {(kind: string) => void} parts.onStaleIndex told of each index row that `latest` contradicts
@@ -25,7 +27,7 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
     devicePage: createDevicePages({ session, groups, clock, onStaleIndex }).read,
     tally: createTally(session),
 
-    /** @param {import('../registry/rows.js').DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
+    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
     latestOfDevice: async (device) => (await latest.ofDevice(device)).filter(isRegistered),
 
     /**
@@ -71,7 +73,7 @@ const SENSORS = {
 /**
  * What counting reads of a group: a page at a time, and only the columns that it looks at.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createTally(session) {
   return {

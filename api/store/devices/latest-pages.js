@@ -3,19 +3,24 @@ import { isOldEnough } from './device-index.js';
 import { isRegistered } from './latest-rows.js';
 import { walkGroups } from './walk.js';
 
-/** @typedef {import('./latest-rows.js').LatestRow} LatestRow */
-/** @typedef {import('./walk.js').Place<import('./sensor-index.js').IndexKey>} LatestPlace */
+/** @import { DeviceKey } from '../registry/rows.js' */
+/** @import { Row } from '../session.js' */
+/** @import { LatestRow, LatestRows } from './latest-rows.js' */
+/** @import { IndexEntry, IndexKey, IndexKind, SensorIndex } from './sensor-index.js' */
+/** @import { Entry, Place } from './walk.js' */
+
+/** @typedef {Place<IndexKey>} LatestPlace */
 
 /**
  * Pages of sensors with their latest values: of the whole fleet and of one device from `latest` itself, of a type, a
  * site or a name's beginning by an index.
  *
  * @param {object} parts
- * @param {import('./latest-rows.js').LatestRows} parts.latest
- * @param {import('./sensor-index.js').SensorIndex} parts.index
+ * @param {LatestRows} parts.latest
+ * @param {SensorIndex} parts.index
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {() => number} parts.clock epoch ms
- * @param {(kind: import('./sensor-index.js').IndexKind) => void} parts.onStaleIndex told of each row that `latest` contradicts
+ * @param {(kind: IndexKind) => void} parts.onStaleIndex told of each row that `latest` contradicts
  */
 export function createLatestPages({ latest, index, groups, clock, onStaleIndex }) {
   /** @param {LatestPlace} place @param {number} wanted */
@@ -25,10 +30,10 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
   }
 
   /**
-   * @param {import('./sensor-index.js').IndexKind} kind the index that is read
+   * @param {IndexKind} kind the index that is read
    * @param {string} term
    * @param {SensorFilter} filter
-   * @returns {(place: LatestPlace, wanted: number) => Promise<Array<import('./walk.js').Entry<LatestRow, import('./sensor-index.js').IndexKey>>>}
+   * @returns {(place: LatestPlace, wanted: number) => Promise<Array<Entry<LatestRow, IndexKey>>>}
    */
   const readIndexed = (kind, term, filter) => async (place, wanted) => {
     const found = await index.after(kind, term, place, wanted);
@@ -46,7 +51,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
     return entries;
   };
 
-  /** @param {import('./sensor-index.js').IndexKind} kind @param {import('./sensor-index.js').IndexEntry} entry */
+  /** @param {IndexKind} kind @param {IndexEntry} entry */
   async function removeStale(kind, entry) {
     onStaleIndex(kind);
     if (isOldEnough(entry, clock())) await index.remove(kind, entry);
@@ -55,7 +60,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
   /**
    * @param {Buffer} device 16 bytes
    * @param {SensorFilter} filter
-   * @returns {(place: LatestPlace, wanted: number) => Promise<Array<import('./walk.js').Entry<LatestRow, import('./sensor-index.js').IndexKey>>>}
+   * @returns {(place: LatestPlace, wanted: number) => Promise<Array<Entry<LatestRow, IndexKey>>>}
    */
   const readDevice = (device, filter) => async (place, wanted) => {
     const rows = await latest.ofDeviceAfter(device, place, wanted);
@@ -69,7 +74,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
     /**
      * One device is one slice of a partition; conditions are checked on its rows.
      *
-     * @param {import('../registry/rows.js').DeviceKey} device
+     * @param {DeviceKey} device
      * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
      * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>}
      */
@@ -110,7 +115,7 @@ const keyOf = (row) => ({ device: row.deviceId, sensor: row.id });
  * @typedef {{ type?: string, site?: string, name?: string }} SensorFilter `name` is a beginning
  */
 
-/** @param {import('./latest-rows.js').LatestRow} row @param {SensorFilter} filter */
+/** @param {LatestRow} row @param {SensorFilter} filter */
 export const matches = (row, { type, site, name }) =>
   (type === undefined || row.type === type) &&
   (site === undefined || row.site === site) &&
@@ -123,7 +128,7 @@ export const conditions = (filter) => Object.values(filter).filter((term) => ter
  * The index expected to have the fewest rows: a name's beginning says more than a site, a site more than a type.
  *
  * @param {SensorFilter} filter
- * @returns {{ kind: import('./sensor-index.js').IndexKind, term: string } | null} null: no condition
+ * @returns {{ kind: IndexKind, term: string } | null} null: no condition
  */
 export function narrowest({ type, site, name }) {
   if (name !== undefined) return { kind: 'name', term: name };
@@ -138,7 +143,7 @@ export function narrowest({ type, site, name }) {
  * @typedef {{ device: string, sensor: string }} SensorKey lower-case UUIDs
  */
 
-/** @param {import('../session.js').Row} row with device_id and sensor_id @returns {SensorKey} */
+/** @param {Row} row with device_id and sensor_id @returns {SensorKey} */
 export const sensorKey = (row) => ({
   device: uuidText(row['device_id'].getBuffer()),
   sensor: uuidText(row['sensor_id'].getBuffer()),

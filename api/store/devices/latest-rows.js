@@ -5,6 +5,12 @@ import { createNewestReads } from '../newest.js';
 import { sensorRow } from '../registry/rows.js';
 import { keyText, sensorKey } from './latest-pages.js';
 
+/** @import { Newest } from '../latest.js' */
+/** @import { DeviceKey, SensorRow } from '../registry/rows.js' */
+/** @import { Row, Session } from '../session.js' */
+/** @import { SensorKey } from './latest-pages.js' */
+/** @import { Place } from './walk.js' */
+
 const { types } = cassandra;
 
 /** ScyllaDB takes 100 clustering keys in one IN. */
@@ -25,23 +31,21 @@ const NEXT_OF_DEVICE = {
 };
 const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id) IN ?` };
 
-/** @typedef {import('./latest-pages.js').SensorKey} SensorKey */
-
 /**
  * A sensor with its latest value.
  *
- * @typedef {import('../registry/rows.js').SensorRow & { deviceId: string }} LatestRow
+ * @typedef {SensorRow & { deviceId: string }} LatestRow
  */
 
 /**
  * Sensors and their latest values: a read of `sensor`, then one of `latest` for their devices.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createLatestRows(session) {
   const newest = createNewestReads(session);
 
-  /** @param {number} group @param {import('../session.js').Row[]} rows of `sensor` @returns {Promise<LatestRow[]>} */
+  /** @param {number} group @param {Row[]} rows of `sensor` @returns {Promise<LatestRow[]>} */
   async function withValues(group, rows) {
     const devices = new Map(rows.map((row) => [String(row['device_id']), row['device_id'].getBuffer()]));
     const values = await newest.ofDevices(group, [...devices.values()]);
@@ -50,7 +54,7 @@ export function createLatestRows(session) {
 
   return {
     /**
-     * @param {import('./walk.js').Place<SensorKey>} place
+     * @param {Place<SensorKey>} place
      * @param {number} limit
      * @returns {Promise<LatestRow[]>} the rows of the group after the place, in order
      */
@@ -61,7 +65,7 @@ export function createLatestRows(session) {
       return withValues(group, rows);
     },
 
-    /** @param {import('../registry/rows.js').DeviceKey} device @returns {Promise<LatestRow[]>} all of a device */
+    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all of a device */
     async ofDevice({ group, bytes }) {
       const [rows, values] = await Promise.all([
         session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE),
@@ -72,7 +76,7 @@ export function createLatestRows(session) {
 
     /**
      * @param {Buffer} device 16 bytes
-     * @param {import('./walk.js').Place<SensorKey>} place
+     * @param {Place<SensorKey>} place
      * @param {number} limit
      * @returns {Promise<LatestRow[]>} the rows of the device after the place, in order
      */
@@ -112,7 +116,7 @@ export function createLatestRows(session) {
 /** @param {string} id */
 const uuid = (id) => new types.Uuid(uuidBytes(id));
 
-/** @param {import('../session.js').Row} row @param {Map<string, import('../latest.js').Newest>} [newest] of its device @returns {LatestRow} */
+/** @param {Row} row @param {Map<string, Newest>} [newest] of its device @returns {LatestRow} */
 const latestRow = (row, newest) => ({ ...sensorRow(row, newest), deviceId: sensorKey(row).device });
 
 /** Words that were written while the device was being retired leave a row without a registration. @param {LatestRow} row */

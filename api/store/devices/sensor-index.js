@@ -1,6 +1,11 @@
 import { uuidBytes } from '../../../schema/ids.js';
 import { sensorKey } from './latest-pages.js';
 
+/** @import { types } from 'cassandra-driver' */
+/** @import { Session, Statement } from '../session.js' */
+/** @import { SensorKey } from './latest-pages.js' */
+/** @import { Place } from './walk.js' */
+
 /** The greatest code point: every name that begins with X lies between X and X followed by it. */
 const AFTER_ALL = '\u{10ffff}';
 
@@ -11,7 +16,7 @@ const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stam
 /**
  * Where the reading of an index has come to; by name the name belongs to it.
  *
- * @typedef {import('./latest-pages.js').SensorKey & { name?: string }} IndexKey
+ * @typedef {SensorKey & { name?: string }} IndexKey
  */
 
 /**
@@ -22,20 +27,20 @@ const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stam
  * @property {IndexKey} key
  * @property {string} term the type, site or whole name that the sensor has according to the index
  * @property {number} writtenAt epoch ms by the clock of the process that wrote it
- * @property {import('cassandra-driver').types.Long} stamp epoch µs, the row's own timestamp in the database
+ * @property {types.Long} stamp epoch µs, the row's own timestamp in the database
  */
 
 /**
  * The three tables that find sensors by what they are.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createSensorIndex(session) {
   return {
     /**
      * @param {IndexKind} kind
      * @param {string} term a type or site; by name a beginning
-     * @param {import('./walk.js').Place<IndexKey>} place
+     * @param {Place<IndexKey>} place
      * @param {number} limit
      * @returns {Promise<IndexEntry[]>} in order
      */
@@ -75,9 +80,9 @@ export function createSensorIndex(session) {
  * How a reading of a table begins and goes on, and how a row of it is removed.
  *
  * @typedef {object} Table
- * @property {import('../session.js').Statement} first
- * @property {import('../session.js').Statement} next
- * @property {import('../session.js').Statement} remove
+ * @property {Statement} first
+ * @property {Statement} next
+ * @property {Statement} remove
  * @property {(term: string, group: number) => unknown[]} firstParams
  * @property {(term: string, group: number, after: IndexKey) => unknown[]} nextParams
  */

@@ -2,6 +2,9 @@ import { PART } from '../../../schema/migrate/installation.js';
 import { bucketOf, DAY_MS, MAX_STATEMENTS_PER_BATCH, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
 import { int64, stampOf } from '../cells.js';
 
+/** @import { Session } from '../session.js' */
+/** @import { Page } from './unpacked.js' */
+
 const SELECT = {
   name: 'read_pack_progress',
   cql: 'SELECT packed_until, settled_until, noticed_until FROM pack_progress WHERE grp = ?',
@@ -32,7 +35,7 @@ const SELECT_START = {
  * @property {number} noticedUntil epoch ms: all days that were noticed before it, since they came later still, are packed
  */
 
-/** @param {import('../session.js').Session} session */
+/** @param {Session} session */
 export function createPackProgress(session) {
   /** @type {Promise<number> | null} */
   let start = null;
@@ -94,7 +97,7 @@ const RELEASE = { name: 'release_lease', cql: 'DELETE FROM pack_lease WHERE grp 
 /**
  * Who packs a group, by lightweight transactions within the data centre.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createPackLeases(session) {
   return {
@@ -123,7 +126,7 @@ const SELECT_LATE_DAYS = {
 
 /** @typedef {{ device: Buffer, day: number }} LateDay `device`: 16 bytes; `day`: epoch ms of its start */
 
-/** Days to be packed once more. @param {import('../session.js').Session} session */
+/** Days to be packed once more. @param {Session} session */
 export function createLateDays(session) {
   return {
     /**
@@ -147,7 +150,7 @@ export function createLateDays(session) {
      * @param {number} group
      * @param {number} noticed epoch ms
      * @param {string} [after]
-     * @returns {Promise<import('./unpacked.js').Page<LateDay>>}
+     * @returns {Promise<Page<LateDay>>}
      */
     async page(group, noticed, after) {
       const { rows, next } = await session.page(SELECT_LATE_DAYS, [group, int64(noticed)], after);

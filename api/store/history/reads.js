@@ -2,14 +2,16 @@ import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
 
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+/** @import { HourStatistics } from '../../../schema/packed/hour-statistics.js' */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Row, Session } from '../session.js' */
 
 /**
  * What `history_stat` says of one hour of a sensor. `statistics` is null where nothing has been packed yet.
  *
  * @typedef {object} HourRow
  * @property {number} hour epoch ms
- * @property {import('./writes.js').HourStatistics | null} statistics
+ * @property {HourStatistics | null} statistics
  * @property {number | null} readFrom epoch ms
  * @property {number | null} lateAt epoch ms
  */
@@ -25,7 +27,7 @@ const SELECT_STATISTICS = {
   fetchSize: 2000,
 };
 
-/** @param {import('../session.js').Session} session */
+/** @param {Session} session */
 export function createHistoryReads(session) {
   return {
     /**
@@ -70,7 +72,7 @@ export function createHistoryReads(session) {
 
 /** @typedef {ReturnType<typeof createHistoryReads>} HistoryReads */
 
-/** @param {import('../session.js').Row} row @returns {HourRow} */
+/** @param {Row} row @returns {HourRow} */
 function hourRow(row) {
   const { count, min, max, sum, first, last } = row;
   const isPacked = row['read_from'] !== null;

@@ -3,8 +3,9 @@ import { int64 } from '../cells.js';
 import { createMessageRows } from '../measurements/rows.js';
 import { dayKey } from './reads.js';
 
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
-/** @typedef {import('./reads.js').SensorBytes} SensorBytes */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Session } from '../session.js' */
+/** @import { SensorBytes } from './reads.js' */
 
 /**
  * What a stored row holds; null: this process cannot read it. Who packs must not be stopped by one broken row.
@@ -27,7 +28,7 @@ const HISTORY_HOUR = {
 /**
  * What a packer reads.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createUnpackedReads(session) {
   const messages = createMessageRows(session);

@@ -2,15 +2,15 @@ import { digestOf } from '../../../schema/packed/pack.js';
 import { float64, int32, int64 } from '../cells.js';
 import { dayKey, yearKey } from './reads.js';
 
-/** @typedef {import('./reads.js').SensorBytes} SensorBytes */
+/** @import { HourStatistics } from '../../../schema/packed/hour-statistics.js' */
+/** @import { Session } from '../session.js' */
+/** @import { SensorBytes } from './reads.js' */
 
 /**
  * Samples of one hour, packed.
  *
  * @typedef {{ hour: number, samples: Buffer }} PackedHour `hour`: epoch ms of its start
  */
-
-/** @typedef {import('../../../schema/packed/hour-statistics.js').HourStatistics} HourStatistics */
 
 const INSERT_SAMPLES =
   'INSERT INTO history (device_id, sensor_id, day, hour, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
@@ -24,7 +24,7 @@ const INSERT_LATE =
 /**
  * Writes of history. Rows are only ever added: nothing here takes away what a packer or a late message has written.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createHistoryWrites(session) {
   return {

@@ -3,9 +3,10 @@ import { visitBlock } from '../../../schema/packed/block.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { allParts, createMessageRows, partsOfSensor, samplesOf } from './rows.js';
 
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Session } from '../session.js' */
 
-/** @param {import('../session.js').Session} session */
+/** @param {Session} session */
 export function createSampleReads(session) {
   const rows = createMessageRows(session);
 

@@ -2,7 +2,8 @@ import { visitBlock } from '../../../schema/packed/block.js';
 import { int32, int64 } from '../cells.js';
 import { partOf } from './writes.js';
 
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Row, Session } from '../session.js' */
 
 const SELECT = {
   name: 'read_hour',
@@ -23,7 +24,7 @@ const SELECT_PARTS = {
 /**
  * The rows of an hour of a device, partition by partition.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createMessageRows(session) {
   return {
@@ -62,7 +63,7 @@ export function createMessageRows(session) {
 
 /** @typedef {ReturnType<typeof createMessageRows>} MessageRows */
 
-/** A partition that has the static column alone is one row without samples. @param {import('../session.js').Row[]} rows @returns {Buffer[]} */
+/** A partition that has the static column alone is one row without samples. @param {Row[]} rows @returns {Buffer[]} */
 const blocksOf = (rows) => rows.map((row) => row['samples']).filter((blob) => blob !== null);
 
 /** @param {number[]} parts the numbers of parts that an hour is spread over @param {Uint8Array} sensor 16 bytes @returns {number[]} where its samples may be, besides part 0 */

@@ -6,14 +6,15 @@ import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
 import { routingKey } from '../routing.js';
 
+/** @import { Piece } from '../../../schema/packed/block.js' */
+/** @import { Numbers } from '../../../schema/packed/series.js' */
+/** @import { Query, Session } from '../session.js' */
+
 const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
 const ADD_PARTS = {
   name: 'write_parts',
   cql: 'UPDATE message SET parts = parts + ? WHERE device_id = ? AND bucket = ? AND part = ?',
 };
-
-/** @typedef {import('../../../schema/packed/series.js').Numbers} Numbers */
-/** @typedef {import('../../../schema/packed/block.js').Piece} Piece */
 
 /**
  * The samples of one sensor in one message: sorted, one per instant.
@@ -31,7 +32,7 @@ const ADD_PARTS = {
  * @property {number} bytes of a block of them, at most
  */
 
-/** @param {import('../session.js').Session} session */
+/** @param {Session} session */
 export function createSampleWrites(session) {
   const partitionOf = rememberPartitions();
 
@@ -74,7 +75,7 @@ export function createSampleWrites(session) {
     /**
      * @param {Buffer} device 16 bytes
      * @param {Pick<Hour, 'bucket' | 'part' | 'pieces'>} hour of one message, or of several
-     * @returns {import('../session.js').Query[]} its rows: the same pieces, the same rows
+     * @returns {Query[]} its rows: the same pieces, the same rows
      */
     encode(device, { bucket, part, pieces }) {
       const { key } = partitionOf(device, bucket, part);
@@ -87,7 +88,7 @@ export function createSampleWrites(session) {
     /**
      * @param {Buffer} device 16 bytes
      * @param {Pick<Hour, 'bucket' | 'part' | 'pieces'>} hour
-     * @param {() => import('../session.js').Query[]} take asked for the rows at the moment of sending, so that they can grow until then
+     * @param {() => Query[]} take asked for the rows at the moment of sending, so that they can grow until then
      * @param {() => number} [bytes] of these rows, at most; nothing else leaves with them where it is not given
      * @returns {Promise<unknown>} settles when they are committed
      */

@@ -4,11 +4,9 @@ import { createNewestReads } from '../newest.js';
 import { deviceRow, sensorRow } from './rows.js';
 import { sensorWrites } from './sensor-writes.js';
 
-/** @typedef {import('./rows.js').DeviceKey} DeviceKey */
-/** @typedef {import('./rows.js').DeviceRow} DeviceRow */
-/** @typedef {import('./rows.js').SensorRow} SensorRow */
-/** @typedef {import('./sensor-writes.js').SensorChange} SensorChange */
-/** @typedef {import('./sensor-writes.js').PartitionWrite} PartitionWrite */
+/** @import { Session } from '../session.js' */
+/** @import { DeviceKey, DeviceRow, SensorRow } from './rows.js' */
+/** @import { PartitionWrite, SensorChange } from './sensor-writes.js' */
 
 const SELECT_DEVICE = {
   name: 'read_device',
@@ -44,7 +42,7 @@ const WRITE_SENSORS_AT = {
 };
 const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
 
-/** @param {import('../session.js').Session} session */
+/** @param {Session} session */
 export function createRegistryStore(session) {
   const newest = createNewestReads(session);
 

@@ -3,9 +3,8 @@ import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schem
 import { int64, stampOf } from '../cells.js';
 import { createNewestReads } from '../newest.js';
 
-/** @typedef {import('./rows.js').DeviceKey} DeviceKey */
-/** @typedef {import('../session.js').Row} Row */
-/** @typedef {import('../session.js').Query} Query */
+/** @import { Query, Row, Session } from '../session.js' */
+/** @import { DeviceKey } from './rows.js' */
 
 /** Requests that one retirement has under way at most. */
 const AT_ONCE = 16;
@@ -51,7 +50,7 @@ const UNINDEX_SENSOR = {
  *
  * What makes the device known goes last: a retirement that broke off is finished by doing it again.
  *
- * @param {import('../session.js').Session} session
+ * @param {Session} session
  */
 export function createRetirementStore(session) {
   const newest = createNewestReads(session);

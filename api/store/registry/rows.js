@@ -1,5 +1,8 @@
 import { uuidText } from '../../../schema/ids.js';
 
+/** @import { Newest } from '../latest.js' */
+/** @import { Row } from '../session.js' */
+
 /**
  * Where a device lives: the first two columns of every registry key.
  *
@@ -32,7 +35,7 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {number | null} value
  */
 
-/** @param {import('../session.js').Row} row @returns {DeviceRow} */
+/** @param {Row} row @returns {DeviceRow} */
 export const deviceRow = (row) => ({
   name: row['name'],
   site: row['site'],
@@ -45,8 +48,8 @@ export const deviceRow = (row) => ({
 });
 
 /**
- * @param {import('../session.js').Row} row of `sensor`
- * @param {Map<string, import('../latest.js').Newest>} [newest] of its device, by sensor id
+ * @param {Row} row of `sensor`
+ * @param {Map<string, Newest>} [newest] of its device, by sensor id
  * @returns {SensorRow}
  */
 export function sensorRow(row, newest) {

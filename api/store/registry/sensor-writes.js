@@ -1,7 +1,7 @@
 import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
 
-/** @typedef {import('./rows.js').DeviceKey} DeviceKey */
+/** @import { DeviceKey } from './rows.js' */
 
 /** @typedef {{ name: string, queries: Array<{ query: string, params: unknown[] }> }} PartitionWrite one request: rows of one partition of one table */
 

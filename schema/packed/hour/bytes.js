@@ -1,6 +1,6 @@
 import { at, fromNumbers } from './integers.js';
 
-/** @typedef {import('./integers.js').Wide} Wide */
+/** @import { Wide } from './integers.js' */
 
 /** @param {Wide} code 64 bits without a sign @returns {Buffer} 7 bits a byte, the lowest first, the top bit set in all but the last */
 function wideVarint([high, low]) {

@@ -2,11 +2,9 @@ import { signedVarint } from './bytes.js';
 import { addUp, at, byWidth, codesOf, minus, unzigzag, zeros } from './integers.js';
 import { packPlane, planeOf, unpackPlane } from './plane.js';
 
-/**
- * @typedef {import('./integers.js').Integers} Integers
- * @typedef {import('./integers.js').Wide} Wide
- * @typedef {import('./plane.js').Plane} Plane
- */
+/** @import { Reader } from './bytes.js' */
+/** @import { Integers, Wide } from './integers.js' */
+/** @import { Plane } from './plane.js' */
 
 /**
  * Numbers of 64 bits in the form that takes the fewest bytes, by the look of it.
@@ -65,7 +63,7 @@ export const packColumn = ({ order, seeds, planes }) => [
 ];
 
 /**
- * @param {import('./bytes.js').Reader} reader
+ * @param {Reader} reader
  * @param {number} count
  * @returns {Integers}
  * @throws {RangeError}

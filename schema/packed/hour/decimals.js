@@ -1,5 +1,7 @@
 import { fromNumbers, toNumbers } from './integers.js';
 
+/** @import { Integers } from './integers.js' */
+
 /**
  * What sensors send is mostly a whole number of tenths, hundredths, thousandths, written as the double nearest to it: that
  * whole number, divided again, gives the same double, bit by bit. Some round to single precision on the way.
@@ -15,7 +17,7 @@ const MOST = 2 ** 53;
  * @typedef {object} Decimals
  * @property {number} digits behind the point
  * @property {number[] | Float64Array} minusZeros where `-0` stands: no whole number, and what `-0.00` from a display or a printf becomes
- * @property {import('./integers.js').Integers} integers the values times 10^digits
+ * @property {Integers} integers the values times 10^digits
  */
 
 /**

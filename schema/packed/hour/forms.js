@@ -5,6 +5,9 @@ import { fromNumbers, toNumbers } from './integers.js';
 import { bitsOf, fromBits, fromSingleBits, singleBitsOf } from './patterns.js';
 import { tableOf } from './table.js';
 
+/** @import { Reader } from './bytes.js' */
+/** @import { Column } from './column.js' */
+
 /** What a blob's second byte says of its values. */
 export const FORMS = /** @type {const} */ ({
   bits: 0,
@@ -60,7 +63,7 @@ function table(values) {
   return { form, estimate, parts: () => [varint(found.table.length), ...parts()] };
 }
 
-/** @param {number} form @param {...import('./column.js').Column} columns @returns {Tried} */
+/** @param {number} form @param {...Column} columns @returns {Tried} */
 const tried = (form, ...columns) => ({
   form,
   estimate: columns.reduce((sum, { estimate }) => sum + estimate, 0),
@@ -68,7 +71,7 @@ const tried = (form, ...columns) => ({
 });
 
 /**
- * @param {import('./bytes.js').Reader} reader
+ * @param {Reader} reader
  * @param {number} form
  * @param {number} count
  * @returns {Float64Array}
@@ -90,7 +93,7 @@ export function unpackValues(reader, form, count) {
   }
 }
 
-/** @param {import('./bytes.js').Reader} reader @param {number} count @param {boolean} single */
+/** @param {Reader} reader @param {number} count @param {boolean} single */
 function readDecimals(reader, count, single) {
   const digits = reader.count(MOST_DIGITS);
   const zeros = reader.count(count);
@@ -98,7 +101,7 @@ function readDecimals(reader, count, single) {
   return fromDecimals({ digits, minusZeros, integers: unpackColumn(reader, count) }, single);
 }
 
-/** @param {import('./bytes.js').Reader} reader @param {number} count */
+/** @param {Reader} reader @param {number} count */
 function readTable(reader, count) {
   const size = reader.count(count);
   const table = fromBits(unpackColumn(reader, size));
@@ -106,7 +109,7 @@ function readTable(reader, count) {
 }
 
 /**
- * @param {import('./bytes.js').Reader} reader
+ * @param {Reader} reader
  * @param {number} count
  * @param {number} size of what they point into
  */

@@ -4,6 +4,8 @@ import { varint } from './bytes.js';
 import { packValues } from './forms.js';
 import { packTimes } from './times.js';
 
+/** @import { Numbers } from '../series.js' */
+
 /**
  * Version 2 of packed samples, for history: an hour of one sensor, compressed; docs/packed-form.md has it byte by byte.
  *
@@ -19,8 +21,8 @@ export const HOUR_VERSION = 2;
  * left in it. Synchronous: an hour at 1 Hz takes a millisecond, the longest 25.
  *
  * @param {number} bucket epoch ms of the start of the hour
- * @param {import('../series.js').Numbers} times epoch ms, strictly ascending, all within the hour
- * @param {import('../series.js').Numbers} values
+ * @param {Numbers} times epoch ms, strictly ascending, all within the hour
+ * @param {Numbers} values
  * @param {number} from index of the first sample to pack
  * @param {number} to index after the last one, at most MAX_SAMPLES_PER_HISTORY_ROW further
  * @returns {Buffer}

@@ -1,10 +1,10 @@
 import { zeros } from './integers.js';
 
+/** @import { Integers } from './integers.js' */
+
 /**
  * Doubles as the 64 bits that they are: between neighbours of one sign and magnitude a difference of bits is a difference
  * of values. And singles, as the doubles that every float32 becomes, by their 32 bits.
- *
- * @typedef {import('./integers.js').Integers} Integers
  */
 
 /** @param {Float64Array} values @returns {Integers} their bits in binary64 */

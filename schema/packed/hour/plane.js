@@ -1,6 +1,8 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { varint } from './bytes.js';
 
+/** @import { Reader } from './bytes.js' */
+
 /**
  * One byte of each number of a column, all of the same rank: the lowest byte of all, the next one of all, and so on. Noise
  * and what repeats are apart then, and each plane has the codes that suit it.
@@ -67,7 +69,7 @@ const deflate = (bytes) =>
   );
 
 /**
- * @param {import('./bytes.js').Reader} reader
+ * @param {Reader} reader
  * @param {number} count of bytes in the plane
  * @returns {Uint8Array}
  * @throws {RangeError}

@@ -3,6 +3,8 @@ import { fitClock, MOST, missedIn, tickAt, ticksOf } from './clock.js';
 import { columnOf, packColumn, unpackColumn } from './column.js';
 import { fromNumbers, toNumbers } from './integers.js';
 
+/** @import { Reader } from './bytes.js' */
+
 /**
  * @param {Float64Array} offsets ms since the hour began, ascending
  * @returns {Uint8Array[]} the clock, the ticks missed before each sample, and how far each is from its tick
@@ -28,7 +30,7 @@ function clockColumns(offsets, missed) {
 }
 
 /**
- * @param {import('./bytes.js').Reader} reader
+ * @param {Reader} reader
  * @param {number} count
  * @returns {Float64Array} ms since the hour began, as the blob has them: in any order, anywhere
  * @throws {RangeError}

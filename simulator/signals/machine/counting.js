@@ -1,6 +1,8 @@
 import { rounded } from '../parts.js';
 import { createRun } from './run.js';
 
+/** @import { Signal } from '../index.js' */
+
 /** A counter never goes back, and begins somewhere: the machine is not new. */
 const MOST = 1e15;
 
@@ -8,7 +10,7 @@ const MOST = 1e15;
  * Whole pieces, counted while the machine works.
  *
  * @param {{ everyMs: number }} part between two at full load
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const pieces = ({ everyMs }) => ({
   type: 'counter',
@@ -24,7 +26,7 @@ export const pieces = ({ everyMs }) => ({
   },
 });
 
-/** How often it has been started. @type {import('../index.js').Signal} */
+/** How often it has been started. @type {Signal} */
 export const starts = {
   type: 'counter',
   unit: 'count',
@@ -45,7 +47,7 @@ export const starts = {
  * Energy used, in joules.
  *
  * @param {{ rated: number, idle: number }} part watts at full load, and when it stands
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const energy = ({ rated, idle }) => ({
   type: 'energy',
@@ -61,7 +63,7 @@ export const energy = ({ rated, idle }) => ({
   },
 });
 
-/** How long it has run, in seconds. @type {import('../index.js').Signal} */
+/** How long it has run, in seconds. @type {Signal} */
 export const runningTime = {
   type: 'running-time',
   unit: 's',

@@ -1,11 +1,13 @@
 import { rounded, within } from '../parts.js';
 import { createRun } from './run.js';
 
+/** @import { Signal } from '../index.js' */
+
 /**
  * Current that a drive draws: a little when it stands, more the harder it works.
  *
  * @param {{ rated: number }} part amperes at full load
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const current = ({ rated }) => ({
   type: 'current',
@@ -21,7 +23,7 @@ export const current = ({ rated }) => ({
  * Power that is drawn.
  *
  * @param {{ rated: number, idle: number }} part watts at full load, and when it stands
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const power = ({ rated, idle }) => ({
   type: 'power',
@@ -33,7 +35,7 @@ export const power = ({ rated, idle }) => ({
   },
 });
 
-/** Mains: 400 V, a little less when the machine draws much. @type {import('../index.js').Signal} */
+/** Mains: 400 V, a little less when the machine draws much. @type {Signal} */
 export const voltage = {
   type: 'voltage',
   unit: 'V',

@@ -1,11 +1,13 @@
 import { createDrift, rounded, within } from '../parts.js';
 import { createRun } from './run.js';
 
+/** @import { Signal } from '../index.js' */
+
 /**
  * Pressure that a pump holds while the machine runs, and that is lost slowly when it stands.
  *
  * @param {{ rated: number }} part pascals
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const pressure = ({ rated }) => ({
   type: 'pressure',
@@ -26,7 +28,7 @@ export const pressure = ({ rated }) => ({
  * What flows while the machine runs.
  *
  * @param {{ rated: number }} part litres a second
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const flow = ({ rated }) => ({
   type: 'flow',
@@ -42,7 +44,7 @@ export const flow = ({ rated }) => ({
  * A tank that is used up while the machine works, and filled up when it is low.
  *
  * @param {{ lastsMs: number }} part at full load
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const level = ({ lastsMs }) => ({
   type: 'level',
@@ -59,7 +61,7 @@ export const level = ({ lastsMs }) => ({
   },
 });
 
-/** Relative humidity of compressed air. @type {import('../index.js').Signal} */
+/** Relative humidity of compressed air. @type {Signal} */
 export const humidity = {
   type: 'humidity',
   unit: '%RH',

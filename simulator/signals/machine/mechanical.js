@@ -1,11 +1,13 @@
 import { createEpisodes, rounded, within } from '../parts.js';
 import { createRun } from './run.js';
 
+/** @import { Signal } from '../index.js' */
+
 /**
  * Acceleration of a bearing, root mean square: with the square of the speed, and now and then something is loose.
  *
  * @param {{ usual: number }} part m/s2 at full speed
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const vibration = ({ usual }) => ({
   type: 'vibration',
@@ -31,7 +33,7 @@ export const vibration = ({ usual }) => ({
  * Turns a minute: what is set while it runs, a little less under load.
  *
  * @param {{ rated: number }} part turns a minute
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const rotation = ({ rated }) => ({
   type: 'rotation',
@@ -47,7 +49,7 @@ export const rotation = ({ rated }) => ({
   },
 });
 
-/** Force that a drive pushes with. @type {import('../index.js').Signal} */
+/** Force that a drive pushes with. @type {Signal} */
 export const force = {
   type: 'force',
   unit: 'N',
@@ -58,7 +60,7 @@ export const force = {
   },
 };
 
-/** How far an axis is from where it should be, in metres: micrometres. @type {import('../index.js').Signal} */
+/** How far an axis is from where it should be, in metres: micrometres. @type {Signal} */
 export const deviation = {
   type: 'deviation',
   unit: 'm',

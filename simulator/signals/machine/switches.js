@@ -1,9 +1,11 @@
 import { createRun } from './run.js';
 
+/** @import { Signal } from '../index.js' */
+
 /** On and off, as 1 and 0: SenML has a unit for the value of a switch. */
 const SWITCH = { type: 'switch', unit: '/', range: /** @type {[number, number]} */ ([0, 1]) };
 
-/** Whether it runs. @type {import('../index.js').Signal} */
+/** Whether it runs. @type {Signal} */
 export const running = {
   ...SWITCH,
   create(_, intervalMs, machine) {
@@ -16,7 +18,7 @@ export const running = {
  * Something that is the case now and then, for a while: a door that is open, an alarm.
  *
  * @param {{ everyMs: number, lastsMs: number }} shape mean time between two, mean duration
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const occasional = ({ everyMs, lastsMs }) => ({
   ...SWITCH,

@@ -1,11 +1,13 @@
 import { createDailyCycle, rounded, within } from '../parts.js';
 import { createRun } from './run.js';
 
+/** @import { Signal } from '../index.js' */
+
 /**
  * Something that warms up under load and cools down slowly, in a hall that is warmer by day.
  *
  * @param {{ rise: number, memoryMs: number }} part kelvins above the hall at full load; time constant of its warming
- * @returns {import('../index.js').Signal}
+ * @returns {Signal}
  */
 export const thermal = ({ rise, memoryMs }) => ({
   type: 'temperature',

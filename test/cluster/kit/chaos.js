@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** @import { Random } from '../../../simulator/random.js' */
+
 /** Between two faults of a lane, in ms. */
 const PAUSE_MS = { from: 500, to: 2500 };
 
@@ -18,14 +20,14 @@ const PAUSE_MS = { from: 500, to: 2500 };
  * @param {object} options
  * @param {Fault[]} options.once
  * @param {Fault[]} options.meanwhile
- * @param {import('../../../simulator/random.js').Random[]} options.randoms one a lane
+ * @param {Random[]} options.randoms one a lane
  * @param {(text: string) => void} options.say
  */
 export async function wreak({ once, meanwhile, randoms: [first, second], say }) {
   let through = false;
   let failed = false;
 
-  /** @param {Fault[]} faults @param {import('../../../simulator/random.js').Random | undefined} random @param {() => boolean} goOn */
+  /** @param {Fault[]} faults @param {Random | undefined} random @param {() => boolean} goOn */
   async function strikeAll(faults, random, goOn) {
     if (!random) throw new Error('a lane needs its random numbers');
     for (const { title, strike } of random.shuffled(faults)) {

@@ -1,14 +1,15 @@
 import { noteOf } from '../../../simulator/ledger/format.js';
 import { createLedger } from '../../../simulator/ledger/ledger.js';
 
-/** @typedef {import('../../support/mqtt-wire.js').WireConnection} WireConnection */
+/** @import { Series } from '../../../simulator/payloads/index.js' */
+/** @import { WireConnection, WireWatch } from '../../support/mqtt-wire.js' */
 
 /**
  * Writes down what a broker delivers to ingest and what ingest acknowledges to the broker, as a ledger: what is in it
  * and acknowledged is our promise, whatever the broker has promised to others.
  *
  * @param {string} path
- * @returns {{ watch: import('../../support/mqtt-wire.js').WireWatch, close: () => void }}
+ * @returns {{ watch: WireWatch, close: () => void }}
  */
 export function createDeliveryRecord(path) {
   const ledger = createLedger({
@@ -73,7 +74,7 @@ function readPublish(body) {
 
 /**
  * @param {Buffer} payload plain JSON
- * @returns {import('../../../simulator/payloads/index.js').Series[]}
+ * @returns {Series[]}
  */
 function seriesOf(payload) {
   /** @type {Array<{ sensor_id: string, ts: number, value: number }>} */

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../support/until.js';
 
-/** @typedef {import('./chaos.js').Fault} Fault */
-/** @typedef {import('../../../simulator/random.js').Random} Random */
+/** @import { Cluster } from '../../../infra/engine/cluster.js' */
+/** @import { Random } from '../../../simulator/random.js' */
+/** @import { Mosquitto } from '../../support/mosquitto.js' */
+/** @import { MqttWire } from '../../support/mqtt-wire.js' */
+/** @import { Gate } from '../../support/tcp-gate.js' */
+/** @import { Fault } from './chaos.js' */
+/** @import { Worker } from './worker.js' */
 
 /** How long things stay away, in ms. */
 const AWAY_MS = { from: 500, to: 4000 };
@@ -16,7 +21,7 @@ const away = (random, { from, to } = AWAY_MS) => sleep(random.between(from, to))
 const oneOf = (items, random) => /** @type {T} */ (items[Math.floor(random.uniform() * items.length)]);
 
 /**
- * @param {import('../../../infra/engine/cluster.js').Cluster} cluster
+ * @param {Cluster} cluster
  * @param {Random} random
  * @returns {Fault[]}
  */
@@ -42,7 +47,7 @@ export function databaseFaults(cluster, random) {
   ];
 }
 
-/** @param {import('./worker.js').Worker} worker @param {Random} random @returns {Fault} */
+/** @param {Worker} worker @param {Random} random @returns {Fault} */
 export const killWorker = (worker, random) => ({
   title: `kill -9 of ${worker.name}`,
   async strike() {
@@ -52,7 +57,7 @@ export const killWorker = (worker, random) => ({
   },
 });
 
-/** @param {string} between @param {import('../../support/tcp-gate.js').Gate} gate @param {Random} random @returns {Fault[]} */
+/** @param {string} between @param {Gate} gate @param {Random} random @returns {Fault[]} */
 export const cuts = (between, gate, random) =>
   /** @type {const} */ (['refuse', 'reset', 'silence']).map((how) => ({
     title: `the network between ${between} cut (${how})`,
@@ -67,8 +72,8 @@ export const cuts = (between, gate, random) =>
  * Devices are let in again when ingest has subscribed: Mosquitto 2.0.11 forgets shared subscriptions when it is
  * restarted, and acknowledges to its publishers what nobody has subscribed to.
  *
- * @param {import('../../support/mosquitto.js').Mosquitto} broker
- * @param {{ devices: import('../../support/tcp-gate.js').Gate, wires: import('../../support/mqtt-wire.js').MqttWire[] }} ways to the broker
+ * @param {Mosquitto} broker
+ * @param {{ devices: Gate, wires: MqttWire[] }} ways to the broker
  * @param {Random} random
  * @returns {Fault}
  */

@@ -3,6 +3,10 @@ import { openStore } from '../../../simulator/verify/database.js';
 import { reportLines } from '../../../simulator/verify/report.js';
 import { until } from '../../support/until.js';
 
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Cluster } from '../../../infra/engine/cluster.js' */
+/** @import { Result } from '../../../simulator/verify/compare.js' */
+
 /** What brokers still hold is on its way for a while after the last fault. */
 const ARRIVAL_MS = 90_000;
 
@@ -10,8 +14,8 @@ const ARRIVAL_MS = 90_000;
  * Compares ledgers with the database.
  *
  * @param {object} options
- * @param {import('../../../infra/engine/cluster.js').Cluster} options.cluster
- * @param {import('../../../common/settings.js').Config} options.config
+ * @param {Cluster} options.cluster
+ * @param {Config} options.config
  */
 export function createJudge({ cluster, config }) {
   /** @param {string} ledgerPath */
@@ -40,11 +44,11 @@ export function createJudge({ cluster, config }) {
      * Settles when a ledger and the database agree; what is on its way gets time.
      *
      * @param {string} ledgerPath
-     * @returns {Promise<import('../../../simulator/verify/compare.js').Result>}
+     * @returns {Promise<Result>}
      * @throws {Error} with what is wrong
      */
     async agreement(ledgerPath) {
-      /** @type {import('../../../simulator/verify/compare.js').Result | undefined} */
+      /** @type {Result | undefined} */
       let result;
       const agrees = async () => {
         result = await compare(ledgerPath);
@@ -53,7 +57,7 @@ export function createJudge({ cluster, config }) {
       await until(agrees, { withinMs: ARRIVAL_MS }).catch((error) => {
         throw result ? new Error(reportLines(result).join('\n')) : error;
       });
-      return /** @type {import('../../../simulator/verify/compare.js').Result} */ (result);
+      return /** @type {Result} */ (result);
     },
   };
 }

@@ -6,6 +6,8 @@ import { connectDevice } from '../../support/device.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { Cluster } from '../../../infra/engine/cluster.js' */
+
 const CLIENTS = 8;
 const DEVICES = 60;
 const MESSAGES_PER_DEVICE = 12;
@@ -13,7 +15,7 @@ const MESSAGES_PER_DEVICE = 12;
 /** So few requests at once that writes wait, and leave together. */
 const IN_FLIGHT = '3';
 
-/** A node that has just come back may still learn of tables. @param {import('../../../infra/engine/cluster.js').Cluster} cluster */
+/** A node that has just come back may still learn of tables. @param {Cluster} cluster */
 async function untilAgreed({ nodes }) {
   const isAgreed = async () => {
     const text = (await nodes[0]?.nodetool(['describecluster'])) ?? '';
@@ -29,7 +31,7 @@ const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : Stri
 /**
  * Publishes while one of three nodes is killed and comes back, in a keyspace of its own.
  *
- * @param {import('../../../infra/engine/cluster.js').Cluster} cluster all of it up
+ * @param {Cluster} cluster all of it up
  * @param {{ copies: number, afterwards: (task: () => unknown) => void }} options `copies` of each partition
  * @returns {Promise<{ expected: number[], found: Map<string, number[]>, partitions: number }>} the values of each device, those that
  *   are stored of each, and the most partitions that one request had

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { command } from '../../../infra/operations/shell.js';
 import { run } from '../../support/operations/fakes.js';
 
-/** @typedef {import('../../../infra/engine/cluster.js').Cluster} Cluster */
-/** @typedef {import('../../../infra/engine/member.js').Member} Member */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Cluster } from '../../../infra/engine/cluster.js' */
+/** @import { Member } from '../../../infra/engine/member.js' */
 
 /** A node of three that starts anew while the machine is busy. */
 const LATE_MS = 600_000;
@@ -49,7 +50,7 @@ export async function createOperator({ directory, cluster, settings }) {
     }
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
 
   /** Gives a node its programs. @param {Member} member */
   function equip(member) {

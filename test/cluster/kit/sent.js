@@ -7,13 +7,16 @@ import { SENT_REQUESTS } from '../../../api/store/tracker.js';
 import { readSettings } from '../../../common/settings.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { MqttClient } from 'mqtt' */
+/** @import { Cluster } from '../../../infra/engine/cluster.js' */
+
 /** @typedef {{ cql: string, coordinator: string, replicas: string[] }} Sent addresses */
 
 /**
  * What goes to which node while devices publish and a reader reads, in a keyspace that has each partition on one node
  * alone: with as many copies as nodes, every node is a replica.
  *
- * @param {import('../../../infra/engine/cluster.js').Cluster} cluster all of it up
+ * @param {Cluster} cluster all of it up
  * @param {{ devices: string[], afterwards: (task: () => unknown) => void }} options
  * @returns {Promise<Sent[]>} every request that has a partition
  */
@@ -61,7 +64,7 @@ export async function sentByPartition({ contactPoints }, { devices, afterwards }
   return sent;
 }
 
-/** @param {import('mqtt').MqttClient} client @param {string} device */
+/** @param {MqttClient} client @param {string} device */
 function publish(client, device) {
   const now = Date.now();
   const samples = [0, 1, 2].map((at) => ({ sensor_id: 's', ts: now - at, value: at }));

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ERRORS } from '../../../common/errors.js';
 import { startApi } from '../../support/api-process.js';
 
+/** @import { ApiProcess, Script } from '../../support/api-process.js' */
+
 const RESTART_MS = 500;
 /** Exit codes of a start that another one may mend. @type {ReadonlySet<number>} */
 const PASSES = new Set([ERRORS.database_away.exit, ERRORS.broker_away.exit]);
@@ -14,10 +16,10 @@ const READY_MS = 120_000;
  *
  * @param {string} name for people
  * @param {NodeJS.ProcessEnv} settings
- * @param {import('../../support/api-process.js').Script} [script]
+ * @param {Script} [script]
  */
 export function createWorker(name, settings, script) {
-  /** @type {import('../../support/api-process.js').ApiProcess | null} */
+  /** @type {ApiProcess | null} */
   let api = null;
   let wanted = false;
   /** @type {string[]} */

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 jest.setTimeout(90_000);
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 
 beforeAll(async () => {

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 jest.setTimeout(90_000);
 
 const ADMIN = 'the token that is good for everything';
@@ -18,7 +20,7 @@ const settings = {
 };
 
 let ahead = 0;
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 
 beforeAll(async () => {

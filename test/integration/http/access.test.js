@@ -3,6 +3,8 @@ import { ROUTES } from '../../../api/http/routes/index.js';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 jest.setTimeout(90_000);
 
 const TOKENS = {
@@ -14,9 +16,9 @@ const TOKENS = {
 /** What each is good for. */
 const GRANTS = { admin: ['read', 'ingest', 'admin'], read: ['read'], ingest: ['ingest'] };
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let unguarded;
 
 beforeAll(async () => {

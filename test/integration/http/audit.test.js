@@ -6,13 +6,15 @@ import { send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 jest.setTimeout(90_000);
 
 const ADMIN = 'the token that is good for everything';
 
 /** What was logged, each line as pino writes it. @type {string[]} */
 const lines = [];
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 
 beforeAll(async () => {

@@ -3,10 +3,12 @@ import { connectDevice } from '../../support/device.js';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 const TS = Date.now() - 60_000;
 const DAY = 86_400_000;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   system = await startTestSystem();

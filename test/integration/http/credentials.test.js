@@ -3,12 +3,14 @@ import mqtt from 'mqtt';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 jest.setTimeout(90_000);
 
 const ADMIN = 'the token that is good for everything';
 const NOT_AUTHORIZED = 5;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 
 beforeAll(async () => {

@@ -8,6 +8,8 @@ import { expectProblem, send } from '../../support/http.js';
 import { withCursor } from '../../support/pages.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 const HOUR = 3_600_000;
 const FROM = Date.now() - HOUR;
 
@@ -15,7 +17,7 @@ const FROM = Date.now() - HOUR;
 let ahead = 0;
 const clock = () => Date.now() + ahead;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {string} of the system's own */
 let dataDir;

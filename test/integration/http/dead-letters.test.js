@@ -5,6 +5,9 @@ import { expectProblem, send } from '../../support/http.js';
 import { pagesOf, withCursor } from '../../support/pages.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -30,9 +33,9 @@ const SORTED =
 const RANGE = { from: NOON - HOUR, to: NOON + 12 * HOUR };
 const rangeQuery = ({ from, to } = RANGE) => `from=${from}&to=${to}`;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
 /** @type {Array<{ id: string, ts: string, codes: Record<string, number> }>} newest first, as the database orders them */
 let all;

@@ -7,15 +7,18 @@ import { expectProblem, send } from '../../support/http.js';
 import { pagesOf } from '../../support/pages.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const SECOND_MS = 1000;
 
 /** The test's own clock. */
 let now = Date.now();
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 /** @type {mqtt.MqttClient} */
 let client;
-/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
 let database;
 beforeAll(async () => {
   system = await startTestSystem({ clock: () => now, settings: { HISTORY_DAYS: '3650' } });
@@ -63,7 +66,7 @@ test('births, online and offline, newest first; what comes again makes no second
 test('processes that write the same event write one row', async () => {
   const other = await system.openStore();
   try {
-    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('twin'));
+    const { bytes } = /** @type {Identity} */ (identifyDevice('twin'));
     const event = { session: now, kind: /** @type {const} */ ('birth'), ts: now };
     await publish('twin', 'birth', { session: now, sensors: [] });
     await other.events.write(bytes, event);
@@ -98,7 +101,7 @@ const LONG = YEARS.flatMap((year) =>
   .reverse();
 
 test('pages go over years, and ranges are half-open, whatever they cut', async () => {
-  const identity = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('old'));
+  const identity = /** @type {Identity} */ (identifyDevice('old'));
   await publish('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   const store = createEventStore(createSession(database, () => {}));
   for (const event of LONG) await store.write(identity.bytes, event);

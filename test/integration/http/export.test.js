@@ -9,7 +9,8 @@ import { useHistorySystem } from '../../support/history-system.js';
 import { expectProblem, send } from '../../support/http.js';
 import { until } from '../../support/until.js';
 
-/** @typedef {import('../../support/history.js').Sample} Sample */
+/** @import { IncomingMessage } from 'node:http' */
+/** @import { Sample } from '../../support/history.js' */
 
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
@@ -158,7 +159,7 @@ describe('nearly two million samples', () => {
     await world.measure('large', [[end, 7]]);
   });
 
-  /** @param {string} query @returns {Promise<import('node:http').IncomingMessage>} an answer of which nothing is read yet */
+  /** @param {string} query @returns {Promise<IncomingMessage>} an answer of which nothing is read yet */
   async function begin(query) {
     const sent = request(`${world.system.httpUrl}/api/v1/devices/large/sensors/s/measurements?${query}`, {
       headers: { Accept: NDJSON },

@@ -7,11 +7,15 @@ import { send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 /** The system's clock runs ahead by this much, in ms. */
 let ahead = 0;
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
 beforeAll(async () => {
   system = await startTestSystem({ clock: () => Date.now() + ahead });
@@ -107,7 +111,7 @@ test('however many ask, the fleet is counted once, and a group whose sensors sta
 test('what a process did not tell of is found when its group has its turn', async () => {
   const database = await system.openDatabase();
   try {
-    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('three'));
+    const { bytes } = /** @type {Identity} */ (identifyDevice('three'));
     const key = { group: groupOf(bytes, 4), bytes };
     const store = createRegistryStore(createSession(database, () => {}));
     const now = Date.now();

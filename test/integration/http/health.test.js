@@ -5,11 +5,14 @@ import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { TestEngine } from '../../support/engine.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 /** The system's clock runs ahead by this much, in ms. */
 let ahead = 0;
-/** @type {import('../../support/engine.js').TestEngine} of its own: it is stopped here */
+/** @type {TestEngine} of its own: it is stopped here */
 let engine;
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   engine = await startTestEngine();

@@ -4,6 +4,8 @@ import { connectDevice } from '../../support/device.js';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const TS = Date.now() - 1000;
 
@@ -20,7 +22,7 @@ const CALLED = [
   ['..', '.'],
 ];
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   system = await startTestSystem();

@@ -3,9 +3,12 @@ import { connectDevice } from '../../support/device.js';
 import { send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
 beforeAll(async () => {
   system = await startTestSystem();

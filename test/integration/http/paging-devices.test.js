@@ -3,6 +3,9 @@ import { connectDevice } from '../../support/device.js';
 import { pagesOf } from '../../support/pages.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const DEVICES = 12;
 
 /** Every third device is offline, every second one in Oslo. */
@@ -14,9 +17,9 @@ const FLEET = Array.from({ length: DEVICES }, (_, d) => ({
 
 /** The system's clock runs ahead by this much, in ms. */
 let ahead = 0;
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
 beforeAll(async () => {
   system = await startTestSystem({ clock: () => Date.now() + ahead });

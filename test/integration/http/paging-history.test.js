@@ -4,8 +4,7 @@ import { unionOf } from '../../support/history.js';
 import { useHistorySystem } from '../../support/history-system.js';
 import { pagesOf } from '../../support/pages.js';
 
-/** @typedef {import('../../support/history.js').Sample} Sample */
-/** @typedef {import('../../support/history.js').Fate} Fate */
+/** @import { Fate, Sample } from '../../support/history.js' */
 
 /** Some weeks back, so that a whole day can go by. */
 const BEGIN = bucketOf(Date.now() - 30 * DAY_MS);

@@ -3,6 +3,9 @@ import { connectDevice } from '../../support/device.js';
 import { pagesOf } from '../../support/pages.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const SITES = ['Oslo', 'São Paulo', '東京'];
 const TYPES = ['Temperature', 'Pulse'];
 const DEVICES = 12;
@@ -17,9 +20,9 @@ const FLEET = Array.from({ length: DEVICES }, (_, d) =>
   })),
 ).flat();
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
 beforeAll(async () => {
   system = await startTestSystem();

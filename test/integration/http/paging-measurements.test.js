@@ -3,6 +3,9 @@ import { connectDevice } from '../../support/device.js';
 import { pagesOf } from '../../support/pages.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -12,9 +15,9 @@ const NOON = Math.floor(Date.now() / HOUR) * HOUR - 20 * HOUR;
 /** Where a year of empty hours is not the point. */
 const RECENT = `from=${NOON - 2 * HOUR}`;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
 beforeAll(async () => {
   system = await startTestSystem();

@@ -3,9 +3,11 @@ import { connectDevice } from '../../support/device.js';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 const TS = Date.now() - 1000;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   system = await startTestSystem();

@@ -5,9 +5,11 @@ import { createSession } from '../../../api/store/session.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
 let database;
 beforeAll(async () => {
   system = await startTestSystem({ periods: { heartbeat: 50 } });

@@ -6,11 +6,15 @@ import { connectDevice } from '../../support/device.js';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
-/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
 let database;
 beforeAll(async () => {
   system = await startTestSystem();
@@ -168,7 +172,7 @@ test('a retirement that broke off is finished by doing it again, wherever it bro
   for (let requests = 0, finished = false; !finished; requests++) {
     const word = `half-${requests}`;
     await register(word);
-    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(word));
+    const { bytes } = /** @type {Identity} */ (identifyDevice(word));
     let left = requests;
     const breaking = createSession(database, () => {}, {
       enter: () => (left-- > 0 ? undefined : Promise.reject(new Error('broken off'))),

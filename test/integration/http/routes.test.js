@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @import { TestSystem } from '../../support/system.js' */
+
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let guarded;
 beforeAll(async () => {
   system = await startTestSystem();

@@ -5,7 +5,11 @@ import { createSession } from '../../../api/store/session.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { startTestSystem } from '../../support/system.js';
 
-/** @typedef {import('../../../schema/ids.js').Identity} Identity */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Fleet } from '../../../api/store/devices/index.js' */
+/** @import { RegistryStore } from '../../../api/store/registry/index.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { TestSystem } from '../../support/system.js' */
 
 const GROUPS = 4;
 const DEVICES = 1500;
@@ -14,20 +18,20 @@ const SENSORS_PER_DEVICE = 8;
 /** How many devices, and sensors, are what is looked for: one sensor of each of these devices. */
 const RARE = 10;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
 let database;
 /** Rows that the database has answered with. */
 let read = 0;
-/** @type {import('../../../api/store/devices/index.js').Fleet} */
+/** @type {Fleet} */
 let fleet;
 
 beforeAll(async () => {
   system = await startTestSystem({ settings: { LATEST_GROUPS: `${GROUPS}` } });
   database = await system.openDatabase();
   await fill(createRegistryStore(createSession(database, () => {})));
-  const counting = /** @type {import('cassandra-driver').Client} */ (
+  const counting = /** @type {Client} */ (
     /** @type {unknown} */ ({
       /** @param {Parameters<typeof database.execute>} given */
       async execute(...given) {
@@ -45,7 +49,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** Every 150th device is of a site of its own, and its first sensor of a type and a name of their own. @param {import('../../../api/store/registry/index.js').RegistryStore} store */
+/** Every 150th device is of a site of its own, and its first sensor of a type and a name of their own. @param {RegistryStore} store */
 async function fill(store) {
   const now = Date.now();
   const stamp = now * 1000;

@@ -5,8 +5,7 @@ import { difference, seriesOf, WIDTHS, widthOf } from '../../support/brute-force
 import { useHistorySystem } from '../../support/history-system.js';
 import { expectProblem, send } from '../../support/http.js';
 
-/** @typedef {import('../../support/history.js').Sample} Sample */
-/** @typedef {import('../../support/history.js').Fate} Fate */
+/** @import { Fate, Sample } from '../../support/history.js' */
 
 const BEGIN = dayOf(Date.now() - 340 * DAY_MS);
 

@@ -4,16 +4,19 @@ import { createSession } from '../../../api/store/session.js';
 import { connectDevice } from '../../support/device.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { Device } from '../../support/device.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 /** How long an index row that is wrong is left alone, in ms: the birth that wrote it may still be under way. */
 const GUARD = 600_000;
 
 /** The system's clock runs ahead by this much, in ms. */
 let ahead = 0;
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
-/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openDatabase']>>} */
+/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
 let database;
 beforeAll(async () => {
   system = await startTestSystem({ clock: () => Date.now() + ahead });

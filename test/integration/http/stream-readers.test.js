@@ -16,6 +16,15 @@ import { openStream } from '../../support/event-stream.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { Server } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { RequestHandler } from 'express' */
+/** @import { LiveItem } from '../../../api/live/messages.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Device } from '../../support/device.js' */
+/** @import { EventStream } from '../../support/event-stream.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const SENSORS = 2000;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const BASE = Date.now() - 3_600_000;
@@ -23,11 +32,11 @@ const BASE = Date.now() - 3_600_000;
 /** With its clockwork quickened: no reader waits for a second. */
 const PERIODS = { coalesce: 5, stats: 20, heartbeat: 50, rest: 60_000 };
 
-/** @type {import('../../support/system.js').TestSystem} whose keyspace is read here */
+/** @type {TestSystem} whose keyspace is read here */
 let system;
-/** @type {Awaited<ReturnType<import('../../support/system.js').TestSystem['openStore']>>} */
+/** @type {Awaited<ReturnType<TestSystem['openStore']>>} */
 let store;
-/** @type {import('../../support/device.js').Device} what it measures the streams of this file are not told of */
+/** @type {Device} what it measures the streams of this file are not told of */
 let device;
 beforeAll(async () => {
   system = await startTestSystem();
@@ -46,14 +55,14 @@ let live;
 let missed;
 /** @type {ReturnType<typeof createStream>} */
 let stream;
-/** @type {import('node:http').Server} */
+/** @type {Server} */
 let server;
 /** @type {string} */
 let url;
-/** @type {import('../../support/event-stream.js').EventStream[]} */
+/** @type {EventStream[]} */
 let opened;
 
-/** What the guard before it says of who asks. @type {import('express').RequestHandler} */
+/** What the guard before it says of who asks. @type {RequestHandler} */
 const asAnybody = (_req, res, next) => {
   res.locals['caller'] = { by: 'anybody', scopes: [], endsAt: null };
   next();
@@ -85,7 +94,7 @@ async function serve({ heal = 60_000, periods, most = 10_000 } = {}) {
   app.use(problemHandler(pino({ level: 'silent' })));
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   url = `http://127.0.0.1:${port}/api/v1/stream`;
 }
 
@@ -112,7 +121,7 @@ async function open(query = '', lastId) {
 /** @param {number} value @param {string} [name] */
 const item = (value, name = 's') => ({
   device_id: ID,
-  sensor_id: /** @type {import('../../../schema/ids.js').Identity} */ (identifySensor(ID, name)).id,
+  sensor_id: /** @type {Identity} */ (identifySensor(ID, name)).id,
   device: 'd',
   name,
   type: null,
@@ -122,17 +131,17 @@ const item = (value, name = 's') => ({
   value,
 });
 
-/** @param {import('../../../api/live/messages.js').LiveItem[]} items @param {string} [device] */
+/** @param {LiveItem[]} items @param {string} [device] */
 const publish = (items, device = ID) => live.publish(device, items, performance.now());
 
 /** Every sensor of a fleet gets a new value. @param {number} value */
 const publishAll = (value) =>
   publish(Array.from({ length: SENSORS }, (_, at) => item(value, `sensor-${at}`)));
 
-/** @param {import('../../support/event-stream.js').EventStream} reader */
+/** @param {EventStream} reader */
 const values = (reader) => reader.items('delta').map(({ value }) => value);
 
-/** @param {import('../../support/event-stream.js').EventStream} reader @returns {string} as an EventSource keeps it */
+/** @param {EventStream} reader @returns {string} as an EventSource keeps it */
 const lastId = (reader) => String(reader.events.findLast(({ id }) => id !== undefined)?.id);
 
 const connections = async () =>

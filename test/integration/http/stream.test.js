@@ -5,14 +5,18 @@ import { expectProblem, send } from '../../support/http.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { Device } from '../../support/device.js' */
+/** @import { EventStream } from '../../support/event-stream.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 /** Times rise from here, one ms a value, so that the newest is known. */
 let now = Date.now() - 3_600_000;
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('../../support/device.js').Device} */
+/** @type {Device} */
 let device;
-/** @type {import('../../support/event-stream.js').EventStream[]} */
+/** @type {EventStream[]} */
 let streams = [];
 
 beforeAll(async () => {

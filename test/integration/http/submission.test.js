@@ -3,14 +3,17 @@ import { expectProblem, send } from '../../support/http.js';
 import { readLetters } from '../../support/letters.js';
 import { startTestSystem } from '../../support/system.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const TS = Date.now() - 60_000;
 
 /** SenML as CBOR, RFC 8428, table 6: one record, n "t", v 21.5 as a half-precision float. */
 const CBOR = Buffer.from('81a200617402f94d60', 'hex');
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
 beforeAll(async () => {
   system = await startTestSystem({ settings: { MAX_MESSAGE_BYTES: '100000' } });

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TEMPORARY } from '../workspace.js';
 
+/** @import { RunnerMessage } from './run.js' */
+
 const script = fileURLToPath(new URL('run.js', import.meta.url));
 
 /** CPU seconds of one run. A mutant that loops for ever would outlive a parent that was killed, and take a core for itself. */
@@ -52,7 +54,7 @@ export function runTests(files, { directory, limitMs, env = {}, signal }) {
   watch();
   signal?.addEventListener('abort', end, { once: true });
 
-  child.on('message', (/** @type {import('./run.js').RunnerMessage} */ message) => {
+  child.on('message', (/** @type {RunnerMessage} */ message) => {
     watch();
     const isNext = message.kind === 'file' || message.kind === 'done';
     if (isNext && began) outcome.took[outcome.file] = performance.now() - began;

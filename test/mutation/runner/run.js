@@ -9,6 +9,8 @@ import { pathToFileURL } from 'node:url';
 import { addEventHandler, getState, resetState, run, setState } from 'jest-circus';
 import { restoreGlobals } from './globals.js';
 
+/** @import { Event } from 'jest-circus' */
+
 let file = '';
 let began = 0;
 
@@ -28,7 +30,7 @@ async function fail(title, error) {
   process.exit(1);
 }
 
-/** @param {import('jest-circus').Event} event */
+/** @param {Event} event */
 async function onEvent(event) {
   if (event.name === 'test_start') began = performance.now();
   if (event.name !== 'test_done') return;

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/problems.js';
 import { ROUTES } from '../../../api/http/routes/index.js';
 
+/** @import { Content } from '../../../api/http/contract/operation.js' */
+/** @import { ErrorCode } from '../../../common/errors.js' */
+
 /**
  * An answer as it came over the wire.
  *
@@ -61,7 +64,7 @@ function ofNoRoute(path, answer) {
   return isOurs ? problemObjection(answer, ['method_not_allowed', 'headers_too_large', ...NOWHERE]) : null;
 }
 
-/** @param {Answer} answer @param {import('../../../api/http/contract/operation.js').Content} content */
+/** @param {Answer} answer @param {Content} content */
 function bodyObjection(answer, content) {
   if (Object.keys(content).length === 0) return answer.text ? 'a body, where none is described' : null;
   const type = mediaType(answer);
@@ -70,7 +73,7 @@ function bodyObjection(answer, content) {
   return body instanceof z.ZodType ? jsonObjection(answer, body) : null;
 }
 
-/** @param {Answer} answer @param {readonly import('../../../common/errors.js').ErrorCode[]} codes */
+/** @param {Answer} answer @param {readonly ErrorCode[]} codes */
 function problemObjection(answer, codes) {
   if (mediaType(answer) !== 'application/problem+json') return `${mediaType(answer)} is no problem document`;
   if (answer.text === null || answer.method === 'HEAD') {

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { EVENTS } from '../../../api/http/routes/latest.js';
 import { objectionTo } from './answers.js';
 
+/** @import { Answer } from './answers.js' */
+
 /** What was answered against the contract since somebody last asked. @type {Set<string>} */
 const objections = new Set();
 
 /** @type {Set<Promise<void>>} */
 const looking = new Set();
 
-/** @param {import('./answers.js').Answer} answer */
+/** @param {Answer} answer */
 export function watchAnswer(answer) {
   const objection = objectionTo(answer);
   if (objection) objections.add(objection);

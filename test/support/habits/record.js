@@ -17,13 +17,15 @@
  * @property {number} partitions that it goes to
  */
 
+/** @import { SentRequest } from '../../../api/store/tracker.js' */
+
 /**
  * A row of a batch; `meta` is what the driver (4.10) keeps beside it when it is prepared.
  *
  * @typedef {{ query: string, params?: unknown[], meta?: { keyspace: string, table: string, partitionKeys: number[] } }} BatchRow
  */
 
-/** @param {import('../../../api/store/tracker.js').SentRequest} request @returns {SentRecord} */
+/** @param {SentRequest} request @returns {SentRecord} */
 export function recordOf({ application, intended, query, parameters, options }) {
   const batch = Array.isArray(query);
   const rows = /** @type {BatchRow[]} */ (batch ? query : [{ query, params: parameters ?? [] }]);

@@ -10,6 +10,8 @@ import { SENT_REQUESTS } from '../../../api/store/tracker.js';
 import { recordOf } from './record.js';
 import { RECORDS } from './recording.js';
 
+/** @import { SentRequest } from '../../../api/store/tracker.js' */
+
 const folder = process.env[RECORDS];
 if (folder) record(join(folder, `${process.pid}.jsonl`));
 
@@ -18,9 +20,7 @@ function record(path) {
   /** @type {Set<string>} */
   const seen = new Set();
   subscribe(SENT_REQUESTS, (message) => {
-    const line = JSON.stringify(
-      recordOf(/** @type {import('../../../api/store/tracker.js').SentRequest} */ (message)),
-    );
+    const line = JSON.stringify(recordOf(/** @type {SentRequest} */ (message)));
     if (seen.has(line)) return;
     seen.add(line);
     appendFileSync(path, `${line}\n`);

@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** @import { SentRecord } from './record.js' */
+
 /** The environment variable that names the folder in which processes write down what they send to their database. */
 export const RECORDS = 'TEST_CQL_RECORDS';
 
@@ -20,7 +22,7 @@ export function recordingToo() {
 
 /**
  * @param {string} folder
- * @returns {Promise<{ records: import('./record.js').SentRecord[], processes: number }>} what all processes wrote, each kind once
+ * @returns {Promise<{ records: SentRecord[], processes: number }>} what all processes wrote, each kind once
  */
 export async function readRecords(folder) {
   const files = await readdir(folder);

@@ -1,8 +1,9 @@
 import cassandra from 'cassandra-driver';
 
-const { consistencies } = cassandra.types;
+/** @import { SentRecord } from './record.js' */
+/** @import { WrittenStatement } from './statements.js' */
 
-/** @typedef {import('./record.js').SentRecord} SentRecord */
+const { consistencies } = cassandra.types;
 
 /** Who keeps to the rules. Tests ask the database as they like, and benchmarks compare with other ways on purpose. */
 const APPLICATIONS = ['millrace', 'millrace-migrate'];
@@ -60,7 +61,7 @@ export const violations = (records) =>
 
 /**
  * @param {SentRecord[]} records
- * @param {import('./statements.js').WrittenStatement[]} written
+ * @param {WrittenStatement[]} written
  * @returns {string[]} what the application sent and nobody has written down: text put together while it runs. What changes the schema or
  *   asks for roles names things that cannot be parameters
  */
@@ -71,7 +72,7 @@ export const unwritten = (records, written) =>
 
 /**
  * @param {SentRecord[]} records
- * @param {import('./statements.js').WrittenStatement[]} written
+ * @param {WrittenStatement[]} written
  * @returns {string[]} what no process has sent: no rule was held against it
  */
 export function unsent(records, written) {

@@ -3,9 +3,11 @@ import { useStoredSystem } from '../stored-system.js';
 import { simulate } from './simulation.js';
 import { createStoredWorld, prepareMemoryWorlds } from './world.js';
 
-/** @typedef {(run: number, mistake?: import('./simulation.js').Mistake) => Promise<string[]>} FaultsOf simulates run number `run` of this run of jest: what was wrong, each with its seed */
+/** @import { Mistake } from './simulation.js' */
 
-/** @param {(seed: number, mistake?: import('./simulation.js').Mistake) => Promise<string[]>} run @returns {FaultsOf} with seeds that jest draws, and `--seed=` repeats */
+/** @typedef {(run: number, mistake?: Mistake) => Promise<string[]>} FaultsOf simulates run number `run` of this run of jest: what was wrong, each with its seed */
+
+/** @param {(seed: number, mistake?: Mistake) => Promise<string[]>} run @returns {FaultsOf} with seeds that jest draws, and `--seed=` repeats */
 function seeded(run) {
   const firstSeed = jest.getSeed() >>> 0;
   return async (number, mistake) => {
@@ -19,7 +21,7 @@ function seeded(run) {
  * Simulates a mistake until it shows.
  *
  * @param {FaultsOf} faultsOf
- * @param {import('./simulation.js').Mistake} mistake
+ * @param {Mistake} mistake
  * @param {number} mostRuns
  * @returns {Promise<string[]>} what was wrong in the first simulation that shows it
  * @throws {Error} when none does, with the seed

@@ -9,8 +9,9 @@ import { HOUR_MS } from '../../../schema/rules.js';
 import { createMemoryStore } from '../memory-store/index.js';
 import { createTestPacker } from '../packing.js';
 
-/** @typedef {import('../../../api/store/index.js').Store} Store */
-/** @typedef {import('../../../schema/ids.js').Identity} Identity */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
 export const GROUPS = 2;

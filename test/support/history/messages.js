@@ -1,5 +1,10 @@
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 
+/** @import { Series } from '../../../api/ingest/sample-writer.js' */
+/** @import { Random } from '../../../simulator/random.js' */
+/** @import { Sample } from './samples.js' */
+/** @import { World, WorldDevice } from './world.js' */
+
 /** Hours that are measured, some of them before packing begins. */
 const HOURS_BEFORE = 1;
 export const HOURS = 6;
@@ -13,19 +18,19 @@ const MINUTE_MS = 60_000;
  * A message: what was measured, by sensor, and the rows that it becomes.
  *
  * @typedef {object} SentMessage
- * @property {import('./world.js').WorldDevice} device
- * @property {Array<{ key: string, samples: import('./samples.js').Sample[] }>} series
- * @property {import('../../../api/ingest/sample-writer.js').Series[]} rows
+ * @property {WorldDevice} device
+ * @property {Array<{ key: string, samples: Sample[] }>} series
+ * @property {Series[]} rows
  */
 
 /**
- * @param {import('../../../simulator/random.js').Random} random
- * @param {import('./world.js').World} world
+ * @param {Random} random
+ * @param {World} world
  * @returns {{ message: SentMessage, at: number }} `at`: epoch ms at which it comes
  */
 export function makeMessage(random, world) {
   const whole = (/** @type {number} */ below) => Math.floor(random.between(0, below));
-  const device = /** @type {import('./world.js').WorldDevice} */ (world.devices[whole(world.devices.length)]);
+  const device = /** @type {WorldDevice} */ (world.devices[whole(world.devices.length)]);
   const hour = world.start + (whole(HOURS) - HOURS_BEFORE) * HOUR_MS;
   const chosen = random.shuffled(device.sensors).slice(0, 1 + whole(device.sensors.length));
   const series = chosen.map(({ key, bytes }) => ({ key, bytes, samples: samplesOf(random, hour) }));
@@ -38,7 +43,7 @@ export function makeMessage(random, world) {
   return { message: { device, series, rows }, at: Math.max(world.installedAt, arrivalOf(random, hour)) };
 }
 
-/** @param {import('../../../simulator/random.js').Random} random @param {number} hour epoch ms */
+/** @param {Random} random @param {number} hour epoch ms */
 function samplesOf(random, hour) {
   const step = HOUR_MS / INSTANTS;
   const first = Math.floor(random.between(0, INSTANTS));
@@ -55,7 +60,7 @@ function samplesOf(random, hour) {
 /**
  * On time, around the moment of closing as clocks a minute off see it, within minutes of it, hours and days late.
  *
- * @param {import('../../../simulator/random.js').Random} random
+ * @param {Random} random
  * @param {number} hour epoch ms
  */
 function arrivalOf(random, hour) {

@@ -1,7 +1,9 @@
 import { HOUR_MS } from '../../../schema/rules.js';
 
-/** @typedef {import('../../../api/store/index.js').Store} Store */
-/** @typedef {import('./simulation.js').Mistake} Mistake */
+/** @import { HourRow } from '../../../api/store/history/reads.js' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Mistake } from './simulation.js' */
+/** @import { World } from './world.js' */
 
 /** The margin before the closing from which on a message is late, as docs/data-model.md gives it, in ms. */
 const MARGIN_MS = 5 * 60_000;
@@ -128,11 +130,11 @@ export const HARMLESS = {
  * A store by which a reader sees older statistics than packed_until: the wrong order.
  *
  * @param {Store} store
- * @param {import('./world.js').World} world
+ * @param {World} world
  * @returns {Store}
  */
 function withStatisticsFirst(store, world) {
-  /** @type {Map<string, import('../../../api/store/history/reads.js').HourRow[]>} */
+  /** @type {Map<string, HourRow[]>} */
   const older = new Map();
   return {
     ...store,

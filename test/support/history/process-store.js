@@ -1,4 +1,7 @@
-/** What a process needs of the store, by what it does. @type {Record<'ingest' | 'pack' | 'read', Array<keyof import('../../../api/store/index.js').Store>>} */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { VirtualTime } from './virtual-time.js' */
+
+/** What a process needs of the store, by what it does. @type {Record<'ingest' | 'pack' | 'read', Array<keyof Store>>} */
 const PARTS = {
   ingest: ['measurements', 'history', 'lateDays', 'registry'],
   pack: ['packing', 'packProgress'],
@@ -15,10 +18,10 @@ const WRITES = /\.(commit|write)/;
  * The store as one process sees it: each request takes its time before it is sent and before its answer is there, and
  * after any of its writes the process may die, which nobody ever hears of.
  *
- * @param {import('../../../api/store/index.js').Store} store
+ * @param {Store} store
  * @param {object} options
  * @param {keyof typeof PARTS} options.role
- * @param {import('./virtual-time.js').VirtualTime} options.time
+ * @param {VirtualTime} options.time
  * @param {(name: string, phase: 'request' | 'answer') => number} options.delay ms before a request is sent, and before its
  *   answer is there, by part and function
  * @param {number} [options.diesAfter] writes
@@ -60,7 +63,7 @@ export function storeOfProcess(store, { role, time, delay, diesAfter = Number.PO
 
   const parts = PARTS[role].map((name) => [name, slowPart(name, store[name])]);
   return {
-    store: /** @type {import('../../../api/store/index.js').Store} */ (Object.fromEntries(parts)),
+    store: /** @type {Store} */ (Object.fromEntries(parts)),
     get isDead() {
       return isDead();
     },

@@ -2,21 +2,26 @@ import { createReading } from '../../../api/history/reading/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { faultsOf, seriesFaultsOf } from './samples.js';
 
-/** @typedef {import('../../../api/store/index.js').Store} Store */
-/** @typedef {import('./world.js').World} World */
-/** @typedef {{ acknowledged: import('./samples.js').Known, sent: import('./samples.js').Known }} KnownBoth */
+/** @import { Order, Range, Sensor } from '../../../api/history/reading/hours.js' */
+/** @import { Reading } from '../../../api/history/reading/index.js' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Random } from '../../../simulator/random.js' */
+/** @import { Known } from './samples.js' */
+/** @import { World, WorldDevice, WorldSensor } from './world.js' */
 
-/** @param {World} world @returns {import('../../../api/history/reading/hours.js').Range} all that is ever measured */
+/** @typedef {{ acknowledged: Known, sent: Known }} KnownBoth */
+
+/** @param {World} world @returns {Range} all that is ever measured */
 const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * HOUR_MS });
 
 /**
  * Reads a sensor in one of the ways that there are.
  *
  * @callback Way
- * @param {import('../../../api/history/reading/index.js').Reading} reading
- * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/history/reading/hours.js').Range} range
- * @param {import('../../../simulator/random.js').Random} random
+ * @param {Reading} reading
+ * @param {Sensor} sensor
+ * @param {Range} range
+ * @param {Random} random
  * @param {() => { acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known `acknowledged`: before it began
  * @returns {Promise<string[]>} what is wrong
  */
@@ -47,14 +52,14 @@ const WAYS = [series, series, pages, whole];
 /**
  * @param {object} parts
  * @param {Store} parts.store
- * @param {import('../../../simulator/random.js').Random} parts.random
+ * @param {Random} parts.random
  * @param {World} parts.world
  * @param {KnownBoth} parts.known
  */
 export function createReaders({ store, random, world, known: { acknowledged, sent } }) {
   const range = wholeRange(world);
 
-  /** @param {import('./world.js').WorldDevice} device @param {import('./world.js').WorldSensor} sensor @param {Way} way */
+  /** @param {WorldDevice} device @param {WorldSensor} sensor @param {Way} way */
   async function readBy(device, { key, bytes }, way) {
     const before = acknowledged.copy(key);
     const sensor = { device: device.bytes, sensor: bytes, group: device.group };
@@ -88,10 +93,10 @@ export function createReaders({ store, random, world, known: { acknowledged, sen
 const by = (way) => (fault) => `${way}: ${fault}`;
 
 /**
- * @param {import('../../../api/history/reading/index.js').Reading} reading
- * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/history/reading/hours.js').Range} range
- * @param {{ order: import('../../../api/history/reading/hours.js').Order, limit: number }} options
+ * @param {Reading} reading
+ * @param {Sensor} sensor
+ * @param {Range} range
+ * @param {{ order: Order, limit: number }} options
  */
 async function readPages(reading, sensor, range, { order, limit }) {
   const got = [];
@@ -105,9 +110,9 @@ async function readPages(reading, sensor, range, { order, limit }) {
 }
 
 /**
- * @param {import('../../../api/history/reading/index.js').Reading} reading
- * @param {import('../../../api/history/reading/hours.js').Sensor} sensor
- * @param {import('../../../api/history/reading/hours.js').Range} range
+ * @param {Reading} reading
+ * @param {Sensor} sensor
+ * @param {Range} range
  */
 async function readWhole(reading, sensor, range) {
   const got = [];

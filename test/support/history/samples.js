@@ -1,5 +1,7 @@
 import { greaterValue } from '../../../schema/packed/series.js';
 
+/** @import { Shape } from '../../../api/history/reading/series/index.js' */
+
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
 /**
@@ -65,7 +67,7 @@ export function faultsOf(got, { acknowledged, sent }) {
 /**
  * What is wrong with a series. Where all that was sent into a bin is acknowledged, there is one right answer.
  *
- * @param {import('../../../api/history/reading/series/index.js').Shape} shape
+ * @param {Shape} shape
  * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
  * @returns {string[]}
  */

@@ -12,8 +12,11 @@ import { createKnown } from './samples.js';
 import { createVirtualTime } from './virtual-time.js';
 import { register } from './world.js';
 
-/** @typedef {import('../../../api/store/index.js').Store} Store */
-/** @typedef {import('../../../api/ingest/late-writer.js').LateWriter} LateWriter */
+/** @import { LateWriter } from '../../../api/ingest/late-writer.js' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { SentMessage } from './messages.js' */
+/** @import { World, WorldDevice } from './world.js' */
+
 /** @typedef {{ now: () => number }} Clock */
 
 const MINUTE_MS = 60_000;
@@ -56,14 +59,14 @@ const REQUESTS = [
  * @property {(late: LateWriter) => LateWriter} [late]
  * @property {(store: Store, clock: Clock) => Store} [ingestStore]
  * @property {(store: Store, clock: Clock) => Store} [packerStore]
- * @property {(store: Store, world: import('./world.js').World) => Store} [readerStore]
+ * @property {(store: Store, world: World) => Store} [readerStore]
  */
 
 /**
  * Some days of two devices, of four processes that take their messages and pack, and of readers, by a clock that is held here.
  *
  * @param {object} parts
- * @param {import('./world.js').World} parts.world
+ * @param {World} parts.world
  * @param {number} parts.seed
  * @param {Mistake} [parts.mistake]
  * @returns {Promise<string[]>} what was found wrong
@@ -73,7 +76,7 @@ export async function simulate({ world, seed, mistake = {} }) {
   const random = createRandom(seed, 'history');
   const time = createVirtualTime(world.installedAt, world.setClock);
   const known = { acknowledged: createKnown(), sent: createKnown() };
-  /** @type {Set<import('./world.js').WorldDevice>} */
+  /** @type {Set<WorldDevice>} */
   const registered = new Set();
   /** @type {string[]} */
   const faults = [];
@@ -102,7 +105,7 @@ export async function simulate({ world, seed, mistake = {} }) {
   const anySkew = () => /** @type {number} */ (skews[Math.floor(random.between(0, PROCESSES))]);
   const diesSometimes = () => (chance(0.2) ? 1 + Math.floor(random.between(0, 4)) : undefined);
 
-  /** @param {import('./messages.js').SentMessage} message @param {number} tries */
+  /** @param {SentMessage} message @param {number} tries */
   async function deliver(message, tries) {
     // A broker brings again what was not acknowledged, and sometimes what was.
     if (tries > 1 && chance(0.5))

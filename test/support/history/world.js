@@ -3,6 +3,11 @@ import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js'
 import { DAY_MS, dayOf, HOUR_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
 import { createMemoryStore, readMemoryTables } from '../memory-store/index.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Table } from '../memory-store/tables.js' */
+
 /** A sensor. @typedef {{ key: string, bytes: Buffer }} WorldSensor `key`: of `createKnown` */
 /** @typedef {{ name: string, id: string, bytes: Buffer, group: number, sensors: WorldSensor[] }} WorldDevice */
 
@@ -10,7 +15,7 @@ import { createMemoryStore, readMemoryTables } from '../memory-store/index.js';
  * Where a simulation takes place: a database with one group of devices, whose first migration was long enough ago.
  *
  * @typedef {object} World
- * @property {import('../../../api/store/index.js').Store} store
+ * @property {Store} store
  * @property {number} start epoch ms of the first hour that is packed
  * @property {number} installedAt epoch ms of the first migration: no message came before
  * @property {WorldDevice[]} devices whom nobody has registered yet
@@ -34,7 +39,7 @@ export async function prepareMemoryWorlds() {
   return () => createMemoryWorld(tables, retention);
 }
 
-/** @param {Map<string, import('../memory-store/tables.js').Table>} tables @param {{ latestGroups: number, batchDays: number }} retention @returns {Promise<World>} */
+/** @param {Map<string, Table>} tables @param {{ latestGroups: number, batchDays: number }} retention @returns {Promise<World>} */
 async function createMemoryWorld(tables, retention) {
   const start = eveningOf(MEMORY_DAY);
   const clock = { now: start };
@@ -59,8 +64,8 @@ async function createMemoryWorld(tables, retention) {
 
 /**
  * @param {object} parts
- * @param {import('../../../api/store/index.js').Store} parts.store
- * @param {import('cassandra-driver').Client} parts.database
+ * @param {Store} parts.store
+ * @param {Client} parts.database
  * @returns {Promise<World>} on the real database, in a keyspace where nothing is packed
  */
 export async function createStoredWorld({ store, database }) {
@@ -88,7 +93,7 @@ export async function createStoredWorld({ store, database }) {
 /**
  * Lets batches expire, by deleting what was written until some days ago: the database's own clock cannot be held.
  *
- * @param {import('cassandra-driver').Client} database
+ * @param {Client} database
  * @param {Pick<World, 'start' | 'devices'>} world
  * @returns {World['expire']}
  */
@@ -115,16 +120,14 @@ function expiryOf(database, { start, devices }) {
 function createDevices(suffix) {
   return [['a', 'b'], ['a']].map((sensors, n) => {
     const name = `device-${n}${suffix}`;
-    const { id, bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(name));
+    const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
     return {
       name,
       id,
       bytes,
       group: groupOf(bytes, 1),
       sensors: sensors.map((sensor) => {
-        const identity = /** @type {import('../../../schema/ids.js').Identity} */ (
-          identifySensor(id, sensor)
-        );
+        const identity = /** @type {Identity} */ (identifySensor(id, sensor));
         return { key: `${id}/${identity.id}`, bytes: identity.bytes };
       }),
     };
@@ -134,7 +137,7 @@ function createDevices(suffix) {
 /**
  * Registers a device and its sensors, as ingest does before it stores their first message.
  *
- * @param {import('../../../api/store/index.js').Store} store
+ * @param {Store} store
  * @param {WorldDevice} device
  * @param {number} registeredAt epoch ms
  */

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { freePort } from '../../../infra/engine/ports.js';
 import { KUBERNETES } from './build.js';
 
+/** @import { ChildProcess } from 'node:child_process' */
+
 const COMPONENTS = `${KUBERNETES}/components`;
 
 /**
@@ -40,7 +42,7 @@ export async function prepareBroker(directory, component) {
   writeFileSync(join(secrets, 'mqtt_password'), 'application');
   writeFileSync(join(secrets, 'mqtt_device_password'), 'devices');
 
-  /** @type {import('node:child_process').ChildProcess | null} */
+  /** @type {ChildProcess | null} */
   let child = null;
   let said = '';
   return {

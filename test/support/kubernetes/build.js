@@ -6,14 +6,15 @@ import { promisify } from 'node:util';
 import { findTools } from '../../../infra/bootstrap/index.js';
 import { ensurePython } from '../../../infra/python/ensure.js';
 
+/** @import { PythonTools } from '../../../infra/python/ensure.js' */
+/** @import { Resource } from './resources.js' */
+
 const run = promisify(execFile);
 export const KUBERNETES = 'infra/kubernetes';
 
 /** Kustomizations that are applied; those of `components/` are parts of them. */
 export const BUILDS = ['base', 'overlays', 'jobs', 'scylla'].flatMap((folder) => kustomizationsIn(folder));
 
-/** @typedef {import('./resources.js').Resource} Resource */
-/** @typedef {import('../../../infra/python/ensure.js').PythonTools} PythonTools */
 /**
  * @typedef {object} Builds
  * @property {PythonTools} python

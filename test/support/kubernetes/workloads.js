@@ -3,8 +3,9 @@ import { readSettings } from '../../../common/settings.js';
 import { BUILDS } from './build.js';
 import { find, nameOf, podOf } from './resources.js';
 
-/** @typedef {import('./resources.js').Resource} Resource */
-/** @typedef {import('./build.js').Builds} Builds */
+/** @import { Builds } from './build.js' */
+/** @import { Resource } from './resources.js' */
+
 /** @typedef {{ where: string, workload: Resource, beside: Resource[] }} Workload with all that is applied beside it */
 
 /**

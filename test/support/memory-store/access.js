@@ -2,12 +2,12 @@ import cassandra from 'cassandra-driver';
 import { createPartition, isAlive } from './partition.js';
 import { encode } from './values.js';
 
-const { errors } = cassandra;
+/** @import { Statement, Term } from './cql.js' */
+/** @import { Cell, Partition, Row } from './partition.js' */
+/** @import { Table } from './tables.js' */
+/** @import { Collection, Element } from './values.js' */
 
-/** @typedef {import('./cql.js').Statement} Statement */
-/** @typedef {import('./cql.js').Term} Term */
-/** @typedef {import('./tables.js').Table} Table */
-/** @typedef {import('./partition.js').Row} Row */
+const { errors } = cassandra;
 
 /** The server's answer to what it will never take. @param {string} message */
 export const invalid = (message) => new errors.ResponseError(0x2200, message);
@@ -20,7 +20,7 @@ export const invalid = (message) => new errors.ResponseError(0x2200, message);
  * @param {() => number} parts.clock epoch ms
  */
 export function createAccess({ tables, clock }) {
-  /** @type {Map<string, Map<string, import('./partition.js').Partition>>} */
+  /** @type {Map<string, Map<string, Partition>>} */
   const data = new Map([...tables.keys()].map((name) => [name, new Map()]));
 
   const nowS = () => Math.floor(clock() / 1000);
@@ -114,9 +114,9 @@ export function createAccess({ tables, clock }) {
   /** @param {string} column @param {Buffer} key of an element @returns {string} where its cell is kept */
   const elementName = (column, key) => `${column}[${key.toString('hex')}]`;
 
-  /** @param {import('./values.js').Collection} collection @param {Row} row @param {string} column */
+  /** @param {Collection} collection @param {Row} row @param {string} column */
   function shownCollection(collection, row, column) {
-    /** @type {import('./values.js').Element[]} */
+    /** @type {Element[]} */
     const elements = [];
     for (const [name, cell] of [...row.cells].sort()) {
       if (!name.startsWith(`${column}[`) || !isAlive(row, cell, nowS())) continue;
@@ -126,7 +126,7 @@ export function createAccess({ tables, clock }) {
     return elements.length > 0 ? collection.decode(elements) : null;
   }
 
-  /** @param {Row} row @param {string} column @returns {import('./partition.js').Cell | undefined} where it is to be seen */
+  /** @param {Row} row @param {string} column @returns {Cell | undefined} where it is to be seen */
   function cellOf(row, column) {
     const cell = row.cells.get(column);
     return isAlive(row, cell, nowS()) ? cell : undefined;

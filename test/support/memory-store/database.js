@@ -3,8 +3,9 @@ import { parse } from './cql.js';
 import { createSelect } from './select.js';
 import { createWrites } from './writes.js';
 
-/** @typedef {import('./cql.js').Statement} Statement */
-/** @typedef {import('./tables.js').Table} Table */
+/** @import { Statement } from './cql.js' */
+/** @import { Table } from './tables.js' */
+
 /** @typedef {Record<string, any>} Answer */
 /** @typedef {{ rows: Answer[], rowLength: number, pageState: string | undefined, first: () => Answer | null }} Result */
 /** @typedef {{ query: string, params: any[] }} Query */

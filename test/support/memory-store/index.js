@@ -5,6 +5,11 @@ import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../../../schema/rules.js';
 import { createDatabase } from './database.js';
 import { readTables } from './tables.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Gate } from '../../../api/store/session.js' */
+/** @import { Table } from './tables.js' */
+
 const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
 
 /**
@@ -16,9 +21,9 @@ const RETENTION = { latestGroups: 4, batchDays: 30, historyDays: 365 };
  * @param {() => number} [options.clock] epoch ms, by which writes are stamped and expire
  * @param {number} [options.installedAt] epoch ms of the first migration; default: now
  * @param {Partial<typeof RETENTION>} [options.retention]
- * @param {Map<string, import('./tables.js').Table>} [options.tables] of `readMemoryTables`, for who makes many stores
+ * @param {Map<string, Table>} [options.tables] of `readMemoryTables`, for who makes many stores
  * @param {Parameters<typeof createDatabase>[0]['around']} [options.around] sees each request, and may delay or fail it
- * @param {import('../../../api/store/session.js').Gate} [options.gate]
+ * @param {Gate} [options.gate]
  * @returns {Promise<MemoryStore>}
  */
 export async function createMemoryStore(options = {}) {
@@ -32,7 +37,7 @@ export async function createMemoryStore(options = {}) {
     'installation',
     new Date(installedAt),
   ]);
-  const client = /** @type {import('cassandra-driver').Client} */ (/** @type {unknown} */ (database));
+  const client = /** @type {Client} */ (/** @type {unknown} */ (database));
   const store = createStore({
     client,
     dialect: DIALECTS.cassandra,
@@ -46,9 +51,9 @@ export async function createMemoryStore(options = {}) {
   return { store, database: client };
 }
 
-/** `database`: what executes CQL, for tests that look behind the store. @typedef {{ store: import('../../../api/store/index.js').Store, database: import('cassandra-driver').Client }} MemoryStore */
+/** `database`: what executes CQL, for tests that look behind the store. @typedef {{ store: Store, database: Client }} MemoryStore */
 
-/** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, import('./tables.js').Table>>} the tables of the newest schema */
+/** @param {Partial<typeof RETENTION>} [retention] @returns {Promise<Map<string, Table>>} the tables of the newest schema */
 export function readMemoryTables(retention = {}) {
   const { batchDays, historyDays } = { ...RETENTION, ...retention };
   return readTables({ BATCH_DAYS: batchDays, HISTORY_DAYS: historyDays, DEAD_LETTER_DAYS, LATE_DAY_DAYS });

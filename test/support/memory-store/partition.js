@@ -1,5 +1,3 @@
-/** @typedef {import('./values.js').Value} Value */
-
 /**
  * One written value. A cell whose value is null is a deletion.
  *
@@ -8,6 +6,9 @@
  * @property {number} expiresAt epoch s; Infinity: never
  * @property {Value} value
  */
+
+/** @import { Table } from './tables.js' */
+/** @import { Value } from './values.js' */
 
 /**
  * A row. `marker`: written by an INSERT, so that a row of a key alone is there; `deletedAt`: write timestamp up to which
@@ -41,7 +42,7 @@ export function resolve(before, after) {
 /**
  * The rows of one partition, in the order of their clustering key.
  *
- * @param {import('./tables.js').Table} table
+ * @param {Table} table
  */
 export function createPartition({ clustering }) {
   /** @type {Row[]} */
@@ -53,9 +54,7 @@ export function createPartition({ clustering }) {
   /** @param {Buffer[]} a @param {Buffer[]} b may be the beginning of a key */
   function compareKeys(a, b) {
     for (let at = 0; at < Math.min(a.length, b.length); at++) {
-      const { type, sign } = /** @type {import('./tables.js').Table['clustering'][number]} */ (
-        clustering[at]
-      );
+      const { type, sign } = /** @type {Table['clustering'][number]} */ (clustering[at]);
       const order = type.compare(/** @type {Buffer} */ (a[at]), /** @type {Buffer} */ (b[at]));
       if (order !== 0) return sign * order;
     }

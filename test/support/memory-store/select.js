@@ -3,21 +3,22 @@ import { invalid } from './access.js';
 import { isThere } from './partition.js';
 import { encode } from './values.js';
 
+/** @import { Access } from './access.js' */
+/** @import { Statement, Term } from './cql.js' */
+/** @import { Row } from './partition.js' */
+/** @import { Table } from './tables.js' */
+
 const { types } = cassandra;
 
 /** Rows of a page where nobody asks for another number: as many as `api/store/client.js` says. */
 const FETCH_SIZE = 100;
 
-/** @typedef {import('./cql.js').Statement} Statement */
-/** @typedef {import('./cql.js').Term} Term */
-/** @typedef {import('./tables.js').Table} Table */
-/** @typedef {import('./partition.js').Row} Row */
 /** @typedef {Record<string, any>} Answer */
 
 /**
  * Reads, page by page.
  *
- * @param {import('./access.js').Access} access
+ * @param {Access} access
  * @param {() => number} clock epoch ms
  */
 export function createSelect(access, clock) {

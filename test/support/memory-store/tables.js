@@ -1,7 +1,7 @@
 import { DIALECTS, readMigrations, statementsOf } from '../../../schema/migrate/files.js';
 import { valueType } from './values.js';
 
-/** @typedef {import('./values.js').ValueType} ValueType */
+/** @import { ValueType } from './values.js' */
 
 /**
  * A table as the migrations define it.

@@ -1,6 +1,8 @@
 import cassandra from 'cassandra-driver';
 import { uuidBytes } from '../../../schema/ids.js';
 
+/** @import { types as DriverTypes } from 'cassandra-driver' */
+
 const { types } = cassandra;
 
 /** A value as its CQL bytes; null: there is none. @typedef {Buffer | null} Value */
@@ -32,7 +34,7 @@ const signed = (size) => (a, b) =>
     ? a.readInt32BE(0) - b.readInt32BE(0) || a.readUInt32BE(4) - b.readUInt32BE(4)
     : a.readIntBE(0, size) - b.readIntBE(0, size);
 
-/** @param {number | string | bigint | import('cassandra-driver').types.Long} number @returns {Buffer} */
+/** @param {number | string | bigint | DriverTypes.Long} number @returns {Buffer} */
 function encodeLong(number) {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(BigInt(String(number)));

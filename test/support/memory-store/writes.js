@@ -2,14 +2,15 @@ import { invalid } from './access.js';
 import { isThere, resolve } from './partition.js';
 import { encode } from './values.js';
 
-/** @typedef {import('./cql.js').Statement} Statement */
-/** @typedef {import('./tables.js').Table} Table */
-/** @typedef {import('./partition.js').Row} Row */
+/** @import { Access } from './access.js' */
+/** @import { Statement } from './cql.js' */
+/** @import { Row } from './partition.js' */
+/** @import { Table } from './tables.js' */
 
 /**
  * Writes, plain ones and those that depend on what is there.
  *
- * @param {import('./access.js').Access} access
+ * @param {Access} access
  * @param {() => number} nextStamp epoch µs
  */
 export function createWrites(access, nextStamp) {

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Store } from '../../../api/store/index.js' */
+
 /**
  * What every test of the contract gets.
  *
  * @typedef {object} ContractSubject
- * @property {import('../../../api/store/index.js').Store} store
- * @property {import('cassandra-driver').Client} database what executes the store's CQL
+ * @property {Store} store
+ * @property {Client} database what executes the store's CQL
  * @property {(isExpired: () => Promise<boolean>) => Promise<void>} afterTwoSeconds settles when what had a TTL of 1 s has expired
  */
 

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { uuidBytes } from '../../../schema/ids.js';
 
-/** @typedef {import('../../../api/store/credentials.js').CredentialStore} CredentialStore */
-/** @typedef {import('../../../api/store/credentials.js').NewCredential} NewCredential */
+/** @import { CredentialPlace, CredentialStore, NewCredential } from '../../../api/store/credentials.js' */
 
 /** @param {Partial<NewCredential>} [other] @returns {NewCredential} of a device of its own */
 const credentialOf = (other) => ({
@@ -31,7 +30,7 @@ export function describeCredentials(storeOf) {
   /** @param {number} limit @returns {Promise<string[]>} ids of all pages */
   async function listed(limit) {
     const ids = [];
-    /** @type {import('../../../api/store/credentials.js').CredentialPlace | null} */
+    /** @type {CredentialPlace | null} */
     let after = null;
     do {
       /** @type {Awaited<ReturnType<CredentialStore['page']>>} */

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 
-/** @typedef {import('./cells.js').ContractSubject} ContractSubject */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { ContractSubject } from './cells.js' */
 
 const HOUR = Date.UTC(2026, 4, 1, 5);
 
@@ -26,7 +27,7 @@ async function allOf(read) {
 
 /** What packing is organized by: progress, leases, days that came late, devices and their sensors. @param {() => ContractSubject} subject */
 export function describePacking(subject) {
-  /** @type {import('../../../api/store/index.js').Store} */
+  /** @type {Store} */
   let store;
   beforeAll(() => {
     store = subject().store;

@@ -4,9 +4,9 @@ import { uuidBytes } from '../../../schema/ids.js';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 
-/** @typedef {import('./cells.js').ContractSubject} ContractSubject */
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
-/** @typedef {import('../../../schema/packed/series.js').Numbers} Numbers */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Numbers, Series } from '../../../schema/packed/series.js' */
+/** @import { ContractSubject } from './cells.js' */
 
 const DAY = Date.UTC(2026, 4, 1);
 const HOUR = DAY + 5 * HOUR_MS;
@@ -24,7 +24,7 @@ const sorted = (rows) =>
 
 /** Writing and reading samples, by `measurements`, `samples`, `latest`, `history` and `packed`. @param {() => ContractSubject} subject */
 export function describeSamples(subject) {
-  /** @type {import('../../../api/store/index.js').Store} */
+  /** @type {Store} */
   let store;
   beforeAll(() => {
     store = subject().store;

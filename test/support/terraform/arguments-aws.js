@@ -1,10 +1,12 @@
+/** @import { Known } from './check.js' */
+
 /**
  * Arguments of what the modules use of the provider hashicorp/aws, made from its own schema: that of 6.25.0, as the package
  * @cdktf/provider-aws 21.22.1 has it (read on 2026-11-22; the last of its kind; within 6.x nothing is taken away). Of `sets` some
  * may stand, all of `needs` must; `reads` can be read and not set; a key of `blocks` is a nested block. Blocks that no module uses
  * are left out.
  *
- * @type {Record<string, import('./check.js').Known>}
+ * @type {Record<string, Known>}
  */
 export const AWS = {
   'data.aws_caller_identity': {

@@ -1,7 +1,9 @@
+/** @import { Known } from './check.js' */
+
 /**
  * As in arguments-aws.js, of networks and the ways between them.
  *
- * @type {Record<string, import('./check.js').Known>}
+ * @type {Record<string, Known>}
  */
 export const NETWORK = {
   'data.aws_vpc': {

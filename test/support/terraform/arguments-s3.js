@@ -1,8 +1,10 @@
+/** @import { Known } from './check.js' */
+
 /**
  * As in arguments-aws.js, of buckets: each of their properties is a resource of its own, and what the bucket itself still has of them
  * since 4.0 counts as not to be set.
  *
- * @type {Record<string, import('./check.js').Known>}
+ * @type {Record<string, Known>}
  */
 export const S3 = {
   aws_s3_bucket: {

@@ -1,9 +1,11 @@
+/** @import { Known } from './check.js' */
+
 /**
  * Arguments of the provider scylladb/scylladbcloud, from its sources: scylladb/terraform-provider-scylladbcloud,
  * `internal/provider/cluster/cluster.go` and its neighbours of August 2026 (1.13), read on 2026-11-22. What was taken out or made
  * read-only on the way there stands in `reads`, so that an old example is refused.
  *
- * @type {Record<string, import('./check.js').Known>}
+ * @type {Record<string, Known>}
  */
 export const SCYLLADB_CLOUD = {
   scylladbcloud_cluster: {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 
+/** @import { Module, Thing } from './modules.js' */
+
 /**
  * What `terraform validate` would say if it had the providers, as far as a list of their arguments can tell.
  *
  * @typedef {{ needs?: string, sets?: string, reads?: string, blocks?: Record<string, Known> }} Known names, separated by spaces
- * @typedef {import('./modules.js').Thing} Thing
  */
 
 /** Of Terraform itself, in every resource. */
@@ -45,7 +46,7 @@ function wrongIn(body, known, { where, meta = [] }) {
 const has = (names, name) => names?.split(' ').includes(name) ?? false;
 
 /**
- * @param {import('./modules.js').Module} module
+ * @param {Module} module
  * @param {Record<string, Known>} known
  * @returns {string[]} references to what is not there: variables, locals, resources and their attributes
  */
@@ -69,8 +70,8 @@ export function wrongReferences(module, known) {
 }
 
 /**
- * @param {import('./modules.js').Module} module
- * @param {Map<string, import('./modules.js').Module>} modules by directory
+ * @param {Module} module
+ * @param {Map<string, Module>} modules by directory
  * @returns {string[]} what is wrong between a call and what it calls
  */
 export function wrongCalls(module, modules) {

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHcl } from '../../../infra/python/ensure.js';
 
+/** @import { PythonTools } from '../../../infra/python/ensure.js' */
+
 /**
  * A resource or a data source: `type` is as in lists of arguments (`aws_vpc`, `data.aws_vpc`), `address` as in references.
  *
@@ -24,7 +26,7 @@ import { readHcl } from '../../../infra/python/ensure.js';
  */
 
 /**
- * @param {import('../../../infra/python/ensure.js').PythonTools} python
+ * @param {PythonTools} python
  * @param {string[]} directories
  * @returns {Promise<Map<string, Module>>} by directory
  */

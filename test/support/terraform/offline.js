@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findTools } from '../../../infra/bootstrap/index.js';
 
+/** @import { ExecFileException } from 'node:child_process' */
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Found } from '../../../infra/bootstrap/tools.js' */
+
 const run = promisify(execFile);
 
 /** Nothing listens there: whoever asks the network gets an error at once. */
@@ -17,7 +21,7 @@ const NOWHERE = 'http://127.0.0.1:9';
  * Terraform without network, without the user's configuration, and with its own data outside the repository.
  *
  * @returns {Promise<Terraform>}
- * @throws {import('../../../common/errors.js').MillraceError} `tool_missing`, which says where it is to be had
+ * @throws {MillraceError} `tool_missing`, which says where it is to be had
  */
 export async function offlineTerraform() {
   const { terraform } = await findTools(['terraform']);
@@ -34,13 +38,12 @@ export async function offlineTerraform() {
   };
   return {
     run: async (directory, ...args) => {
-      const path = /** @type {import('../../../infra/bootstrap/tools.js').Found} */ (terraform).path;
+      const path = /** @type {Found} */ (terraform).path;
       try {
         const { stdout, stderr } = await run(path, [`-chdir=${directory}`, ...args], { env });
         return { code: 0, stdout, stderr };
       } catch (error) {
-        const { code, stdout, stderr } =
-          /** @type {import('node:child_process').ExecFileException & Ended} */ (error);
+        const { code, stdout, stderr } = /** @type {ExecFileException & Ended} */ (error);
         if (typeof code !== 'number') throw error;
         return { code, stdout, stderr };
       }

@@ -5,6 +5,8 @@ import { ensurePython, readHcl } from '../../../infra/python/ensure.js';
 import { offlineTerraform } from './offline.js';
 import { withStandIns } from './stand-ins.js';
 
+/** @import { Answers } from './stand-ins.js' */
+
 const MODULES = 'infra/terraform/modules';
 /** What modules call: it has no provider, and comes along as it is. */
 const CALLED = 'scylla-bootstrap';
@@ -23,7 +25,7 @@ const CALLED = 'scylla-bootstrap';
 
 /**
  * @param {string} module its directory's name
- * @param {{ variables: Record<string, unknown>, answers: import('./stand-ins.js').Answers }} options
+ * @param {{ variables: Record<string, unknown>, answers: Answers }} options
  * @returns {Promise<StoodIn>}
  */
 export async function applyStoodIn(module, { variables, answers }) {

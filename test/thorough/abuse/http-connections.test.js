@@ -5,6 +5,10 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { createStrangers } from '../../support/strangers.js';
 import { until } from '../../support/until.js';
 
+/** @import { ServerResponse } from 'node:http' */
+/** @import { Bounds } from '../../../api/access/connection-limits.js' */
+/** @import { Stranger } from '../../support/strangers.js' */
+
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const afterwards = useCleanUps();
@@ -15,9 +19,9 @@ const NEVER_MS = 86_400_000;
 /** More than the connection itself takes. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
-/** @param {{ bounds?: import('../../../api/access/connection-limits.js').Bounds, requestMs?: number, stallMs?: number }} [options] */
+/** @param {{ bounds?: Bounds, requestMs?: number, stallMs?: number }} [options] */
 async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } = {}) {
-  /** @type {import('node:http').ServerResponse[]} */
+  /** @type {ServerResponse[]} */
   const streams = [];
   const asked = { times: 0, over: 0 };
   const metrics = createMetrics({ version: 'test', role: 'all' });
@@ -46,7 +50,7 @@ async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } 
   return { port: server.port, refused, streams, asked };
 }
 
-/** @param {import('../../support/strangers.js').Stranger} stranger @param {number} times that it was answered */
+/** @param {Stranger} stranger @param {number} times that it was answered */
 async function ask(stranger, times) {
   stranger.socket.write(REQUEST);
   await until(() => stranger.heard().split('well').length === times + 1);

@@ -13,6 +13,10 @@ import { connectBytes } from '../../support/mqtt-bytes.js';
 import { createStrangers } from '../../support/strangers.js';
 import { until } from '../../support/until.js';
 
+/** @import { Bounds } from '../../../api/access/connection-limits.js' */
+/** @import { OwnCertificate } from '../../../api/access/tls/own-certificate.js' */
+/** @import { Stranger } from '../../support/strangers.js' */
+
 const NEVER_MS = 86_400_000;
 const CONNACK = '\u0020\u0002\u0000\u0000';
 
@@ -23,8 +27,8 @@ const certificates = certificatesFolder();
 afterAll(() => certificates.remove());
 
 /**
- * @param {import('../../../api/access/connection-limits.js').Bounds} [bounds]
- * @param {import('../../../api/access/tls/own-certificate.js').OwnCertificate} [tls]
+ * @param {Bounds} [bounds]
+ * @param {OwnCertificate} [tls]
  */
 async function startBroker(bounds, tls) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
@@ -53,7 +57,7 @@ async function startBroker(bounds, tls) {
   return { port: broker.port, clients, metrics, refused };
 }
 
-/** @param {import('../../support/strangers.js').Stranger} stranger @param {string} clientId */
+/** @param {Stranger} stranger @param {string} clientId */
 async function introduce(stranger, clientId) {
   stranger.socket.write(connectBytes({ clientId }));
   await until(() => stranger.heard() === CONNACK);

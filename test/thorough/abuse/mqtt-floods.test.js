@@ -9,6 +9,9 @@ import { startHealthProbe } from '../../support/health-probe.js';
 import { dropKeyspace } from '../../support/keyspace.js';
 import { until } from '../../support/until.js';
 
+/** @import { Config } from '../../../common/config.js' */
+/** @import { ApiProcess } from '../../support/api-process.js' */
+
 /**
  * No client may stall the process for longer than 250 ms. The tests share two cores with the flood, the database and
  * whatever else the machine does, so they allow five times as long, or half of the time that the whole flood takes. Before reads
@@ -19,9 +22,9 @@ const STALL_SHARE = 1 / 2;
 
 const afterwards = useCleanUps();
 
-/** @type {import('../../support/api-process.js').ApiProcess} */
+/** @type {ApiProcess} */
 let api;
-/** @type {import('../../../common/settings.js').Config} */
+/** @type {Config} */
 let config;
 beforeAll(async () => {
   const settings = {

@@ -5,13 +5,15 @@ import { createStrangers } from '../../support/strangers.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 const TOKEN = 'the token that is good for everything';
 const headers = { authorization: `Bearer ${TOKEN}` };
 
 const afterwards = useCleanUps();
 const strangers = createStrangers(afterwards);
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   system = await startTestSystem({ settings: { API_TOKEN: TOKEN } });

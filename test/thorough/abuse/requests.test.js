@@ -7,10 +7,12 @@ import { createStrangers } from '../../support/strangers.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { TestSystem } from '../../support/system.js' */
+
 const afterwards = useCleanUps();
 const strangers = createStrangers(afterwards);
 
-/** @type {import('../../support/system.js').TestSystem} */
+/** @type {TestSystem} */
 let system;
 beforeAll(async () => {
   system = await startTestSystem({ settings: { AUTO_REGISTER_MAX: '50' }, periods: { request: 1000 } });

@@ -9,6 +9,8 @@ import { dropKeyspace } from '../../support/keyspace.js';
 import { startSimulator } from '../../support/simulator-process.js';
 import { until } from '../../support/until.js';
 
+/** @import { ApiProcess } from '../../support/api-process.js' */
+
 const SECRETS = {
   API_TOKEN: 'an-api-token-of-the-test',
   READ_TOKENS: 'a-read-token-of-the-test',
@@ -37,7 +39,7 @@ const settings = {
   LOG_LEVEL: 'trace',
 };
 
-/** @type {import('../../support/api-process.js').ApiProcess} */
+/** @type {ApiProcess} */
 let api;
 beforeAll(async () => {
   const { code, output } = await startCommand('api/commands/migrate.js', settings).ended;

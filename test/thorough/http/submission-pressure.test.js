@@ -9,24 +9,28 @@ import { readMetric } from '../../support/metrics.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** @import { Periods } from '../../../common/periods.js' */
+/** @import { CqlWire, WireRequest } from '../../support/cql-wire.js' */
+/** @import { TestSystem } from '../../support/system.js' */
+
 const TS = Date.now() - 60_000;
 
 const afterwards = useCleanUps();
-/** @type {import('../../support/cql-wire.js').CqlWire} */
+/** @type {CqlWire} */
 let cql;
 beforeEach(async () => {
   cql = await startCqlWire(sharedContactPoint());
   afterwards(() => cql.stop());
 });
 
-/** @param {Partial<import('../../../common/periods.js').Periods>} [periods] */
+/** @param {Partial<Periods>} [periods] */
 async function startSystem(periods) {
   const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: cql.contactPoint }, periods });
   afterwards(() => system.stop());
   return system;
 }
 
-/** @param {import('../../support/system.js').TestSystem} system @param {number} value */
+/** @param {TestSystem} system @param {number} value */
 const post = (system, value) =>
   send(system.httpUrl, '/api/v1/measurements?device=d', {
     method: 'POST',
@@ -37,7 +41,7 @@ const post = (system, value) =>
 /**
  * A sender who promises a body and keeps it to himself.
  *
- * @param {import('../../support/system.js').TestSystem} system
+ * @param {TestSystem} system
  * @param {number} bytes
  */
 async function promise(system, bytes) {
@@ -56,13 +60,11 @@ async function promise(system, bytes) {
   return { socket, answer: () => answer };
 }
 
-const isSamples = (/** @type {import('../../support/cql-wire.js').WireRequest} */ { statements }) =>
+const isSamples = (/** @type {WireRequest} */ { statements }) =>
   statements.some(({ cql: text }) => text.startsWith('INSERT INTO message'));
 
-const unsettled = (/** @type {import('../../support/system.js').TestSystem} */ system) =>
-  readMetric(system, 'iot_ingest_unsettled_bytes');
-const held = (/** @type {import('../../support/system.js').TestSystem} */ system) =>
-  readMetric(system, 'iot_ingest_submitted_bytes');
+const unsettled = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_unsettled_bytes');
+const held = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_submitted_bytes');
 
 test('nothing is answered before the commit; while the database fails others are told to come back', async () => {
   const system = await startSystem();

@@ -8,8 +8,11 @@ import { shapeOf } from '../../../tools/bench/load/shapes.js';
 import { createPackets } from '../../../tools/bench/publisher/packets.js';
 import { createCutter } from '../../../tools/bench/publisher/wire.js';
 
+/** @import { IPublishPacket } from 'mqtt-packet' */
+/** @import { Shape } from '../../../tools/bench/load/shapes.js' */
+
 /** @param {string} name */
-const shape = (name) => /** @type {import('../../../tools/bench/load/shapes.js').Shape} */ (shapeOf(name));
+const shape = (name) => /** @type {Shape} */ (shapeOf(name));
 
 /** @param {Buffer} payload */
 function decoded(payload) {
@@ -66,7 +69,7 @@ describe('packets', () => {
     const bytes = Buffer.alloc(2 * packets.most);
     const middle = packets.write(bytes, 0, { number: 4711, time }, 258);
     const end = packets.write(bytes, middle, { number: 3, time: time + 1000 }, 65_535);
-    /** @type {import('mqtt-packet').IPublishPacket[]} */
+    /** @type {IPublishPacket[]} */
     const read = [];
     const reader = parser();
     reader.on('packet', (packet) => packet.cmd === 'publish' && read.push(packet));
@@ -97,7 +100,7 @@ describe('packets in line protocol', () => {
       const time = 1_763_740_000_789;
       const bytes = Buffer.alloc(packets.most);
       const end = packets.write(bytes, 0, { number: 4711, time }, 258);
-      /** @type {import('mqtt-packet').IPublishPacket[]} */
+      /** @type {IPublishPacket[]} */
       const read = [];
       const reader = parser();
       reader.on('packet', (packet) => packet.cmd === 'publish' && read.push(packet));

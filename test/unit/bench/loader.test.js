@@ -7,6 +7,8 @@ import { checkCluster } from '../../../tools/bench/loader/guard.js';
 import { samplesIn } from '../../../tools/bench/loader/load.js';
 import { samplesOfHour } from '../../../tools/bench/loader/samples.js';
 
+/** @import { Config } from '../../../common/config.js' */
+
 const HOUR = Date.UTC(2026, 4, 4, 5);
 const NOW = Date.UTC(2026, 10, 21, 12, 34);
 const recipe = { seed: 1, signal: /** @type {const} */ ('decimals'), intervalMs: 1000, jitterMs: 20 };
@@ -87,7 +89,7 @@ describe('npm run load', () => {
 
   test('loads into clusters elsewhere only when it has to', () => {
     const cql = (/** @type {string[] | null} */ contactPoints) =>
-      /** @type {import('../../../common/settings.js').Config['cql']} */ ({ contactPoints });
+      /** @type {Config['cql']} */ ({ contactPoints });
     for (const here of [null, ['127.0.0.1'], ['localhost:9142', '[::1]:9042', '::1']]) {
       expect(() => checkCluster(cql(here), false)).not.toThrow();
     }

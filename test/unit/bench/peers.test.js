@@ -6,6 +6,9 @@ import { peerTables } from '../../../tools/bench/peers/report.js';
 import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../tools/bench/peers/settings.js';
 import { insertPeers } from '../../../tools/bench/report/readme.js';
 
+/** @import { Shape } from '../../../tools/bench/load/shapes.js' */
+/** @import { ClassResult } from '../../../tools/bench/peers/report.js' */
+
 const DAY_MS = 86_400_000;
 
 const telegraf = {
@@ -61,7 +64,7 @@ describe('settings of the peers', () => {
 });
 
 describe('ledger', () => {
-  const shape = /** @type {import('../../../tools/bench/load/shapes.js').Shape} */ (shapeOf('2x3'));
+  const shape = /** @type {Shape} */ (shapeOf('2x3'));
 
   /** @param {number} device @param {number} time @returns {Array<[string, number]>} */
   const stored = (device, time) =>
@@ -110,7 +113,7 @@ describe('tables of the peers', () => {
   });
   const latency = { count: 1, p50: 1, p99: 2, p999: 3, max: 4, mean: 1, steal: 0, others: 0 };
   const round = { steal: 0, others: 0, repeats: 0 };
-  /** @type {import('../../../tools/bench/peers/report.js').ClassResult} */
+  /** @type {ClassResult} */
   const result = {
     durability: 'K',
     rates: [

@@ -11,6 +11,9 @@ import { stealOf } from '../../../tools/bench/report/steal.js';
 import { figure, markdownTable, textTable } from '../../../tools/bench/report/table.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
 
+/** @import { Figures } from '../../../tools/bench/report/figures.js' */
+/** @import { Raw } from '../../../tools/bench/report/readme.js' */
+
 /** @param {number} rate */
 const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
 
@@ -211,13 +214,13 @@ test('the chart has a bar for each value, as long as it is large', () => {
 describe('the figures that sizes are reckoned from', () => {
   /** @param {string} path @returns {string} */
   const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-  /** @type {import('../../../tools/bench/report/figures.js').Figures} */
+  /** @type {Figures} */
   const figures = JSON.parse(read('tools/bench/figures.json'));
 
   test('are medians over the rounds of a run; a part that was not run gives none', () => {
     const machine = { processors: 2, model: ' some Xeon ', memoryGiB: 1, system: 'linux', node: 'v20' };
     const phase = { hours: 300, samples: 0, seconds: 4, steal: 0, others: 0 };
-    const raw = /** @type {import('../../../tools/bench/report/readme.js').Raw} */ (
+    const raw = /** @type {Raw} */ (
       /** @type {unknown} */ ({
         began: '2026-11-21T19:47:14.548Z',
         machine,

@@ -4,6 +4,8 @@ import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+
 const MQTT = { auth: true, username: 'herd', password: 'the password of the herd' };
 const HERE = { address: '192.0.2.1' };
 const THERE = { address: '192.0.2.2' };
@@ -49,7 +51,7 @@ test('wrong passwords of devices are no guesses at it', async () => {
 });
 
 test('the rights of an account are worked out once for each credential', async () => {
-  const { id } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('gateway'));
+  const { id } = /** @type {Identity} */ (identifyDevice('gateway'));
   const credential = {
     deviceId: id,
     account: 'gateway',

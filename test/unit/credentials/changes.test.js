@@ -3,12 +3,11 @@ import { createChanges } from '../../../api/access/credentials/credential-servic
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
 
-/** @typedef {import('../../../api/access/credentials/credential-service.js').Wanted} Wanted */
+/** @import { Wanted } from '../../../api/access/credentials/credential-service.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
 
 const NOW = 1_795_000_000_000;
-const { id: deviceId, bytes: DEVICE } = /** @type {import('../../../schema/ids.js').Identity} */ (
-  identifyDevice('pump')
-);
+const { id: deviceId, bytes: DEVICE } = /** @type {Identity} */ (identifyDevice('pump'));
 
 /** @param {Partial<Wanted>} [other] @returns {Wanted} */
 const wanted = (other) => ({ deviceId, account: 'pump', hash: 'first', devices: [], ...other });

@@ -4,9 +4,10 @@ import { isSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+
 const NOW = 1_795_000_000_000;
-const identify = (/** @type {string} */ name) =>
-  /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(name));
+const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
 const idOf = (/** @type {string} */ name) => identify(name).id;
 
 function start() {

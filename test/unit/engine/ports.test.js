@@ -7,9 +7,11 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { checkEnginePort, rememberedPorts } from '../../../infra/engine/ports.js';
 import { answersCql } from '../../../infra/engine/probe.js';
 
+/** @import { AddressInfo, Server, Socket } from 'node:net' */
+
 /** @type {string} */
 let dir;
-/** @type {import('node:net').Server[]} */
+/** @type {Server[]} */
 const servers = [];
 
 beforeEach(async () => {
@@ -20,12 +22,12 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** @param {number} port @param {(socket: import('node:net').Socket) => void} [onConnection] @returns {Promise<number>} */
+/** @param {number} port @param {(socket: Socket) => void} [onConnection] @returns {Promise<number>} */
 async function listen(port, onConnection) {
   const server = createServer(onConnection).listen(port, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
-  return /** @type {import('node:net').AddressInfo} */ (server.address()).port;
+  return /** @type {AddressInfo} */ (server.address()).port;
 }
 
 test('ports stay the same from one start to the next, unless somebody took one', async () => {

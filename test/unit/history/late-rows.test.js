@@ -4,13 +4,15 @@ import { MillraceError } from '../../../common/errors.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
 
+/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+
 const MINUTE_MS = 60_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
 const DAY = Date.UTC(2026, 4, 5);
 /** A day after the last hour of that day has closed. */
 const SETTLING = Date.UTC(2026, 4, 7, 1);
 
-/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+/** @type {MemoryPath} */
 let path;
 beforeEach(async () => {
   path = await createMemoryPath();

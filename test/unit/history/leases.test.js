@@ -3,9 +3,11 @@ import pino from 'pino';
 import { createLeases } from '../../../api/history/packing/leases.js';
 import { createMemoryStore } from '../../support/memory-store/index.js';
 
+/** @import { Store } from '../../../api/store/index.js' */
+
 const clock = { now: Date.UTC(2026, 4, 5) };
 
-/** @type {import('../../../api/store/index.js').Store['packLeases']} */
+/** @type {Store['packLeases']} */
 let store;
 beforeEach(async () => {
   store = (await createMemoryStore({ clock: () => clock.now })).store.packLeases;

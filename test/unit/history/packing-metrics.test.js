@@ -6,7 +6,9 @@ import { readSettings } from '../../../common/settings.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
 
-/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+
+/** @type {MemoryPath} */
 let path;
 beforeEach(async () => {
   path = await createMemoryPath();

@@ -9,11 +9,13 @@ import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history
 import { createLogs } from '../../support/logs.js';
 import { until } from '../../support/until.js';
 
+/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+
 const CLOSING = HOUR + 2 * HOUR_MS;
 
 const afterwards = useCleanUps();
 
-/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+/** @type {MemoryPath} */
 let path;
 beforeEach(async () => {
   path = await createMemoryPath();

@@ -3,16 +3,19 @@ import { packBlock } from '../../../schema/packed/block.js';
 import { HOUR_MS, isExact } from '../../../schema/rules.js';
 import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
 
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+
 const CLOSING = HOUR + 2 * HOUR_MS;
 const SETTLING = Date.UTC(2026, 4, 7, 1);
 
-/** @type {import('../../support/history/memory-path.js').MemoryPath} */
+/** @type {MemoryPath} */
 let path;
 beforeEach(async () => {
   path = await createMemoryPath();
 });
 
-/** @param {Partial<import('../../../api/store/index.js').Store['packing']>} parts in place of the store's own */
+/** @param {Partial<Store['packing']>} parts in place of the store's own */
 const storeWith = (parts) => ({
   packing: { ...path.store.packing, ...parts },
   packProgress: path.store.packProgress,

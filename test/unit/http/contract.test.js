@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { openApiDocument } from '../../../api/http/contract/openapi.js';
 import { API_ROUTES, ROUTES } from '../../../api/http/routes/index.js';
 
+/** @import { ZodType } from 'zod' */
+
 const document = openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true });
 
 /** @type {Array<[string, any]>} */
@@ -34,7 +36,7 @@ describe.each(operations)('%s', (route, operation) => {
     const query = operation.parameters.filter((/** @type {any} */ one) => one.in === 'query');
     expect(query.map((/** @type {any} */ one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
     for (const { name, required, schema } of query) {
-      const field = /** @type {import('zod').ZodType} */ (described?.query?.[name]);
+      const field = /** @type {ZodType} */ (described?.query?.[name]);
       const absent = field.safeParse(undefined);
       expect({ name, required, without: schema.default }).toEqual({
         name,

@@ -2,12 +2,14 @@ import { expect, test } from '@jest/globals';
 import { createDelta, createSnapshot } from '../../../api/http/stream/frames.js';
 import { createKnown } from '../../../api/http/stream/latest-cache.js';
 
+/** @import { LiveItem } from '../../../api/live/messages.js' */
+
 const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 /** What `performance.now()` would say, in ms. */
 const ELAPSED = 1_000_000;
 const UNTIL = { channel: '0123456789abcdef', position: 2000 };
 
-/** @param {string} sensor @param {number} ts @returns {import('../../../api/live/messages.js').LiveItem} */
+/** @param {string} sensor @param {number} ts @returns {LiveItem} */
 const itemOf = (sensor, ts) => ({
   device_id: 'd',
   sensor_id: sensor,

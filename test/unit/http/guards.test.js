@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startHttpApp } from '../../support/http-app.js';
 
-/** @type {import('../../support/http-app.js').HttpApp} */
+/** @import { HttpApp } from '../../support/http-app.js' */
+
+/** @type {HttpApp} */
 let loopback;
-/** @type {import('../../support/http-app.js').HttpApp} */
+/** @type {HttpApp} */
 let open;
 beforeAll(async () => {
   loopback = await startHttpApp();
@@ -14,7 +16,7 @@ afterAll(async () => {
   await open?.stop();
 });
 
-/** @param {import('../../support/http-app.js').HttpApp} app @param {string[]} lines @returns {Promise<unknown[]>} status and code */
+/** @param {HttpApp} app @param {string[]} lines @returns {Promise<unknown[]>} status and code */
 async function answerTo(app, lines) {
   const { status, text } = await app.sendLines(lines);
   return [status, JSON.parse(text).code];

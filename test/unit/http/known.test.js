@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createKnown } from '../../../api/http/stream/latest-cache.js';
 
-/** @param {number} sensor @param {number} ts epoch ms @returns {import('../../../api/live/messages.js').LiveItem} */
+/** @import { LiveItem } from '../../../api/live/messages.js' */
+
+/** @param {number} sensor @param {number} ts epoch ms @returns {LiveItem} */
 const itemOf = (sensor, ts) => ({
   device_id: 'd',
   sensor_id: `s${sensor}`,
@@ -35,13 +37,13 @@ test('whatever is lost, late or repeated, all who are told in the end know what 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const known = createKnown();
-      /** @type {Map<string, import('../../../api/live/messages.js').LiveItem>} */
+      /** @type {Map<string, LiveItem>} */
       const database = new Map();
       const readers = [0, 1].map(() => ({ position: 0, away: false, state: new Map() }));
       let clock = 0;
-      /** @type {import('../../../api/live/messages.js').LiveItem | undefined} */
+      /** @type {LiveItem | undefined} */
       let last;
-      /** @type {{ since: number, rows: import('../../../api/live/messages.js').LiveItem[] } | undefined} */
+      /** @type {{ since: number, rows: LiveItem[] } | undefined} */
       let page;
 
       const tell = () => {

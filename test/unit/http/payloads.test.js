@@ -11,8 +11,11 @@ import { createVitals, readSigns } from '../../../api/observability/process-stat
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { KINDS, parseTopic } from '../../../schema/topics.js';
 
+/** @import { ZodType } from 'zod' */
+/** @import { Identity } from '../../../schema/ids.js' */
+
 const NOW = Date.UTC(2026, 10, 21, 12);
-const DEVICE = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('my-desk'));
+const DEVICE = /** @type {Identity} */ (identifyDevice('my-desk'));
 
 /** @typedef {Record<string, unknown>} Json */
 
@@ -74,7 +77,7 @@ const sensor = fc.record(
 );
 const told = fc.record({ session: instant, name, site: name }, { requiredKeys: [] });
 
-/** What is right, and how one field of it goes wrong. @type {Record<string, { schema: import('zod').ZodType, read: (content: unknown) => boolean, good: fc.Arbitrary<Json>, wrap: (one: Json) => unknown, wrong: Array<[string, fc.Arbitrary<unknown>]> }>} */
+/** What is right, and how one field of it goes wrong. @type {Record<string, { schema: ZodType, read: (content: unknown) => boolean, good: fc.Arbitrary<Json>, wrap: (one: Json) => unknown, wrong: Array<[string, fc.Arbitrary<unknown>]> }>} */
 const KINDS_OF_PAYLOAD = {
   'plain JSON': {
     schema: PAYLOADS.PlainMeasurements,

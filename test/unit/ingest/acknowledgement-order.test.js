@@ -4,8 +4,10 @@ import { HeldWrites } from '../../support/held-writes.js';
 import { startMemoryPipeline } from '../../support/memory-pipeline.js';
 import { track } from '../../support/track.js';
 
+/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+
 const writes = new HeldWrites();
-/** @type {import('../../support/memory-pipeline.js').MemoryPipeline} */
+/** @type {MemoryPipeline} */
 let pipeline;
 beforeAll(async () => {
   pipeline = await startMemoryPipeline({ settings: { LATEST_GROUPS: String(GROUPS) }, writes });

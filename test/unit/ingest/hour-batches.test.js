@@ -5,7 +5,8 @@ import { MillraceError } from '../../../common/errors.js';
 import { visitBlock } from '../../../schema/packed/block.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 
-/** @typedef {import('../../../api/store/session.js').Query} Query */
+/** @import { Query } from '../../../api/store/session.js' */
+/** @import { Write } from '../../../api/store/write-merger.js' */
 
 const SENSOR = Buffer.alloc(16, 1);
 const A = /** @type {any} */ ({ bytes: Buffer.alloc(16, 10) });
@@ -27,7 +28,7 @@ function open() {
   /** @type {number[][][]} values in each row of each request that was sent */
   const sent = [];
   const session = {
-    writeMerged: (/** @type {import('../../../api/store/write-merger.js').Write} */ { take }) =>
+    writeMerged: (/** @type {Write} */ { take }) =>
       new Promise((resolve, reject) => {
         waiting.push({
           send: () => sent.push(take().map(valuesOf)),

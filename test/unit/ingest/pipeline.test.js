@@ -7,6 +7,10 @@ import { startMemoryPipeline } from '../../support/memory-pipeline.js';
 import { track } from '../../support/track.js';
 import { until } from '../../support/until.js';
 
+/** @import { Outcome } from '../../../api/ingest/pipeline.js' */
+/** @import { Hold } from '../../support/held-writes.js' */
+/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+
 const { OperationTimedOutError, ResponseError } = cassandra.errors;
 
 /** More than the budget of bytes that are settled at once, 64 MiB. */
@@ -48,14 +52,14 @@ function failing(count, error, isApplied) {
 /**
  * Fails when a message is acknowledged before a write is committed.
  *
- * @param {import('../../support/memory-pipeline.js').MemoryPipeline} pipeline
+ * @param {MemoryPipeline} pipeline
  * @param {HeldWrites} writes
- * @param {import('../../support/held-writes.js').Hold} hold
- * @param {() => Promise<import('../../../api/ingest/pipeline.js').Outcome>} accept
+ * @param {Hold} hold
+ * @param {() => Promise<Outcome>} accept
  */
 async function settleBehind(pipeline, writes, hold, accept) {
   const held = writes.hold(hold);
-  /** @type {Promise<import('../../../api/ingest/pipeline.js').Outcome>} */
+  /** @type {Promise<Outcome>} */
   let outcome = Promise.resolve('foreign');
   const message = track(() => {
     outcome = accept();

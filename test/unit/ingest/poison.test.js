@@ -6,6 +6,8 @@ import { HeldWrites } from '../../support/held-writes.js';
 import { startMemoryPipeline } from '../../support/memory-pipeline.js';
 import { track } from '../../support/track.js';
 
+/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+
 const { ResponseError } = cassandra.errors;
 
 const HOUR = 3_600_000;
@@ -23,7 +25,6 @@ poison[1]?.writeDoubleLE(POISON);
 /** @param {unknown} param of a statement */
 const isPoisonous = (param) => Buffer.isBuffer(param) && poison.some((bytes) => param.includes(bytes));
 
-/** @typedef {import('../../support/memory-pipeline.js').MemoryPipeline} MemoryPipeline */
 /** @typedef {[sensor: string, ts: number, value: number]} Element */
 
 const afterwards = useCleanUps();

@@ -4,11 +4,13 @@ import { pino } from 'pino';
 import { createRefusalNotices } from '../../../api/ingest/refusal-notices.js';
 import { until } from '../../support/until.js';
 
+/** @import { Refusal } from '../../../common/errors.js' */
+
 const EVERY_MS = 100;
 
-/** @type {import('../../../common/errors.js').Refusal} */
+/** @type {Refusal} */
 const FIRST = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
-/** @type {import('../../../common/errors.js').Refusal} */
+/** @type {Refusal} */
 const WHOLE = { index: -1, code: 'malformed', path: '', rule: 'quotes "\u001b[2J"' };
 
 /** Notices, and what they have written. */

@@ -1,13 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { createRetained, matchesFilter } from '../../../api/mqtt/embedded/retained.js';
 
+/** @import { PublishPacket } from 'aedes' */
+
 const STATE = 'spBv1.0/STATE/millrace';
 const OTHER_STATE = 'spBv1.0/STATE/other';
 const STATUSES = ['a', 'b', '', '+', 'status'].map((device) => `iot/v1/${device}/status`);
 
 /** @param {string} topic @param {string} [text] */
 const packet = (topic, text = 'online') =>
-  /** @type {import('aedes').PublishPacket} */ ({
+  /** @type {PublishPacket} */ ({
     cmd: 'publish',
     topic,
     payload: Buffer.from(text),

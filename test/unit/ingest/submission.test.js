@@ -3,13 +3,16 @@ import { identifyDevice } from '../../../schema/ids.js';
 import { startMemoryPipeline } from '../../support/memory-pipeline.js';
 import { until } from '../../support/until.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+
 const NOW = Date.UTC(2026, 4, 5, 12);
 /** Bytes of messages that are settled at once. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 const clock = { now: NOW };
 
-/** @type {import('../../support/memory-pipeline.js').MemoryPipeline | undefined} */
+/** @type {MemoryPipeline | undefined} */
 let pipeline;
 afterEach(async () => {
   await pipeline?.stop();
@@ -28,14 +31,14 @@ const measured = (value) => ({ sensor_id: 's', ts: NOW - 1000, value });
 /**
  * A submission whose body is received for as long as the test wants.
  *
- * @param {import('../../support/memory-pipeline.js').MemoryPipeline} own
+ * @param {MemoryPipeline} own
  * @param {number} bytes
  */
 function submitSlowly(own, bytes) {
   /** @type {(payload: Buffer) => void} */
   let receive = () => {};
   const done = own.ingest.submit({
-    device: /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice('slow')),
+    device: /** @type {Identity} */ (identifyDevice('slow')),
     contentType: 'application/json',
     bytes,
     read: () =>

@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { HeldWrites } from '../../support/held-writes.js';
 import { startMemoryPipeline } from '../../support/memory-pipeline.js';
 
+/** @import { MemoryPipeline } from '../../support/memory-pipeline.js' */
+
 const { OperationTimedOutError } = cassandra.errors;
 
 /** @typedef {[ts: number, value: number]} Sample `ts` in epoch ms */
@@ -14,7 +16,7 @@ const NOW = Math.floor(Date.now() / 1000) * 1000;
 const FROM = NOW - 3 * DAY;
 
 const writes = new HeldWrites();
-/** @type {import('../../support/memory-pipeline.js').MemoryPipeline} */
+/** @type {MemoryPipeline} */
 let pipeline;
 /** Decides for each request: whether it fails before it is applied, after it, or not at all. @type {() => 'before' | 'after' | 'no'} */
 let fate = () => 'no';

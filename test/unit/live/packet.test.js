@@ -2,9 +2,11 @@ import { expect, test } from '@jest/globals';
 import mqttPacket from 'mqtt-packet';
 import { publishPacket, waitedMs } from '../../../api/live/broker-transport.js';
 
+/** @import { IPublishPacket } from 'mqtt-packet' */
+
 /** @param {Buffer} bytes */
 function parse(bytes) {
-  /** @type {import('mqtt-packet').IPublishPacket[]} */
+  /** @type {IPublishPacket[]} */
   const packets = [];
   const parser = mqttPacket.parser({ protocolVersion: 5 });
   parser.on('packet', (packet) => packets.push(/** @type {any} */ (packet)));

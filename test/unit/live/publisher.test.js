@@ -3,7 +3,10 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createPublisher } from '../../../api/live/publisher.js';
 import { until } from '../../support/until.js';
 
-/** @type {Array<{ device: string, items: import('../../../api/live/messages.js').LiveItem[], committedAt: number }>} */
+/** @import { Device, Sensor } from '../../../api/ingest/registry/cache.js' */
+/** @import { LiveItem } from '../../../api/live/messages.js' */
+
+/** @type {Array<{ device: string, items: LiveItem[], committedAt: number }>} */
 let published;
 let wanted = true;
 /** @type {ReturnType<typeof createPublisher>} */
@@ -19,11 +22,10 @@ beforeEach(() => {
 afterEach(() => publisher.stop());
 
 /** @param {string} id */
-const newDevice = (id) =>
-  /** @type {import('../../../api/ingest/registry/cache.js').Device} */ ({ id, name: id });
+const newDevice = (id) => /** @type {Device} */ ({ id, name: id });
 /** @param {string} id @param {number} value */
 const newSensor = (id, value) =>
-  /** @type {import('../../../api/ingest/registry/cache.js').Sensor} */ ({
+  /** @type {Sensor} */ ({
     id,
     name: null,
     ts: value,

@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import { linesOf } from '../../coverage/lines.js';
 import { covers, executed } from '../../mutation/coverage.js';
 
-/** @param {[number, number, number][]} blocks @returns {import('../../mutation/coverage.js').Range[]} */
+/** @import { Range } from '../../mutation/coverage.js' */
+
+/** @param {[number, number, number][]} blocks @returns {Range[]} */
 const rangesOf = (...blocks) =>
   executed({
     url: '',

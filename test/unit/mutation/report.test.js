@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { killedShare, mutationPage } from '../../mutation/report.js';
 
-/** @param {import('../../mutation/report.js').Entry['result']} result @param {string} [reason] */
+/** @import { Entry } from '../../mutation/report.js' */
+
+/** @param {Entry['result']} result @param {string} [reason] */
 const entry = (result, reason) => ({
   module: 'rules',
   mutant: {

@@ -4,10 +4,11 @@ import { asDecimals } from '../../../schema/packed/hour/decimals.js';
 import { singleBitsOf } from '../../../schema/packed/hour/patterns.js';
 import { tableOf } from '../../../schema/packed/hour/table.js';
 
+/** @import { Integers } from '../../../schema/packed/hour/integers.js' */
+/** @import { Table } from '../../../schema/packed/hour/table.js' */
+
 test('Table: a quarter of the values are different: it lists them in order', () => {
-  const { table, indexes } = /** @type {import('../../../schema/packed/hour/table.js').Table} */ (
-    tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7))
-  );
+  const { table, indexes } = /** @type {Table} */ (tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)));
   expect([...table]).toEqual([3, 7]);
   expect([...indexes]).toEqual([1, 0, 1, 0, 1, 1, 1, 1]);
 });
@@ -37,9 +38,7 @@ test('Decimals: several -0: their indexes ascend', () => {
 });
 
 test('Single bits: negative values: integers of 64 bits that are negative', () => {
-  const bits = /** @type {import('../../../schema/packed/hour/integers.js').Integers} */ (
-    singleBitsOf(Float64Array.of(-1.5, 1.5))
-  );
+  const bits = /** @type {Integers} */ (singleBitsOf(Float64Array.of(-1.5, 1.5)));
   expect([...bits.hi]).toEqual([-1, 0]);
   expect([...bits.lo]).toEqual([-1_077_936_128, 1_069_547_520]);
 });

@@ -12,7 +12,7 @@ import {
   zeros,
 } from '../../../schema/packed/hour/integers.js';
 
-/** @typedef {import('../../../schema/packed/hour/integers.js').Wide} Wide */
+/** @import { Integers, Wide } from '../../../schema/packed/hour/integers.js' */
 
 /** The reference: the same arithmetic with BigInt. No BigInt.asIntN, which V8 11.3 was seen to compile wrongly. */
 const SIZE = 2n ** 64n;
@@ -32,7 +32,7 @@ function integersOf(list) {
   return integers;
 }
 
-/** @param {import('../../../schema/packed/hour/integers.js').Integers} integers */
+/** @param {Integers} integers */
 const listOf = (integers) => Array.from(integers.hi, (_, index) => toBigInt(at(integers, index)));
 
 // Halves at which a carry begins or a sign turns come often.

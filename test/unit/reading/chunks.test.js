@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { chunksOf } from '../../../api/history/reading/hours.js';
 
+/** @import { LookUp, Order } from '../../../api/history/reading/hours.js' */
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAY = Date.UTC(2020, 0);
@@ -9,14 +11,14 @@ const SENSOR = { group: 0, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16,
 /**
  * @param {number} from ms after `DAY`
  * @param {number} to ms after `DAY`
- * @param {import('../../../api/history/reading/hours.js').Order} [order]
+ * @param {Order} [order]
  * @param {number} [length] ms
  * @returns {Promise<Array<[number, number]>>} the stretches that were looked up, in hours after `DAY`
  */
 async function stretches(from, to, order = 'asc', length) {
   /** @type {Array<[number, number]>} */
   const asked = [];
-  /** @type {import('../../../api/history/reading/hours.js').LookUp} */
+  /** @type {LookUp} */
   const lookUp = async (_sensor, begin, end) => {
     asked.push([(begin - DAY) / HOUR_MS, (end - DAY) / HOUR_MS]);
     return [];
@@ -81,7 +83,7 @@ test('Stretches: a length is given: the first takes as long', async () => {
 });
 
 test.each(
-  /** @type {Array<[import('../../../api/history/reading/hours.js').Order, number[]]>} */ ([
+  /** @type {Array<[Order, number[]]>} */ ([
     ['asc', [1, 2]],
     ['desc', [2, 1]],
   ]),

@@ -2,12 +2,14 @@ import { expect, test } from '@jest/globals';
 import { createLookUp } from '../../../api/history/reading/hours.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 
+/** @import { HourRow } from '../../../api/store/history/reads.js' */
+
 const SENSOR = { group: 3, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
 const NEW_YEAR = Date.UTC(2026, 0);
 const READ_FROM = NEW_YEAR + 2 * HOUR_MS;
 const FIVE_MINUTES_MS = 5 * 60_000;
 
-/** @param {number} at hours after the new year @param {Partial<import('../../../api/store/history/reads.js').HourRow>} [row] */
+/** @param {number} at hours after the new year @param {Partial<HourRow>} [row] */
 const rowOf = (at, row = {}) => ({
   hour: NEW_YEAR + at * HOUR_MS,
   statistics: { count: 5, min: 1, max: 2, sum: 7, first: 1, last: 2 },
@@ -17,7 +19,7 @@ const rowOf = (at, row = {}) => ({
 });
 
 /**
- * @param {import('../../../api/store/history/reads.js').HourRow[]} rows
+ * @param {HourRow[]} rows
  * @param {{ until: number, from: number, to: number }} hours after the new year
  */
 async function lookUp(rows, { until, from, to }) {

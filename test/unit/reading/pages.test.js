@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { readPage } from '../../../api/history/reading/pages.js';
 import { readAhead } from '../../../api/history/reading/read-ahead.js';
 
+/** @import { Hour, Sensor } from '../../../api/history/reading/hours.js' */
+/** @import { SampleSource } from '../../../api/history/reading/samples.js' */
+
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 1, 3);
 
 /** Hours that one page reads at most, and so many of them at once. */
 const MOST_HOURS_A_PAGE = 768;
 const HOURS_AT_ONCE = 32;
-
-/** @typedef {import('../../../api/history/reading/hours.js').Hour} Hour */
-/** @typedef {import('../../../api/history/reading/hours.js').Sensor} Sensor */
 
 const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 });
 
@@ -37,7 +37,7 @@ function createHistory(times, { isCounted = true } = {}) {
       }
       return hours;
     },
-    source: /** @type {import('../../../api/history/reading/samples.js').SampleSource} */ ({
+    source: /** @type {SampleSource} */ ({
       packed: {
         async readSamples(_sensor, from, to) {
           reads.push((to - from) / HOUR);
@@ -146,7 +146,7 @@ test('Page: the samples of each hour are counted: a page reads the hours that fi
 async function readsOf(counts) {
   /** @type {number[]} */
   const reads = [];
-  const source = /** @type {import('../../../api/history/reading/samples.js').SampleSource} */ ({
+  const source = /** @type {SampleSource} */ ({
     packed: {
       async readSamples(_sensor, from, to) {
         reads.push((to - from) / HOUR);

@@ -5,6 +5,9 @@ import { parseFaults } from '../../../simulator/faults/rates.js';
 import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
 import { Random } from '../../../simulator/random.js';
 
+/** @import { Parcel } from '../../../simulator/parcel.js' */
+/** @import { Series } from '../../../simulator/payloads/index.js' */
+
 const NOW = Date.UTC(2026, 10, 21, 12);
 const ALMOST_1 = 1 - 2 ** -32;
 
@@ -24,7 +27,7 @@ class Constant extends Random {
   }
 }
 
-/** @param {number} batch its number, from 0 @param {number} [samples] @returns {import('../../../simulator/payloads/index.js').Series} */
+/** @param {number} batch its number, from 0 @param {number} [samples] @returns {Series} */
 const series = (batch, samples = 5) => ({
   name: 'pulse',
   samples: Array.from({ length: samples }, (_, i) => ({
@@ -41,7 +44,7 @@ const faultsOf = (rates, drawn) =>
     encode: encodePlainJson,
   });
 
-/** @param {import('../../../simulator/parcel.js').Parcel[]} parcels */
+/** @param {Parcel[]} parcels */
 const batchesIn = (parcels) =>
   parcels.map((parcel) => (Number(parcel.series[0]?.samples[0]?.ts) - NOW) / 10_000);
 

@@ -4,6 +4,8 @@ import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
 import { EARLIEST_SENML_MS, encodeSenml, isSenmlName } from '../../../simulator/payloads/senml.js';
 import { resolveSenml } from '../../support/senml-resolver.js';
 
+/** @import { Series } from '../../../simulator/payloads/index.js' */
+
 const TS = 1_795_257_945_992;
 
 const anySeries = fc.array(
@@ -21,7 +23,7 @@ const anySeries = fc.array(
   { maxLength: 5 },
 );
 
-/** @param {import('../../../simulator/payloads/index.js').Series[]} series */
+/** @param {Series[]} series */
 const flat = (series) =>
   series.flatMap(({ name, unit, samples }) => samples.map(({ ts, value }) => ({ name, unit, ts, value })));
 

@@ -11,6 +11,8 @@ import { runFleet } from '../../../simulator/run-fleet.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { until } from '../../support/until.js';
 
+/** @import { AddressInfo, Server } from 'node:net' */
+
 const afterwards = useCleanUps();
 
 /** A broker that can go away and come back under the same address. */
@@ -21,7 +23,7 @@ async function startBroker() {
   const topics = [];
   /** @type {Aedes | undefined} */
   let aedes;
-  /** @type {import('node:net').Server | undefined} */
+  /** @type {Server | undefined} */
   let server;
 
   async function start() {
@@ -35,7 +37,7 @@ async function startBroker() {
     server = createServer((socket) => started.handle(socket));
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    ({ port } = /** @type {import('node:net').AddressInfo} */ (server.address()));
+    ({ port } = /** @type {AddressInfo} */ (server.address()));
   }
 
   async function stop() {

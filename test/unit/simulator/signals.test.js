@@ -3,7 +3,7 @@ import { COLLAR_SIGNALS } from '../../../simulator/profiles/collar.js';
 import { PROFILES } from '../../../simulator/profiles/index.js';
 import { createRandom } from '../../../simulator/random.js';
 
-/** @typedef {import('../../../simulator/signals/index.js').Signal} Signal */
+/** @import { Signal } from '../../../simulator/signals/index.js' */
 
 /** @param {Signal} signal @param {number} seed @param {number} intervalMs @param {number} count */
 const readings = (signal, seed, intervalMs, count) =>

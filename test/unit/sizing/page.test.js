@@ -13,6 +13,8 @@ import { NODES, RULES } from '../../../tools/sizing/rules.js';
 import { settingLines } from '../../../tools/sizing/settings.js';
 import { FIGURES, planOf } from './plan.js';
 
+/** @import { Config } from '../../../common/config.js' */
+
 /** @param {string} path @returns {string} */
 const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
@@ -68,7 +70,7 @@ describe('the table', () => {
 });
 
 describe('the lines for .env', () => {
-  /** @param {string} flags @returns {import('../../../common/settings.js').Config['retention']} */
+  /** @param {string} flags @returns {Config['retention']} */
   const readBack = (flags) => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-size-'));
     const envFile = join(directory, '.env');

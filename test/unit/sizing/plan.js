@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFlags } from '../../../tools/sizing/flags.js';
 
-/** @type {import('../../../tools/bench/report/figures.js').Figures} what the bench measured */
+/** @import { Figures } from '../../../tools/bench/report/figures.js' */
+
+/** @type {Figures} what the bench measured */
 export const FIGURES = JSON.parse(
   readFileSync(new URL('../../../tools/bench/figures.json', import.meta.url), 'utf8'),
 );

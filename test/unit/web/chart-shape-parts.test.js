@@ -1,12 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { coarsen, emptyShape, join, shapeOfSamples, within } from '../../../web/chart/shape.js';
 
+/** @import { Shape } from '../../../web/chart/shape.js' */
+
 const RANGE = { from: 0, to: 1000 };
 
 /** @param {number[]} ts */
 const samples = (ts) => shapeOfSamples({ ts, value: ts.map((at) => at / 10) }, RANGE);
 
-/** @param {number[]} ts @param {Partial<import('../../../web/chart/shape.js').Shape>} [more] */
+/** @param {number[]} ts @param {Partial<Shape>} [more] */
 const bins = (ts, more) => ({
   ...emptyShape(RANGE),
   stepMs: 100,

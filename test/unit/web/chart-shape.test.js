@@ -6,6 +6,8 @@ import { createRecent } from '../../../web/chart/recent.js';
 import { coarsen, emptyShape, join, shapeOfBins, shapeOfSamples, within } from '../../../web/chart/shape.js';
 import { statisticsOf } from '../../../web/chart/statistics.js';
 
+/** @import { Shape } from '../../../web/chart/shape.js' */
+
 /** @param {number[]} ts @param {(ts: number) => number} [valueAt] */
 const samples = (ts, valueAt = (at) => at) =>
   shapeOfSamples({ ts, value: ts.map(valueAt) }, { from: 0, to: 1_000_000 });
@@ -97,7 +99,7 @@ describe('statistics', () => {
 });
 
 describe('gaps', () => {
-  /** @param {import('../../../web/chart/shape.js').Shape} shape @param {number | null} interval */
+  /** @param {Shape} shape @param {number | null} interval */
   const gapsOf = (shape, interval) => drawn(shape, interval).places.filter((place) => place === -1).length;
 
   test('are where samples are further apart than three intervals', () => {

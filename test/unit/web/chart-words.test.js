@@ -13,6 +13,8 @@ import { timeLabels } from '../../../web/chart/time-axis.js';
 import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
 import { createThresholdMemory } from '../../../web/state/threshold-memory.js';
 
+/** @import { Columns } from '../../../web/chart/columns.js' */
+
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 11, 31, 23, 58);
@@ -144,12 +146,7 @@ describe('keys', () => {
     window,
     bounds: { now: 10 * DAY, earliest: 0 },
     drawn: {
-      columns: /** @type {import('../../../web/chart/columns.js').Columns} */ ([
-        [10, 20, 30, 40, 200_000],
-        [1, 2, null, 4, 5],
-        [],
-        [],
-      ]),
+      columns: /** @type {Columns} */ ([[10, 20, 30, 40, 200_000], [1, 2, null, 4, 5], [], []]),
       places: [0, 1, -1, 2, 3],
     },
     cursor: /** @type {number | null} */ (null),

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { createClient } from '../../../web/api/client.js';
 import { toProblem } from '../../../web/api/problem.js';
 
+/** @import { Client } from '../../../web/api/client.js' */
+
 /** An answer that begins well, and then the API goes away. */
 const brokenOff = () =>
   new Response(
@@ -13,7 +15,7 @@ const brokenOff = () =>
     }),
   );
 
-/** @type {[name: string, ask: (client: import('../../../web/api/client.js').Client) => Promise<unknown>][]} */
+/** @type {[name: string, ask: (client: Client) => Promise<unknown>][]} */
 const QUESTIONS = [
   ['a page', (client) => client.latest({})],
   ['samples', (client) => client.samples('d', 's', {})],

@@ -10,13 +10,15 @@ import {
   spreadOf,
 } from '../../../web/wall/deviation.js';
 
+/** @import { Range } from '../../../web/wall/deviation.js' */
+
 /** A made-up series of numbers from -1 to 1, the same each time. @param {number} i */
 const wobble = (i) => Math.sin(i * 12.9898) * Math.cos(i * 78.233);
 
 /**
  * @param {number} seconds
  * @param {(second: number) => number} signal
- * @param {{ range?: import('../../../web/wall/deviation.js').Range, typical?: number, from?: number }} [options]
+ * @param {{ range?: Range, typical?: number, from?: number }} [options]
  */
 function watch(seconds, signal, { range = createRange(), typical = 0, from = 0 } = {}) {
   const scores = [];

@@ -9,7 +9,7 @@ import {
   spanAt,
 } from '../../../web/state/device-events.js';
 
-/** @typedef {import('../../../web/api/types.js').DeviceEvent} DeviceEvent */
+/** @import { DeviceEvent } from '../../../web/api/types.js' */
 
 /** @param {string} text as told, oldest first: `online 10, offline 20` in seconds @returns {DeviceEvent[]} newest first */
 const events = (text) =>

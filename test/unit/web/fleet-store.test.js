@@ -3,6 +3,8 @@ import { createFleet } from '../../../web/state/fleet.js';
 import { createIntake } from '../../../web/state/intake.js';
 import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from '../../../web/wall/looks.js';
 
+/** @import { Fleet } from '../../../web/state/fleet.js' */
+
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const MINUTE_MS = 60_000;
 
@@ -20,13 +22,13 @@ const item = (id, value, ms = 0, rest = {}) => ({
   ...rest,
 });
 
-/** @param {import('../../../web/state/fleet.js').Fleet} fleet @param {string} id @param {number} [until] values, one a second */
+/** @param {Fleet} fleet @param {string} id @param {number} [until] values, one a second */
 function steady(fleet, id, until = 60) {
   for (let second = 0; second < until; second += 1)
     fleet.take(id, item(id, 60 + (second % 5), second * 1000));
 }
 
-/** @param {import('../../../web/state/fleet.js').Fleet} fleet @param {string} id */
+/** @param {Fleet} fleet @param {string} id */
 const lookOf = (fleet, id) => fleet.sensors.get(id)?.look;
 
 describe('the fleet', () => {

@@ -3,6 +3,8 @@ import { createFleet } from '../../../web/state/fleet.js';
 import { createJudge } from '../../../web/wall/judge.js';
 import { describeLook } from '../../../web/wall/looks.js';
 
+/** @import { FleetSensor } from '../../../web/state/fleet-types.js' */
+
 const START = Date.UTC(2026, 10, 21, 12);
 /** Around 20, one a second. @param {number} count */
 const calm = (count) =>
@@ -40,9 +42,7 @@ describe('one sensor is judged', () => {
     };
     for (const { ts, value } of [...calm(60), { ts: START + 60_000, value: 12 }])
       fleet.take('a/b', { ...item, ts: new Date(ts).toISOString(), value });
-    const onWall = /** @type {import('../../../web/state/fleet.js').FleetSensor} */ (
-      fleet.sensors.get('a/b')
-    );
+    const onWall = /** @type {FleetSensor} */ (fleet.sensors.get('a/b'));
     const judge = createJudge({ ...onWall, typical: fleet.typical('temperature') });
     expect(judge.take([])?.look).toBe(onWall.look);
     const { mean } = onWall.range;

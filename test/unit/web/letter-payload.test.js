@@ -8,7 +8,9 @@ import { elementsOf } from '../../../web/letters/json-text.js';
 import { readPayload } from '../../../web/letters/payload.js';
 import { obstacleOf } from '../../../web/letters/replay.js';
 
-/** @param {string | Buffer} payload @param {Partial<import('../../../web/api/types.js').DeadLetter>} [more] */
+/** @import { DeadLetter } from '../../../web/api/types.js' */
+
+/** @param {string | Buffer} payload @param {Partial<DeadLetter>} [more] */
 const letterOf = (payload, more = {}) => ({
   id: 'i',
   ts: '2026-11-21T00:00:00.000Z',

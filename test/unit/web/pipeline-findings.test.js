@@ -6,10 +6,12 @@ import { flowSeconds } from '../../../web/pipeline/flow.js';
 import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/packing.js';
 import { joined, placed, SPAN_MS } from '../../../web/state/recent-stats.js';
 
+/** @import { Pipeline, ProcessInfo, Stats } from '../../../web/api/types.js' */
+
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);
 
-/** @type {import('../../../web/api/types.js').Stats} */
+/** @type {Stats} */
 const STATS = {
   samples_per_s: 100,
   commit_ms: { p50: 1, p99: 2 },
@@ -21,7 +23,7 @@ const STATS = {
   readers: 1,
 };
 
-/** @param {Partial<import('../../../web/api/types.js').ProcessInfo>} [more] @returns {import('../../../web/api/types.js').ProcessInfo} */
+/** @param {Partial<ProcessInfo>} [more] @returns {ProcessInfo} */
 const processOf = (more) => ({
   client_id: 'millrace-1',
   role: 'ingest',
@@ -39,7 +41,7 @@ const processOf = (more) => ({
   ...more,
 });
 
-/** @param {Partial<import('../../../web/api/types.js').Pipeline>} [more] @returns {import('../../../web/api/types.js').Pipeline} */
+/** @param {Partial<Pipeline>} [more] @returns {Pipeline} */
 const pipelineOf = (more) => ({
   processes: [processOf()],
   database: {

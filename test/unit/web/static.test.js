@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import { createAssets, createStatic } from '../../../api/http/static.js';
 
+/** @import { AddressInfo } from 'node:net' */
+
 const page = readFileSync(new URL('../../../web/index.html', import.meta.url), 'utf8');
 const docs = readFileSync(new URL('../../../web/docs.html', import.meta.url), 'utf8');
 const app = express().disable('etag').use(createStatic());
@@ -22,7 +24,7 @@ let base = '';
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  base = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+  base = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
 });
 
 afterAll(() => {

@@ -3,12 +3,13 @@ import { createFleet } from '../../../web/state/fleet.js';
 import { createObservable } from '../../../web/state/observable.js';
 import { createReviewing } from '../../../web/wall/reviewing.js';
 
+/** @import { StreamStatus } from '../../../web/api/stream.js' */
+/** @import { Observable } from '../../../web/state/observable.js' */
+
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
 
-/** @typedef {import('../../../web/api/stream.js').StreamStatus} StreamStatus */
-
-/** @type {import('../../../web/state/observable.js').Observable<StreamStatus>} */
+/** @type {Observable<StreamStatus>} */
 let status;
 /** @type {ReturnType<typeof createReviewing>} */
 let reviewing;

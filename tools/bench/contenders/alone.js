@@ -8,13 +8,17 @@ import { encodePayloads, writeTime } from '../load/payloads.js';
 import { samplesOf } from '../load/shapes.js';
 import { serve } from '../stand/service.js';
 
+/** @import { Session } from '../../../api/store/session.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Shape } from '../load/shapes.js' */
+
 /** Messages between two looks at the clock. */
 const STRETCH = 500;
 
 // What has to be done to a message whatever surrounds it: parsed, validated, packed, digested, laid out as a row.
 serve({
   /**
-   * @param {{ shape: import('../load/shapes.js').Shape, forMs: number }} load
+   * @param {{ shape: Shape, forMs: number }} load
    * @returns {number} CPU µs a sample; the first half of the time only warms up
    */
   cost({ shape, forMs }) {
@@ -32,10 +36,10 @@ serve({
   },
 });
 
-/** @param {import('../load/shapes.js').Shape} shape @returns {() => void} does the work for one message */
+/** @param {Shape} shape @returns {() => void} does the work for one message */
 function createWork(shape) {
   // Only `commit` needs a session, and nothing is committed here.
-  const store = createSampleWrites(/** @type {import('../../../api/store/session.js').Session} */ ({}));
+  const store = createSampleWrites(/** @type {Session} */ ({}));
   const { payloads, timeAt } = encodePayloads(shape);
   const devices = createDevices({
     clocks: createClocks(),
@@ -45,7 +49,7 @@ function createWork(shape) {
   });
   const identities = Array.from({ length: shape.devices }, (_, number) => {
     const identity = identifyDevice(deviceName(number));
-    return /** @type {import('../../../schema/ids.js').Identity} */ (identity);
+    return /** @type {Identity} */ (identity);
   });
   /** @type {Map<string, Buffer>} of one device; the others' would cost as much */
   const sensors = new Map();
@@ -76,7 +80,7 @@ function createWork(shape) {
     const series = [];
     for (const [ref, { times, values }] of batch.sensors)
       series.push({ sensor: sensorOf(ref), times, values });
-    const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identities[devices.number]);
+    const { bytes } = /** @type {Identity} */ (identities[devices.number]);
     for (const hour of store.plan(series, 1)) store.encode(bytes, hour);
   };
 }

@@ -1,6 +1,10 @@
 import { createClocks, createDevices, deviceName } from '../load/devices.js';
 import { encodePayloads, writeTime } from '../load/payloads.js';
 
+/** @import { HandleMessage } from '../../../api/ingest/pipeline.js' */
+/** @import { MessageSource } from '../../../api/mqtt/index.js' */
+/** @import { Shape } from '../load/shapes.js' */
+
 /** Messages that are being settled at once: as many as the subscriber takes from a broker. */
 const AT_ONCE = 512;
 
@@ -8,7 +12,7 @@ const AT_ONCE = 512;
  * A message source without a broker. It hands `handleMessage` the messages of a load, made in this very process. What MQTT costs is
  * the difference.
  *
- * @param {{ handleMessage: import('../../../api/ingest/pipeline.js').HandleMessage, clock: () => number }} parts
+ * @param {{ handleMessage: HandleMessage, clock: () => number }} parts
  */
 export function createLoopSource({ handleMessage, clock }) {
   const clocks = createClocks();
@@ -16,7 +20,7 @@ export function createLoopSource({ handleMessage, clock }) {
   /** @type {Promise<unknown>} */
   let ended = Promise.resolve();
 
-  /** @param {import('../load/shapes.js').Shape} shape */
+  /** @param {Shape} shape */
   function run(shape) {
     const { payloads, timeAt } = encodePayloads(shape);
     const devices = createDevices({ clocks, first: 0, count: shape.devices, samples: shape.samples });
@@ -42,7 +46,7 @@ export function createLoopSource({ handleMessage, clock }) {
   }
 
   return {
-    /** @type {import('../../../api/mqtt/index.js').MessageSource} */
+    /** @type {MessageSource} */
     source: {
       checks: {
         broker: () => ({ ok: true, says: 'no broker' }),
@@ -55,7 +59,7 @@ export function createLoopSource({ handleMessage, clock }) {
       hasFollowers: () => false,
       mqttPort: 0,
     },
-    /** @param {import('../load/shapes.js').Shape} shape */
+    /** @param {Shape} shape */
     begin(shape) {
       running = true;
       ended = run(shape);

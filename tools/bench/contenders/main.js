@@ -9,6 +9,8 @@ import { createLoopSource } from './loop-source.js';
 import { STORES } from './stores.js';
 import { countNothing } from './uncounted.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+
 // Our own ingest with one part of it changed: BENCH_STORE names the way to store, BENCH_GATE fixes the requests in
 // flight, BENCH_LOOP leaves the broker away, BENCH_UNCOUNTED the metrics.
 await runCommand(async () => {
@@ -39,7 +41,7 @@ await runCommand(async () => {
   serve(
     {
       inFlight: gate.set,
-      begin: (/** @type {import('../load/shapes.js').Shape} */ shape) => loop?.begin(shape),
+      begin: (/** @type {Shape} */ shape) => loop?.begin(shape),
       end: () => loop?.end(),
     },
     () => system.stop(),

@@ -3,6 +3,10 @@ import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 import { routingKey } from '../../../api/store/routing.js';
 import { DAY_MS } from '../../../schema/rules.js';
 
+/** @import { SampleWrites } from '../../../api/store/measurements/writes.js' */
+/** @import { Query, Session } from '../../../api/store/session.js' */
+/** @import { Numbers } from '../../../schema/packed/series.js' */
+
 /**
  * The usual model: a partition for each sensor and day.
  *
@@ -41,8 +45,8 @@ const INSERT_HOUR =
  * One row per sample, done well: prepared, and an unlogged batch for each partition that a message touches, all of them
  * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
  *
- * @param {import('../../../api/store/session.js').Session} session
- * @returns {import('../../../api/store/measurements/writes.js').SampleWrites}
+ * @param {Session} session
+ * @returns {SampleWrites}
  */
 export function createRowWrites(session) {
   const daysOf = rememberDays();
@@ -77,7 +81,7 @@ export function createRowWrites(session) {
   };
 }
 
-/** @typedef {import('../../../api/store/session.js').Query & { routing: Buffer }} RoutedQuery the very same Buffer for one partition */
+/** @typedef {Query & { routing: Buffer }} RoutedQuery the very same Buffer for one partition */
 
 /** @param {RoutedQuery[]} queries @returns {RoutedQuery[][]} in order of their first */
 function byPartition(queries) {
@@ -94,8 +98,8 @@ function byPartition(queries) {
 /**
  * The same in our own partitions, a device's hour each: one request a message, as with packed rows.
  *
- * @param {import('../../../api/store/session.js').Session} session
- * @returns {import('../../../api/store/measurements/writes.js').SampleWrites}
+ * @param {Session} session
+ * @returns {SampleWrites}
  */
 export function createHourRowWrites(session) {
   const hoursOf = rememberHours();
@@ -131,8 +135,8 @@ function rememberHours() {
 
 /**
  * @template Q
- * @param {import('../../../schema/packed/series.js').Numbers} times epoch ms
- * @param {import('../../../schema/packed/series.js').Numbers} values
+ * @param {Numbers} times epoch ms
+ * @param {Numbers} values
  * @param {number} from
  * @param {number} to
  * @param {(ts: Buffer, value: Buffer) => Q} rowOf

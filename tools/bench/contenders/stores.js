@@ -4,7 +4,10 @@ import { createSession } from '../../../api/store/session.js';
 import { createHourRowWrites, createRowWrites } from './row-writes.js';
 import { createTutorialWrites } from './tutorial-writes.js';
 
-/** @typedef {import('../../../api/store/index.js').Store} Store */
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Session } from '../../../api/store/session.js' */
+
 /** @typedef {Parameters<typeof connectStore>[0]} StoreParts */
 
 /** Tutorials keep no table of latest values: the newest row of each sensor's partition is it. */
@@ -30,7 +33,7 @@ export const STORES = {
 
 /**
  * @param {StoreParts} parts
- * @param {(own: { client: import('cassandra-driver').Client, session: import('../../../api/store/session.js').Session }) => Partial<Store>} create
+ * @param {(own: { client: Client, session: Session }) => Partial<Store>} create
  * @returns {Promise<Store>}
  */
 async function withOwnWrites(parts, create) {

@@ -2,10 +2,12 @@ import { connect } from '../../../api/store/connect.js';
 import { DDL, dialectOf } from '../../../schema/migrate/cluster.js';
 import { windowOptions } from '../../../schema/migrate/files.js';
 
+/** @import { Config } from '../../../common/config.js' */
+
 /**
  * Makes tables of the baselines beside our own, kept as long as batches.
  *
- * @param {import('../../../common/settings.js').Config} config of a keyspace that is there
+ * @param {Config} config of a keyspace that is there
  * @param {Array<(window: string) => string>} tables CQL of each, given the options of a time-window-compacted table
  */
 export async function createTables({ cql, retention }, tables) {

@@ -1,6 +1,10 @@
 import { float64, int64 } from '../../../api/store/cells.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { SampleWrites } from '../../../api/store/measurements/writes.js' */
+/** @import { Gate, Session } from '../../../api/store/session.js' */
+
 /** @param {string} window the options of a time-window-compacted table */
 export const TUTORIAL_TABLE = (window) => `
 CREATE TABLE IF NOT EXISTS measurement_tutorial (
@@ -17,10 +21,10 @@ const INSERT = 'INSERT INTO measurement_tutorial (sensor_id, ts, value) VALUES (
  * batch, whatever partitions they are of. Prepared, which the tutorials forget; routed by the first row, as the driver
  * does.
  *
- * @param {import('../../../api/store/session.js').Session} session
- * @param {import('cassandra-driver').Client} client
- * @param {import('../../../api/store/session.js').Gate} gate
- * @returns {import('../../../api/store/measurements/writes.js').SampleWrites}
+ * @param {Session} session
+ * @param {Client} client
+ * @param {Gate} gate
+ * @returns {SampleWrites}
  */
 export const createTutorialWrites = (session, client, gate) => ({
   ...createSampleWrites(session),

@@ -8,6 +8,8 @@ import { deviceName } from '../load/devices.js';
 import { createLatencies } from '../measure/latencies.js';
 import { serve } from '../stand/service.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+
 /** Devices of one sensor that the workers write to and read from. */
 const DEVICES = 1000;
 
@@ -28,9 +30,7 @@ const store = await connectStore({
 const reading = createReading(store);
 
 const targets = Array.from({ length: DEVICES }, (_, number) => {
-  const { id, bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (
-    identifyDevice(deviceName(number))
-  );
+  const { id, bytes } = /** @type {Identity} */ (identifyDevice(deviceName(number)));
   const sensor = /** @type {Buffer} */ (identifySensor(id, 'sensor-00')?.bytes);
   return { group: groupOf(bytes, config.retention.latestGroups), device: bytes, sensor, last: 0 };
 });

@@ -1,4 +1,4 @@
-/** @typedef {import('./trace.js').TraceEvent} TraceEvent */
+/** @import { TraceEvent } from './trace.js' */
 
 /** What the main thread does for scripts: ours, and the collector that tidies up behind them. */
 const SCRIPT = new Set([

@@ -1,7 +1,9 @@
 import { median } from '../measure/rounds.js';
 
+/** @import { OpenPage } from './browser.js' */
+
 /**
- * @param {import('./browser.js').OpenPage} opened
+ * @param {OpenPage} opened
  * @returns {Promise<number>} MB that the page's JavaScript holds, garbage thrown away
  */
 export async function heapOf({ debuggee }) {

@@ -4,12 +4,14 @@
  * @typedef {{ name: string, cat: string, ph: string, pid: number, tid: number, ts: number, dur?: number, tdur?: number, args?: any }} TraceEvent
  */
 
+/** @import { OpenPage } from './browser.js' */
+
 const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.timeline'];
 
 /**
  * What the page's main thread did for a while.
  *
- * @param {import('./browser.js').OpenPage} opened
+ * @param {OpenPage} opened
  * @param {() => Promise<void>} meanwhile
  * @returns {Promise<TraceEvent[]>}
  */

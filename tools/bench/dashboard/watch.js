@@ -3,6 +3,8 @@ import { longTasksOf, scriptOfFrames } from './frames.js';
 import { heapOf } from './heap.js';
 import { traceOf } from './trace.js';
 
+/** @import { LongTask, OpenPage } from './browser.js' */
+
 /** The page is traced all the time, in pieces of so many ms: a longer one would fill the browser's buffer. */
 const TRACE_MS = 20_000;
 /** Once a page has been open for so long, what it holds is what it needs. */
@@ -13,7 +15,7 @@ export const LONG_MS = 50;
 /**
  * Stays on an open dashboard for a while.
  *
- * @param {import('./browser.js').OpenPage} opened
+ * @param {OpenPage} opened
  * @param {number} forMs
  * @returns {Promise<Watched>}
  */
@@ -42,7 +44,7 @@ export async function watchDashboard(opened, forMs) {
  * @property {Record<'ms' | 'cpuMs', { p50: number, p95: number, most: number, count: number }>} frames script time of each
  * @property {number[]} busy ms that tasks had a processor for, of those that had it for more than `LONG_MS`
  * @property {number[]} heap MB, the first once the page had settled
- * @property {import('./browser.js').LongTask[]} longTasks by the clock: loading is in it, and what the machine gave to others meanwhile
+ * @property {LongTask[]} longTasks by the clock: loading is in it, and what the machine gave to others meanwhile
  * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page says
  */
 
@@ -65,7 +67,7 @@ function distribution(frames) {
 const quantile = (sorted, share) =>
   Number(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]);
 
-/** @param {import('./browser.js').OpenPage} opened */
+/** @param {OpenPage} opened */
 async function commitToScreen({ page }) {
   const figure = page.locator('.figure', { hasText: 'Commit to screen' });
   const [p50, p99] = await Promise.all(

@@ -4,14 +4,18 @@ import { OPCODES } from './frames.js';
 import { createGroups } from './groups.js';
 import { createTemplate } from './templates.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Connection } from './connection.js' */
+/** @import { Template } from './templates.js' */
+
 /**
  * Writes the batches of a load as fast as a client can: nothing is parsed, hashed or encoded, frames go out as bytes.
  *
  * @param {object} options
- * @param {import('./connection.js').Connection} options.connection
+ * @param {Connection} options.connection
  * @param {string} options.keyspace
  * @param {number} options.groups `LATEST_GROUPS`
- * @param {import('../load/shapes.js').Shape} options.shape
+ * @param {Shape} options.shape
  * @param {Float64Array} options.clocks see `createClocks`
  * @param {(error: Error) => void} options.onError
  */
@@ -45,7 +49,7 @@ export async function createLoop({ connection, keyspace, groups, shape, clocks, 
     /** Writes the next message: its rows, and its part of `latest` beside them. @param {() => void} [settled] */
     write(settled) {
       devices.advance(Date.now());
-      const template = /** @type {import('./templates.js').Template} */ (templates[devices.number]);
+      const template = /** @type {Template} */ (templates[devices.number]);
       const { time } = devices;
       unsettled++;
       let left = 2;

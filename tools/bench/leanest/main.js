@@ -6,6 +6,9 @@ import { serve } from '../stand/service.js';
 import { openConnection } from './connection.js';
 import { createLoop } from './loop.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Loop } from './loop.js' */
+
 // The database's own limit: a process that writes a load without MQTT, parsing or a driver.
 const { BENCH_CONTACT_POINT = '', BENCH_KEYSPACE = '', BENCH_GROUPS = '' } = process.env;
 const connection = await openConnection(BENCH_CONTACT_POINT);
@@ -13,11 +16,11 @@ const connection = await openConnection(BENCH_CONTACT_POINT);
 const clocks = createClocks();
 let inFlight = 128;
 let before = 0;
-/** @type {import('./loop.js').Loop | null} */
+/** @type {Loop | null} */
 let loop = null;
 let running = false;
 
-/** @param {import('../load/shapes.js').Shape} shape */
+/** @param {Shape} shape */
 async function open(shape) {
   before += loop?.committed ?? 0;
   loop = await createLoop({
@@ -46,7 +49,7 @@ serve({
     inFlight = most;
   },
 
-  /** @param {import('../load/shapes.js').Shape} shape as fast as it is committed */
+  /** @param {Shape} shape as fast as it is committed */
   async begin(shape) {
     const current = await open(shape);
     running = true;
@@ -61,7 +64,7 @@ serve({
     await settled();
   },
 
-  /** @param {{ shape: import('../load/shapes.js').Shape, rate: number, forMs: number }} load `rate`: samples/s */
+  /** @param {{ shape: Shape, rate: number, forMs: number }} load `rate`: samples/s */
   async paced({ shape, rate, forMs }) {
     const current = await open(shape);
     const latencies = createLatencies();

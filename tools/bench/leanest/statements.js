@@ -1,18 +1,21 @@
 import { createLatest } from '../../../api/store/latest.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 
-/** @typedef {import('../../../api/store/session.js').Query} Query */
+/** @import { LatestUpdate } from '../../../api/store/latest.js' */
+/** @import { SensorSeries } from '../../../api/store/measurements/writes.js' */
+/** @import { Query, Session } from '../../../api/store/session.js' */
+/** @import { Write } from '../../../api/store/write-merger.js' */
 
 /**
  * What our own store would send, without sending it: so the leanest loop writes the very same batches.
  *
- * @returns {{ rows: (device: Buffer, series: import('../../../api/store/measurements/writes.js').SensorSeries[]) => Query[], updates: (group: number, updates: import('../../../api/store/latest.js').LatestUpdate[]) => Query[] }}
+ * @returns {{ rows: (device: Buffer, series: SensorSeries[]) => Query[], updates: (group: number, updates: LatestUpdate[]) => Query[] }}
  */
 export function createStatements() {
   /** @type {Query[]} */
   let taken = [];
-  const session = /** @type {import('../../../api/store/session.js').Session} */ ({
-    writeMerged: async (/** @type {import('../../../api/store/write-merger.js').Write} */ { take }) => {
+  const session = /** @type {Session} */ ({
+    writeMerged: async (/** @type {Write} */ { take }) => {
       taken = take();
     },
   });

@@ -5,6 +5,10 @@ import { STEP_MS, sensorName } from '../load/payloads.js';
 import { batchEntry, placeOf, rowsFrame } from './frames.js';
 import { createStatements } from './statements.js';
 
+/** @import { Query } from '../../../api/store/session.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Shape } from '../load/shapes.js' */
+
 /** Which parameters of our statements change from message to message. */
 const ROW = { bucket: 1, ts: 3, digest: 4, samples: 5 };
 const UPDATE = { stamp: 0, newest: 1 };
@@ -20,16 +24,14 @@ const ENTRY_TIME_AT = 28;
 /**
  * What a device sends, encoded once: frames in which only times and digests are written anew.
  *
- * @param {import('../load/shapes.js').Shape} shape
+ * @param {Shape} shape
  * @param {number} number of the device
  * @param {object} options
  * @param {number} options.groups `LATEST_GROUPS`
  * @param {(cql: string) => Promise<Buffer>} options.prepare gives a statement's id
  */
 export async function createTemplate({ sensors, samples }, number, { groups, prepare }) {
-  const { id, bytes: device } = /** @type {import('../../../schema/ids.js').Identity} */ (
-    identifyDevice(deviceName(number))
-  );
+  const { id, bytes: device } = /** @type {Identity} */ (identifyDevice(deviceName(number)));
   const group = groupOf(device, groups);
   const series = Array.from({ length: sensors }, (_, at) => ({
     sensor: /** @type {Buffer} */ (identifySensor(id, sensorName(at))?.bytes),
@@ -43,7 +45,7 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
   );
   const updates = statements.updates(group, [{ device, newest }]);
 
-  /** @param {import('./statements.js').Query[]} queries */
+  /** @param {Query[]} queries */
   const valuesOf = (queries) => queries.map(({ params }) => /** @type {Buffer[]} */ (params));
   const rowValues = valuesOf(rows);
   const frame = rowsFrame(await prepare(String(rows[0]?.query)), rowValues);

@@ -7,6 +7,8 @@ import { createTimeline } from '../../../simulator/replay/timeline.js';
 import { pulse } from '../../../simulator/signals/pulse.js';
 import { samplesOfHour } from '../loader/samples.js';
 
+/** @import { SignalKind } from '../loader/samples.js' */
+
 /** Hourly pressure, temperature and wind of a year in Seattle. */
 const RECORDED = new URL(
   '../../../node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv',
@@ -38,7 +40,7 @@ export function secondlyHours(recorded, jitterMs) {
   };
 }
 
-/** @param {import('../loader/samples.js').SignalKind} signal @param {number} jitterMs @returns {SensorHour} */
+/** @param {SignalKind} signal @param {number} jitterMs @returns {SensorHour} */
 function made(signal, jitterMs) {
   const recipe = { seed: SEED, signal, intervalMs: 1000, jitterMs };
   return { hour: HOUR, ...samplesOfHour(recipe, { device: 'bench', sensor: signal }, HOUR) };

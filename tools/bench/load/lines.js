@@ -1,6 +1,8 @@
 import { deviceName } from './devices.js';
 import { messagesOf, STEP_MS } from './payloads.js';
 
+/** @import { Shape } from './shapes.js' */
+
 /** The table of the peers, which InfluxDB calls a measurement. */
 export const LINE_TABLE = 'm';
 
@@ -26,7 +28,7 @@ export const tagOf = (device, sensor) => `${device}/${sensor}`;
  * The payloads of a load in line protocol, encoded once. Each line repeats the device and has a time of its own: both are
  * written into every line of a copy.
  *
- * @param {import('./shapes.js').Shape} shape
+ * @param {Shape} shape
  * @returns {Template[]}
  */
 export const encodeLines = (shape) =>

@@ -1,6 +1,8 @@
 import { encodeSenml } from '../../../simulator/payloads/senml.js';
 import { createRandom } from '../../../simulator/random.js';
 
+/** @import { Shape } from './shapes.js' */
+
 /** Different payloads of a load: enough that nobody profits from having seen one before. */
 const VARIETY = 64;
 
@@ -19,7 +21,7 @@ export const sensorName = (index) => `sensor-${String(index).padStart(2, '0')}`;
 /**
  * What the messages of a load carry, the same for every encoding of it.
  *
- * @param {import('./shapes.js').Shape} shape
+ * @param {Shape} shape
  * @returns {Series[][]} by message; times begin at a placeholder
  */
 export function messagesOf({ sensors, samples }) {
@@ -39,7 +41,7 @@ export function messagesOf({ sensors, samples }) {
  * Payloads of a load, encoded once: SenML as the simulator sends it. What changes from message to message is its base
  * time, 14 characters at a known place.
  *
- * @param {import('./shapes.js').Shape} shape
+ * @param {Shape} shape
  * @returns {{ payloads: Buffer[], timeAt: number }} `timeAt`: where the base time stands, the same in all
  */
 export function encodePayloads(shape) {

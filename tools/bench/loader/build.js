@@ -6,6 +6,9 @@ import { fleetOf } from './fleet.js';
 import { load } from './load.js';
 import { createHistoryWriter, createMessageWriter } from './writers.js';
 
+/** @import { Config } from '../../../common/config.js' */
+/** @import { DataSet } from './load.js' */
+
 /** @typedef {'history' | 'batches' | 'rows'} Into */
 
 /** Samples of a sensor in a message where nothing else is said. */
@@ -15,9 +18,9 @@ const BATCH = 60;
  * Builds a data set in a migrated keyspace.
  *
  * @param {object} options
- * @param {import('../../../common/settings.js').Config} options.config
+ * @param {Config} options.config
  * @param {{ seed: number, devices: number, sensors: number }} options.fleet
- * @param {import('./load.js').DataSet} options.set
+ * @param {DataSet} options.set
  * @param {Into} options.into
  * @param {number} [options.batch] samples of a sensor in a message; batches and rows alone
  * @param {(hour: number) => number} [options.arrival] when an hour's messages are committed, epoch ms; default now, so that
@@ -44,7 +47,7 @@ export async function build({ config, fleet, set, into, batch = BATCH, arrival, 
   }
 }
 
-/** @param {import('../../../common/settings.js').Config} config @param {Into} into */
+/** @param {Config} config @param {Into} into */
 async function openStore(config, into) {
   const parts = { ...config, observe: () => {}, onStaleIndex: () => {} };
   if (into !== 'rows') return connectStore(parts);

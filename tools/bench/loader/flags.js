@@ -4,10 +4,12 @@ import { parseTime } from '../../../common/times.js';
 import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { SIGNALS } from './samples.js';
 
+/** @import { Flag } from '../../../common/flags.js' */
+
 /** Where a data set can go. */
 export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);
 
-/** @satisfies {Record<string, import('../../../common/flags.js').Flag>} */
+/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   seed: { type: 'integer', help: 'the same seed and flags write the same samples', fallback: 1, min: 0 },
   devices: { type: 'integer', help: 'how many', fallback: 1, min: 1 },

@@ -1,5 +1,8 @@
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 
+/** @import { RegistryStore } from '../../../api/store/registry/index.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+
 /** Digits of a number in a name: so devices sort as they are counted. */
 const DEVICE_DIGITS = 6;
 const SENSOR_DIGITS = 3;
@@ -33,7 +36,7 @@ const SITE = 'load';
 export const fleetOf = ({ seed, devices, sensors, groups }) =>
   Array.from({ length: devices }, (_, number) => {
     const name = `load-${seed}-${String(number).padStart(DEVICE_DIGITS, '0')}`;
-    const { id, bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(name));
+    const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
     return {
       name,
       id,
@@ -46,14 +49,14 @@ export const fleetOf = ({ seed, devices, sensors, groups }) =>
 /** @param {string} deviceId @param {number} index @returns {LoadedSensor} */
 function loadedSensor(deviceId, index) {
   const name = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
-  const { bytes } = /** @type {import('../../../schema/ids.js').Identity} */ (identifySensor(deviceId, name));
+  const { bytes } = /** @type {Identity} */ (identifySensor(deviceId, name));
   return { name, bytes };
 }
 
 /**
  * Registers a device as its birth would.
  *
- * @param {import('../../../api/store/registry/index.js').RegistryStore} registry
+ * @param {RegistryStore} registry
  * @param {LoadedDevice} device
  * @param {{ now: number, intervalMs: number }} options `now`: epoch ms
  */

@@ -1,10 +1,12 @@
 import { isLoopback } from '../../../common/addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 
+/** @import { Config } from '../../../common/config.js' */
+
 /**
  * A data set made up belongs on a machine of one's own: it cannot be taken out again.
  *
- * @param {import('../../../common/settings.js').Config['cql']} cql
+ * @param {Config['cql']} cql
  * @param {boolean} force
  * @throws {MillraceError} `usage`, naming the addresses
  */

@@ -3,13 +3,18 @@ import { HOUR_MS } from '../../../schema/rules.js';
 import { register } from './fleet.js';
 import { samplesOfHour, samplesPerHour } from './samples.js';
 
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { LoadedDevice } from './fleet.js' */
+/** @import { Recipe } from './samples.js' */
+/** @import { HourWriter } from './writers.js' */
+
 /** A device's hours that are under way at once: enough that the database is never idle, far from the driver's bounds. */
 const AT_ONCE = 48;
 
 /**
  * What a data set is: the same again writes the very same samples.
  *
- * @typedef {import('./samples.js').Recipe & { from: number, to: number }} DataSet `from`, `to`: epoch ms, starts of hours
+ * @typedef {Recipe & { from: number, to: number }} DataSet `from`, `to`: epoch ms, starts of hours
  */
 
 /**
@@ -17,9 +22,9 @@ const AT_ONCE = 48;
  * value of each sensor.
  *
  * @param {object} parts
- * @param {import('../../../api/store/index.js').Store} parts.store
- * @param {import('./writers.js').HourWriter} parts.write
- * @param {import('./fleet.js').LoadedDevice[]} parts.fleet
+ * @param {Store} parts.store
+ * @param {HourWriter} parts.write
+ * @param {LoadedDevice[]} parts.fleet
  * @param {DataSet} parts.set
  * @param {(samples: number) => void} [parts.onProgress] told how many are committed, often
  * @param {AbortSignal} [parts.signal] gives up, between two hours
@@ -45,12 +50,12 @@ export async function load({ store, write, fleet, set, onProgress = () => {}, si
   return { samples };
 }
 
-/** @param {import('./fleet.js').LoadedDevice[]} fleet @param {DataSet} set hour by hour, as time would bring them */
+/** @param {LoadedDevice[]} fleet @param {DataSet} set hour by hour, as time would bring them */
 function* hoursOf(fleet, { from, to }) {
   for (let hour = from; hour < to; hour += HOUR_MS) for (const device of fleet) yield { device, hour };
 }
 
-/** @param {import('../../../api/store/index.js').Store} store @param {import('./fleet.js').LoadedDevice} device @param {DataSet} set */
+/** @param {Store} store @param {LoadedDevice} device @param {DataSet} set */
 async function writeLatest({ latest }, { name, bytes, group, sensors }, set) {
   const newest = new Map(
     sensors.map((sensor) => {

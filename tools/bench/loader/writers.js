@@ -3,8 +3,9 @@ import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-w
 import { hourStatisticsOf } from '../../../schema/packed/hour-statistics.js';
 import { partsFor } from '../../../schema/rules.js';
 
-/** @typedef {import('../../../api/store/index.js').Store} Store */
-/** @typedef {import('../../../schema/packed/series.js').Series} Series */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Series } from '../../../schema/packed/series.js' */
+
 /** @typedef {{ sensor: Buffer, series: Series }} SensorHour */
 
 /**

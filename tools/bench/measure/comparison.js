@@ -3,6 +3,13 @@ import { measureRate } from './rate.js';
 import { alternate } from './rounds.js';
 import { sweep } from './sweep.js';
 
+/** @import { Context } from '../context.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Contender } from '../stand/line.js' */
+/** @import { Rate } from './rate.js' */
+/** @import { Round } from './rounds.js' */
+/** @import { Sweep } from './sweep.js' */
+
 /** A try of a sweep is so much shorter than a run. */
 const SWEEP_PART = 1 / 3;
 
@@ -12,18 +19,18 @@ const SWEEP_PART = 1 / 3;
  * @template {string} Name
  * @typedef {object} Comparison
  * @property {string} shape
- * @property {Partial<Record<Name, import('./sweep.js').Sweep>>} sweeps
- * @property {import('./rounds.js').Round<Name, import('./rate.js').Rate>[]} rounds
+ * @property {Partial<Record<Name, Sweep>>} sweeps
+ * @property {Round<Name, Rate>[]} rounds
  */
 
 /**
  * Measures contenders side by side at one load after the other, each as fast as it can.
  *
  * @template {string} Name
- * @param {import('../context.js').Context} context
+ * @param {Context} context
  * @param {object} options
  * @param {string[]} options.loads
- * @param {Record<Name, import('../stand/line.js').Contender>} options.contenders
+ * @param {Record<Name, Contender>} options.contenders
  * @param {NoInfer<Name>[]} options.swept those whose requests in flight are fixed, at their best number
  * @returns {Promise<Comparison<Name>[]>}
  */
@@ -70,4 +77,4 @@ export async function compare({ stand, flags, status }, { loads, contenders, swe
 }
 
 /** @param {string} name of a load that the flags have let through */
-const loadOf = (name) => /** @type {import('../load/shapes.js').Shape} */ (shapeOf(name));
+const loadOf = (name) => /** @type {Shape} */ (shapeOf(name));

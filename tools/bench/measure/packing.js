@@ -1,5 +1,8 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
 
+/** @import { packSamples } from '../../../schema/packed/pack.js' */
+/** @import { SensorHour } from '../load/hours.js' */
+
 /**
  * What packing hours costs.
  *
@@ -10,13 +13,13 @@ import { unpackSamples } from '../../../schema/packed/unpack.js';
  */
 
 /**
- * @param {import('../load/hours.js').SensorHour[]} hours
- * @param {typeof import('../../../schema/packed/pack.js').packSamples} pack
+ * @param {SensorHour[]} hours
+ * @param {typeof packSamples} pack
  * @param {number} forMs each of packing and unpacking, after as much to warm up
  * @returns {Packing}
  */
 export function measurePacking(hours, pack, forMs) {
-  const packOne = (/** @type {import('../load/hours.js').SensorHour} */ { hour, times, values }) =>
+  const packOne = (/** @type {SensorHour} */ { hour, times, values }) =>
     pack(hour, times, values, 0, times.length);
   const packed = hours.map((hour) => ({ hour: hour.hour, blob: packOne(hour) }));
   const samples = hours.reduce((sum, { times }) => sum + times.length, 0);

@@ -1,13 +1,17 @@
 import { measureRate } from './rate.js';
 import { median } from './rounds.js';
 
+/** @import { Context } from '../context.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Contender } from '../stand/line.js' */
+
 /** A part needs to know what half of the highest rate is: how often it is measured. */
 const TIMES = 2;
 
 /**
- * @param {import('../stand/line.js').Contender} contender
- * @param {import('../load/shapes.js').Shape} shape
- * @param {Pick<import('../context.js').Context, 'stand' | 'flags'>} context
+ * @param {Contender} contender
+ * @param {Shape} shape
+ * @param {Pick<Context, 'stand' | 'flags'>} context
  * @returns {Promise<number>} the highest rate, samples/s
  */
 export async function measurePeak(contender, shape, { stand, flags }) {

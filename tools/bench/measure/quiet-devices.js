@@ -3,6 +3,9 @@ import { openConnection } from '../publisher/connection.js';
 import { createPackets } from '../publisher/packets.js';
 import { createLatencies } from './latencies.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Latencies } from './latencies.js' */
+
 /** Each device sends one message in this time, in ms. */
 const INTERVAL_MS = 1000;
 
@@ -11,7 +14,7 @@ const INTERVAL_MS = 1000;
  *
  * @param {object} options
  * @param {string} options.url mqtt://host:port
- * @param {import('../load/shapes.js').Shape} options.shape of a message
+ * @param {Shape} options.shape of a message
  * @param {number} options.first number of the first device
  * @param {number} options.count of devices
  */
@@ -49,7 +52,7 @@ export async function connectQuietDevices({ url, shape, first, count }) {
   }
 
   return {
-    /** @param {number} forMs @returns {Promise<import('./latencies.js').Latencies>} from the send to the PUBACK */
+    /** @param {number} forMs @returns {Promise<Latencies>} from the send to the PUBACK */
     async measure(forMs) {
       latencies.reset();
       const began = performance.now();

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { samplesOf } from '../load/shapes.js';
 import { startObserving } from './observe.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Contender } from '../stand/line.js' */
+
 /** How often it is looked whether every device has been heard once, in ms. */
 const LOOK_MS = 250;
 
@@ -16,8 +19,8 @@ const LOOK_MS = 250;
  */
 
 /**
- * @param {import('../stand/line.js').Contender} contender
- * @param {import('../load/shapes.js').Shape} shape
+ * @param {Contender} contender
+ * @param {Shape} shape
  * @param {{ database: number, warmMs: number, forMs: number }} options `database`: its pid
  * @returns {Promise<Rate>}
  */

@@ -4,6 +4,8 @@ import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 
+/** @import { Config } from '../../../common/config.js' */
+
 const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
 
 /** Partitions read at once. */
@@ -14,7 +16,7 @@ const AT_ONCE = 16;
 /**
  * Counts what the database itself holds: no figure of ours is asked.
  *
- * @param {import('../../../common/settings.js').Config['cql']} cql
+ * @param {Config['cql']} cql
  * @param {Range} range
  * @returns {Promise<number>} samples; what a load publishes has no instant twice
  */
@@ -29,7 +31,7 @@ export async function storedSamples(cql, range) {
 /**
  * Reads the samples of messages from the database itself.
  *
- * @param {import('../../../common/settings.js').Config['cql']} cql
+ * @param {Config['cql']} cql
  * @param {Range} range
  * @param {(device: number, times: ArrayLike<number>) => void} visit called for each sensor of each row; epoch ms
  */

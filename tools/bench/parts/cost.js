@@ -3,6 +3,10 @@ import { medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Comparison } from '../measure/comparison.js' */
+/** @import { Rate } from '../measure/rate.js' */
+/** @import { Part } from './index.js' */
+
 /** Where it is looked at closely. */
 const LOADS = ['1x60', '1x10', '50x1'];
 
@@ -12,7 +16,7 @@ const LOADS = ['1x60', '1x10', '50x1'];
  * What a sample costs: ingest against parsing, digest and encoding of the same messages alone; and everything with
  * `latest` kept against the same without.
  *
- * @type {import('./index.js').Part<Result>}
+ * @type {Part<Result>}
  */
 export const cost = {
   name: 'cost',
@@ -65,7 +69,7 @@ export const cost = {
   ],
 };
 
-/** @param {import('../measure/rate.js').Rate} rate */
+/** @param {Rate} rate */
 const both = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);
 
-/** @typedef {{ loads: import('../measure/comparison.js').Comparison<Name>[], least: Record<string, number> }} Result */
+/** @typedef {{ loads: Comparison<Name>[], least: Record<string, number> }} Result */

@@ -7,6 +7,9 @@ import { median } from '../measure/rounds.js';
 import { figure, percent } from '../report/table.js';
 import { startSimulator } from '../stand/simulator.js';
 
+/** @import { Watched } from '../dashboard/watch.js' */
+/** @import { Part } from './index.js' */
+
 const FLEET = { devices: 2500, sensors: 4 };
 const LOOK_MS = 500;
 
@@ -16,7 +19,7 @@ const VISITS = 5;
 /**
  * The dashboard in a real browser, while ten thousand sensors change once a second, through broker and database.
  *
- * @type {import('./index.js').Part<Result>}
+ * @type {Part<Result>}
  */
 export const dashboard = {
   name: 'dashboard',
@@ -90,7 +93,7 @@ export const dashboard = {
   ],
 };
 
-/** @typedef {import('../dashboard/watch.js').Watched & { first: number[], steal: number, others: number }} Result */
+/** @typedef {Watched & { first: number[], steal: number, others: number }} Result */
 
 /** @param {string} name @param {{ p50: number, p95: number, most: number, count: number }} frames */
 const rowOf = (name, { p50, p95, most, count }) => [

@@ -8,6 +8,11 @@ import { alternate, medianOf } from '../measure/rounds.js';
 import { othersOf, stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Part } from './index.js' */
+
 /** One sample a message: most messages, and so the hardest flood. */
 const LOAD = '1x1';
 
@@ -29,14 +34,14 @@ const MAX_RATIO = 2;
 /**
  * Devices that send a message a second to the embedded broker, alone and next to one that floods.
  *
- * @type {import('./index.js').Part<import('../measure/rounds.js').Round<Name, Measured>[]>}
+ * @type {Part<Round<Name, Measured>[]>}
  */
 export const fairness = {
   name: 'fairness',
   title: `Quiet devices next to one that floods, embedded broker, load ${LOAD}`,
 
   async run({ stand, flags, status }) {
-    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD));
+    const shape = /** @type {Shape} */ (shapeOf(LOAD));
     const line = await stand.embedded('fairness', {});
     const quiet = await connectQuietDevices({
       url: line.url,
@@ -102,7 +107,7 @@ export const fairness = {
   },
 };
 
-/** @param {string} url @param {import('../load/shapes.js').Shape} shape @returns {Promise<Worker>} */
+/** @param {string} url @param {Shape} shape @returns {Promise<Worker>} */
 async function startFlood(url, shape) {
   const worker = new Worker(new URL('../publisher/flood.js', import.meta.url), {
     workerData: { url, shape, device: FLOOD_DEVICE, unacknowledged: UNACKNOWLEDGED },
@@ -111,4 +116,4 @@ async function startFlood(url, shape) {
   return worker;
 }
 
-/** @typedef {import('../measure/latencies.js').Latencies & { samples: number, steal: number, others: number }} Measured */
+/** @typedef {Latencies & { samples: number, steal: number, others: number }} Measured */

@@ -4,6 +4,11 @@ import { alternate, medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Rate } from '../measure/rate.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Part } from './index.js' */
+
 /** The simulator's collar: four sensors a device. */
 const LOAD = '4x10';
 
@@ -17,7 +22,7 @@ const NAMES = /** @type {Name[]} */ (Object.keys(FLEETS));
 /**
  * The same load from a few sensors, and from very many.
  *
- * @type {import('./index.js').Part<import('../measure/rounds.js').Round<Name, import('../measure/rate.js').Rate>[]>}
+ * @type {Part<Round<Name, Rate>[]>}
  */
 export const fleet = {
   name: 'fleet',
@@ -27,7 +32,7 @@ export const fleet = {
     const line = await stand.line('packed');
     const timing = { database: stand.database, warmMs: flags.warmMs, forMs: flags.runMs };
     /** @param {Name} name */
-    const shape = (name) => /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD, FLEETS[name]));
+    const shape = (name) => /** @type {Shape} */ (shapeOf(LOAD, FLEETS[name]));
     status('registering 100,000 sensors');
     await measureRate(line, shape('100,000 sensors'), { ...timing, forMs: 100 });
     return alternate({
@@ -53,5 +58,5 @@ export const fleet = {
   ],
 };
 
-/** @param {import('../measure/rate.js').Rate} rate */
+/** @param {Rate} rate */
 const both = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);

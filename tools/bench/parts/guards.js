@@ -3,6 +3,9 @@ import { medianOf } from '../measure/rounds.js';
 import { othersOf, stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Comparison } from '../measure/comparison.js' */
+/** @import { Part } from './index.js' */
+
 /** @typedef {'open' | 'accounts' | 'TLS' | 'both' | 'uncounted' | 'embedded' | 'embedded, both'} Name */
 
 const NAMES = /** @type {Name[]} */ ([
@@ -21,7 +24,7 @@ const LOADS = ['1x60', '4x10', '1x1'];
 /**
  * The same ingest as it runs on a laptop and as it runs where others can reach it; and with its metrics left away.
  *
- * @type {import('./index.js').Part<import('../measure/comparison.js').Comparison<Name>[]>}
+ * @type {Part<Comparison<Name>[]>}
  */
 export const guards = {
   name: 'guards',

@@ -5,19 +5,21 @@ import { startObserving } from '../measure/observe.js';
 import { measurePacking } from '../measure/packing.js';
 import { figure, percent } from '../report/table.js';
 
+/** @import { Packing } from '../measure/packing.js' */
+/** @import { Part } from './index.js' */
+
 /** By which clocks are off at most, in ms. */
 const CLOCKS = { 'exact clock': 0, '20 ms of jitter': 20 };
 
 /** Of a comparison's run, for each way of packing and each signal. */
 const SHARE = 1 / 10;
 
-/** @typedef {import('../measure/packing.js').Packing} Packing */
 /** @typedef {{ signal: string, clock: keyof typeof CLOCKS, hour: Packing, arrays: Packing }} Size */
 
 /**
  * What a sample takes in a packed hour, and what packing and unpacking it costs, against version 1 of packed samples.
  *
- * @type {import('./index.js').Part<{ sizes: Size[], steal: number }>}
+ * @type {Part<{ sizes: Size[], steal: number }>}
  */
 export const historySize = {
   name: 'history-size',

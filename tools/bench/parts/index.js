@@ -16,6 +16,8 @@ import { throughput } from './throughput.js';
 import { tutorial } from './tutorial.js';
 import { workers } from './workers.js';
 
+/** @import { Context } from '../context.js' */
+
 /**
  * One part of the benchmark: it measures, and what it measured, which goes into the raw file as it is, can be shown as
  * tables at any time.
@@ -25,7 +27,7 @@ import { workers } from './workers.js';
  * @property {string} name for --only
  * @property {string} title
  * @property {boolean} [onRequest] it runs only where --only names it, and warms the database itself
- * @property {(context: import('../context.js').Context) => Promise<R>} run
+ * @property {(context: Context) => Promise<R>} run
  * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
  */
 

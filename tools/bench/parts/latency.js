@@ -5,6 +5,11 @@ import { alternate, medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Part } from './index.js' */
+
 /** The simulator's collar. */
 const LOAD = '4x10';
 
@@ -20,21 +25,21 @@ const LONGER = 2;
  * How long a message takes from when it should be published to the acknowledgement of its commit, at parts of the
  * highest rate; and the leanest loop at the same rate as half of it.
  *
- * @type {import('./index.js').Part<Result>}
+ * @type {Part<Result>}
  */
 export const latency = {
   name: 'latency',
   title: `Latency from the intended publish to the acknowledgement of the commit, open loop, load ${LOAD}`,
 
   async run({ stand, flags, status }) {
-    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD));
+    const shape = /** @type {Shape} */ (shapeOf(LOAD));
     const wired = await stand.wired();
     const leanest = await stand.leanest();
     status('the highest rate');
     const peak = await measurePeak(wired, shape, { stand, flags });
     const forMs = flags.runMs * LONGER;
 
-    /** @param {Name} name @returns {Promise<import('../measure/latencies.js').Latencies>} */
+    /** @param {Name} name @returns {Promise<Latencies>} */
     async function run(name) {
       if (name === 'leanest') return leanest.paced(shape, { rate: peak * SHARES['50 %'], forMs });
       return (await wired.pace(shape, { rate: peak * SHARES[name], forMs })).latency.published;
@@ -94,6 +99,6 @@ export const latency = {
   },
 };
 
-/** @typedef {import('../measure/latencies.js').Latencies & { steal: number, others: number }} Measured */
+/** @typedef {Latencies & { steal: number, others: number }} Measured */
 
-/** @typedef {{ peak: number, rounds: import('../measure/rounds.js').Round<Name, Measured>[] }} Result */
+/** @typedef {{ peak: number, rounds: Round<Name, Measured>[] }} Result */

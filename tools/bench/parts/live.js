@@ -5,6 +5,11 @@ import { alternate, medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Part } from './index.js' */
+
 /** The simulator's collar, at half of its highest rate. */
 const LOAD = '4x10';
 const SHARE = 0.5;
@@ -24,14 +29,14 @@ const SIZES = { readers: 100, devicesEach: 5, devices: 1000 };
  * From the publishing of a sample until a reader of the live stream has parsed it; and until its message is committed.
  *
  * @param {Sizes} sizes
- * @returns {import('./index.js').Part<Result>}
+ * @returns {Part<Result>}
  */
 export const createLivePart = (sizes) => ({
   name: 'live',
   title: `From the sample to ${sizes.readers} readers of the live stream, load ${LOAD}`,
 
   async run({ stand, flags, status }) {
-    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD, sizes.devices));
+    const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.devices));
     const wired = await stand.wired();
     const front = await stand.front(wired);
     status('the highest rate');
@@ -77,8 +82,6 @@ export const createLivePart = (sizes) => ({
 
 export const live = createLivePart(SIZES);
 
-/** @typedef {import('../measure/latencies.js').Latencies} Latencies */
-
 /** @typedef {{ committed: Latencies, seen: Latencies, steal: number, others: number }} Run */
 
-/** @typedef {{ peak: number, rounds: import('../measure/rounds.js').Round<'live', Run>[] }} Result */
+/** @typedef {{ peak: number, rounds: Round<'live', Run>[] }} Result */

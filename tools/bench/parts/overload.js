@@ -8,6 +8,12 @@ import { storedSamples } from '../measure/stored.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { MemoryPoint } from '../measure/memory.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Reading } from '../stand/wired.js' */
+/** @import { Part } from './index.js' */
+
 /** The simulator's collar. */
 const LOAD = '4x10';
 
@@ -21,14 +27,14 @@ const LONGER = 15;
  * Twice what the machine can take: the broker holds what waits, ingest's memory stays flat, latencies in proportion,
  * and in the end the database holds all of it.
  *
- * @type {import('./index.js').Part<Result>}
+ * @type {Part<Result>}
  */
 export const overload = {
   name: 'overload',
   title: `Twice the highest rate, load ${LOAD}`,
 
   async run({ stand, flags, status }) {
-    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD));
+    const shape = /** @type {Shape} */ (shapeOf(LOAD));
     const wired = await stand.wired();
     const from = Date.now() - HOUR_MS;
     status('the highest rate');
@@ -99,6 +105,6 @@ export const overload = {
   },
 };
 
-/** @typedef {{ published: number, latency: import('../stand/wired.js').Reading, memory: import('../measure/memory.js').MemoryPoint[], seconds: number, steal: number, others: number }} Run */
+/** @typedef {{ published: number, latency: Reading, memory: MemoryPoint[], seconds: number, steal: number, others: number }} Run */
 
-/** @typedef {{ peak: number, forSeconds: number, rounds: import('../measure/rounds.js').Round<'overload', Run>[], committed: number, stored: number }} Result */
+/** @typedef {{ peak: number, forSeconds: number, rounds: Round<'overload', Run>[], committed: number, stored: number }} Result */

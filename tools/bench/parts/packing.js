@@ -6,6 +6,10 @@ import { startObserving } from '../measure/observe.js';
 import { measurePeak } from '../measure/peak.js';
 import { figure, percent } from '../report/table.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Line } from '../stand/line.js' */
+/** @import { Part } from './index.js' */
+
 /** The simulator's collar, at half of its highest rate, into the very process that packs. */
 const LOAD = '4x10';
 const SHARE = 0.5;
@@ -29,14 +33,14 @@ const SIZES = { devices: 500, loadDevices: 1000 };
  * How fast closed hours are packed by an ingest process: as long as it has nothing else to do, and beside a load.
  *
  * @param {Sizes} sizes
- * @returns {import('./index.js').Part<Result>}
+ * @returns {Part<Result>}
  */
 export const createPackingPart = (sizes) => ({
   name: 'packing',
   title: `Packing, hours of sensors at 1 Hz, alone and beside half of the highest rate of load ${LOAD}`,
 
   async run({ stand, flags, status }) {
-    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD, sizes.loadDevices));
+    const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.loadDevices));
     const config = await stand.prepare('packing');
     const due = sizes.devices * SENSORS * DUE.hours;
     const from = bucketOf(Date.now()) - DUE.first * HOUR_MS;
@@ -95,7 +99,7 @@ export const sensorsOf = ({ samples, seconds }) => samples / seconds;
 /**
  * Watches packing from its next step until so many hours are packed in all, or nothing happens any more.
  *
- * @param {import('../stand/line.js').Line} line
+ * @param {Line} line
  * @param {Record<string, number>} pids
  * @param {number} until hours of sensors
  * @returns {Promise<Phase>}

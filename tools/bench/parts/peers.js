@@ -12,6 +12,15 @@ import { ensurePrograms } from '../peers/tools.js';
 import { startDatabase } from '../stand/database.js';
 import { openStand } from '../stand/index.js';
 
+/** @import { Context } from '../context.js' */
+/** @import { Rival } from '../peers/contenders.js' */
+/** @import { PeerDatabase } from '../peers/database.js' */
+/** @import { ShapeRates } from '../peers/rates.js' */
+/** @import { ClassResult } from '../peers/report.js' */
+/** @import { Class } from '../peers/settings.js' */
+/** @import { Programs } from '../peers/tools.js' */
+/** @import { Part } from './index.js' */
+
 /** At this part of the slowest one's highest rate latencies are measured, and others read. */
 const SHARE = 0.5;
 
@@ -21,7 +30,7 @@ const KILL_RUN_MS = { quick: 1500, usual: 5000 };
 /**
  * What is killed in each class. Class K is for kills; in class P the databases alone differ from it.
  *
- * @type {Record<import('../peers/settings.js').Class, { ours: string[], theirs: string[] }>}
+ * @type {Record<Class, { ours: string[], theirs: string[] }>}
  */
 const VICTIMS = {
   K: { ours: ['ingest', 'Mosquitto', 'database'], theirs: ['Telegraf', 'Mosquitto', 'database'] },
@@ -31,7 +40,7 @@ const VICTIMS = {
 /**
  * The same messages through the peers: Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability.
  *
- * @type {import('./index.js').Part<import('../peers/report.js').ClassResult[]>}
+ * @type {Part<ClassResult[]>}
  */
 export const peers = {
   name: 'peers',
@@ -43,7 +52,7 @@ export const peers = {
     const { dataDir } = readSettings();
     const programs = await ensurePrograms(join(dataDir, 'tools'), status);
 
-    /** @type {import('../peers/report.js').ClassResult[]} */
+    /** @type {ClassResult[]} */
     const classes = [];
     if (context.flags.classes?.includes('K')) {
       const killed = await QuestDb.open({ dir: join(stand.dir, 'questdb-k'), programs, durability: 'K' });
@@ -60,9 +69,9 @@ export const peers = {
 /**
  * Class P has a Cassandra of its own.
  *
- * @param {import('../context.js').Context} context
+ * @param {Context} context
  * @param {string} dataDir
- * @param {import('../peers/tools.js').Programs} programs
+ * @param {Programs} programs
  */
 async function measureDurable(context, dataDir, programs) {
   const { status } = context;
@@ -82,11 +91,11 @@ async function measureDurable(context, dataDir, programs) {
 }
 
 /**
- * @param {import('../context.js').Context} context
- * @param {import('../peers/settings.js').Class} durability
- * @param {import('../peers/database.js').PeerDatabase[]} databases
- * @param {import('../peers/tools.js').Programs} programs
- * @returns {Promise<import('../peers/report.js').ClassResult>}
+ * @param {Context} context
+ * @param {Class} durability
+ * @param {PeerDatabase[]} databases
+ * @param {Programs} programs
+ * @returns {Promise<ClassResult>}
  */
 async function measureClass(context, durability, databases, programs) {
   const { stand, flags } = context;
@@ -98,7 +107,7 @@ async function measureClass(context, durability, databases, programs) {
   ];
   await warmUp(classContext, rivals);
   const rates = await measureRates(classContext, rivals);
-  /** @type {import('../peers/report.js').ClassResult['unstored']} */
+  /** @type {ClassResult['unstored']} */
   const unstored = {};
   for (const database of databases) {
     unstored[database.kind] = (await database.counted()) - (await database.stored());
@@ -110,7 +119,7 @@ async function measureClass(context, durability, databases, programs) {
 
   const forMs = flags.quick ? KILL_RUN_MS.quick : KILL_RUN_MS.usual;
   const { ours, theirs } = VICTIMS[durability];
-  /** @type {import('../peers/report.js').ClassResult['kills']} */
+  /** @type {ClassResult['kills']} */
   const kills = {};
   for (const database of databases) {
     const target = await peerTarget(stand, database, programs);
@@ -123,7 +132,7 @@ async function measureClass(context, durability, databases, programs) {
   return { durability, rates, unstored, latency, kills, month };
 }
 
-/** @param {import('../peers/rates.js').ShapeRates[]} rates @param {string} load @param {import('../peers/contenders.js').Rival[]} rivals */
+/** @param {ShapeRates[]} rates @param {string} load @param {Rival[]} rivals */
 function slowestAt(rates, load, rivals) {
   const found = rates.find(({ shape }) => shape === load) ?? rates[0];
   const rounds = found?.rounds ?? [];

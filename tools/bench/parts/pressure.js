@@ -5,6 +5,9 @@ import { median } from '../measure/rounds.js';
 import { figure, percent } from '../report/table.js';
 import { halve } from '../stand/brake.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Part } from './index.js' */
+
 /** Ten samples of one sensor. */
 const LOAD = '1x10';
 
@@ -19,14 +22,14 @@ const FALLS_TO = 0.8;
 /**
  * The number of requests in flight when the database has half of its CPU for a while: it must fall, and come back.
  *
- * @type {import('./index.js').Part<Result>}
+ * @type {Part<Result>}
  */
 export const pressure = {
   name: 'pressure',
   title: `The database with half of its CPU for a while, load ${LOAD}: the window of requests in flight`,
 
   async run({ stand, flags, status }) {
-    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD));
+    const shape = /** @type {Shape} */ (shapeOf(LOAD));
     const line = await stand.line('packed');
     const began = performance.now();
     /** @type {Look[]} */

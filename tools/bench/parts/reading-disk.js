@@ -3,6 +3,10 @@ import { build } from '../loader/build.js';
 import { SIGNALS } from '../loader/samples.js';
 import { figure } from '../report/table.js';
 
+/** @import { SignalKind } from '../loader/samples.js' */
+/** @import { Stand } from '../stand/index.js' */
+/** @import { Part } from './index.js' */
+
 /**
  * Days that are stored of one sensor at 1 Hz: packed hours, batches of a minute, and rows, which take long to write.
  *
@@ -22,7 +26,7 @@ const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
  * come in, and one row per sample in the usual model.
  *
  * @param {Sizes} sizes
- * @returns {import('./index.js').Part<Result[]>}
+ * @returns {Part<Result[]>}
  */
 export const createReadingDiskPart = (sizes) => ({
   name: 'disk',
@@ -85,7 +89,7 @@ export const createReadingDiskPart = (sizes) => ({
 export const disk = createReadingDiskPart(SIZES);
 
 /**
- * @param {import('../stand/index.js').Stand} stand
+ * @param {Stand} stand
  * @param {string} keyspace
  * @returns {Promise<Record<string, number>>} bytes on disk, by table; indexes and filters included
  * @throws {TypeError} where the database is not one that we started
@@ -100,4 +104,4 @@ async function tableBytes({ nodetool }, keyspace) {
   );
 }
 
-/** @typedef {{ signal: import('../loader/samples.js').SignalKind, samples: Record<keyof typeof INTO, number>, history: number, statistics: number, batches: number, rows: number }} Result bytes a sample */
+/** @typedef {{ signal: SignalKind, samples: Record<keyof typeof INTO, number>, history: number, statistics: number, batches: number, rows: number }} Result bytes a sample */

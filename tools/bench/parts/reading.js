@@ -9,11 +9,18 @@ import { NAMES, RATIOS, READINGS } from '../reading/readings.js';
 import { stealOf } from '../report/steal.js';
 import { figure, percent } from '../report/table.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Sizes } from '../reading/data.js' */
+/** @import { Measured } from '../reading/measured.js' */
+/** @import { Name } from '../reading/readings.js' */
+/** @import { Part } from './index.js' */
+
 /** The simulator's collar, at half of its highest rate, measures while others read. */
 const LOAD = '4x10';
 const SHARE = 0.5;
 
-/** @type {import('../reading/data.js').Sizes} */
+/** @type {Sizes} */
 const SIZES = {
   small: { sensors: 12, days: 1 },
   large: { sensors: 4, days: 30, longDays: 365 },
@@ -21,14 +28,12 @@ const SIZES = {
   devices: 1000,
 };
 
-/** @typedef {import('../reading/readings.js').Name} Name */
-
 /**
  * Reading over HTTP and from the store, with little and with much stored, while devices measure at half of the highest
  * rate; and one export of everything that the longest-serving sensor has.
  *
- * @param {import('../reading/data.js').Sizes} sizes
- * @returns {import('./index.js').Part<Result>}
+ * @param {Sizes} sizes
+ * @returns {Part<Result>}
  */
 export const createReadingPart = (sizes) => ({
   name: 'reading',
@@ -45,7 +50,7 @@ export const createReadingPart = (sizes) => ({
       small: await openReader(stand, lines.small),
       large: await openReader(stand, lines.large),
     };
-    const shape = /** @type {import('../load/shapes.js').Shape} */ (shapeOf(LOAD, sizes.devices));
+    const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.devices));
     status('registering devices');
     await measureRate(lines.small, shape, { database: stand.database, warmMs: 0, forMs: 100 });
     status('the highest rate');
@@ -137,13 +142,11 @@ const rowOf = (says, of, steal) => [
   steal,
 ];
 
-/** @typedef {import('../reading/measured.js').Measured} Measured */
-
 /**
  * @typedef {object} Result
  * @property {number} peak samples/s
  * @property {{ small: number, large: number }} loaded samples
  * @property {{ small: number, large: number }} stored samples, at the end
- * @property {import('../measure/rounds.js').Round<Name, Measured>[]} rounds
+ * @property {Round<Name, Measured>[]} rounds
  * @property {Measured} longest
  */

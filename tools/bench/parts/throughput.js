@@ -3,6 +3,9 @@ import { medianOf } from '../measure/rounds.js';
 import { othersOf, stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Comparison } from '../measure/comparison.js' */
+/** @import { Part } from './index.js' */
+
 /** @typedef {'packed' | 'rows' | 'hour rows' | 'loop' | 'leanest'} Name */
 
 const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'hour rows', 'loop', 'leanest']);
@@ -11,7 +14,7 @@ const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'hour rows', 'loop', 'le
  * The whole way at each load, packed and one row per sample; the same ingest without MQTT; and the same batches by the
  * leanest loop. Side by side, `latest` kept by all.
  *
- * @type {import('./index.js').Part<import('../measure/comparison.js').Comparison<Name>[]>}
+ * @type {Part<Comparison<Name>[]>}
  */
 export const throughput = {
   name: 'throughput',

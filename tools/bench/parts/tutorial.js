@@ -3,6 +3,9 @@ import { medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Comparison } from '../measure/comparison.js' */
+/** @import { Part } from './index.js' */
+
 /** The factory: where rows are of many partitions, the tutorial's way is at its best. */
 const LOAD = '50x1';
 
@@ -12,7 +15,7 @@ const LOAD = '50x1';
  * The factory against the tutorial's way: one logged batch over the partitions of all sensors. As it
  * stands it keeps no `latest`; so it is measured with the `latest` that ours keeps, and without any.
  *
- * @type {import('./index.js').Part<import('../measure/comparison.js').Comparison<Name>[]>}
+ * @type {Part<Comparison<Name>[]>}
  */
 export const tutorial = {
   name: 'tutorial',

@@ -3,13 +3,18 @@ import { alternate, medianOf } from '../measure/rounds.js';
 import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
+/** @import { Observed } from '../measure/observe.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Worked } from '../stand/workers.js' */
+/** @import { Part } from './index.js' */
+
 /** Half of them insert, half select. */
 const WORKERS = 1024;
 
 /**
  * Very many callers on the store itself, without ingest and MQTT.
  *
- * @type {import('./index.js').Part<import('../measure/rounds.js').Round<'workers', Result>[]>}
+ * @type {Part<Round<'workers', Result>[]>}
  */
 export const workers = {
   name: 'workers',
@@ -47,4 +52,4 @@ export const workers = {
   ],
 };
 
-/** @typedef {{ inserts: import('../stand/workers.js').Worked, selects: import('../stand/workers.js').Worked } & import('../measure/observe.js').Observed} Result */
+/** @typedef {{ inserts: Worked, selects: Worked } & Observed} Result */

@@ -6,6 +6,14 @@ import { createLine } from '../stand/line.js';
 import { createPace } from '../stand/wired.js';
 import { createPeer } from './telegraf.js';
 
+/** @import { Stand } from '../stand/index.js' */
+/** @import { Line } from '../stand/line.js' */
+/** @import { Pace } from '../stand/wired.js' */
+/** @import { PeerDatabase } from './database.js' */
+/** @import { Tuning } from './settings.js' */
+/** @import { Peer } from './telegraf.js' */
+/** @import { Programs } from './tools.js' */
+
 /**
  * Whoever is compared, in one class.
  *
@@ -14,15 +22,13 @@ import { createPeer } from './telegraf.js';
  * @property {'senml' | 'lines'} format
  * @property {() => number} databasePid
  * @property {boolean} tunable whether its tunings are swept
- * @property {(tuning: import('./settings.js').Tuning, samples: number) => Promise<import('../stand/line.js').Line>} line
- * @property {(tuning: import('./settings.js').Tuning, samples: number) => Promise<Pace>} wired a line whose latencies are known
+ * @property {(tuning: Tuning, samples: number) => Promise<Line>} line
+ * @property {(tuning: Tuning, samples: number) => Promise<Pace>} wired a line whose latencies are known
  */
 
 /** @typedef {'millrace' | 'questdb' | 'influxdb'} Name */
 
-/** @typedef {import('../stand/wired.js').Pace} Pace */
-
-/** @param {import('../stand/index.js').Stand} stand @returns {Rival} our own ingest, as it is */
+/** @param {Stand} stand @returns {Rival} our own ingest, as it is */
 export const ourselves = (stand) => ({
   name: 'millrace',
   format: 'senml',
@@ -39,7 +45,7 @@ export const OURS = 'peers';
 const OUR_NAMES = ['ours', 'ours-wired'];
 
 /**
- * @param {import('../stand/index.js').Stand} stand
+ * @param {Stand} stand
  * @param {{ wired: boolean }} options `wired`: ingest reaches its broker through the publisher's wire
  */
 export async function openOurs(stand, { wired }) {
@@ -73,15 +79,15 @@ export async function openOurs(stand, { wired }) {
   });
 }
 
-/** @param {import('../stand/index.js').Stand} stand ends our own processes */
+/** @param {Stand} stand ends our own processes */
 export async function closeOurs(stand) {
   for (const name of OUR_NAMES) await stand.close(name);
 }
 
 /**
- * @param {import('../stand/index.js').Stand} stand
- * @param {import('./database.js').PeerDatabase} database
- * @param {import('./tools.js').Programs} programs
+ * @param {Stand} stand
+ * @param {PeerDatabase} database
+ * @param {Programs} programs
  * @returns {Rival}
  */
 export const behindTelegraf = (stand, database, programs) => ({
@@ -102,13 +108,13 @@ export const behindTelegraf = (stand, database, programs) => ({
 });
 
 /**
- * @param {import('../stand/index.js').Stand} stand
+ * @param {Stand} stand
  * @param {object} options
  * @param {string} options.name
- * @param {import('./database.js').PeerDatabase} options.database
- * @param {import('./tools.js').Programs} options.programs
+ * @param {PeerDatabase} options.database
+ * @param {Programs} options.programs
  * @param {boolean} [options.wired] Telegraf reaches its broker through the publisher's wire
- * @returns {Promise<import('./telegraf.js').Peer>} started once for each name
+ * @returns {Promise<Peer>} started once for each name
  */
 export const openPeer = (stand, { name, database, programs, wired = false }) =>
   stand.contender(name, async (dir) => {

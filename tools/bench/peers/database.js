@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 
+/** @import { Kind } from './settings.js' */
+
 /**
  * A database of a peer, as the comparison uses it.
  *
  * @typedef {object} PeerDatabase
- * @property {import('./settings.js').Kind} kind
+ * @property {Kind} kind
  * @property {string} url
  * @property {number} pid
  * @property {() => Promise<number>} counted samples so far, cheap enough to be asked four times a second

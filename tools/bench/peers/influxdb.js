@@ -7,6 +7,10 @@ import { answers, request, settledBytes } from './database.js';
 import { startProgram } from './program.js';
 import { DATABASE, influxdbConf } from './settings.js';
 
+/** @import { Month } from './database.js' */
+/** @import { Program } from './program.js' */
+/** @import { Programs } from './tools.js' */
+
 /** A shard that rests for so long is compacted in full, where its final size is wanted; InfluxDB's own default is 4 h. */
 const SOON = '3s';
 
@@ -18,17 +22,17 @@ export class InfluxDb {
   #ports;
   /** Samples that were written before the running process was started. */
   #before = 0;
-  /** @type {import('./program.js').Program | null} */
+  /** @type {Program | null} */
   #program = null;
 
-  /** @param {string} dir @param {import('./tools.js').Programs} programs @param {{ http: number, rpc: number }} ports */
+  /** @param {string} dir @param {Programs} programs @param {{ http: number, rpc: number }} ports */
   constructor(dir, programs, ports) {
     this.#dir = dir;
     this.#programs = programs;
     this.#ports = ports;
   }
 
-  /** @param {{ dir: string, programs: import('./tools.js').Programs }} options @returns {Promise<InfluxDb>} answering, with its database */
+  /** @param {{ dir: string, programs: Programs }} options @returns {Promise<InfluxDb>} answering, with its database */
   static async open({ dir, programs }) {
     mkdirSync(dir, { recursive: true });
     const ports = { http: await freePort(), rpc: await freePort() };
@@ -95,7 +99,7 @@ export class InfluxDb {
     return rows.length;
   }
 
-  /** @param {import('./database.js').Month} month */
+  /** @param {Month} month */
   async series({ sensor, from, to, bins }) {
     const seconds = Math.round((to - from) / 1000 / bins);
     const offset = Math.floor(from / 1000) % seconds;

@@ -9,8 +9,13 @@ import { openOurs, openPeer } from './contenders.js';
 import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.js';
 import { KNOWN_TUNING } from './settings.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Stand } from '../stand/index.js' */
+/** @import { PeerDatabase } from './database.js' */
+/** @import { Programs } from './tools.js' */
+
 /** A collar's ten seconds: few devices, so that all of it can be read back quickly. */
-const LOAD = /** @type {import('../load/shapes.js').Shape} */ (shapeOf('1x10', 100));
+const LOAD = /** @type {Shape} */ (shapeOf('1x10', 100));
 const MESSAGES_PER_SECOND = 2000;
 
 /** How long the victim is away, in ms. */
@@ -80,9 +85,9 @@ async function settledMissing(ledger, read) {
 }
 
 /**
- * @param {import('../stand/index.js').Stand} stand
- * @param {import('./database.js').PeerDatabase} database
- * @param {import('./tools.js').Programs} programs
+ * @param {Stand} stand
+ * @param {PeerDatabase} database
+ * @param {Programs} programs
  * @returns {Promise<Target>}
  */
 export async function peerTarget(stand, database, programs) {
@@ -97,7 +102,7 @@ export async function peerTarget(stand, database, programs) {
   };
 }
 
-/** @param {import('../stand/index.js').Stand} stand @returns {Promise<Target>} our own ingest, as it is */
+/** @param {Stand} stand @returns {Promise<Target>} our own ingest, as it is */
 export async function ourTarget(stand) {
   const ours = await openOurs(stand, { wired: false });
   // What was measured before is no part of the kill: replaying a gigabyte of commit log takes a minute.

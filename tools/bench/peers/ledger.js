@@ -5,6 +5,9 @@ import { STEP_MS, sensorName } from '../load/payloads.js';
 import { openConnection } from '../publisher/connection.js';
 import { createPackets } from '../publisher/packets.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Connection } from '../publisher/connection.js' */
+
 /** Messages that may wait for the broker's PUBACK. */
 const WINDOW = 500;
 
@@ -26,7 +29,7 @@ export class Ledger {
   /** @type {Array<{ device: number, time: number }>} */
   #acknowledged = [];
 
-  /** @param {import('../load/shapes.js').Shape} shape */
+  /** @param {Shape} shape */
   constructor(shape) {
     this.#shape = shape;
   }
@@ -81,7 +84,7 @@ export class Ledger {
  *
  * @param {object} options
  * @param {string} options.url of the broker
- * @param {import('../load/shapes.js').Shape} options.shape
+ * @param {Shape} options.shape
  * @param {number} options.rate messages/s
  * @param {Ledger} options.ledger
  * @returns {Promise<() => Promise<void>>} ends it, once all that was sent is acknowledged
@@ -94,7 +97,7 @@ export async function publishByLedger({ url, shape, rate, ledger }) {
     count: shape.devices,
     samples: shape.samples,
   });
-  /** @type {import('../publisher/connection.js').Connection | null} */
+  /** @type {Connection | null} */
   let connection = null;
   let over = false;
   let id = 0;

@@ -15,6 +15,12 @@ import { OURS, openOurs } from './contenders.js';
 import { byName, loadOf, STEADY_LOAD } from './rates.js';
 import { KNOWN_TUNING } from './settings.js';
 
+/** @import { Context } from '../context.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Stand } from '../stand/index.js' */
+/** @import { Name, Rival } from './contenders.js' */
+/** @import { PeerDatabase } from './database.js' */
+
 /** Between two samples of a sensor, in ms. */
 const INTERVAL_MS = 1000;
 const QUICK_INTERVAL_MS = 30_000;
@@ -26,8 +32,6 @@ const LATEST = 100;
 
 /** The same samples for everybody. */
 const RECIPE = { seed: 1, signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
-
-/** @typedef {import('./contenders.js').Name} Name */
 
 /**
  * A month of four sensors.
@@ -48,7 +52,7 @@ export function monthOf(intervalMs, now) {
 /**
  * Writes the month into a peer, hour by hour.
  *
- * @param {import('./database.js').PeerDatabase} database
+ * @param {PeerDatabase} database
  * @param {MonthSet} month
  * @param {(samples: number) => void} onProgress
  * @returns {Promise<number>} samples
@@ -70,10 +74,10 @@ export async function loadPeer(database, { device, sensors, set }, onProgress) {
 /**
  * The same month in all of them: bytes a sample on disk, and reading while devices measure.
  *
- * @param {import('../context.js').Context} context
+ * @param {Context} context
  * @param {object} options
- * @param {import('./contenders.js').Rival[]} options.rivals
- * @param {import('./database.js').PeerDatabase[]} options.databases
+ * @param {Rival[]} options.rivals
+ * @param {PeerDatabase[]} options.databases
  * @param {number} options.rate samples/s that come in while others read
  */
 export async function measureMonth(context, { rivals, databases, rate }) {
@@ -107,7 +111,7 @@ export async function measureMonth(context, { rivals, databases, rate }) {
 /** Where packed hours are; what devices send meanwhile is in other tables. */
 const HISTORY = ['history', 'history_stat'];
 
-/** @param {import('../stand/index.js').Stand} stand @param {string} keyspace @returns {Promise<number>} bytes, as Cassandra counts them */
+/** @param {Stand} stand @param {string} keyspace @returns {Promise<number>} bytes, as Cassandra counts them */
 async function ourBytes({ nodetool }, keyspace) {
   if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
   await nodetool(['flush', keyspace, ...HISTORY]);
@@ -117,7 +121,7 @@ async function ourBytes({ nodetool }, keyspace) {
 }
 
 /**
- * @param {import('../context.js').Context} context
+ * @param {Context} context
  * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
  */
 async function readMonth({ stand, flags, status }, { rivals, databases, rate, month }) {
@@ -148,7 +152,7 @@ async function readMonth({ stand, flags, status }, { rivals, databases, rate, mo
     };
   }
 
-  /** @param {() => Promise<number>} read @returns {Promise<import('../measure/latencies.js').Latencies & { items: number }>} */
+  /** @param {() => Promise<number>} read @returns {Promise<Latencies & { items: number }>} */
   async function repeat(read) {
     const latencies = createLatencies();
     const end = performance.now() + flags.runMs;

@@ -9,10 +9,15 @@ import { answers, request, settledBytes } from './database.js';
 import { startProgram } from './program.js';
 import { QUESTDB_TABLE, questdbConf } from './settings.js';
 
+/** @import { Month } from './database.js' */
+/** @import { Program } from './program.js' */
+/** @import { Class } from './settings.js' */
+/** @import { Programs } from './tools.js' */
+
 /** Samples become visible after they are acknowledged: from its log into the table. */
 const APPLIED_WITHIN_MS = 60_000;
 
-/** A second of a bin is as fine as SAMPLE BY needs to be. @param {import('./database.js').Month} month */
+/** A second of a bin is as fine as SAMPLE BY needs to be. @param {Month} month */
 const binSeconds = ({ from, to, bins }) => Math.round((to - from) / 1000 / bins);
 
 /** @implements {PeerDatabase} */
@@ -21,10 +26,10 @@ export class QuestDb {
   #dir;
   #programs;
   #port;
-  /** @type {import('./program.js').Program | null} */
+  /** @type {Program | null} */
   #program = null;
 
-  /** @param {string} dir @param {import('./tools.js').Programs} programs @param {number} port */
+  /** @param {string} dir @param {Programs} programs @param {number} port */
   constructor(dir, programs, port) {
     this.#dir = dir;
     this.#programs = programs;
@@ -32,7 +37,7 @@ export class QuestDb {
   }
 
   /**
-   * @param {{ dir: string, programs: import('./tools.js').Programs, durability: import('./settings.js').Class }} options
+   * @param {{ dir: string, programs: Programs, durability: Class }} options
    * @returns {Promise<QuestDb>} answering, with its table
    */
   static async open({ dir, programs, durability }) {
@@ -99,7 +104,7 @@ export class QuestDb {
     return rows.length;
   }
 
-  /** @param {import('./database.js').Month} month */
+  /** @param {Month} month */
   async series(month) {
     const [from, to] = [month.from, month.to].map((time) => new Date(time).toISOString());
     const rows = await this.#query(

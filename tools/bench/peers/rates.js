@@ -4,9 +4,12 @@ import { measureRate } from '../measure/rate.js';
 import { alternate } from '../measure/rounds.js';
 import { KNOWN_TUNING, TUNINGS } from './settings.js';
 
-/** @typedef {import('./contenders.js').Name} Name */
-/** @typedef {import('./contenders.js').Rival} Rival */
-/** @typedef {import('./settings.js').Tuning} Tuning */
+/** @import { Context } from '../context.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Rate } from '../measure/rate.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Name, Rival } from './contenders.js' */
+/** @import { Tuning } from './settings.js' */
 
 /** A try of a sweep is so much shorter than a run. */
 const SWEEP_PART = 1 / 3;
@@ -17,13 +20,13 @@ const SWEEP_PART = 1 / 3;
  * @typedef {object} ShapeRates
  * @property {string} shape
  * @property {Partial<Record<Name, { tried: Array<Tuning & { rate: number }>, best: Tuning }>>} sweeps
- * @property {import('../measure/rounds.js').Round<Name, import('../measure/rate.js').Rate>[]} rounds
+ * @property {Round<Name, Rate>[]} rounds
  */
 
 /**
  * How fast each takes a load, at its best tuning, taking turns.
  *
- * @param {import('../context.js').Context} context
+ * @param {Context} context
  * @param {Rival[]} rivals
  * @returns {Promise<ShapeRates[]>}
  */
@@ -60,7 +63,7 @@ export async function measureRates({ flags, status }, rivals) {
 /**
  * A fresh JVM is several times slower than a warm one: all of them run for a while before anything counts.
  *
- * @param {import('../context.js').Context} context
+ * @param {Context} context
  * @param {Rival[]} rivals
  */
 export async function warmUp({ flags, status }, rivals) {
@@ -80,7 +83,7 @@ export const STEADY_LOAD = '4x10';
 /**
  * From the intended publish to the acknowledgement of the subscriber, all at the same rate.
  *
- * @param {import('../context.js').Context} context
+ * @param {Context} context
  * @param {Rival[]} rivals
  * @param {number} rate samples/s
  */
@@ -118,7 +121,7 @@ async function measureOne(rival, load, tuning, timing) {
 export const bestOf = (sweeps, name) => sweeps[name]?.best ?? KNOWN_TUNING;
 
 /** @param {string} name of a load that the flags have let through */
-export const loadOf = (name) => /** @type {import('../load/shapes.js').Shape} */ (shapeOf(name));
+export const loadOf = (name) => /** @type {Shape} */ (shapeOf(name));
 
 /** @param {Rival[]} rivals @param {Name} name */
 export const byName = (rivals, name) => /** @type {Rival} */ (rivals.find((rival) => rival.name === name));

@@ -3,7 +3,11 @@ import { othersOf, stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 import { bestOf } from './rates.js';
 
-/** @typedef {import('./contenders.js').Name} Name */
+/** @import { Name } from './contenders.js' */
+/** @import { Kill } from './kills.js' */
+/** @import { measureMonth } from './month.js' */
+/** @import { ShapeRates, measureLatencies } from './rates.js' */
+/** @import { Class } from './settings.js' */
 
 /** @type {Record<Name, string>} */
 const TITLES = { millrace: 'Millrace', questdb: 'Telegraf, QuestDB', influxdb: 'Telegraf, InfluxDB' };
@@ -12,12 +16,12 @@ const TITLES = { millrace: 'Millrace', questdb: 'Telegraf, QuestDB', influxdb: '
  * What was measured in one class.
  *
  * @typedef {object} ClassResult
- * @property {import('./settings.js').Class} durability
- * @property {import('./rates.js').ShapeRates[]} rates
+ * @property {Class} durability
+ * @property {ShapeRates[]} rates
  * @property {Partial<Record<Name, number>>} unstored samples that a peer counted and does not hold
- * @property {{ rate: number, rounds: Awaited<ReturnType<typeof import('./rates.js').measureLatencies>> }} latency
- * @property {Partial<Record<Name, import('./kills.js').Kill[]>>} kills
- * @property {Awaited<ReturnType<typeof import('./month.js').measureMonth>>} [month]
+ * @property {{ rate: number, rounds: Awaited<ReturnType<typeof measureLatencies>> }} latency
+ * @property {Partial<Record<Name, Kill[]>>} kills
+ * @property {Awaited<ReturnType<typeof measureMonth>>} [month]
  */
 
 /** @param {ClassResult[]} classes @returns {Array<{ head: string[], rows: string[][] }>} */

@@ -4,23 +4,31 @@ import { createLine } from '../stand/line.js';
 import { startProgram } from './program.js';
 import { telegrafToml } from './settings.js';
 
+/** @import { startBroker } from '../stand/broker.js' */
+/** @import { Child } from '../stand/child.js' */
+/** @import { Line } from '../stand/line.js' */
+/** @import { PeerDatabase } from './database.js' */
+/** @import { Program } from './program.js' */
+/** @import { Tuning } from './settings.js' */
+/** @import { Programs } from './tools.js' */
+
 /**
  * The whole way of a peer: a Mosquitto of its own, Telegraf, and its database.
  *
  * @param {object} options
  * @param {string} options.name
  * @param {string} options.dir
- * @param {import('./tools.js').Programs} options.programs
- * @param {import('./database.js').PeerDatabase} options.database
- * @param {Awaited<ReturnType<typeof import('../stand/broker.js').startBroker>>} options.broker
+ * @param {Programs} options.programs
+ * @param {PeerDatabase} options.database
+ * @param {Awaited<ReturnType<typeof startBroker>>} options.broker
  * @param {string} [options.reachedAt] where Telegraf connects instead of to the broker: a wire
- * @param {import('../stand/child.js').Child} options.publisher
+ * @param {Child} options.publisher
  * @param {number} options.connections of the publisher
  */
 export function createPeer({ name, dir, programs, database, broker, reachedAt, publisher, connections }) {
-  /** @type {import('./program.js').Program | null} */
+  /** @type {Program | null} */
   let telegraf = null;
-  /** @type {import('./settings.js').Tuning & { samples: number } | null} */
+  /** @type {Tuning & { samples: number } | null} */
   let tuned = null;
 
   async function start() {
@@ -57,9 +65,9 @@ export function createPeer({ name, dir, programs, database, broker, reachedAt, p
     /**
      * Starts Telegraf anew with these settings, where it does not run with them already.
      *
-     * @param {import('./settings.js').Tuning} tuning
+     * @param {Tuning} tuning
      * @param {number} samples in a message
-     * @returns {Promise<import('../stand/line.js').Line>}
+     * @returns {Promise<Line>}
      */
     async line(tuning, samples) {
       const wanted = { ...tuning, samples };

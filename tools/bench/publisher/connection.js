@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { generate } from 'mqtt-packet';
 
+/** @import { SignIn } from '../stand/guard.js' */
+
 /** CONNACK and PUBACK, all that a broker sends to a client that only publishes, have four bytes (MQTT 3.1.1, 3.2 and 3.4). */
 const ANSWER_BYTES = 4;
 const CONNACK = 0x20;
@@ -16,7 +18,7 @@ const PUBACK = 0x40;
  * @param {string} options.url mqtt://host:port
  * @param {string} [options.ca] path of the authority's certificate: the connection is encrypted
  * @param {string} options.clientId
- * @param {import('../stand/guard.js').SignIn} [options.signIn]
+ * @param {SignIn} [options.signIn]
  * @param {(count: number) => void} options.onAcknowledged told how many PUBACKs came together
  * @param {() => void} options.onDrain what was written is on its way
  * @param {(error: Error) => void} options.onBroken

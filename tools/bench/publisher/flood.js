@@ -6,10 +6,12 @@ import { workerData } from 'node:worker_threads';
 import { openConnection } from './connection.js';
 import { createPackets } from './packets.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+
 /**
  * @typedef {object} Options
  * @property {string} url mqtt://host:port
- * @property {import('../load/shapes.js').Shape} shape
+ * @property {Shape} shape
  * @property {number} device its number
  * @property {number} unacknowledged messages at once
  */

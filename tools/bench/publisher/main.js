@@ -6,12 +6,15 @@ import { serve } from '../stand/service.js';
 import { createPublisher } from './publisher.js';
 import { openWire } from './wire.js';
 
+/** @import { Publisher } from './publisher.js' */
+/** @import { Wire } from './wire.js' */
+
 /** @typedef {Pick<Parameters<typeof createPublisher>[0], 'url' | 'access' | 'shape' | 'connections'>} Load */
 
 // A process that publishes one load at a time, told by its parent when and how much.
-/** @type {import('./publisher.js').Publisher | null} */
+/** @type {Publisher | null} */
 let publisher = null;
-/** By the URL of the broker. @type {Map<string, import('./wire.js').Wire>} */
+/** By the URL of the broker. @type {Map<string, Wire>} */
 const wires = new Map();
 const clocks = createClocks();
 let committed = 0;

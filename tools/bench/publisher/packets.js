@@ -3,11 +3,14 @@ import { deviceName, NUMBER_DIGITS } from '../load/devices.js';
 import { encodeLines } from '../load/lines.js';
 import { encodePayloads, writeTime } from '../load/payloads.js';
 
+/** @import { Template } from '../load/lines.js' */
+/** @import { Shape } from '../load/shapes.js' */
+
 /**
  * The PUBLISH packets of a load (MQTT 3.1.1, QoS 1), encoded once by MQTT.js's own codec. For each message one is
  * copied, and the device's number, the packet id and the time are written into the copy: 1 µs, where MQTT.js takes 20.
  *
- * @param {import('../load/shapes.js').Shape} shape
+ * @param {Shape} shape
  */
 export function createPackets(shape) {
   const encoded = shape.format === 'lines' ? encodeLines(shape) : encodeSenml(shape);
@@ -64,7 +67,7 @@ export function createPackets(shape) {
 
 /** @typedef {ReturnType<typeof createPackets>} Packets */
 
-/** @param {import('../load/shapes.js').Shape} shape @returns {import('../load/lines.js').Template[]} of one base time each */
+/** @param {Shape} shape @returns {Template[]} of one base time each */
 function encodeSenml(shape) {
   const { payloads, timeAt } = encodePayloads(shape);
   return payloads.map((payload) => ({

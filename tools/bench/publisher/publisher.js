@@ -2,6 +2,9 @@ import { createDevices } from '../load/devices.js';
 import { openConnection } from './connection.js';
 import { createPackets } from './packets.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Access } from '../stand/guard.js' */
+
 /** Written at once at most: enough that system calls cost little, little enough that the broker is never idle. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -16,8 +19,8 @@ const LAST_PACKET_ID = 65_535;
  *
  * @param {object} options
  * @param {string} options.url of the broker
- * @param {import('../stand/guard.js').Access} [options.access] default: everybody is let in
- * @param {import('../load/shapes.js').Shape} options.shape
+ * @param {Access} [options.access] default: everybody is let in
+ * @param {Shape} options.shape
  * @param {number} options.connections
  * @param {Float64Array} options.clocks see `createClocks`
  * @param {(error: Error) => void} options.onBroken

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { deviceName, NUMBER_DIGITS } from '../load/devices.js';
 
+/** @import { AddressInfo, Socket } from 'node:net' */
+
 const PUBLISH = 0x30;
 const PUBACK = 0x40;
 const TYPE = 0xf0;
@@ -20,7 +22,7 @@ export async function openWire(brokerUrl, onCommitted) {
   const { hostname, port } = new URL(brokerUrl);
   /** When the messages of each device that are on their way were meant to be sent: they come in this order. @type {Map<number, number[]>} */
   const expected = new Map();
-  /** @type {Set<import('node:net').Socket>} */
+  /** @type {Set<Socket>} */
   const sockets = new Set();
 
   const server = createServer({ noDelay: true }, (client) => {
@@ -60,7 +62,7 @@ export async function openWire(brokerUrl, onCommitted) {
   await once(server, 'listening');
 
   return {
-    url: `mqtt://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`,
+    url: `mqtt://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`,
 
     /** @param {number} device its number @param {number} intended when its next message was meant to be sent */
     expect(device, intended) {

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Line } from '../stand/line.js' */
+
 /**
  * Devices that go on measuring while others read: at a fixed rate, into one line at a time.
  *
  * @param {object} parts
- * @param {import('../load/shapes.js').Shape} parts.shape
+ * @param {Shape} parts.shape
  * @param {number} parts.rate samples/s
  * @param {number} parts.warmMs after each change
  */
 export function createBackground({ shape, rate, warmMs }) {
-  /** @type {import('../stand/line.js').Line | null} */
+  /** @type {Line | null} */
   let current = null;
   /** @type {() => Promise<void>} */
   let end = async () => {};
@@ -22,7 +25,7 @@ export function createBackground({ shape, rate, warmMs }) {
   }
 
   return {
-    /** @param {import('../stand/line.js').Line} line */
+    /** @param {Line} line */
     async into(line) {
       if (line === current) return;
       await stop();

@@ -1,6 +1,8 @@
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { build } from '../loader/build.js';
 
+/** @import { Config } from '../../../common/config.js' */
+
 /**
  * How much is stored before reading is measured.
  *
@@ -56,7 +58,7 @@ const sensorOf = (seed) => ({ device: `load-${seed}-000000`, sensor: 'sensor-000
 /** @typedef {ReturnType<typeof planOf>['large'][number]} Loaded */
 
 /**
- * @param {import('../../../common/settings.js').Config} config
+ * @param {Config} config
  * @param {Loaded[]} list
  * @param {(text: string) => void} onStatus
  * @returns {Promise<number>} samples that count as stored: those in packed form

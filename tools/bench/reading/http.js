@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { MillraceError } from '../../../common/errors.js';
 
+/** @import { IncomingMessage } from 'node:http' */
+
 const LINE_FEED = 10;
 
 /**
@@ -15,12 +17,12 @@ export function createHttpReader(url) {
   /**
    * @param {string} path
    * @param {string} [accept]
-   * @returns {Promise<import('node:http').IncomingMessage>}
+   * @returns {Promise<IncomingMessage>}
    * @throws {MillraceError} `failed`, with what was answered instead of 200
    */
   async function open(path, accept = 'application/json') {
     const sent = request(new URL(path, url), { agent, headers: { accept } }).end();
-    const [answer] = /** @type {[import('node:http').IncomingMessage]} */ (await once(sent, 'response'));
+    const [answer] = /** @type {[IncomingMessage]} */ (await once(sent, 'response'));
     if (answer.statusCode === 200) return answer;
     throw new MillraceError('failed', `${path} answers ${answer.statusCode}: ${await textOf(answer)}`);
   }
@@ -44,7 +46,7 @@ export function createHttpReader(url) {
 
 /** @typedef {ReturnType<typeof createHttpReader>} HttpReader */
 
-/** @param {import('node:http').IncomingMessage} answer */
+/** @param {IncomingMessage} answer */
 async function textOf(answer) {
   let text = '';
   for await (const chunk of answer.setEncoding('utf8')) text += chunk;

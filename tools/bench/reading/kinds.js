@@ -1,5 +1,12 @@
 import { yearOf } from '../../../schema/rules.js';
 
+/** @import { Sensor } from '../../../api/history/reading/hours.js' */
+/** @import { Reading } from '../../../api/history/reading/index.js' */
+/** @import { Store } from '../../../api/store/index.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { HttpReader } from './http.js' */
+/** @import { RowReader } from './rows.js' */
+
 /**
  * What is read.
  *
@@ -10,16 +17,16 @@ import { yearOf } from '../../../schema/rules.js';
  * @property {number} to epoch ms
  */
 
-/** @typedef {import('../measure/latencies.js').Latencies & { items: number, seconds: number }} Read `items`: of one answer, such as samples; `seconds`: of all */
+/** @typedef {Latencies & { items: number, seconds: number }} Read `items`: of one answer, such as samples; `seconds`: of all */
 
-/** @typedef {Target & { key: import('../../../api/history/reading/hours.js').Sensor }} Resolved */
+/** @typedef {Target & { key: Sensor }} Resolved */
 
 /**
  * @typedef {object} Sources
- * @property {import('./http.js').HttpReader} http
- * @property {import('../../../api/store/index.js').Store} store
- * @property {import('../../../api/history/reading/index.js').Reading} reading
- * @property {import('./rows.js').RowReader} rows
+ * @property {HttpReader} http
+ * @property {Store} store
+ * @property {Reading} reading
+ * @property {RowReader} rows
  */
 
 /** Points of a series, and items of a page: what people look at. */

@@ -1,11 +1,14 @@
 import { STEP_MS } from '../load/payloads.js';
 import { createLatencies } from '../measure/latencies.js';
 
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { HttpReader } from './http.js' */
+
 /**
  * Readers of the live stream, as EventSource reads it: each its own connection, whatever comes is parsed. The publisher
  * writes into a message when it was published, so each item says how long it took.
  *
- * @param {import('./http.js').HttpReader} http
+ * @param {HttpReader} http
  * @param {number} samples of a sensor in a message, of which a reader is told the last
  */
 export function createLiveReaders(http, samples) {
@@ -43,7 +46,7 @@ export function createLiveReaders(http, samples) {
       });
     },
 
-    /** @returns {import('../measure/latencies.js').Latencies} of all of them; they read no more */
+    /** @returns {Latencies} of all of them; they read no more */
     end() {
       for (const close of open) close();
       open.clear();

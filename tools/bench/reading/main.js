@@ -11,6 +11,10 @@ import { KINDS } from './kinds.js';
 import { createLiveReaders } from './live.js';
 import { createRowReader } from './rows.js';
 
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Kind, Resolved, Target } from './kinds.js' */
+/** @import { LiveReaders } from './live.js' */
+
 // A process that reads one thing at a time, told by its parent what.
 const config = readSettings(process.env, { envFile: '' });
 const client = await connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'bench' });
@@ -22,22 +26,20 @@ const store = await connectStore({
 });
 const http = createHttpReader(String(process.env['BENCH_URL']));
 const sources = { http, store, reading: createReading(store), rows: createRowReader(client) };
-/** @type {import('./live.js').LiveReaders | null} */
+/** @type {LiveReaders | null} */
 let live = null;
 
-/** @param {import('./kinds.js').Target} target @returns {import('./kinds.js').Resolved} */
+/** @param {Target} target @returns {Resolved} */
 function resolve(target) {
-  const device = /** @type {import('../../../schema/ids.js').Identity} */ (identifyDevice(target.device));
-  const sensor = /** @type {import('../../../schema/ids.js').Identity} */ (
-    identifySensor(device.id, target.sensor)
-  );
+  const device = /** @type {Identity} */ (identifyDevice(target.device));
+  const sensor = /** @type {Identity} */ (identifySensor(device.id, target.sensor));
   const group = groupOf(device.bytes, config.retention.latestGroups);
   return { ...target, key: { group, device: device.bytes, sensor: sensor.bytes } };
 }
 
 serve(
   {
-    /** @param {{ kind: import('./kinds.js').Kind, target: import('./kinds.js').Target, forMs: number }} order */
+    /** @param {{ kind: Kind, target: Target, forMs: number }} order */
     async read({ kind, target, forMs }) {
       const latencies = createLatencies();
       const resolved = resolve(target);

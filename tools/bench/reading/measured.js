@@ -1,17 +1,21 @@
 import { withPeakMemory } from '../measure/memory.js';
 import { startObserving } from '../measure/observe.js';
 
+/** @import { Stand } from '../stand/index.js' */
+/** @import { Line } from '../stand/line.js' */
+/** @import { Kind, Read, Target } from './kinds.js' */
+
 /**
  * What reading took, and what it was measured on.
  *
- * @typedef {import('./kinds.js').Read & { mb: number, steal: number, others: number }} Measured `mb`: the most memory that
+ * @typedef {Read & { mb: number, steal: number, others: number }} Measured `mb`: the most memory that
  *   the HTTP process had
  */
 
 /**
- * @param {import('../stand/index.js').Stand} stand
- * @param {import('../stand/line.js').Line} line whose data is read
- * @returns {Promise<(kind: import('./kinds.js').Kind, target: import('./kinds.js').Target, forMs: number) => Promise<Measured>>}
+ * @param {Stand} stand
+ * @param {Line} line whose data is read
+ * @returns {Promise<(kind: Kind, target: Target, forMs: number) => Promise<Measured>>}
  */
 export async function openReader(stand, line) {
   const front = await stand.front(line);

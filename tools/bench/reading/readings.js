@@ -1,7 +1,10 @@
+/** @import { Plan } from './data.js' */
+/** @import { Kind, Read } from './kinds.js' */
+
 /**
  * What is read: where, how, and which of the targets of the plan.
  *
- * @satisfies {Record<string, { system: 'small' | 'large', kind: import('./kinds.js').Kind, target: keyof import('./data.js').Plan['targets'], says: string }>}
+ * @satisfies {Record<string, { system: 'small' | 'large', kind: Kind, target: keyof Plan['targets'], says: string }>}
  */
 export const READINGS = {
   smallLatest: {
@@ -37,7 +40,7 @@ export const READINGS = {
 
 export const NAMES = /** @type {Name[]} */ (Object.keys(READINGS));
 
-/** @typedef {Record<Name, import('./kinds.js').Read>} Reads of one round */
+/** @typedef {Record<Name, Read>} Reads of one round */
 
 /** Side by side: the first against the second. @satisfies {Record<string, { says: string, ratio: (reads: Reads) => number }>} */
 export const RATIOS = {

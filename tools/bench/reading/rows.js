@@ -1,5 +1,8 @@
 import { DAY_MS, dayOf } from '../../../schema/rules.js';
 
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Sensor } from '../../../api/history/reading/hours.js' */
+
 const SELECT_LATEST =
   'SELECT device_id, sensor_id, device, name, type, unit, site FROM sensor WHERE grp = ? LIMIT ?';
 const SELECT_DAY =
@@ -11,14 +14,14 @@ const FETCH_SIZE = 5000;
 /**
  * Rows as they are, by the driver itself: what reading is compared with.
  *
- * @param {import('cassandra-driver').Client} client
+ * @param {Client} client
  */
 export const createRowReader = (client) => ({
   /** @param {number} group @param {number} most @returns {Promise<number>} rows of one partition of `sensor` */
   latest: async (group, most) => (await client.execute(SELECT_LATEST, [group, most])).rows.length,
 
   /**
-   * @param {import('../../../api/history/reading/hours.js').Sensor} key
+   * @param {Sensor} key
    * @param {number} from epoch ms
    * @param {number} to epoch ms
    * @returns {Promise<number>} samples

@@ -3,7 +3,10 @@ import { COALESCED_MS } from '../parts/live.js';
 import { sensorsOf } from '../parts/packing.js';
 import { RATIOS } from './readings.js';
 
-/** @typedef {Required<import('../targets.js').Results>} Results */
+/** @import { SignalKind } from '../loader/samples.js' */
+/** @import { Results as TargetsResults } from '../targets.js' */
+
+/** @typedef {Required<TargetsResults>} Results */
 
 /** Differences below are noise on a machine that others use too. */
 const SAME = 1.4;
@@ -55,7 +58,7 @@ function side(name, limit) {
   };
 }
 
-/** @param {import('../loader/samples.js').SignalKind} signal @param {string} says @param {number} atMost */
+/** @param {SignalKind} signal @param {string} says @param {number} atMost */
 function onDisk(signal, says, atMost) {
   return {
     figure: `bytes a sample in history, against one row per sample on disk, ${says}`,

@@ -1,5 +1,7 @@
 import { medianOf } from '../measure/rounds.js';
 
+/** @import { Raw } from './readme.js' */
+
 /** Of a figure in the file. */
 const DIGITS = 6;
 
@@ -23,7 +25,7 @@ const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
 /**
  * What sizing/ reckons with, of a run of the bench: medians over its rounds, the same that the page shows.
  *
- * @param {import('./readme.js').Raw} raw
+ * @param {Raw} raw
  * @returns {Partial<Figures>} of the parts that were run
  */
 export function figuresOf({ began, commit = null, machine, results: { throughput, disk, packing } }) {
@@ -43,7 +45,7 @@ export function figuresOf({ began, commit = null, machine, results: { throughput
   };
 }
 
-/** @param {NonNullable<import('./readme.js').Raw['results']['throughput']>[number]} load */
+/** @param {NonNullable<Raw['results']['throughput']>[number]} load */
 const costs = ({ rounds }) => {
   const of = (/** @type {'packed' | 'rows'} */ name) =>
     /** @type {Cost} */ ({

@@ -6,6 +6,9 @@ import { betweenMarks } from './between-marks.js';
 import { barChart } from './chart.js';
 import { figure, markdownTable } from './table.js';
 
+/** @import { ClassResult } from '../peers/report.js' */
+/** @import { Results } from '../targets.js' */
+
 /**
  * A raw file of the bench.
  *
@@ -14,7 +17,7 @@ import { figure, markdownTable } from './table.js';
  * @property {string | null} [commit] whose code was measured, or `before COMMIT`; of several runs with commas between; missing: nobody noted it
  * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
  * @property {{ quick?: boolean }} [flags] that it was run with
- * @property {import('../targets.js').Results & { peers?: import('../peers/report.js').ClassResult[] } & Record<string, unknown>} results
+ * @property {Results & { peers?: ClassResult[] } & Record<string, unknown>} results
  */
 
 /** Between these two lines of a document stands what the raw file says. */

@@ -6,12 +6,14 @@ import { freePort } from '../../../infra/engine/ports.js';
 import { guardLines, makeSignIn, settingsBehind } from './guard.js';
 import { persistentOn, runMosquitto, stopMosquitto } from './mosquitto.js';
 
+/** @import { Access, Guard } from './guard.js' */
+
 /**
  * A broker that is published to.
  *
  * @typedef {object} Broker
  * @property {string} url
- * @property {import('./guard.js').Access} access what a publisher needs
+ * @property {Access} access what a publisher needs
  * @property {number} [pid] none: it is within the ingest process
  * @property {() => Promise<void>} stop
  */
@@ -21,7 +23,7 @@ import { persistentOn, runMosquitto, stopMosquitto } from './mosquitto.js';
  * maximum allows, and nothing is dropped.
  *
  * @param {string} dir its own, of which nothing is reused
- * @param {import('./guard.js').Guard} [guard] default: it lets everybody in
+ * @param {Guard} [guard] default: it lets everybody in
  * @returns {Promise<Broker & { settings: NodeJS.ProcessEnv, kill: () => Promise<void>, start: () => Promise<void> }>} `settings`: what an ingest process needs; `kill`, `start`: with SIGKILL, and again with what it had written
  */
 export async function startBroker(dir, guard = {}) {

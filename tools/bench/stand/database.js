@@ -8,6 +8,9 @@ import { makeCertificates } from '../../../infra/tls/certificates.js';
 import { writeInOneFile } from '../../../infra/tls/one-file.js';
 import { findOpenssl } from '../../../infra/tls/openssl.js';
 
+/** @import { Profile } from '../../../infra/engine/command.js' */
+/** @import { Nodetool } from '../../../infra/engine/nodetool.js' */
+
 /**
  * Paths of an authority and of what it signed, for everything on this machine.
  *
@@ -18,7 +21,7 @@ import { findOpenssl } from '../../../infra/tls/openssl.js';
  * @typedef {object} Database
  * @property {string} contactPoint
  * @property {number} pid
- * @property {import('../../../infra/engine/nodetool.js').Nodetool} [nodetool]
+ * @property {Nodetool} [nodetool]
  * @property {Certificates} [certificates] it can be spoken to with TLS as well, by these
  * @property {() => Promise<void>} [kill] ends it with SIGKILL
  * @property {() => Promise<void>} [start] again, after `kill`, with the data that it had written
@@ -30,7 +33,7 @@ import { findOpenssl } from '../../../infra/tls/openssl.js';
  * @param {object} options
  * @param {string} options.dir emptied
  * @param {string} options.engineDir where the jars are kept
- * @param {import('../../../infra/engine/command.js').Profile} [options.profile] default: at full speed, with a heap that stays as it is
+ * @param {Profile} [options.profile] default: at full speed, with a heap that stays as it is
  * @param {boolean} [options.durable] a write is on the disk when it is answered
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]

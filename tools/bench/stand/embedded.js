@@ -1,14 +1,18 @@
 import { MOST_DEVICES } from '../../../api/access/credentials/credential-service.js';
 import { deviceName } from '../load/devices.js';
 
+/** @import { Broker } from './broker.js' */
+/** @import { Guard, SignIn } from './guard.js' */
+/** @import { IngestProcess } from './ingest.js' */
+
 /**
  * The broker within an ingest process, and accounts at it, where it wants some: as many gateways as the publisher has
  * connections, each of which may speak for the devices of all loads.
  *
- * @param {import('./ingest.js').IngestProcess} ingest
- * @param {import('./guard.js').Guard} guard as it was started with
+ * @param {IngestProcess} ingest
+ * @param {Guard} guard as it was started with
  * @param {number} connections
- * @returns {Promise<import('./broker.js').Broker>}
+ * @returns {Promise<Broker>}
  */
 export async function embeddedBroker(ingest, { accounts, tls }, connections) {
   const gateways = accounts
@@ -25,7 +29,7 @@ export async function embeddedBroker(ingest, { accounts, tls }, connections) {
   };
 }
 
-/** @param {string} url of the API @param {string} account @returns {Promise<import('./guard.js').SignIn>} */
+/** @param {string} url of the API @param {string} account @returns {Promise<SignIn>} */
 async function issue(url, account) {
   const devices = Array.from({ length: MOST_DEVICES }, (_, number) => deviceName(number));
   const response = await fetch(`${url}/api/v1/credentials`, {

@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { HTTP_NODE_FLAGS } from '../../../common/node-flags.js';
 import { startChild } from './child.js';
 
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Kind, Read, Target } from '../reading/kinds.js' */
+
 const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
 const READER = fileURLToPath(new URL('../reading/main.js', import.meta.url));
 
@@ -46,17 +49,17 @@ export async function startFront({ name, dir, settings }) {
     pids: { http: api.pid, reader: reader.pid },
 
     /**
-     * @param {import('../reading/kinds.js').Kind} kind
-     * @param {import('../reading/kinds.js').Target} target
+     * @param {Kind} kind
+     * @param {Target} target
      * @param {number} forMs the same again and again, once at least
-     * @returns {Promise<import('../reading/kinds.js').Read>}
+     * @returns {Promise<Read>}
      */
     read: (kind, target, forMs) => reader.ask('read', { kind, target, forMs }),
 
     /** @param {{ readers: number, devicesEach: number, devices: number, samples: number }} options `samples`: of a sensor in a message; settles when all of them follow their devices */
     follow: (options) => reader.ask('follow', options),
 
-    /** @returns {Promise<import('../measure/latencies.js').Latencies>} from when a sample was published until a reader saw it */
+    /** @returns {Promise<Latencies>} from when a sample was published until a reader saw it */
     unfollow: () => reader.ask('unfollow'),
 
     async close() {

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credentials/mosquitto-files.js';
 
+/** @import { Certificates } from './database.js' */
+
 /**
  * What an installation has that others can reach.
  *
  * @typedef {object} Guard
  * @property {boolean} [accounts] whoever speaks to the broker signs in, and every message is held against its rights
- * @property {import('./database.js').Certificates} [tls] MQTT and CQL are encrypted
+ * @property {Certificates} [tls] MQTT and CQL are encrypted
  */
 
 /**

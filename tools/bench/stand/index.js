@@ -14,6 +14,13 @@ import { createLoop } from './loop.js';
 import { createWired } from './wired.js';
 import { startWorkers } from './workers.js';
 
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Database } from './database.js' */
+/** @import { Front } from './front.js' */
+/** @import { Guard } from './guard.js' */
+/** @import { Changed } from './ingest.js' */
+/** @import { Contender, Line } from './line.js' */
+
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
 
 /** Connections of the publisher to a broker. */
@@ -24,7 +31,7 @@ const CONNECTIONS = 8;
  *
  * @param {object} options
  * @param {string} options.dir where all of them keep what they keep
- * @param {import('./database.js').Database} options.database
+ * @param {Database} options.database
  * @param {string} [options.prefix] of the keyspaces
  * @param {(text: string) => void} options.onStatus
  */
@@ -38,7 +45,7 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
 
   const { settings, migrate } = createKeyspaces(database, prefix);
 
-  /** @param {string} name @param {{ changed?: import('./ingest.js').Changed, guard?: import('./guard.js').Guard }} options */
+  /** @param {string} name @param {{ changed?: Changed, guard?: Guard }} options */
   const openLine = (name, { changed, guard }) =>
     once(name, async (home) => {
       const broker = await startBroker(join(home, 'broker'), guard);
@@ -94,21 +101,21 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
     /** Starts a contender of another kind: once for each name. */
     contender: once,
 
-    /** @param {string} name makes the tables of a contender that is not started yet, to be loaded into @returns {Promise<import('../../../common/settings.js').Config>} */
+    /** @param {string} name makes the tables of a contender that is not started yet, to be loaded into @returns {Promise<Config>} */
     prepare: (name) => migrate(settings(name)),
 
     /**
      * The whole way, through a broker of its own.
      *
      * @param {string} name
-     * @param {import('./ingest.js').Changed} [changed] none: our own ingest, as it is
+     * @param {Changed} [changed] none: our own ingest, as it is
      */
     line: (name, changed) => openLine(name, { changed }),
 
-    /** The same, with our own ingest, as an installation has it that others can reach. @param {string} name @param {import('./guard.js').Guard} guard */
+    /** The same, with our own ingest, as an installation has it that others can reach. @param {string} name @param {Guard} guard */
     guarded: (name, guard) => openLine(name, { guard }),
 
-    /** Our own ingest with the broker in it. @param {string} name @param {import('./guard.js').Guard} guard */
+    /** Our own ingest with the broker in it. @param {string} name @param {Guard} guard */
     embedded: (name, guard) =>
       once(name, async (home) => {
         const env = { ...settings(name), ...settingsOfBroker(guard) };
@@ -129,13 +136,13 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
         return createWired({ line, broker, publisher, connections: CONNECTIONS, cql });
       }),
 
-    /** @param {import('./line.js').Line} line serves what it stores @returns {Promise<import('./front.js').Front>} */
+    /** @param {Line} line serves what it stores @returns {Promise<Front>} */
     front: (line) =>
       once(`${line.name}-front`, (home) =>
         startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
       ),
 
-    /** Ingest without a broker. @returns {Promise<import('./line.js').Contender>} */
+    /** Ingest without a broker. @returns {Promise<Contender>} */
     loop: () =>
       once('loop', async (home) => {
         const env = settings('loop');

@@ -4,10 +4,12 @@ import { HOUR_ROW_TABLE, ROW_TABLE } from '../contenders/row-writes.js';
 import { createTables } from '../contenders/tables.js';
 import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';
 
+/** @import { Database } from './database.js' */
+
 /**
  * Tables of its own for each contender.
  *
- * @param {import('./database.js').Database} database
+ * @param {Database} database
  * @param {string} prefix of the keyspaces
  */
 export const createKeyspaces = ({ contactPoint }, prefix) => ({

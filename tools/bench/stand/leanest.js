@@ -2,6 +2,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.js';
 
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+
 const LEANEST = fileURLToPath(new URL('../leanest/main.js', import.meta.url));
 
 /**
@@ -10,7 +14,7 @@ const LEANEST = fileURLToPath(new URL('../leanest/main.js', import.meta.url));
  * @param {object} options
  * @param {string} options.dir
  * @param {string} options.contactPoint
- * @param {import('../../../common/settings.js').Config['cql']} options.cql where it stores; migrated
+ * @param {Config['cql']} options.cql where it stores; migrated
  * @param {number} options.groups `LATEST_GROUPS`
  */
 export async function startLeanest({ dir, contactPoint, cql, groups }) {
@@ -26,12 +30,12 @@ export async function startLeanest({ dir, contactPoint, cql, groups }) {
     pids: { ingest: child.pid },
     committed: () => child.ask('committed'),
     inFlight: (/** @type {number} */ most) => child.ask('inFlight', most),
-    begin: (/** @type {import('../load/shapes.js').Shape} */ shape) => child.ask('begin', shape),
+    begin: (/** @type {Shape} */ shape) => child.ask('begin', shape),
     end: () => child.ask('end'),
     /**
-     * @param {import('../load/shapes.js').Shape} shape
+     * @param {Shape} shape
      * @param {{ rate: number, forMs: number }} options `rate`: samples/s
-     * @returns {Promise<import('../measure/latencies.js').Latencies>}
+     * @returns {Promise<Latencies>}
      */
     paced: (shape, options) => child.ask('paced', { shape, ...options }),
     close: () => child.stop(),

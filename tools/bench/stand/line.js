@@ -2,6 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { samplesOf } from '../load/shapes.js';
 
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Broker } from './broker.js' */
+/** @import { Child } from './child.js' */
+/** @import { IngestProcess } from './ingest.js' */
+
 /** How often the publisher is told how much has been committed, in ms; each time it costs ingest a page of metrics. */
 const TELL_MS = 250;
 
@@ -17,13 +22,13 @@ const SETTLE_MS = 60_000;
  *
  * @param {object} parts
  * @param {string} parts.name
- * @param {import('./broker.js').Broker} parts.broker
- * @param {Pick<import('./ingest.js').IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'>} parts.ingest
- * @param {import('./child.js').Child} parts.publisher
+ * @param {Broker} parts.broker
+ * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'>} parts.ingest
+ * @param {Child} parts.publisher
  * @param {number} parts.connections of the publisher
  */
 export function createLine({ name, broker, ingest, publisher, connections }) {
-  /** @type {import('../load/shapes.js').Shape | null} */
+  /** @type {Shape | null} */
   let shape = null;
   let before = 0;
   let feeding = Promise.resolve();
@@ -31,7 +36,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
   const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
 
-  /** @param {import('../load/shapes.js').Shape} running as fast as it is committed */
+  /** @param {Shape} running as fast as it is committed */
   async function feed(running) {
     let last = { at: performance.now(), messages: 0 };
     let backlog = LEAST_BACKLOG;
@@ -83,7 +88,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
       await ingest.ask('inFlight', most);
     },
 
-    /** @param {import('../load/shapes.js').Shape} load */
+    /** @param {Shape} load */
     async begin(load) {
       before = await committed();
       shape = load;
@@ -98,7 +103,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
      * @throws {MillraceError} `failed`: something is missing, or was refused
      */
     async end() {
-      const load = /** @type {import('../load/shapes.js').Shape} */ (shape);
+      const load = /** @type {Shape} */ (shape);
       shape = null;
       await feeding;
       await settle((await publisher.ask('allow', 0)).published * samplesOf(load));
@@ -107,7 +112,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     /**
      * Publishes at a fixed rate while something else is measured.
      *
-     * @param {import('../load/shapes.js').Shape} load
+     * @param {Shape} load
      * @param {number} rate samples/s
      * @returns {Promise<() => Promise<void>>} ends it, as `end` does
      */

@@ -1,8 +1,11 @@
+/** @import { IngestProcess } from './ingest.js' */
+/** @import { Contender } from './line.js' */
+
 /**
  * The same ingest without a broker: the process makes its messages itself.
  *
- * @param {{ name: string, ingest: import('./ingest.js').IngestProcess }} parts
- * @returns {import('./line.js').Contender}
+ * @param {{ name: string, ingest: IngestProcess }} parts
+ * @returns {Contender}
  */
 export const createLoop = ({ name, ingest }) => ({
   name,

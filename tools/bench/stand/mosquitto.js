@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MillraceError } from '../../../common/errors.js';
 
+/** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
+
 /** It may miss a signal that comes before its main loop runs. */
 const REMIND_MS = 200;
 
@@ -24,8 +26,8 @@ export const persistentOn = (port, dir) => [
  *
  * @param {string} command
  * @param {string} configuration its file
- * @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<import('node:child_process').ChildProcess>}
+ * @param {SpawnOptions} [options]
+ * @returns {Promise<ChildProcess>}
  * @throws {MillraceError} `failed`, with what it said, when it ends instead
  */
 export async function runMosquitto(command, configuration, options = {}) {
@@ -42,7 +44,7 @@ export async function runMosquitto(command, configuration, options = {}) {
   return child;
 }
 
-/** Ends it in order: it writes its queues. @param {import('node:child_process').ChildProcess} child */
+/** Ends it in order: it writes its queues. @param {ChildProcess} child */
 export async function stopMosquitto(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

@@ -2,6 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { samplesOf } from '../load/shapes.js';
 
+/** @import { Config } from '../../../common/config.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Broker } from './broker.js' */
+/** @import { Child } from './child.js' */
+/** @import { Line } from './line.js' */
+
 const LOOK_MS = 200;
 
 /** No commit at all for so long, in ms: what is missing will not come. */
@@ -11,11 +18,11 @@ const STUCK_MS = 30_000;
  * A line whose ingest process reaches its broker through the publisher's wire: so the latency of each message is known.
  *
  * @param {object} parts
- * @param {import('./line.js').Line} parts.line
- * @param {import('./broker.js').Broker} parts.broker
- * @param {import('./child.js').Child} parts.publisher
+ * @param {Line} parts.line
+ * @param {Broker} parts.broker
+ * @param {Child} parts.publisher
  * @param {number} parts.connections
- * @param {import('../../../common/settings.js').Config['cql']} parts.cql where it stores
+ * @param {Config['cql']} parts.cql where it stores
  */
 export const createWired = ({ cql, ...parts }) => ({
   ...parts.line,
@@ -32,7 +39,7 @@ export const createPace =
   /**
    * Publishes at a fixed rate, and waits until all is committed.
    *
-   * @param {import('../load/shapes.js').Shape} shape
+   * @param {Shape} shape
    * @param {object} options
    * @param {number} options.rate samples/s
    * @param {number} options.forMs
@@ -65,7 +72,7 @@ export const createPace =
     return { published: counts.published * samplesOf(shape), latency };
   };
 
-/** @typedef {{ published: import('../measure/latencies.js').Latencies, delivered: import('../measure/latencies.js').Latencies }} Reading */
+/** @typedef {{ published: Latencies, delivered: Latencies }} Reading */
 
 /** @typedef {ReturnType<typeof createPace>} Pace */
 

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.js';
 
+/** @import { Latencies } from '../measure/latencies.js' */
+
 const WORKERS = fileURLToPath(new URL('../contenders/workers.js', import.meta.url));
 
 /** A process that uses our store as many at once do. @param {string} dir @param {{ settings: NodeJS.ProcessEnv, nodeFlags: string[] }} options */
@@ -20,4 +22,4 @@ export async function startWorkers(dir, { settings, nodeFlags }) {
   };
 }
 
-/** @typedef {import('../measure/latencies.js').Latencies & { errors: number }} Worked */
+/** @typedef {Latencies & { errors: number }} Worked */

@@ -1,6 +1,7 @@
 import { leastSquares } from './least-squares.js';
 
-/** @typedef {import('../../bench/report/figures.js').Figures} Figures */
+/** @import { Figures } from '../../bench/report/figures.js' */
+
 /** @typedef {'packed' | 'rows'} Way */
 /** @typedef {'ingest' | 'database' | 'broker'} Process */
 

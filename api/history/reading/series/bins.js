@@ -1,7 +1,8 @@
 import { DAY_MS, HOUR_MS } from '../../../../schema/rules.js';
 
-/** @typedef {import('../../../store/history/writes.js').HourStatistics} HourStatistics */
-/** @typedef {import('../../../../schema/packed/series.js').Series} Series */
+/** @import { HourStatistics } from '../../../../schema/packed/hour-statistics.js' */
+/** @import { Series } from '../../../../schema/packed/series.js' */
+/** @import { Range } from '../hours.js' */
 
 /**
  * One bin that has samples.
@@ -21,7 +22,7 @@ const SCALE = 2 ** 64;
 /**
  * What is known of each bin of a range, added up in any order.
  *
- * @param {import('../hours.js').Range} range epoch ms; what is outside does not count
+ * @param {Range} range epoch ms; what is outside does not count
  * @param {number} width ms
  */
 export function createBins(range, width) {
@@ -123,7 +124,7 @@ export const WIDTHS = [
 /**
  * The smallest width that gives few enough bins, which begin at whole multiples of it.
  *
- * @param {import('../hours.js').Range} range not empty
+ * @param {Range} range not empty
  * @param {number} points bins, at most
  * @returns {number} ms
  */
@@ -135,5 +136,5 @@ export function widthFor(range, points) {
   return months * MONTH;
 }
 
-/** @param {import('../hours.js').Range} range @param {number} width ms @returns {number} bins that it touches */
+/** @param {Range} range @param {number} width ms @returns {number} bins that it touches */
 export const binsOf = ({ from, to }, width) => Math.ceil(to / width) - Math.floor(from / width);

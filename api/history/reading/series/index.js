@@ -3,7 +3,9 @@ import { chunksOf, LONGEST_MS } from '../hours.js';
 import { readAhead } from '../read-ahead.js';
 import { createBins, widthFor } from './bins.js';
 
-/** @typedef {import('../hours.js').Hour} Hour */
+/** @import { Hour, LookUp, Range, Sensor } from '../hours.js' */
+/** @import { SampleSource } from '../samples.js' */
+/** @import { Point } from './bins.js' */
 
 /** From samples of more than this, a series is read past the server's cache, in ms. */
 const LONG_MS = 2 * DAY_MS;
@@ -15,7 +17,7 @@ const NO_WIDTH = 1000;
  * The shape of a signal.
  *
  * @typedef {object} Shape
- * @property {import('./bins.js').Point[]} points
+ * @property {Point[]} points
  * @property {number} width of a bin, in ms
  * @property {'statistics' | 'samples'} source `statistics`: those of whole hours were taken
  */
@@ -24,10 +26,10 @@ const NO_WIDTH = 1000;
  * Whole hours are taken from their statistics where these are exact, everything else from samples.
  *
  * @param {object} parts
- * @param {import('../hours.js').LookUp} parts.lookUp
- * @param {import('../samples.js').SampleSource & { scans: import('../samples.js').SampleSource }} parts.source
- * @param {import('../hours.js').Sensor} sensor
- * @param {import('../hours.js').Range} range within retention; not as long as it may be: bins are as narrow as it allows
+ * @param {LookUp} parts.lookUp
+ * @param {SampleSource & { scans: SampleSource }} parts.source
+ * @param {Sensor} sensor
+ * @param {Range} range within retention; not as long as it may be: bins are as narrow as it allows
  * @param {{ points: number, newest: number | null, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
  *   after which there is nothing; null: there is nothing at all
  * @returns {Promise<Shape>}

@@ -1,6 +1,6 @@
-/** @typedef {import('protobufjs').Reader} Reader */
-
 /** A value as its field carries it; integers are unsigned whatever their type is. @typedef {number | boolean | Long} WireValue */
+
+/** @import { Reader } from 'protobufjs' */
 
 /**
  * @typedef {object} Metric
@@ -170,7 +170,7 @@ const HIGH = 2 ** 32;
 /** From here on, 2^53, two integers may be one double; as an upper half. */
 const INEXACT_HIGH = 2 ** 21;
 
-/** A 64-bit integer in two halves. @typedef {ReturnType<import('protobufjs').Reader['uint64']>} Long */
+/** A 64-bit integer in two halves. @typedef {ReturnType<Reader['uint64']>} Long */
 
 /** @param {Long} long @returns {number} read as an unsigned integer: the nearest double */
 export const unsigned = ({ high, low }) => (high >>> 0) * HIGH + (low >>> 0);

@@ -3,6 +3,9 @@ import { MillraceError } from '../../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.js';
 import { readMetric, unsigned } from './metric.js';
 
+/** @import { Reader as ProtobufReader } from 'protobufjs' */
+/** @import { Metric } from './metric.js' */
+
 const { Reader } = protobuf;
 
 /**
@@ -11,7 +14,7 @@ const { Reader } = protobuf;
  * @typedef {object} Payload
  * @property {number | null} timestamp epoch ms: when it was sent
  * @property {number | null} seq
- * @property {import('./metric.js').Metric[]} metrics
+ * @property {Metric[]} metrics
  */
 
 // Field numbers of `Payload` (Sparkplug 3.0, section 6.4.1).
@@ -42,7 +45,7 @@ export function decodePayload(bytes) {
   }
 }
 
-/** @param {import('protobufjs').Reader} reader @param {Payload} payload */
+/** @param {ProtobufReader} reader @param {Payload} payload */
 function readField(reader, payload) {
   const tag = reader.tag();
   switch (tag) {

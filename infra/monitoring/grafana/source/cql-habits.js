@@ -1,5 +1,7 @@
 import { dashboard } from './dashboard.js';
 
+/** @import { Panel } from './panels.js' */
+
 const OF = '{job="$job", instance=~"$instance"}';
 
 /** Gauges that show a wrong query: for whoever adds one. */
@@ -16,7 +18,7 @@ export const cqlHabits = dashboard({
       consistency: 'Not at CQL_CONSISTENCY: what is read may not be what was acknowledged.',
     }).map(
       ([habit, says]) =>
-        /** @type {import('./panels.js').Panel} */ ({
+        /** @type {Panel} */ ({
           title: `Ours: ${habit}`,
           says: `${says} Always 0.`,
           type: 'stat',

@@ -1,5 +1,7 @@
 import { DATASOURCE, inRows } from './panels.js';
 
+/** @import { Panel } from './panels.js' */
+
 /**
  * A dashboard as Grafana imports it; its data source, installation and processes are chosen on top of it.
  *
@@ -7,7 +9,7 @@ import { DATASOURCE, inRows } from './panels.js';
  * @param {string} parts.uid its address: stays when the title changes
  * @param {string} parts.title
  * @param {string} parts.description
- * @param {import('./panels.js').Panel[]} parts.panels
+ * @param {Panel[]} parts.panels
  */
 export const dashboard = ({ uid, title, description, panels }) => ({
   uid,

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startHttpApp, TOKENS } from '../../../support/http-app.js';
 
+/** @import { HttpApp } from '../../../support/http-app.js' */
+
 const NOW = 1_795_000_000_000;
 const ADMIN = TOKENS.apiToken;
 const [READER = ''] = TOKENS.readTokens;
 const [SENDER = ''] = TOKENS.ingestTokens;
 
 let now = NOW;
-/** @type {import('../../../support/http-app.js').HttpApp} Needs tokens. */
+/** @type {HttpApp} Needs tokens. */
 let guarded;
-/** @type {import('../../../support/http-app.js').HttpApp} Needs none. */
+/** @type {HttpApp} Needs none. */
 let open;
 beforeAll(async () => {
   guarded = await startHttpApp({ settings: TOKENS, clock: () => now });

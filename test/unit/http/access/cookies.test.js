@@ -2,10 +2,12 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { cookieOptions, cookiesOf } from '../../../../api/access/http/sessions.js';
 import { startHttpApp, TOKENS } from '../../../support/http-app.js';
 
+/** @import { HttpApp } from '../../../support/http-app.js' */
+
 const [READER = ''] = TOKENS.readTokens;
 const FILES = /** @type {any} */ ({ cert: 'certificate.pem', key: 'key.pem' });
 
-/** @type {import('../../../support/http-app.js').HttpApp | undefined} */
+/** @type {HttpApp | undefined} */
 let app;
 afterEach(async () => {
   await app?.stop();

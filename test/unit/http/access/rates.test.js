@@ -3,9 +3,11 @@ import pino from 'pino';
 import { startHttpApp, TOKENS } from '../../../support/http-app.js';
 import { until } from '../../../support/until.js';
 
+/** @import { HttpApp } from '../../../support/http-app.js' */
+
 const [READER = ''] = TOKENS.readTokens;
 
-/** @type {import('../../../support/http-app.js').HttpApp | undefined} */
+/** @type {HttpApp | undefined} */
 let running;
 afterEach(async () => {
   await running?.stop();
@@ -100,7 +102,7 @@ describe('Wrong tokens', () => {
 });
 
 describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten seconds: 429', () => {
-  /** @param {import('../../../support/http-app.js').HttpApp} app @param {string} path @param {Record<string, string>} [headers] @returns {Promise<boolean>} */
+  /** @param {HttpApp} app @param {string} path @param {Record<string, string>} [headers] @returns {Promise<boolean>} */
   async function isLimited(app, path, headers) {
     const statuses = [];
     for (let count = 0; count < 21; count++) statuses.push((await app.send(path, { headers })).status);

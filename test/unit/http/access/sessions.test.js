@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSessions } from '../../../../api/access/http/sessions.js';
 
+/** @import { Known } from '../../../../api/access/http/tokens.js' */
+
 const NOW = 1_795_000_000_000;
 const SESSION_MS = 3_600_000;
 const ENDS_AT = NOW + SESSION_MS;
-
-/** @typedef {import('../../../../api/access/http/tokens.js').Known} Known */
 
 /** @type {Known} */
 const READER = { token: 'reader', scopes: ['read'] };

@@ -7,6 +7,8 @@ import { ReadScheduler } from '../../../../api/ingest/backpressure/read-schedule
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { until } from '../../../support/until.js';
 
+/** @import { AddressInfo, Socket } from 'node:net' */
+
 const PINGREQ = Buffer.from([0xc0, 0]);
 const MIB = 1024 * 1024;
 /** Bytes that a packet of these tests may have at most. */
@@ -48,9 +50,9 @@ async function open({ isConnected = true } = {}) {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   const device = connect(port, '127.0.0.1');
-  const [socket] = /** @type {[import('node:net').Socket]} */ (await once(server, 'connection'));
+  const [socket] = /** @type {[Socket]} */ (await once(server, 'connection'));
   afterwards(async () => {
     device.destroy();
     socket.destroy();

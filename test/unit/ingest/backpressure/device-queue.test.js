@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/backpressure/queue.js';
 import { parseTopic } from '../../../../schema/topics.js';
 
+/** @import { Topic } from '../../../../schema/topics.js' */
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that ends when it is told to. */
@@ -77,7 +79,7 @@ describe('Device queue: key of a message, and whether later ones wait for it', (
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
   ])('%s: key %s, barrier: %s', (topic, key, barrier) => {
-    const parsed = /** @type {import('../../../../schema/topics.js').Topic} */ (parseTopic(topic));
+    const parsed = /** @type {Topic} */ (parseTopic(topic));
     expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
   });
 });

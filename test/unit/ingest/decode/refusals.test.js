@@ -4,6 +4,9 @@ import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
 import { refusalOf } from '../../../../api/ingest/decode/refusals.js';
 import { MillraceError } from '../../../../common/errors.js';
 
+/** @import { Refusals } from '../../../../api/store/dead-letters/writes.js' */
+/** @import { ErrorCode } from '../../../../common/errors.js' */
+
 const NOW = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 const limits = { historyMs: 365 * DAY_MS, maxClockSkewMs: 300_000, relativeTimes: true };
@@ -22,7 +25,7 @@ function read(content, contentType, others) {
   return decoder.decode(payload, contentType, NOW);
 }
 
-/** @param {import('../../../../api/store/dead-letters/writes.js').Refusals} refused */
+/** @param {Refusals} refused */
 const shown = (refused) => refused.map(({ index, code, path, rule }) => [index, code, `${path}: ${rule}`]);
 
 const good = { sensor_id: 't', ts: A_DAY_AGO, value: 1 };
@@ -151,7 +154,7 @@ describe('a sensor of a message', () => {
       { n: 'other', v: 1 },
       { n: sensor, v: 2 },
     ]);
-    batch.refuseSensor(sensor, /** @type {import('../../../../common/errors.js').ErrorCode} */ (code));
+    batch.refuseSensor(sensor, /** @type {ErrorCode} */ (code));
     expect(shown(batch.refused)).toEqual([[1, code, text]]);
   });
 });

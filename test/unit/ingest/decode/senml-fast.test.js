@@ -9,7 +9,7 @@ const NOW = Date.UTC(2026, 10, 21, 12);
 const emptyBasket = () =>
   new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
 
-/** @param {import('../../../../api/ingest/decode/message-batch.js').MessageBatch} batch */
+/** @param {MessageBatch} batch */
 const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], refused, counts });
 
 /** What the reader of objects makes of it. @param {string} text */

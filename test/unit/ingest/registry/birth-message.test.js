@@ -4,7 +4,7 @@ import { admit } from '../../../../api/ingest/registry/births.js';
 import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
 import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
 
-/** @typedef {import('../../../../schema/ids.js').Identity} Identity */
+/** @import { Identity } from '../../../../schema/ids.js' */
 
 const DEVICE = /** @type {Identity} */ (identifyDevice('pump'));
 const NOW = Date.UTC(2026, 10, 22);

@@ -6,9 +6,11 @@ import { newPatience } from '../../../support/memory-edge-node.js';
 import { createMemoryStore } from '../../../support/memory-store/index.js';
 import { T0, vector } from '../../../support/sparkplug-vectors.js';
 
-const DEVICE = /** @type {import('../../../../schema/ids.js').Identity} */ (
-  identifyDevice('plant/edge-1/press')
-);
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Store } from '../../../../api/store/index.js' */
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1/press'));
 const HISTORY_DAYS = 400;
 const REPEAT_MS = 100 * 86_400_000;
 
@@ -16,9 +18,9 @@ const REPEAT_MS = 100 * 86_400_000;
 let requests = [];
 /** Requests wait for this before they are sent. @type {Promise<unknown> | undefined} */
 let held;
-/** @type {import('../../../../api/store/index.js').Store} */
+/** @type {Store} */
 let store;
-/** @type {import('cassandra-driver').Client} */
+/** @type {Client} */
 let database;
 
 beforeEach(async () => {

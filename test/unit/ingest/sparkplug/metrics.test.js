@@ -7,8 +7,10 @@ import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.j
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 
+/** @import { Identity } from '../../../../schema/ids.js' */
+
 const NOW = Date.UTC(2026, 10, 22, 12);
-const DEVICE = /** @type {import('../../../../schema/ids.js').Identity} */ (identifyDevice('plant/edge-1'));
+const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1'));
 const [DOUBLE, BOOLEAN, STRING, UINT64] = [10, 11, 12, 8];
 
 /** @typedef {{ name?: string, alias?: number, at?: number, datatype?: number, double?: number, int?: number, long?: number }} Fields */

@@ -9,9 +9,9 @@ import { encodeRebirth } from '../../../../api/ingest/sparkplug/rebirths.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 import { T0, vector } from '../../../support/sparkplug-vectors.js';
 
-const DEVICE = /** @type {import('../../../../schema/ids.js').Identity} */ (
-  identifyDevice('plant/edge-1/press')
-);
+/** @import { Identity } from '../../../../schema/ids.js' */
+
+const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1/press'));
 
 /** @param {Buffer} bytes @param {Buffer} [birth] */
 function read(bytes, birth) {

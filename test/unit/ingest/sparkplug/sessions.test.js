@@ -3,10 +3,12 @@ import { createMemoryEdgeNode, valuesOf } from '../../../support/memory-edge-nod
 import { LATER, T0, vector } from '../../../support/sparkplug-vectors.js';
 import { until } from '../../../support/until.js';
 
+/** @import { MemoryEdgeNode } from '../../../support/memory-edge-node.js' */
+
 const COMMAND = 'spBv1.0/plant/NCMD/edge-1';
 const [NODE, PRESS] = ['plant/edge-1', 'plant/edge-1/press'];
 
-/** @type {import('../../../support/memory-edge-node.js').MemoryEdgeNode} */
+/** @type {MemoryEdgeNode} */
 let edge;
 let now = 0;
 
