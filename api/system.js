@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PERIODS_MS } from '../common/periods.js';
 import { createAccounts } from './access/credentials/accounts.js';
-import { createKeeper, withRights } from './access/credentials/credential-service.js';
+import { createCredentialService, revokeBefore } from './access/credentials/credential-service.js';
 import { createAccess } from './access/http/index.js';
 import { createTls } from './access/tls/index.js';
 import { createPacking } from './history/packing/index.js';
@@ -63,13 +63,13 @@ export async function startSystem(parts) {
     publish: events.emit.bind(events, 'committed'),
     readers: () => api?.readers() ?? 0,
   });
-  const { metrics, vitals, store, trustedClock, ingest, isPressed } = pipeline;
+  const { metrics, processStats, store, clockGuard, ingest, isPressed } = pipeline;
   metrics.certificates(tls.states);
   const takes = config.role !== 'http';
   const serves = config.role !== 'ingest';
   const shares = config.mqtt.url !== undefined;
   const accounts = createAccounts({ store: store.credentials, mqtt: config.mqtt });
-  const credentials = createKeeper({
+  const credentials = createCredentialService({
     store: store.credentials,
     clock,
     installation: config.mqtt.username,
@@ -90,7 +90,7 @@ export async function startSystem(parts) {
       })
     : null;
   const packing = takes
-    ? createPacking({ config, store, clock, trustedClock, isPressed, pauseMs: periods.pack, logger, metrics })
+    ? createPacking({ config, store, clock, clockGuard, isPressed, pauseMs: periods.pack, logger, metrics })
     : null;
   const live = createLive({
     config,
@@ -111,7 +111,7 @@ export async function startSystem(parts) {
     metrics,
     logger,
   });
-  const stats = createInstallationStats({ vitals, live, serves, clock });
+  const stats = createInstallationStats({ processStats, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
   const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
   const api = serves
@@ -122,7 +122,7 @@ export async function startSystem(parts) {
         cursors: createCursors({ secret, clock }),
         submit: ingest.submit,
         replay: ingest.replay,
-        retire: withRights({ retire: ingest.retire, forget: credentials.forget }),
+        retire: revokeBefore({ retire: ingest.retire, forget: credentials.forget }),
         credentials,
         live,
         stats,
@@ -159,7 +159,7 @@ export async function startSystem(parts) {
   /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
   async function stop() {
     await Promise.all([messageSource?.stop(), packing?.stop(), http.stop()]);
-    ingest.giveUp();
+    ingest.abort();
     stats.stop();
     processes.stop();
     await Promise.all([live.stop(), heartbeat?.stop()]);
@@ -178,7 +178,7 @@ export async function startSystem(parts) {
       store: store.processes,
       process: { clientId, role: config.role, version },
       read: () => ({
-        ...vitals.read(),
+        ...processStats.read(),
         broker: messageSource?.checks.broker() ?? null,
         shares: takes && shares,
       }),

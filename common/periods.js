@@ -3,7 +3,7 @@
  *
  * - `keepAlive`: a quiet connection to an external broker says that it is there
  * - `quiet`: a session from which nothing has come for this long holds nothing any more
- * - `patience`: a message that is unsettled for this long is a sign of trouble
+ * - `unsettled`: a message that is unsettled for this long is a sign of trouble
  * - `heal`: what readers follow is read again so often; a change that was lost on the way is theirs within 30 s
  * - `heartbeat`: this process tells the others that it runs
  * - `recheck`: those that are connected are held against their credentials; one that was rotated or revoked ends within 30 s
@@ -15,7 +15,7 @@
 export const PERIODS_MS = {
   keepAlive: 60_000,
   quiet: 5000,
-  patience: 30_000,
+  unsettled: 30_000,
   heal: 25_000,
   heartbeat: 10_000,
   recheck: 20_000,

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../common/command.js';
 import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
-import { recordingInto } from './support/habits/recording.js';
+import { recordingInto } from './support/query-rules/recording.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -121,7 +121,7 @@ async function ensurePythonTools(onStatus) {
  */
 async function reportHabits(records, complete) {
   // Only now: it needs the packages.
-  const { checkHabits } = await import('./support/habits/check.js');
+  const { checkHabits } = await import('./support/query-rules/check.js');
   const { found, problems } = await checkHabits(records, { complete });
   for (const problem of problems) console.error(`CQL: ${problem}`);
   console.error(`CQL: ${found}; ${problems.length} problems.`);

@@ -100,7 +100,7 @@ export async function drainSession(parts) {
   } finally {
     subscriber.quiesce();
     await progress.untilSettled({ withinMs: SETTLE_MS, isHopeless: () => ingest.isStuck });
-    ingest.giveUp();
+    ingest.abort();
     await subscriber.stop({ endSession: isEmpty });
     await store.close();
   }

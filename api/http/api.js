@@ -1,12 +1,12 @@
 import express from 'express';
-import { createAllPlaces, MOST_AT_ONCE } from './places.js';
+import { createConcurrencyLimits, MOST_AT_ONCE } from './concurrency-limits.js';
 import { API_ROUTES } from './routes/index.js';
 import { serve } from './serve.js';
 import { createStream } from './stream/index.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { Logger } from 'pino' */
-/** @import { Keeper } from '../access/credentials/credential-service.js' */
+/** @import { CredentialService } from '../access/credentials/credential-service.js' */
 /** @import { Access } from '../access/http/index.js' */
 /** @import { Reading } from '../history/reading/index.js' */
 /** @import { Retirement } from '../ingest/registry/retirement.js' */
@@ -29,7 +29,7 @@ import { createStream } from './stream/index.js';
  * @property {Submit} submit
  * @property {Replay} replay
  * @property {Retirement['retire']} retire
- * @property {Keeper} credentials
+ * @property {CredentialService} credentials
  * @property {Live} live
  * @property {number} healMs what readers follow is read again so often
  * @property {InstallationStats} stats
@@ -50,7 +50,7 @@ import { createStream } from './stream/index.js';
  */
 export function createApi(parts) {
   const router = express.Router();
-  const places = createAllPlaces(parts.mostAtOnce ?? MOST_AT_ONCE);
+  const places = createConcurrencyLimits(parts.mostAtOnce ?? MOST_AT_ONCE);
   const stream = createStream({ ...parts, places });
   router.use('/api/v1', noStore);
   serve(router, API_ROUTES, { ...parts, places, stream });

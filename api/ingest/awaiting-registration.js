@@ -11,7 +11,7 @@ const LARGEST_BYTES = 16_384;
  *
  * @param {{ clock: () => number }} parts
  */
-export function createStrays({ clock }) {
+export function createAwaitingRegistration({ clock }) {
   /** @type {Array<{ device: string, at: number, message: Message }>} oldest first */
   let waiting = [];
 
@@ -42,4 +42,4 @@ export function createStrays({ clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createStrays>} Strays */
+/** @typedef {ReturnType<typeof createAwaitingRegistration>} AwaitingRegistration */

@@ -1,8 +1,8 @@
 import { createMetrics } from '../observability/metrics.js';
-import { createVitals } from '../observability/process-stats.js';
-import { createTrustedClock } from '../store/clock-guard.js';
+import { createProcessStats } from '../observability/process-stats.js';
+import { createClockGuard } from '../store/clock-guard.js';
 import { connectStore } from '../store/index.js';
-import { noticeGuard } from '../store/security-check.js';
+import { logSecurityProblems } from '../store/security-check.js';
 import { createPermits, createWindow } from './backpressure/window.js';
 import { createIngest } from './index.js';
 
@@ -10,7 +10,7 @@ import { createIngest } from './index.js';
 /** @import { Config } from '../../common/config.js' */
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { TrustedClock } from '../store/clock-guard.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { DatabaseNode } from '../store/index.js' */
 /** @import { Permits } from './backpressure/window.js' */
 /** @import { Ingest, Publish } from './index.js' */
@@ -38,7 +38,7 @@ export async function connectPipeline(parts) {
   const permits = createPermits(window);
   /** Requests that wait for a place in the window, and writes that will leave together. */
   const waiting = () => Math.max(permits.waiting, store?.waiting() ?? 0);
-  const vitals = createVitals({
+  const processStats = createProcessStats({
     clock,
     pressure: () => ({
       in_flight: permits.inUse,
@@ -54,22 +54,22 @@ export async function connectPipeline(parts) {
     gate: permits,
     observe: metrics.databaseSeconds.observe.bind(metrics.databaseSeconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
-    onWrongHabit: (habit) => metrics.wrongHabits.inc({ habit }),
+    onBrokenRule: (habit) => metrics.brokenQueryRules.inc({ habit }),
     clock,
   });
-  await noticeGuard({ guard: store.guard, username: config.cql.username, logger });
+  await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
   const difference = parts.clockDifference ?? store.health.clockDifference;
-  const trustedClock = createTrustedClock({ clock, difference, logger });
+  const clockGuard = createClockGuard({ clock, difference, logger });
   const ingest = createIngest({
     config,
     store,
     send,
     publish,
     clock,
-    trustedClock,
+    clockGuard,
     logger,
     metrics,
-    vitals,
+    processStats,
   });
   exposePipeline(metrics, {
     permits,
@@ -77,11 +77,11 @@ export async function connectPipeline(parts) {
     window,
     windowMost: config.ingest.maxInFlight,
     ingest,
-    trustedClock,
+    clockGuard,
     nodes: store.nodes,
   });
   const isPressed = () => waiting() > 0;
-  return { metrics, vitals, store, trustedClock, ingest, isPressed };
+  return { metrics, processStats, store, clockGuard, ingest, isPressed };
 }
 
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */
@@ -96,10 +96,10 @@ export async function connectPipeline(parts) {
  * @param {ReturnType<typeof createWindow>} parts.window
  * @param {number} parts.windowMost `INGEST_MAX_IN_FLIGHT`
  * @param {Ingest} parts.ingest
- * @param {TrustedClock} parts.trustedClock
+ * @param {ClockGuard} parts.clockGuard
  * @param {() => DatabaseNode[]} parts.nodes
  */
-function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest, trustedClock, nodes }) {
+function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest, clockGuard, nodes }) {
   const { gauge, states } = metrics;
   gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
   gauge(
@@ -132,7 +132,7 @@ function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest,
   gauge(
     'iot_clock_difference_seconds',
     "How far this machine's clock is ahead of the database's; left out until they are compared",
-    () => trustedClock.differenceMs / 1000,
+    () => clockGuard.differenceMs / 1000,
   );
   states('iot_db_nodes', 'Nodes of the database as this process sees them: up, down', () => {
     const all = nodes();

@@ -5,7 +5,7 @@ import { bucketOf } from '../../schema/rules.js';
 
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.js' */
-/** @import { Patience } from '../store/retry.js' */
+/** @import { Retry } from '../store/retry.js' */
 /** @import { Message } from './pipeline.js' */
 /** @import { RefusalNotices } from './refusal-notices.js' */
 /** @import { Registry } from './registry/index.js' */
@@ -17,13 +17,13 @@ import { bucketOf } from '../../schema/rules.js';
  * @param {object} parts
  * @param {DeadLetterWrites} parts.store
  * @param {Registry} parts.registry
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {RefusalNotices} parts.notices
  * @param {Metrics} parts.metrics
  * @param {DeadLetterQuota} [parts.quota]
  */
 export function createDeadLetterBox(parts) {
-  const { store, registry, patience, notices, metrics, quota = createDeadLetterQuota() } = parts;
+  const { store, registry, retry, notices, metrics, quota = createDeadLetterQuota() } = parts;
 
   /**
    * @param {string} device as the topic has it
@@ -37,11 +37,11 @@ export function createDeadLetterBox(parts) {
   /** @param {DeadLetter} letter */
   async function write(letter) {
     try {
-      await patience.persist(() => store.write(letter));
+      await retry.run(() => store.write(letter));
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected' || !letter.content) throw error;
       // A database that does not take the message takes its counts: unacknowledged, it would come again for ever.
-      await patience.persist(() => store.write({ ...letter, content: null }));
+      await retry.run(() => store.write({ ...letter, content: null }));
     }
   }
 

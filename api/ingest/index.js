@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../schema/rules.js';
-import { createPatience } from '../store/retry.js';
+import { createRetry } from '../store/retry.js';
 import { createProgress } from './acknowledgements.js';
-import { createStrays } from './awaiting-registration.js';
+import { createAwaitingRegistration } from './awaiting-registration.js';
 import { ByteBudget } from './backpressure/byte-budget.js';
 import { DeviceQueue } from './backpressure/queue.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
@@ -20,8 +20,8 @@ import { createSubmission } from './submission.js';
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../common/config.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Vitals } from '../observability/process-stats.js' */
-/** @import { TrustedClock } from '../store/clock-guard.js' */
+/** @import { ProcessStats } from '../observability/process-stats.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { Send } from './pipeline.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
@@ -49,43 +49,43 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @param {Send} [parts.send] publishes to devices; default: nobody listens
  * @param {Publish} [parts.publish] tells readers; default: nobody listens
  * @param {() => number} parts.clock epoch ms
- * @param {TrustedClock} parts.trustedClock the same, held against the database's
+ * @param {ClockGuard} parts.clockGuard the same, held against the database's
  * @param {Logger} parts.logger
  * @param {Metrics} parts.metrics
- * @param {Vitals} parts.vitals
+ * @param {ProcessStats} parts.processStats
  */
 export function createIngest(parts) {
-  const { config, store, send = () => {}, publish = () => {}, clock, trustedClock } = parts;
-  const { logger, metrics, vitals } = parts;
+  const { config, store, send = () => {}, publish = () => {}, clock, clockGuard } = parts;
+  const { logger, metrics, processStats } = parts;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
   const groups = config.retention.latestGroups;
-  const patience = createPatience({ logger, onRetry: () => metrics.retries.inc() });
+  const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
   const limits = { autoRegister, autoRegisterMax };
-  const registry = createRegistry({ store: store.registry, groups, limits, patience, clock });
-  const lastSeen = createLastSeen({ store: store.registry, patience });
+  const registry = createRegistry({ store: store.registry, groups, limits, retry, clock });
+  const lastSeen = createLastSeen({ store: store.registry, retry });
   const notices = createRefusalNotices({ logger });
-  const deadLetters = createDeadLetterBox({ store: store.deadLetters, registry, patience, notices, metrics });
+  const deadLetters = createDeadLetterBox({ store: store.deadLetters, registry, retry, notices, metrics });
   const historyMs = config.retention.historyDays * DAY_MS;
   const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes });
-  const strays = createStrays({ clock });
+  const awaitingRegistration = createAwaitingRegistration({ clock });
   const budget = new ByteBudget(BUDGET_BYTES);
   const deviceQueue = new DeviceQueue();
-  const progress = createProgress({ answeredAt: () => patience.answeredAt });
+  const progress = createProgress({ answeredAt: () => retry.answeredAt });
   const late = createLateWriter({
     store: store.history,
-    patience,
-    days: createLateDayNotes({ store: store.lateDays, patience }),
+    retry,
+    days: createLateDayNotes({ store: store.lateDays, retry }),
     onLate: (samples) => metrics.late.inc(samples),
   });
   const samples = createSampleWriter({
     store: store.measurements,
-    patience,
+    retry,
     partitions: createPartitionWatch({ logger, onLarge: () => metrics.largePartitions.inc() }),
-    clock: trustedClock,
+    clock: clockGuard,
     late,
   });
   const pipeline = new IngestPipeline(
-    { config, clock, logger, metrics, vitals },
+    { config, clock, logger, metrics, processStats },
     {
       progress,
       budget,
@@ -93,32 +93,32 @@ export function createIngest(parts) {
       decoder,
       registry,
       samples,
-      latest: createLatestWriter({ store: store.latest, patience, logger }),
+      latest: createLatestWriter({ store: store.latest, retry, logger }),
       lastSeen,
       deadLetters,
       notices,
-      strays,
-      patience,
-      trustedClock,
+      awaitingRegistration,
+      retry,
+      clockGuard,
       publish,
       createHandlers: (measurements) =>
         createHandlers({
           config,
           store,
-          patience,
+          retry,
           registry,
           decoder,
           measurements,
           lastSeen,
           deadLetters,
-          strays,
+          awaitingRegistration,
           send,
           clock,
           metrics,
         }),
     },
   );
-  const isStuck = () => patience.failingForMs > STUCK_AFTER_MS;
+  const isStuck = () => retry.failingForMs > STUCK_AFTER_MS;
   const submission = createSubmission({
     budget,
     isStuck,
@@ -127,7 +127,7 @@ export function createIngest(parts) {
     pipeline,
     clock,
     metrics,
-    vitals,
+    processStats,
   });
   const { retire } = createRetirement({ registry, store: store.retirement, groups, clock });
   const { replay } = createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock });
@@ -142,7 +142,7 @@ export function createIngest(parts) {
     /** For messages. Message sources that can hold their devices back read no further while there is none. */
     room: budget,
     async start() {
-      await Promise.all([trustedClock.start(), registry.start()]);
+      await Promise.all([clockGuard.start(), registry.start()]);
     },
     /** Bytes of messages that are being settled. */
     get unsettledBytes() {
@@ -157,9 +157,9 @@ export function createIngest(parts) {
       return isStuck();
     },
     /** What cannot be committed now stays unacknowledged. */
-    giveUp() {
-      patience.giveUp();
-      trustedClock.stop();
+    abort() {
+      retry.abort();
+      clockGuard.stop();
     },
   };
 }

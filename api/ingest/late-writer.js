@@ -6,7 +6,7 @@ import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../
 /** @import { SensorBytes } from '../store/history/reads.js' */
 /** @import { HistoryWrites, PackedHour } from '../store/history/writes.js' */
 /** @import { Hour } from '../store/measurements/writes.js' */
-/** @import { Patience } from '../store/retry.js' */
+/** @import { Retry } from '../store/retry.js' */
 
 /** Sensors of one message whose late samples are written at once. */
 const SENSORS_AT_ONCE = 16;
@@ -19,20 +19,20 @@ const SENSORS_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {HistoryWrites} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {LateDayNotes} parts.days
  * @param {(samples: number) => void} parts.onLate
  */
-export function createLateWriter({ store, patience, days, onLate }) {
+export function createLateWriter({ store, retry, days, onLate }) {
   /** @param {SensorBytes} key @param {PackedHour[]} hours @param {number} at */
   async function writeSensor(key, hours, at) {
     for (const rows of partitions(hours, dayOf)) {
-      await patience.persist(() => store.writeSamples(key, rows));
+      await retry.run(() => store.writeSamples(key, rows));
     }
     const starts = [...new Set(hours.map(({ hour }) => hour))].map((hour) => ({ hour }));
     for (const rows of partitions(starts, yearOf)) {
       const late = rows.map(({ hour }) => hour);
-      await patience.persist(() => store.writeLate(key, late, at));
+      await retry.run(() => store.writeLate(key, late, at));
     }
   }
 
@@ -89,9 +89,9 @@ const MOST_REMEMBERED = 100_000;
  *
  * @param {object} parts
  * @param {LateDayStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  */
-export function createLateDayNotes({ store, patience }) {
+export function createLateDayNotes({ store, retry }) {
   let hour = 0;
   /** @type {Set<string>} */
   let written = new Set();
@@ -115,7 +115,7 @@ export function createLateDayNotes({ store, patience }) {
       );
       if (days.length === 0) return;
       const rows = days.map((day) => ({ device: bytes, day }));
-      await patience.persist(() => store.write(group, noticed, rows));
+      await retry.run(() => store.write(group, noticed, rows));
       if (noticed === hour) for (const day of days) written.add(`${id} ${day}`);
     },
   };

@@ -5,7 +5,7 @@ import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
 /** @import { Logger } from 'pino' */
 /** @import { Latest, LatestUpdate, Newest } from '../store/latest.js' */
 /** @import { RegistryStore } from '../store/registry/index.js' */
-/** @import { Patience } from '../store/retry.js' */
+/** @import { Retry } from '../store/retry.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 
 /** The newest sample of a sensor in a message. @typedef {Newest & { sensor: Sensor }} SensorNewest */
@@ -15,14 +15,14 @@ import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
  *
  * @param {object} parts
  * @param {Latest} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {Logger} parts.logger
  */
-export function createLatestWriter({ store, patience, logger }) {
+export function createLatestWriter({ store, retry, logger }) {
   /** @param {number} group @param {() => LatestUpdate[]} take @param {() => number} entries */
   async function commit(group, take, entries) {
     try {
-      await patience.persist(() => store.write(group, take, entries));
+      await retry.run(() => store.write(group, take, entries));
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected') throw error;
       await oneByOne(group, take());
@@ -33,7 +33,7 @@ export function createLatestWriter({ store, patience, logger }) {
   async function oneByOne(group, updates) {
     for (const update of updates) {
       try {
-        await patience.persist(() =>
+        await retry.run(() =>
           store.write(
             group,
             () => [update],
@@ -108,12 +108,12 @@ export const LAST_SEEN_EVERY_MS = 60_000;
  *
  * @param {object} parts
  * @param {RegistryStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  */
-export function createLastSeen({ store, patience }) {
+export function createLastSeen({ store, retry }) {
   const groups = createGroupCommit({
     /** @param {number} group @param {() => Array<{ device: Buffer, at: number }>} take */
-    commit: (group, take) => patience.persist(() => store.writeLastSeen(group, take)),
+    commit: (group, take) => retry.run(() => store.writeLastSeen(group, take)),
     merge: (waiting, arriving) => (arriving.at > waiting.at ? arriving : waiting),
   });
 

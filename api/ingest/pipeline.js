@@ -13,11 +13,11 @@ import { resultOf } from './ingest-result.js';
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Topic } from '../../schema/topics.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Vitals } from '../observability/process-stats.js' */
-/** @import { TrustedClock } from '../store/clock-guard.js' */
-/** @import { Patience } from '../store/retry.js' */
+/** @import { ProcessStats } from '../observability/process-stats.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
+/** @import { Retry } from '../store/retry.js' */
 /** @import { Progress } from './acknowledgements.js' */
-/** @import { Strays } from './awaiting-registration.js' */
+/** @import { AwaitingRegistration } from './awaiting-registration.js' */
 /** @import { ByteBudget } from './backpressure/byte-budget.js' */
 /** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { DeadLetterBox } from './dead-letter-box.js' */
@@ -55,9 +55,9 @@ import { resultOf } from './ingest-result.js';
 
 /**
  * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: the whole
- * message is a dead letter. `foreign`: its topic is not a topic of Millrace, so it is dropped.
+ * message is a dead letter. `unknown_topic`: its topic is not a topic of Millrace, so it is dropped.
  *
- * @typedef {'accepted' | 'refused' | 'foreign'} Outcome
+ * @typedef {'accepted' | 'refused' | 'unknown_topic'} Outcome
  */
 
 /** @typedef {(message: Message) => Promise<Outcome>} HandleMessage */
@@ -81,7 +81,7 @@ export class IngestPipeline {
   #deps;
   #clock;
   #metrics;
-  #vitals;
+  #processStats;
   #maxMessageBytes;
   #takesSparkplug;
   #handlers;
@@ -99,7 +99,7 @@ export class IngestPipeline {
    * @param {() => number} context.clock epoch ms
    * @param {Logger} context.logger
    * @param {Metrics} context.metrics
-   * @param {Vitals} context.vitals
+   * @param {ProcessStats} context.processStats
    * @param {object} deps
    * @param {Progress} deps.progress
    * @param {ByteBudget} deps.budget
@@ -111,17 +111,17 @@ export class IngestPipeline {
    * @param {LastSeen} deps.lastSeen
    * @param {DeadLetterBox} deps.deadLetters
    * @param {RefusalNotices} deps.notices
-   * @param {Strays} deps.strays
-   * @param {Patience} deps.patience
-   * @param {TrustedClock} deps.trustedClock
+   * @param {AwaitingRegistration} deps.awaitingRegistration
+   * @param {Retry} deps.retry
+   * @param {ClockGuard} deps.clockGuard
    * @param {Publish} deps.publish
    * @param {(measurements: IngestPipeline) => Handlers} deps.createHandlers
    */
-  constructor({ config, clock, logger, metrics, vitals }, deps) {
+  constructor({ config, clock, logger, metrics, processStats }, deps) {
     this.#deps = { ...deps, logger };
     this.#clock = clock;
     this.#metrics = metrics;
-    this.#vitals = vitals;
+    this.#processStats = processStats;
     this.#maxMessageBytes = config.ingest.maxMessageBytes;
     this.#takesSparkplug = config.sparkplug;
     this.#handlers = deps.createHandlers(this);
@@ -144,9 +144,9 @@ export class IngestPipeline {
       try {
         const outcome = await this.#route(message);
         // A message without measurements did not check the clock, so it waits here while the clock is off.
-        if (!this.#deps.trustedClock.isTrusted) await this.#deps.trustedClock.now();
-        result = outcome === 'foreign' ? 'foreign' : 'settled';
-        isSettled = outcome !== 'foreign';
+        if (!this.#deps.clockGuard.isTrusted) await this.#deps.clockGuard.now();
+        result = outcome === 'unknown_topic' ? 'unknown_topic' : 'settled';
+        isSettled = outcome !== 'unknown_topic';
         return outcome;
       } finally {
         this.#deps.budget.leave(message.payload.length);
@@ -173,8 +173,8 @@ export class IngestPipeline {
   async #route(message) {
     const topic = parseTopic(message.topic);
     if (!topic || (topic.kind === 'sparkplug' && !this.#takesSparkplug)) {
-      this.#deps.notices.foreign(message.topic);
-      return 'foreign';
+      this.#deps.notices.unknownTopic(message.topic);
+      return 'unknown_topic';
     }
     const identity = this.#identify(topic.device);
     if (!identity) {
@@ -202,7 +202,7 @@ export class IngestPipeline {
     const { payload, contentType, retained, receivedAt } = message;
     const batch = this.#deps.decoder.decode(payload, contentType, receivedAt);
     const isKnown = await this.store(identity, batch, retained ? null : receivedAt);
-    if (!isKnown) this.#deps.strays.remember(identity.id, message);
+    if (!isKnown) this.#deps.awaitingRegistration.remember(identity.id, message);
     if (batch.refused.length > 0) await this.#deps.deadLetters.put(message, topic.device, batch.refused);
     this.noteSettled(batch, began);
     return 'accepted';
@@ -308,7 +308,7 @@ export class IngestPipeline {
    */
   #toRefusal(error, { topic }) {
     if (error instanceof MillraceError && error.code !== 'unavailable') return refusalOf(error.code, error);
-    if (error instanceof MillraceError || this.#deps.patience.gaveUp) throw error;
+    if (error instanceof MillraceError || this.#deps.retry.isAborted) throw error;
     this.#deps.logger.error(
       { err: error, topic },
       'an unexpected error: the message is kept as a dead letter; please report this',
@@ -330,7 +330,7 @@ export class IngestPipeline {
 
   /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
   noteSettled({ counts, refused }, began) {
-    this.#vitals.note({
+    this.#processStats.note({
       samples: counts.samples,
       refused: refused.length,
       commitMs: performance.now() - began,

@@ -7,7 +7,7 @@ import { printable } from '../../common/printable.js';
 /** Between two lines of the log about refusals, in ms: one device that sends rubbish all day must not fill it. */
 const EVERY_MS = 10_000;
 
-const FOREIGN = 'topic outside the contract';
+const UNKNOWN_TOPIC = 'topic outside the contract';
 
 /**
  * Tells whoever reads the log that something was refused or dropped, and why: the first case at once, and those that follow within
@@ -69,7 +69,7 @@ export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
       note(topic, counts, `refused: ${listed(counts)}`, first);
     },
     /** @param {string} topic */
-    foreign: (topic) => note(topic, [[FOREIGN, 1]], `dropped: a ${FOREIGN}`),
+    unknownTopic: (topic) => note(topic, [[UNKNOWN_TOPIC, 1]], `dropped: a ${UNKNOWN_TOPIC}`),
   };
 }
 

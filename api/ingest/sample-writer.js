@@ -4,9 +4,9 @@ import { isLate, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../schema/
 /** @import { Logger } from 'pino' */
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Numbers } from '../../schema/packed/series.js' */
-/** @import { TrustedClock } from '../store/clock-guard.js' */
+/** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Hour, SampleWrites } from '../store/measurements/writes.js' */
-/** @import { Patience } from '../store/retry.js' */
+/** @import { Retry } from '../store/retry.js' */
 /** @import { Query } from '../store/session.js' */
 /** @import { LateWriter } from './late-writer.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
@@ -31,15 +31,15 @@ const HOURS_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {SampleWrites} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {PartitionWatch} parts.partitions
- * @param {TrustedClock} parts.clock
+ * @param {ClockGuard} parts.clock
  * @param {LateWriter} parts.late
  */
-export function createSampleWriter({ store, patience, partitions, clock, late }) {
+export function createSampleWriter({ store, retry, partitions, clock, late }) {
   const batches = createHourBatches({
     store,
-    patience,
+    retry,
     onSend: (device, hour, rows) => partitions.note(device, hour, rows.length),
   });
   /** By hour, the number of parts that is committed for it. @type {WeakMap<Device, Map<number, number>>} */
@@ -48,7 +48,7 @@ export function createSampleWriter({ store, patience, partitions, clock, late })
   /** @param {Device} device @param {number} bucket epoch ms @param {number} parts */
   async function commitParts(device, bucket, parts) {
     if (spread.get(device)?.get(bucket) === parts) return;
-    await patience.persist(() => store.writeParts(device.bytes, bucket, parts));
+    await retry.run(() => store.writeParts(device.bytes, bucket, parts));
     const hours = spread.get(device) ?? new Map();
     if (hours.size >= HOURS_REMEMBERED) hours.clear();
     spread.set(device, hours.set(bucket, parts));
@@ -121,10 +121,10 @@ const NOTHING = Promise.resolve();
  *
  * @param {object} parts
  * @param {SampleWrites} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {(device: Device, hour: Hour, queries: Query[]) => void} parts.onSend
  */
-export function createHourBatches({ store, patience, onSend }) {
+export function createHourBatches({ store, retry, onSend }) {
   /** Those that may still grow, by the very Buffer of the device's id, which ingest keeps, and by partition. @type {Map<Buffer, Map<number, Batch>>} */
   const open = new Map();
 
@@ -160,7 +160,7 @@ export function createHourBatches({ store, patience, onSend }) {
     };
     try {
       const bytes = () => ROW_WEIGHT + batch.hour.bytes;
-      await patience.persist(() => store.commit(device.bytes, batch.hour, take, bytes));
+      await retry.run(() => store.commit(device.bytes, batch.hour, take, bytes));
     } finally {
       close(device.bytes, batch);
     }
@@ -189,7 +189,7 @@ export function createHourBatches({ store, patience, onSend }) {
         // The database refuses another message of the batch, or all of it for its size: each row of this message is tried alone.
         const rows = store.encode(device.bytes, hour);
         if (batch.messages === 1 && rows.length === 1) throw error;
-        for (const row of rows) await patience.persist(() => store.commit(device.bytes, hour, () => [row]));
+        for (const row of rows) await retry.run(() => store.commit(device.bytes, hour, () => [row]));
       }
     },
   };

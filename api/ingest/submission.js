@@ -4,7 +4,7 @@ import { resultOf, resultOrRefusal } from './ingest-result.js';
 
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Vitals } from '../observability/process-stats.js' */
+/** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { MessageDecoder } from './decode/index.js' */
 /** @import { IngestResult } from './ingest-result.js' */
@@ -36,10 +36,10 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * @param {IngestPipeline} parts.pipeline
  * @param {() => number} parts.clock epoch ms
  * @param {Metrics} parts.metrics
- * @param {Vitals} parts.vitals
+ * @param {ProcessStats} parts.processStats
  */
 export function createSubmission(parts) {
-  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, vitals } = parts;
+  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, processStats } = parts;
   const places = new ByteBudget(MOST_BYTES);
 
   /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */
@@ -53,7 +53,7 @@ export function createSubmission(parts) {
     });
     for (const { code } of result.refused) metrics.refused.inc({ code });
     const commitMs = performance.now() - began;
-    vitals.note({ samples: result.accepted, refused: result.refused.length, commitMs });
+    processStats.note({ samples: result.accepted, refused: result.refused.length, commitMs });
     metrics.commitSeconds.observe(commitMs / 1000);
     return result;
   }

@@ -101,7 +101,7 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
       };
     },
 
-    tellStats: (process, signs) => outbox.put(statsTopic(process), signs),
+    tellStats: (process, snapshot) => outbox.put(statsTopic(process), snapshot),
 
     listenStats(listener) {
       hearStats = listener;

@@ -18,7 +18,7 @@ import { createPublisher } from './publisher.js';
  * @property {Send} send
  */
 
-/** @typedef {(process: string, signs: Buffer) => boolean} StatsListener false: it is none of ours */
+/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener false: it is none of ours */
 
 /**
  * The way from whoever commits to whoever reads.
@@ -29,7 +29,7 @@ import { createPublisher } from './publisher.js';
  *   them, in ms of `performance.now()`
  * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen ids, or
  *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away
- * @property {(process: string, signs: string) => void} tellStats to the other processes
+ * @property {(process: string, snapshot: string) => void} tellStats to the other processes
  * @property {(listener: StatsListener) => void} listenStats to all of them, this one included maybe
  * @property {(listener: () => void) => () => void} onMissed told when changes may have been missed, and come again now;
  *   returns what ends it

@@ -1,7 +1,7 @@
 import { formatTime } from '../../common/times.js';
 import { readSigns, statsOf } from '../observability/process-stats.js';
 
-/** @import { Stats, VitalSigns, Vitals } from '../observability/process-stats.js' */
+/** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
 /** @import { Live } from './index.js' */
 
 /** A process tells how it is this often; one that has missed two does not count. In ms. */
@@ -20,7 +20,7 @@ const LONGEST_NAME = 1000;
  * up what it has heard within the last three.
  *
  * @param {object} parts
- * @param {Pick<Vitals, 'signs'>} parts.vitals of this process
+ * @param {Pick<ProcessStats, 'snapshot'>} parts.processStats of this process
  * @param {Pick<Live, 'tellStats' | 'listenStats'>} parts.live
  * @param {boolean} parts.serves readers; else it only tells
  * @param {() => number} parts.clock epoch ms
@@ -28,8 +28,15 @@ const LONGEST_NAME = 1000;
  * @param {number} [parts.everyMs]
  */
 export function createInstallationStats(parts) {
-  const { vitals, live, serves, clock, monotonic = () => performance.now(), everyMs = TOLD_EVERY_MS } = parts;
-  /** @type {Map<string, { signs: VitalSigns, heardAt: number }>} */
+  const {
+    processStats,
+    live,
+    serves,
+    clock,
+    monotonic = () => performance.now(),
+    everyMs = TOLD_EVERY_MS,
+  } = parts;
+  /** @type {Map<string, { snapshot: StatsSnapshot, heardAt: number }>} */
   const others = new Map();
   /** @type {Array<{ ts: string } & Stats>} the oldest first */
   const recent = [];
@@ -40,20 +47,20 @@ export function createInstallationStats(parts) {
   /** @param {string} name @param {Buffer} payload @returns {boolean} whether it is from one of us */
   function hear(name, payload) {
     if (name === own) return true;
-    const signs = name.length <= LONGEST_NAME ? readSigns(payload) : null;
-    if (!signs || (others.size >= MOST_PROCESSES && !others.has(name))) return false;
-    others.set(name, { signs, heardAt: monotonic() });
+    const snapshot = name.length <= LONGEST_NAME ? readSigns(payload) : null;
+    if (!snapshot || (others.size >= MOST_PROCESSES && !others.has(name))) return false;
+    others.set(name, { snapshot, heardAt: monotonic() });
     return true;
   }
 
   function read() {
     const since = monotonic() - COUNTS_FOR_MS;
     for (const [name, { heardAt }] of others) if (heardAt < since) others.delete(name);
-    return statsOf([vitals.signs(), ...[...others.values()].map(({ signs }) => signs)]);
+    return statsOf([processStats.snapshot(), ...[...others.values()].map(({ snapshot }) => snapshot)]);
   }
 
   function tick() {
-    live.tellStats(own, JSON.stringify(vitals.signs()));
+    live.tellStats(own, JSON.stringify(processStats.snapshot()));
     if (serves && recent.push({ ts: formatTime(clock()), ...read() }) > MOST_RECENT) recent.shift();
   }
 

@@ -26,8 +26,8 @@ export function createLocalLink(outside) {
       return () => void audience.remove(devices, listener);
     },
 
-    tellStats(process, signs) {
-      if (outside.isWanted()) outside.send(statsTopic(process), Buffer.from(signs));
+    tellStats(process, snapshot) {
+      if (outside.isWanted()) outside.send(statsTopic(process), Buffer.from(snapshot));
     },
 
     // There are no others.

@@ -25,7 +25,7 @@ const WILLS_MS = 1000;
  * @param {Config} parts.config
  * @param {OwnCertificate | null} parts.tls of the embedded broker
  * @param {HandleMessage} parts.handleMessage
- * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'giveUp'>} parts.ingest
+ * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort'>} parts.ingest
  * @param {Accounts} parts.accounts
  * @param {() => number} parts.clock epoch ms
  * @param {Periods} parts.periods
@@ -55,7 +55,7 @@ export function createMessageSource(parts) {
       });
 
   return {
-    checks: { broker: () => source.check(), acknowledgements: () => progress.check(periods.patience) },
+    checks: { broker: () => source.check(), acknowledgements: () => progress.check(periods.unsettled) },
 
     start: () => source.start(),
 
@@ -71,7 +71,7 @@ export function createMessageSource(parts) {
       await progress.untilSettled({ withinMs: DRAIN_MS, isHopeless: () => ingest.isStuck });
       const { unsettled } = progress;
       if (unsettled > 0) logger.warn({ unsettled }, 'messages stay unacknowledged; they will come again');
-      ingest.giveUp();
+      ingest.abort();
       await source.stop();
       await progress.untilSettled({ withinMs: WILLS_MS });
     },

@@ -23,7 +23,7 @@ export function createLogger(level, { secrets = [], destination = pino.destinati
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: HIDDEN },
-      hooks: { logMethod: createRestraint(), streamWrite: (line) => escapeControls(hide(line)) },
+      hooks: { logMethod: createLogThrottle(), streamWrite: (line) => escapeControls(hide(line)) },
     },
     destination,
   );
@@ -76,7 +76,7 @@ const OTHERS = 'other lines';
  *
  * @param {{ withinMs?: number, mostLines?: number }} [bounds]
  */
-function createRestraint({ withinMs = WITHIN_MS, mostLines = MOST_LINES } = {}) {
+function createLogThrottle({ withinMs = WITHIN_MS, mostLines = MOST_LINES } = {}) {
   /** @type {Map<string, { lines: number, unsaid: number, last: () => void }>} */
   const texts = new Map();
 

@@ -44,11 +44,11 @@ export function createMetrics({ version, role }) {
     messages: counted(
       counter(
         'iot_ingest_messages_total',
-        'Messages by what became of them: settled, foreign (outside the contract, dropped), unsettled (left to the broker)',
+        'Messages by what became of them: settled, unknown_topic (outside the contract, dropped), unsettled (left to the broker)',
         'result',
       ),
       'result',
-      ['settled', 'foreign', 'unsettled'],
+      ['settled', 'unknown_topic', 'unsettled'],
     ),
     samples: counter('iot_ingest_samples_total', 'Samples committed'),
     skipped: counter(
@@ -141,7 +141,7 @@ export function createMetrics({ version, role }) {
       'query',
       'ok',
     ),
-    wrongHabits: counted(
+    brokenQueryRules: counted(
       counter(
         'iot_db_wrong_habits_total',
         'Requests to the database that were unprepared, unpaged, filtering (ALLOW FILTERING), or not at CQL_CONSISTENCY',

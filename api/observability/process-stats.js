@@ -7,10 +7,10 @@ const SECONDS = 5;
  *
  * @param {object} parts
  * @param {() => number} parts.clock epoch ms
- * @param {() => Pick<VitalSigns, 'in_flight' | 'window' | 'window_most' | 'waiting'>} parts.pressure on the database
+ * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_most' | 'waiting'>} parts.pressure on the database
  * @param {() => number} [parts.readers] how many follow the stream
  */
-export function createVitals({ clock, pressure, readers = () => 0 }) {
+export function createProcessStats({ clock, pressure, readers = () => 0 }) {
   const slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
@@ -28,8 +28,8 @@ export function createVitals({ clock, pressure, readers = () => 0 }) {
     return slot;
   }
 
-  /** @returns {VitalSigns} */
-  function signs() {
+  /** @returns {StatsSnapshot} */
+  function snapshot() {
     const now = Math.floor(clock() / 1000);
     // The second that runs is not whole yet.
     const whole = slots.filter(({ second }) => second < now && second >= now - SECONDS);
@@ -57,13 +57,13 @@ export function createVitals({ clock, pressure, readers = () => 0 }) {
       slot.commits.record(commitMs);
     },
 
-    signs,
+    snapshot,
 
-    read: () => statsOf([signs()]),
+    read: () => statsOf([snapshot()]),
   };
 }
 
-/** @typedef {ReturnType<typeof createVitals>} Vitals */
+/** @typedef {ReturnType<typeof createProcessStats>} ProcessStats */
 
 /** Buckets of a doubling: each is 4.4 % wide, so a percentile is right within 2.2 %. */
 const PER_DOUBLING = 16;
@@ -126,7 +126,7 @@ export function createLatencyCounts() {
 /**
  * What one process does, over the last seconds, as it tells the others.
  *
- * @typedef {object} VitalSigns
+ * @typedef {object} StatsSnapshot
  * @property {number} samples_per_s
  * @property {number} refused_per_s
  * @property {number} in_flight requests to the database
@@ -153,13 +153,13 @@ const FIGURES = /** @type {const} */ ([
 /**
  * What some processes do together.
  *
- * @param {VitalSigns[]} signs of each
+ * @param {StatsSnapshot[]} snapshot of each
  */
-export function statsOf(signs) {
+export function statsOf(snapshot) {
   const commits = createLatencyCounts();
-  for (const one of signs) commits.add(one.commits);
+  for (const one of snapshot) commits.add(one.commits);
   const sum = (/** @type {typeof FIGURES[number]} */ figure) =>
-    signs.reduce((total, one) => total + one[figure], 0);
+    snapshot.reduce((total, one) => total + one[figure], 0);
   const ms = (/** @type {number} */ percent) => {
     const time = commits.percentile(percent);
     return time === null ? null : round(time, 100);
@@ -185,13 +185,15 @@ const round = (value, parts) => Math.round(value * parts) / parts;
  * Reads what came from the broker. Nobody else may publish there, but a broker without rights lets everybody.
  *
  * @param {Buffer} payload
- * @returns {VitalSigns | null} null: not ours
+ * @returns {StatsSnapshot | null} null: not ours
  */
 export function readSigns(payload) {
   if (payload.length > LONGEST) return null;
   try {
-    const signs = JSON.parse(payload.toString());
-    return FIGURES.every((figure) => isFigure(signs[figure])) && isCounts(signs.commits) ? signs : null;
+    const snapshot = JSON.parse(payload.toString());
+    return FIGURES.every((figure) => isFigure(snapshot[figure])) && isCounts(snapshot.commits)
+      ? snapshot
+      : null;
   } catch {
     return null;
   }

@@ -7,7 +7,7 @@ import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 /** An answer of the database is believed for this long, in ms. */
 const FRESH_MS = 2000;
 
-/** Who asks, often with little patience, gets an answer after this long at the latest, in ms. */
+/** Who asks, often with little limit, gets an answer after this long at the latest, in ms. */
 const MOST_WAIT_MS = 2000;
 
 /**
@@ -36,11 +36,11 @@ export function createReadiness({ health, checks, notes = {} }) {
 
   /** @returns {Promise<Record<string, Check>>} */
   async function askDatabase() {
-    const patience = new AbortController();
+    const limit = new AbortController();
     try {
       const difference = await Promise.race([
         health.clockDifference(),
-        sleep(MOST_WAIT_MS, null, { signal: patience.signal }),
+        sleep(MOST_WAIT_MS, null, { signal: limit.signal }),
       ]);
       if (difference === null) return { database: AWAY };
       return { database: { ok: true, says: 'answers' }, clock: checkClock(Math.round(difference)) };
@@ -48,7 +48,7 @@ export function createReadiness({ health, checks, notes = {} }) {
       // Why it does not answer is logged where the requests of the pipeline fail; here only that counts.
       return { database: AWAY };
     } finally {
-      patience.abort();
+      limit.abort();
     }
   }
 

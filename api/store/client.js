@@ -29,7 +29,7 @@ const FETCH_SIZE = 100;
  * @typedef {object} ClientOptions
  * @property {string} [keyspace] none: for what creates it
  * @property {string} [applicationName]
- * @property {OnWrongHabit} [onWrongHabit]
+ * @property {OnWrongHabit} [onBrokenRule]
  * @property {boolean} [patient] asks a busy server again and again, for minutes if need be
  * @property {() => void} [onAsked] told when a node asks who we are: one without authentication never does
  */
@@ -44,7 +44,7 @@ const FETCH_SIZE = 100;
  * @returns {Client} not yet connected
  */
 export function createClient(cql, options = {}) {
-  const { keyspace, applicationName = 'millrace', patient = false, onWrongHabit, onAsked } = options;
+  const { keyspace, applicationName = 'millrace', patient = false, onBrokenRule, onAsked } = options;
   const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
     contactPoints,
@@ -74,7 +74,7 @@ export function createClient(cql, options = {}) {
       ...(patient && { retry: new PatientRetryPolicy() }),
     },
     encoding: { useUndefinedAsUnset: true },
-    requestTracker: createTracker({ application: applicationName, intended: cql.consistency }, onWrongHabit),
+    requestTracker: createTracker({ application: applicationName, intended: cql.consistency }, onBrokenRule),
     monitorReporting: { enabled: false },
   });
 }

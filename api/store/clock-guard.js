@@ -20,7 +20,7 @@ const REPORT_EVERY_MS = 10_000;
  * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
  * @param {typeof PERIODS_MS} [parts.periods]
  */
-export function createTrustedClock(parts) {
+export function createClockGuard(parts) {
   const { clock, difference, logger, monotonic = () => performance.now(), periods = PERIODS_MS } = parts;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
@@ -127,7 +127,7 @@ export function createTrustedClock(parts) {
   };
 }
 
-/** @typedef {ReturnType<typeof createTrustedClock>} TrustedClock */
+/** @typedef {ReturnType<typeof createClockGuard>} ClockGuard */
 
 const ended = () =>
   new MillraceError('unavailable', "this process ends before its clock was set to the database's");

@@ -1,9 +1,9 @@
 import cassandra from 'cassandra-driver';
 import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 import { int64 } from './cells.js';
-import { walkGroups } from './devices/walk.js';
+import { walkGroups } from './devices/group-iterator.js';
 
-/** @import { Place } from './devices/walk.js' */
+/** @import { Place } from './devices/group-iterator.js' */
 /** @import { Row, Session } from './session.js' */
 
 const { types } = cassandra;

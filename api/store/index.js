@@ -40,16 +40,16 @@ import { createSparkplugStore } from './sparkplug.js';
  * @param {Gate} [parts.gate] default: nothing bounds them
  * @param {Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
- * @param {OnWrongHabit} [parts.onWrongHabit]
+ * @param {OnWrongHabit} [parts.onBrokenRule]
  * @param {() => number} [parts.clock] epoch ms
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function connectStore(parts) {
-  const { cql, retention, onWrongHabit } = parts;
+  const { cql, retention, onBrokenRule } = parts;
   let wasAsked = false;
   const client = await connect(cql, {
     keyspace: cql.keyspace,
-    onWrongHabit,
+    onBrokenRule,
     onAsked: () => {
       wasAsked = true;
     },

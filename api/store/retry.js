@@ -15,7 +15,7 @@ const REPORT_EVERY_MS = 10_000;
  *
  * @param {{ logger: Logger, onRetry: () => void }} parts
  */
-export function createPatience({ logger, onRetry }) {
+export function createRetry({ logger, onRetry }) {
   const ending = new AbortController();
   // Everything that waits listens to it: while the database is away, as many as there are messages in flight.
   setMaxListeners(0, ending.signal);
@@ -46,7 +46,7 @@ export function createPatience({ logger, onRetry }) {
      * @returns {Promise<T>}
      * @throws {MillraceError} `rejected`, which no repetition mends; `unavailable` only while this process ends
      */
-    async persist(request) {
+    async run(request) {
       for (let attempt = 0; ; attempt++) {
         try {
           const answer = await request();
@@ -74,14 +74,14 @@ export function createPatience({ logger, onRetry }) {
       return answeredAt;
     },
     /** From now on nothing is repeated any more; what is being waited for fails. */
-    giveUp: () => ending.abort(),
-    get gaveUp() {
+    abort: () => ending.abort(),
+    get isAborted() {
       return ending.signal.aborted;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createPatience>} Patience */
+/** @typedef {ReturnType<typeof createRetry>} Retry */
 
 /**
  * Full jitter: clients that failed together do not come back together.

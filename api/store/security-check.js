@@ -10,7 +10,7 @@ const TO_SERVE = new Set(['SELECT', 'MODIFY']);
  * What lets others in, or us do too much: `unasked`: nobody is asked who it is · `unruled`: whoever is let in may do everything ·
  * `superuser`, `more`: our role may do more than serve
  *
- * @typedef {'unasked' | 'unruled' | 'superuser' | 'more'} Weakness
+ * @typedef {'unasked' | 'unruled' | 'superuser' | 'more'} SecurityProblem
  */
 
 /**
@@ -28,7 +28,7 @@ export function createGuard({ session, role, wasAsked }) {
     return Boolean(row?.['super']);
   }
 
-  /** @returns {Promise<Weakness | null>} */
+  /** @returns {Promise<SecurityProblem | null>} */
   async function ofRights() {
     const statement = { name: 'list_rights', cql: `LIST ALL PERMISSIONS OF ${quoted}` };
     try {
@@ -45,7 +45,7 @@ export function createGuard({ session, role, wasAsked }) {
     /**
      * How well the database is guarded, where we were given a role in it.
      *
-     * @returns {Promise<Weakness | null>} null: it is, or no role was given
+     * @returns {Promise<SecurityProblem | null>} null: it is, or no role was given
      * @throws {MillraceError} `unavailable`
      */
     async weakness() {
@@ -58,7 +58,7 @@ export function createGuard({ session, role, wasAsked }) {
 
 /** @typedef {ReturnType<typeof createGuard>} Guard */
 
-/** @type {Record<Weakness, string>} */
+/** @type {Record<SecurityProblem, string>} */
 const SAYS = {
   unasked:
     'the database asks nobody for a password, whatever CQL_USERNAME is: it lacks authenticator: PasswordAuthenticator, and authorizer: CassandraAuthorizer',
@@ -75,7 +75,7 @@ const SAYS = {
  * @param {string | undefined} parts.username `CQL_USERNAME`
  * @param {Logger} parts.logger
  */
-export async function noticeGuard({ guard, username, logger }) {
+export async function logSecurityProblems({ guard, username, logger }) {
   try {
     const weakness = await guard.weakness();
     if (weakness) logger.warn({ username }, SAYS[weakness]);

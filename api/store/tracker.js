@@ -84,12 +84,12 @@ const Tracker = /** @type {{ RequestTracker: new () => RequestTracker }} */ (
  * listens; and of those that break a habit.
  *
  * @param {{ application: string, intended: string }} client what is said of each request of its
- * @param {OnWrongHabit} [onWrongHabit]
+ * @param {OnWrongHabit} [onBrokenRule]
  * @returns {RequestTracker}
  */
-export function createTracker(client, onWrongHabit) {
+export function createTracker(client, onBrokenRule) {
   const requests = channel(SENT_REQUESTS);
-  const hold = onWrongHabit && createHabits(client.intended, onWrongHabit);
+  const hold = onBrokenRule && createHabits(client.intended, onBrokenRule);
   /** @type {RequestTracker['onError']} */
   const tell = (coordinator, query, parameters, options) => {
     hold?.(query, options);

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { createBirths } from '../../api/ingest/registry/births.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { connectStore } from '../../api/store/index.js';
-import { createPatience } from '../../api/store/retry.js';
+import { createRetry } from '../../api/store/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { startTestSystem } from '../support/system.js';
@@ -57,11 +57,11 @@ afterAll(async () => {
 });
 
 function openRegistry() {
-  const patience = createPatience({ logger: pino({ level: 'silent' }), onRetry: () => void retries++ });
+  const retry = createRetry({ logger: pino({ level: 'silent' }), onRetry: () => void retries++ });
   const groups = system.config.retention.latestGroups;
   const limits = { autoRegister: true, autoRegisterMax: 100 };
-  const registry = createRegistry({ store: store.registry, groups, limits, patience, clock: Date.now });
-  const births = createBirths({ registry, store: store.registry, patience, clock: Date.now });
+  const registry = createRegistry({ store: store.registry, groups, limits, retry, clock: Date.now });
+  const births = createBirths({ registry, store: store.registry, retry, clock: Date.now });
   return { registry, births };
 }
 

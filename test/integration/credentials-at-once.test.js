@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createKeeper } from '../../api/access/credentials/credential-service.js';
+import { createCredentialService } from '../../api/access/credentials/credential-service.js';
 import { isSecret } from '../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { startTestSystem } from '../support/system.js';
 
-/** @import { Keeper } from '../../api/access/credentials/credential-service.js' */
+/** @import { CredentialService } from '../../api/access/credentials/credential-service.js' */
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { TestSystem } from '../support/system.js' */
@@ -15,21 +15,23 @@ const ROUNDS = 12;
 let system;
 /** Each as another process has it. @type {Store[]} */
 let stores;
-/** @type {Keeper[]} */
+/** @type {CredentialService[]} */
 let keepers;
 beforeAll(async () => {
   system = await startTestSystem();
   stores = [await system.openStore(), await system.openStore()];
   // All changes of a millisecond that stands still.
-  keepers = stores.map((store) => createKeeper({ store: store.credentials, clock: () => 1_800_000_000_000 }));
+  keepers = stores.map((store) =>
+    createCredentialService({ store: store.credentials, clock: () => 1_800_000_000_000 }),
+  );
 });
 afterAll(async () => {
   await Promise.all((stores ?? []).map((store) => store.close()));
   await system?.stop();
 });
 
-const [here, there] = [() => keeper(0), () => keeper(1)];
-const keeper = (/** @type {number} */ at) => /** @type {Keeper} */ (keepers[at]);
+const [here, there] = [() => credentialService(0), () => credentialService(1)];
+const credentialService = (/** @type {number} */ at) => /** @type {CredentialService} */ (keepers[at]);
 
 const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
 const find = async (/** @type {string} */ account) => stores[0]?.credentials.find(identify(account).bytes);
@@ -94,7 +96,7 @@ describe('at once, by two processes', () => {
     const { credentials } = /** @type {Store} */ (stores[1]);
     /** @type {Array<() => Promise<unknown>>} */
     const meanwhile = [];
-    const slow = createKeeper({
+    const slow = createCredentialService({
       store: {
         ...credentials,
         async find(device) {
@@ -122,7 +124,7 @@ describe('at once, by two processes', () => {
     for (const gateway of rounds('twice')) {
       const devices = [`${gateway} a`, `${gateway} b`];
       await here().issue({ account: gateway, devices: [...devices, 'other'] });
-      await Promise.all(devices.map((device, at) => keeper(at).forget(identify(device))));
+      await Promise.all(devices.map((device, at) => credentialService(at).forget(identify(device))));
       expect((await find(gateway))?.devices).toEqual(['other']);
     }
   });
@@ -131,7 +133,7 @@ describe('at once, by two processes', () => {
     await here().issue({ account: 'stamped' });
     const stamps = [(await find('stamped'))?.stamp];
     for (const at of [1, 0, 1]) {
-      await keeper(at).rotate('stamped');
+      await credentialService(at).rotate('stamped');
       stamps.push((await find('stamped'))?.stamp);
     }
     expect(new Set(stamps).size).toBe(4);
@@ -148,7 +150,7 @@ describe('where a request is repeated that was applied already', () => {
       ...credentials,
       replace: async (...row) => (await credentials.replace(...row)) && credentials.replace(...row),
     };
-    return createKeeper({ store, clock: Date.now });
+    return createCredentialService({ store, clock: Date.now });
   }
 
   test('the secret that is told is good, and what is revoked is said to be', async () => {

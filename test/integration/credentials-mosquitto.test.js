@@ -43,7 +43,7 @@ beforeAll(async () => {
   }
   secrets['gateway'] = await credentials.issue('gateway', ['sheep', '+', '#']);
   secrets['gone'] = await credentials.issue('gone');
-  await credentials.keeper.revoke('gone');
+  await credentials.credentialService.revoke('gone');
   writeFileSync(join(files, 'passwords'), 'old', { mode: 0o604 });
   written = await write();
   broker = await startMosquitto({ files });
@@ -163,7 +163,7 @@ test('after a rotation and SIGHUP the old secret is good no more, and who is con
   const client = await connect('Ofen 3');
   const other = await connect('pump');
   const closed = whenClosed(client);
-  const { secret } = await credentials.keeper.rotate('Ofen 3');
+  const { secret } = await credentials.credentialService.rotate('Ofen 3');
   await write();
   broker.reload();
   await closed;

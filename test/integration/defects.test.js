@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { createVitals } from '../../api/observability/process-stats.js';
-import { createTrustedClock } from '../../api/store/clock-guard.js';
+import { createProcessStats } from '../../api/observability/process-stats.js';
+import { createClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
@@ -46,27 +46,27 @@ beforeAll(async () => {
     onStaleIndex: () => {},
   });
   const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
-  const trustedClock = createTrustedClock({
+  const clockGuard = createClockGuard({
     clock: Date.now,
     difference: async () => 0,
     logger: pino({ level: 'silent' }),
   });
-  await trustedClock.start();
+  await clockGuard.start();
   ingest = createIngest({
     config,
     store,
     clock: Date.now,
-    trustedClock,
+    clockGuard,
     logger: pino({ level: 'error' }, { write }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
-    vitals: createVitals({
+    processStats: createProcessStats({
       clock: Date.now,
       pressure: () => ({ in_flight: 0, window: 1, window_most: 1, waiting: 0 }),
     }),
   });
 });
 afterAll(async () => {
-  ingest?.giveUp();
+  ingest?.abort();
   await store?.close();
   await database?.shutdown();
   await system?.stop();
@@ -101,7 +101,7 @@ test('a message that meets a defect is a letter and an error with its stack, and
 });
 
 test('what breaks while the process ends leaves the message unacknowledged, and no letter', async () => {
-  ingest.giveUp();
+  ingest.abort();
   defects = 1;
   await expect(ingest.handleMessage(messageOf(4))).rejects.toThrow('x is not a function');
   expect(await readLetters(database, 'unlucky')).toHaveLength(1);

@@ -185,15 +185,15 @@ test('what is no change of ours is ignored and counted', async () => {
   const reader = await follow(left, '?device=quiet');
   const item = await until(() => [...reader.state().values()].find(({ device }) => device === 'quiet'));
   const before = await ignored(left);
-  const foreign = ['', '{', '{}', '[1]', '[null]', '[{}]', JSON.stringify([{ ...item, value: '1' }])];
-  for (const payload of foreign) await client.publishAsync(`iot/live/${idOf('quiet')}`, payload);
+  const other = ['', '{', '{}', '[1]', '[null]', '[{}]', JSON.stringify([{ ...item, value: '1' }])];
+  for (const payload of other) await client.publishAsync(`iot/live/${idOf('quiet')}`, payload);
   // A device's topic carries nobody else's changes.
   await client.publishAsync(
     `iot/live/${idOf('quiet')}`,
     JSON.stringify([{ ...item, device_id: idOf('other') }]),
   );
   await client.publishAsync('iot/live/stats/somebody', JSON.stringify({ samples_per_s: 1e9 }));
-  await until(async () => (await ignored(left)) > before + foreign.length + 1);
+  await until(async () => (await ignored(left)) > before + other.length + 1);
   await measure(client, 'quiet', 2);
   await until(() => heard(reader).has('quiet 2'));
   // The first may have come before the snapshot, or after it.

@@ -84,7 +84,7 @@ test('without SPARKPLUG it is a topic of nobody: acknowledged, dropped, counted'
   const node = await connectNode(system);
   await node.publish('NBIRTH', vector('nbirth'));
   await node.publish('DBIRTH', vector('dbirth'));
-  expect(await readMetric(system, 'iot_ingest_messages_total{result="foreign"}')).toBe(2);
+  expect(await readMetric(system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(2);
   expect((await system.fetch(`/devices/${NODE}`)).status).toBe(404);
   expect(heard).toEqual([]);
 });

@@ -180,7 +180,7 @@ export const MUST_DIE = [
     file: 'api/access/credentials/permissions.js',
     before: '!WILDCARD.test(device) && (speaksFor',
     after: '(speaksFor',
-    test: 'test/unit/credentials/rights.test.js',
+    test: 'test/unit/credentials/permissions.test.js',
   },
   {
     file: 'api/access/credentials/failed-logins.js',
@@ -205,7 +205,7 @@ export const MUST_DIE = [
     file: 'api/access/credentials/permissions.js',
     before: "if (filter.startsWith('$')) return false;",
     after: '',
-    test: 'test/unit/credentials/rights.test.js',
+    test: 'test/unit/credentials/permissions.test.js',
   },
   // Mistakes that no unit test noticed on 2026-11-22, by the number of the finding: see findings.js.
   {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { recordingToo } from './habits/recording.js';
+import { recordingToo } from './query-rules/recording.js';
 import { until } from './until.js';
 
 /** @import { Readable } from 'node:stream' */

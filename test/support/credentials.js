@@ -1,6 +1,6 @@
 import mqtt from 'mqtt';
 import { createAccounts } from '../../api/access/credentials/accounts.js';
-import { createKeeper } from '../../api/access/credentials/credential-service.js';
+import { createCredentialService } from '../../api/access/credentials/credential-service.js';
 
 /** @import { IClientOptions, MqttClient } from 'mqtt' */
 /** @import { Config } from '../../common/config.js' */
@@ -30,7 +30,7 @@ export const everybodyMayConnect = (settings) => ({
  */
 export async function openCredentials(system) {
   const store = await system.openStore();
-  const keeper = createKeeper({ store: store.credentials, clock: Date.now });
+  const credentialService = createCredentialService({ store: store.credentials, clock: Date.now });
   /** @type {MqttClient[]} */
   const clients = [];
 
@@ -49,15 +49,15 @@ export async function openCredentials(system) {
 
   return {
     store,
-    keeper,
+    credentialService,
     connect,
 
     /** @param {string} account @param {string[]} [devices] @returns {Promise<string>} its secret */
-    issue: async (account, devices) => (await keeper.issue({ account, devices })).secret,
+    issue: async (account, devices) => (await credentialService.issue({ account, devices })).secret,
 
     /** Issues a credential and connects with it. @param {string} account @param {{ devices?: string[], options?: IClientOptions }} [more] */
     async connectAs(account, { devices, options } = {}) {
-      const { secret } = await keeper.issue({ account, devices });
+      const { secret } = await credentialService.issue({ account, devices });
       return connect(account, secret, options);
     },
 

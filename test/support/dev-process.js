@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SETTINGS } from '../../common/settings-table.js';
 import { freePort } from '../../infra/engine/ports.js';
-import { recordingToo } from './habits/recording.js';
+import { recordingToo } from './query-rules/recording.js';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,4 +1,4 @@
-import { walkGroups } from '../../api/store/devices/walk.js';
+import { walkGroups } from '../../api/store/devices/group-iterator.js';
 import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 
 /** @import { Credential, CredentialStore, NewCredential } from '../../api/store/credentials.js' */

@@ -4,7 +4,7 @@ import { createBirths } from '../../api/ingest/registry/births.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { createSparkplug } from '../../api/ingest/sparkplug/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { createPatience } from '../../api/store/retry.js';
+import { createRetry } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { parseTopic } from '../../schema/topics.js';
 import { createMemoryStore } from './memory-store/index.js';
@@ -16,7 +16,7 @@ const GROUPS = 4;
 const HISTORY_DAYS = 365;
 
 /** Repeats what fails for a reason that passes. */
-export const newPatience = () => createPatience({ logger: pino({ level: 'silent' }), onRetry: () => {} });
+export const newRetry = () => createRetry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
 
 /** @param {Pick<MessageBatch, 'sensors'>} batch @returns {[sensor: string, value: number][]} */
 export const valuesOf = ({ sensors }) =>
@@ -45,10 +45,10 @@ export async function createMemoryEdgeNode(clock) {
     },
   });
   const { store } = memory;
-  const patience = newPatience();
+  const retry = newRetry();
   const limits = { autoRegister: true, autoRegisterMax: 100 };
-  const registry = createRegistry({ store: store.registry, groups: GROUPS, limits, patience, clock });
-  const births = createBirths({ registry, store: store.registry, patience, clock });
+  const registry = createRegistry({ store: store.registry, groups: GROUPS, limits, retry, clock });
+  const births = createBirths({ registry, store: store.registry, retry, clock });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
   /** @type {string[]} topics of the commands that asked the node for a birth */
@@ -59,7 +59,7 @@ export async function createMemoryEdgeNode(clock) {
       store: store.sparkplug,
       registry,
       decoder,
-      patience,
+      retry,
       send: (topic) => void commands.push(topic),
       historyDays: HISTORY_DAYS,
       clock,

@@ -128,7 +128,7 @@ export async function startMemoryPipeline(options = {}) {
 
     /** What cannot be committed now stays unacknowledged. */
     async stop() {
-      pipeline.ingest.giveUp();
+      pipeline.ingest.abort();
       await pipeline.store.close();
     },
   };

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { createBehind } from '../../api/history/packing/index.js';
 import { createPacker } from '../../api/history/packing/packer.js';
 import { createSteps } from '../../api/history/packing/steps.js';
-import { createPatience } from '../../api/store/retry.js';
+import { createRetry } from '../../api/store/retry.js';
 
 /** @import { Leases } from '../../api/history/packing/leases.js' */
 /** @import { Store } from '../../api/store/index.js' */
@@ -28,8 +28,8 @@ const ALONE = {
 export function createTestPacker({ store, groups, clock, leases = ALONE, isPressed = () => false }) {
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
   const behind = createBehind({ clock, batchDays: 30, logger });
-  const patience = createPatience({ logger, onRetry: () => {} });
-  const steps = createSteps({ patience, isPressed, overdueMs: behind.overdueMs });
+  const retry = createRetry({ logger, onRetry: () => {} });
+  const steps = createSteps({ retry, isPressed, overdueMs: behind.overdueMs });
   const counts = { hours: 0, samples: 0, groupHours: 0, unreadable: 0, refused: 0 };
   const packer = createPacker({
     store,

@@ -41,7 +41,7 @@ export async function simulate(fleet, way, hours) {
         latest.rows += taken.length;
       },
     }),
-    patience: /** @type {any} */ ({ persist: (/** @type {() => unknown} */ work) => work() }),
+    retry: /** @type {any} */ ({ run: (/** @type {() => unknown} */ work) => work() }),
     logger: /** @type {any} */ (null),
   });
 

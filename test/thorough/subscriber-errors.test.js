@@ -123,7 +123,7 @@ test('a device may speak for itself alone, where the broker says so; others go o
 
 test('while messages wait and nothing is acknowledged, this process is not ready, though the database answers', async () => {
   const cql = await startCql();
-  const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint }, { patience: 300 });
+  const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint }, { unsettled: 300 });
   const client = await connectDevice();
   await publishValues(client, 'd', [0]);
   const ready = async () => {

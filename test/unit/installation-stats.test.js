@@ -4,9 +4,9 @@ import { createLatencyCounts } from '../../api/observability/process-stats.js';
 import { until } from '../support/until.js';
 
 /** @import { StatsListener } from '../../api/live/index.js' */
-/** @import { VitalSigns } from '../../api/observability/process-stats.js' */
+/** @import { StatsSnapshot } from '../../api/observability/process-stats.js' */
 
-/** @param {number} rate @param {number[]} commits ms @returns {VitalSigns} */
+/** @param {number} rate @param {number[]} commits ms @returns {StatsSnapshot} */
 function signsOf(rate, commits = []) {
   const counts = createLatencyCounts();
   for (const ms of commits) counts.record(ms);
@@ -34,18 +34,18 @@ const NOTHING = {
 };
 
 let now = 0;
-/** @type {Array<[process: string, signs: VitalSigns]>} */
+/** @type {Array<[process: string, signs: StatsSnapshot]>} */
 let told;
 /** @type {StatsListener | undefined} */
 let listener;
-/** @type {VitalSigns} */
+/** @type {StatsSnapshot} */
 let own;
 /** @type {ReturnType<typeof createInstallationStats>} */
 let stats;
 
 const create = (serves = true) =>
   createInstallationStats({
-    vitals: { signs: () => own },
+    processStats: { snapshot: () => own },
     live: {
       tellStats: (process, signs) => void told.push([process, JSON.parse(signs)]),
       listenStats: (given) => {

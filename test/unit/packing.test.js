@@ -2,8 +2,8 @@ import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
 import { createBehind } from '../../api/history/packing/index.js';
 import { historyRows, isSame } from '../../api/history/packing/sensor-hour.js';
-import { createSteps, shareOf, walkPages } from '../../api/history/packing/steps.js';
-import { createPatience } from '../../api/store/retry.js';
+import { createSteps, iteratePages, shareOf } from '../../api/history/packing/steps.js';
+import { createRetry } from '../../api/store/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { unpackSamples } from '../../schema/packed/unpack.js';
@@ -53,9 +53,9 @@ test('pages are read one after the other, empty ones too, and only as far as the
     const page = pages[after === undefined ? 0 : after === 'a' ? 1 : 2];
     return /** @type {Page<number>} */ (page);
   });
-  expect(await listOf(walkPages(read))).toEqual([1, 2, 3]);
+  expect(await listOf(iteratePages(read))).toEqual([1, 2, 3]);
   read.mockClear();
-  for await (const item of walkPages(read)) if (item === 2) break;
+  for await (const item of iteratePages(read)) if (item === 2) break;
   expect(read).toHaveBeenCalledTimes(1);
 });
 
@@ -96,10 +96,10 @@ test('while ingest waits a step is followed by a rest, and the share grows with 
   let overdueMs = 0;
   /** @type {number[]} */
   const rests = [];
-  const patience = createPatience({ logger, onRetry: () => {} });
+  const retry = createRetry({ logger, onRetry: () => {} });
   let now = 0;
   const steps = createSteps({
-    patience,
+    retry,
     isPressed: () => pressed,
     overdueMs: () => overdueMs,
     rest: async (ms) => rests.push(ms),
@@ -126,8 +126,8 @@ test('an hour of more samples than a row holds is several rows', () => {
 });
 
 test('a step is repeated until the database takes it; when packing ends none is begun and no rest goes on', async () => {
-  const patience = createPatience({ logger, onRetry: () => {} });
-  const steps = createSteps({ patience, isPressed: () => true, overdueMs: () => 0 });
+  const retry = createRetry({ logger, onRetry: () => {} });
+  const steps = createSteps({ retry, isPressed: () => true, overdueMs: () => 0 });
   let failures = 2;
   const flaky = async () => {
     if (failures-- > 0) throw new MillraceError('unavailable', 'busy');

@@ -34,9 +34,9 @@ const NOBODY = { address: '' };
  * @param {object} parts
  * @param {Pick<CredentialStore, 'find' | 'stamps'>} parts.store
  * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
- * @param {Guesses} [parts.guesses] at the installation's password
+ * @param {FailedLogins} [parts.failedLogins] at the installation's password
  */
-export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
+export function createAccounts({ store, mqtt, failedLogins = createFailedLogins() }) {
   const { auth, username, password } = mqtt;
   const limitLogins = pLimit(MOST_AT_ONCE);
   const everybody = installationAccount('');
@@ -49,8 +49,8 @@ export function createAccounts({ store, mqtt, guesses = createGuesses() }) {
     if (!username || !password) return false;
     // Both are compared whatever the first says.
     const [sameName, samePassword] = [sameSecret(name, username), sameSecret(given, password)];
-    if (!sameName || guesses.areSpent(address)) return false;
-    if (!samePassword) guesses.count(address);
+    if (!sameName || failedLogins.areSpent(address)) return false;
+    if (!samePassword) failedLogins.count(address);
     return samePassword;
   };
 
@@ -110,12 +110,12 @@ const WITHIN_MS = 60_000;
 const MOST_ADDRESSES = 10_000;
 
 /**
- * Counts wrong passwords for each address. Whoever guesses finds out nothing with those beyond the tenth in a minute; for our own
+ * Counts wrong passwords for each address. Whoever failedLogins finds out nothing with those beyond the tenth in a minute; for our own
  * programs at the same address that means to wait for as long.
  *
  * @param {{ clock?: () => number }} [options] `clock`: ms of a clock that never goes back
  */
-export function createGuesses({ clock = () => performance.now() } = {}) {
+export function createFailedLogins({ clock = () => performance.now() } = {}) {
   /** @type {LRUCache<string, { wrong: number }>} from the first wrong one on */
   const lately = new LRUCache({
     max: MOST_ADDRESSES,
@@ -137,4 +137,4 @@ export function createGuesses({ clock = () => performance.now() } = {}) {
   };
 }
 
-/** @typedef {ReturnType<typeof createGuesses>} Guesses */
+/** @typedef {ReturnType<typeof createFailedLogins>} FailedLogins */

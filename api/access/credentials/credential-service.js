@@ -23,7 +23,7 @@ const PAGE = 1000;
  * @param {string} [parts.installation] the name of the installation's own account, which no device may have
  * @param {(deviceId: string) => Promise<void>} [parts.onChange] told of every credential that was good and is no more
  */
-export function createKeeper({ store, clock, installation, onChange = async () => {} }) {
+export function createCredentialService({ store, clock, installation, onChange = async () => {} }) {
   const change = createChanges({ store, clock, onChange });
 
   /** @param {Buffer} device @returns {Promise<boolean>} whether it was good until now */
@@ -120,7 +120,7 @@ export function createKeeper({ store, clock, installation, onChange = async () =
   };
 }
 
-/** @typedef {ReturnType<typeof createKeeper>} Keeper */
+/** @typedef {ReturnType<typeof createCredentialService>} CredentialService */
 
 /** @param {string[]} devices names or ids @param {string} id */
 const without = (devices, id) => devices.filter((device) => identifyDevice(device)?.id !== id);
@@ -199,10 +199,10 @@ export function createChanges({ store, clock, onChange }) {
  *
  * @param {object} parts
  * @param {Retire} parts.retire
- * @param {Keeper['forget']} parts.forget
+ * @param {CredentialService['forget']} parts.forget
  * @returns {Retire} false: it was neither registered nor had it a credential
  */
-export const withRights =
+export const revokeBefore =
   ({ retire, forget }) =>
   async (device) => {
     const revoked = await forget(device);

@@ -51,7 +51,7 @@ export function deviceAccount({ account, deviceId, devices, stamp }) {
  * @param {Account} account
  * @param {string} topic
  */
-export function mayPublish(account, topic) {
+export function canPublish(account, topic) {
   if (account.isInstallation) return true;
   const parsed = parseTopic(topic);
   return parsed !== null && isOwn(account, parsed.sparkplug?.node ?? parsed.device);
@@ -64,7 +64,7 @@ export function mayPublish(account, topic) {
  * @param {Account} account
  * @param {string} filter
  */
-export function mayFollow(account, filter) {
+export function canSubscribe(account, filter) {
   if (filter.startsWith('$')) return false;
   if (account.isInstallation) return true;
   if (filter.startsWith(OWN_TOPICS))

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../common/addresses.js';
 import { MillraceError } from '../../../common/errors.js';
-import { createOccurrences } from '../../observability/occurrences.js';
+import { createNoticeThrottle } from '../../observability/notice-throttle.js';
 import { createAttempts } from './rates.js';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.js';
 import { createTokens, SCOPES, shownToken } from './tokens.js';
@@ -148,7 +148,7 @@ export const changesSomething = (req) => !HARMLESS.has(req.method);
  * @param {{ logger: Logger, everyMs?: number }} parts
  */
 function createTokenNotices({ logger, everyMs }) {
-  const occurrences = createOccurrences({ everyMs });
+  const occurrences = createNoticeThrottle({ everyMs });
 
   return {
     /** @param {string} address that showed one */

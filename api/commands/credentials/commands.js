@@ -16,16 +16,18 @@ const OF_ONE = new Set(['bad_id', 'credential_exists', 'not_found']);
 
 /** @param {CommandParts} parts */
 export async function issue(parts) {
-  const { keeper, given, note, autoRegister } = parts;
-  const done = await tellEach(parts, (account) => keeper.issue({ account, devices: given.devices }));
+  const { credentialService, given, note, autoRegister } = parts;
+  const done = await tellEach(parts, (account) =>
+    credentialService.issue({ account, devices: given.devices }),
+  );
   if (done > 0) note(autoRegister ? ONCE : `${ONCE} ${BIRTH}`);
   insistOnAll(parts, done);
 }
 
 /** @param {CommandParts} parts */
 export async function rotate(parts) {
-  const { keeper, note } = parts;
-  const done = await tellEach(parts, keeper.rotate);
+  const { credentialService, note } = parts;
+  const done = await tellEach(parts, credentialService.rotate);
   if (done > 0) {
     note(
       `${ONCE} The old ones are good no more; who is connected with one is disconnected within half a minute.`,
@@ -36,18 +38,18 @@ export async function rotate(parts) {
 
 /** @param {CommandParts} parts */
 export async function revoke(parts) {
-  const { keeper, note } = parts;
+  const { credentialService, note } = parts;
   const done = await each(parts, async (account) => {
-    await keeper.revoke(account);
+    await credentialService.revoke(account);
     note(`${printable(account)}: revoked; if it is connected, it is disconnected within half a minute.`);
   });
   insistOnAll(parts, done);
 }
 
 /** @param {CommandParts} parts */
-export async function list({ keeper, say, note }) {
+export async function list({ credentialService, say, note }) {
   let shown = 0;
-  for await (const row of keeper.all()) {
+  for await (const row of credentialService.all()) {
     say(lineOf(row));
     shown++;
   }

@@ -1,19 +1,19 @@
 import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { createKeeper } from '../../access/credentials/credential-service.js';
+import { createCredentialService } from '../../access/credentials/credential-service.js';
 import { connectStore } from '../../store/index.js';
 import { readArguments } from './arguments.js';
 import { issue, list, revoke, rotate } from './commands.js';
 import { mosquitto } from './mosquitto.js';
 
-/** @import { Keeper } from '../../access/credentials/credential-service.js' */
+/** @import { CredentialService } from '../../access/credentials/credential-service.js' */
 /** @import { Arguments } from './arguments.js' */
 
 /**
  * What the commands are made of.
  *
  * @typedef {object} CommandParts
- * @property {Keeper} keeper
+ * @property {CredentialService} credentialService
  * @property {Arguments} given
  * @property {{ username?: string | undefined, password?: string | undefined }} installation its own account
  * @property {boolean} autoRegister whether devices register by their first message
@@ -30,10 +30,14 @@ await runCommand(async () => {
   // Whoever reads along, such as head, may have seen enough.
   process.stdout.on('error', () => process.exit());
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
-  const keeper = createKeeper({ store: store.credentials, clock: Date.now, installation: mqtt.username });
+  const credentialService = createCredentialService({
+    store: store.credentials,
+    clock: Date.now,
+    installation: mqtt.username,
+  });
   try {
     await COMMANDS[given.command]({
-      keeper,
+      credentialService,
       given,
       installation: mqtt,
       autoRegister: ingest.autoRegister,

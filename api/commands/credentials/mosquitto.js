@@ -12,7 +12,7 @@ import { replaceFile } from './replace-file.js';
  *
  * @param {CommandParts} parts
  */
-export async function mosquitto({ keeper, given, installation, note }) {
+export async function mosquitto({ credentialService, given, installation, note }) {
   const { username, password } = installation;
   /** @type {string[]} */
   const passwords = [];
@@ -27,7 +27,7 @@ export async function mosquitto({ keeper, given, installation, note }) {
     );
   }
   let written = 0;
-  for await (const credential of keeper.all()) {
+  for await (const credential of credentialService.all()) {
     const { account, hash } = credential;
     if (account === username || !isFit(account)) {
       note(`${printable(account)}: left out. ${account === username ? TAKEN : UNFIT}`);

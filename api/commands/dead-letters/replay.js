@@ -23,7 +23,7 @@ export async function replay(parts) {
   // What is under way is finished, unless the database does not take it; the report tells how far it went.
   process.once('SIGINT', () => {
     stopping.abort();
-    ingest.giveUp();
+    ingest.abort();
   });
 
   /** @param {StoredLetter} letter */

@@ -1,10 +1,10 @@
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { DAY_MS, MIN_BATCH_DAYS } from '../../../schema/rules.js';
 import { readDeviceHour } from './device-hour.js';
-import { walkPages } from './steps.js';
+import { iteratePages } from './steps.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { PackingObserver, SensorPacker } from './sensor-hour.js' */
 /** @import { Steps } from './steps.js' */
@@ -21,7 +21,7 @@ const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
  *
  * @param {object} parts
  * @param {Store['packing']} parts.store
- * @param {Pick<TrustedClock, 'now'>} parts.clock
+ * @param {Pick<ClockGuard, 'now'>} parts.clock
  * @param {Steps} parts.steps
  * @param {SensorPacker} parts.sensors
  * @param {PackingObserver} parts.observer
@@ -57,7 +57,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
     packHour: (group, hour) =>
       someAtOnce(
         DEVICES_AT_ONCE,
-        walkPages((after) => steps.run(() => store.devicePage(group, after))),
+        iteratePages((after) => steps.run(() => store.devicePage(group, after))),
         (device) => packDevice(group, device, hour),
       ),
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../../schema/ids.js';
 import { closingOf, DAY_MS } from '../../../schema/rules.js';
-import { createPatience } from '../../store/retry.js';
+import { createRetry } from '../../store/retry.js';
 import { createLeases } from './leases.js';
 import { createPacker } from './packer.js';
 import { createSteps } from './steps.js';
@@ -9,7 +9,7 @@ import { createSteps } from './steps.js';
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../../common/config.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { DeviceHour } from './sensor-hour.js' */
 
@@ -25,24 +25,24 @@ const STOP_WITHIN_MS = 3000;
  * @param {Config} parts.config
  * @param {Store} parts.store
  * @param {() => number} parts.clock epoch ms
- * @param {TrustedClock} parts.trustedClock
+ * @param {ClockGuard} parts.clockGuard
  * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
  * @param {number} parts.pauseMs between two looks whether something is due
  * @param {Logger} parts.logger
  * @param {Metrics} parts.metrics
  */
 export function createPacking(parts) {
-  const { config, store, clock, trustedClock, isPressed, pauseMs, logger, metrics } = parts;
+  const { config, store, clock, clockGuard, isPressed, pauseMs, logger, metrics } = parts;
   const { latestGroups, batchDays } = config.retention;
   const behind = createBehind({ clock, batchDays, logger });
-  const patience = createPatience({ logger, onRetry: () => metrics.retries.inc() });
-  const steps = createSteps({ patience, isPressed, overdueMs: behind.overdueMs });
+  const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
+  const steps = createSteps({ retry, isPressed, overdueMs: behind.overdueMs });
   const owner = `${config.mqtt.clientId}:${randomUUID()}`;
   const report = createRareReports(logger);
   const packer = createPacker({
     store,
     groups: latestGroups,
-    clock: trustedClock,
+    clock: clockGuard,
     steps,
     leases: createLeases({ store: store.packLeases, owner, logger }),
     behind,

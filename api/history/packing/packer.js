@@ -3,7 +3,7 @@ import { createFirstPass } from './first-pass.js';
 import { createSecondPass } from './second-pass.js';
 import { createSensorPacker } from './sensor-hour.js';
 
-/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { PackProgress } from '../../store/history/progress.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { Behind } from './index.js' */
@@ -17,7 +17,7 @@ import { createSensorPacker } from './sensor-hour.js';
  * @param {object} parts
  * @param {Pick<Store, 'packing' | 'packProgress'>} parts.store
  * @param {number} parts.groups `LATEST_GROUPS`
- * @param {Pick<TrustedClock, 'now'>} parts.clock
+ * @param {Pick<ClockGuard, 'now'>} parts.clock
  * @param {Steps} parts.steps
  * @param {Leases} parts.leases
  * @param {Behind} parts.behind

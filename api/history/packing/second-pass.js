@@ -1,9 +1,9 @@
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { DAY_MS, isExact } from '../../../schema/rules.js';
 import { readDeviceHour } from './device-hour.js';
-import { walkPages } from './steps.js';
+import { iteratePages } from './steps.js';
 
-/** @import { TrustedClock } from '../../store/clock-guard.js' */
+/** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { PackingObserver, SensorPacker } from './sensor-hour.js' */
 /** @import { Steps } from './steps.js' */
@@ -17,7 +17,7 @@ const DEVICES_AT_ONCE = 8;
  *
  * @param {object} parts
  * @param {Store['packing']} parts.store
- * @param {Pick<TrustedClock, 'now'>} parts.clock
+ * @param {Pick<ClockGuard, 'now'>} parts.clock
  * @param {Steps} parts.steps
  * @param {SensorPacker} parts.sensors
  * @param {PackingObserver} parts.observer
@@ -68,7 +68,7 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
     settleDay: (group, day) =>
       someAtOnce(
         DEVICES_AT_ONCE,
-        walkPages((after) => steps.run(() => store.devicePage(group, after))),
+        iteratePages((after) => steps.run(() => store.devicePage(group, after))),
         (device) => settleDevice(group, device, day),
       ),
 
@@ -80,7 +80,7 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
     settleNoticed: (group, noticed) =>
       someAtOnce(
         DEVICES_AT_ONCE,
-        walkPages((after) => steps.run(() => store.lateDayPage(group, noticed, after))),
+        iteratePages((after) => steps.run(() => store.lateDayPage(group, noticed, after))),
         ({ device, day }) => settleDevice(group, device, day),
       ),
   };

@@ -4,7 +4,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 
 /** @import { Page as HistoryPage } from '../../store/history/unpacked.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 
 /** While ingest waits: this share of its speed for each hour that packing is behind, and at most half of it. */
 const SHARE_AN_HOUR = 0.1;
@@ -21,14 +21,14 @@ const LONGEST_REST_MS = 2000;
  * it never starves, and what is behind for long gets half.
  *
  * @param {object} parts
- * @param {Patience} parts.patience its own: it ends with packing
+ * @param {Retry} parts.retry its own: it ends with packing
  * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
  * @param {() => number} parts.overdueMs how long the oldest hour that is not packed could have been
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [parts.rest]
  * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
  */
 export function createSteps(parts) {
-  const { patience, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = parts;
+  const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = parts;
   const ending = new AbortController();
 
   /** @param {number} workedMs */
@@ -47,7 +47,7 @@ export function createSteps(parts) {
     async run(step) {
       if (ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
       const began = monotonic();
-      const answer = await patience.persist(step);
+      const answer = await retry.run(step);
       await giveWay(monotonic() - began);
       return answer;
     },
@@ -55,7 +55,7 @@ export function createSteps(parts) {
     /** No step is begun any more, and none is repeated. */
     stop() {
       ending.abort();
-      patience.giveUp();
+      retry.abort();
     },
 
     get stopped() {
@@ -82,7 +82,7 @@ export const shareOf = (overdueMs) =>
  * @param {(after: string | undefined) => Promise<Page<T>>} read
  * @returns {AsyncGenerator<T, void>}
  */
-export async function* walkPages(read) {
+export async function* iteratePages(read) {
   /** @type {string | undefined} */
   let after;
   do {

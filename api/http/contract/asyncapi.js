@@ -105,7 +105,7 @@ export const CHANNELS = {
     parameters: {
       process: { description: 'As `/pipeline` calls it in `client_id`, percent-encoded.' },
     },
-    messages: { signs: jsonMessage('application/json', 'VitalSigns', 'Its vital signs') },
+    messages: { signs: jsonMessage('application/json', 'StatsSnapshot', 'Its vital signs') },
   },
   edgeNode: {
     action: 'receive',

@@ -95,7 +95,7 @@ const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 const { samples_per_s, refused_per_s, in_flight, window, window_most, waiting, readers } =
   SCHEMAS.Stats.shape;
 
-const VitalSigns = z
+const StatsSnapshot = z
   .strictObject({
     samples_per_s,
     refused_per_s,
@@ -157,4 +157,4 @@ export const PAYLOADS = {
 };
 
 /** What comes by MQTT alone. */
-export const MESSAGES = { BirthSensor, Birth, Status, HostState, LiveItems, VitalSigns };
+export const MESSAGES = { BirthSensor, Birth, Status, HostState, LiveItems, StatsSnapshot };

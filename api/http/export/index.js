@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { MillraceError } from '../../../common/errors.js';
-import { whileThere } from '../gone.js';
+import { abortOnClose } from '../abort-on-close.js';
 
 /** @import { Request, Response } from 'express' */
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Sensor } from '../../history/reading/hours.js' */
 /** @import { Reading } from '../../history/reading/index.js' */
-/** @import { Places } from '../places.js' */
+/** @import { Places } from '../concurrency-limits.js' */
 
 const HOUR_MS = 3_600_000;
 
@@ -114,7 +114,7 @@ export async function sendExport(req, res, { reading, places, type, key, sensor,
   res.attachment(fileName(sensor, format.extension)).set('Content-Type', `${type}; charset=utf-8`);
   if (req.method === 'HEAD') return void res.end();
   try {
-    await whileThere(res, (signal) =>
+    await abortOnClose(res, (signal) =>
       sendSamples(res, format, reading.all(key, range, order, signal), { ...range, order, signal }),
     );
   } catch (error) {

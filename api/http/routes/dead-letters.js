@@ -2,12 +2,12 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
+import { answerResult } from '../answer-result.js';
 import { audit } from '../audit.js';
 import { json, PAGED } from '../contract/operation.js';
 import { REFUSAL_CODES } from '../contract/problems.js';
 import { SCHEMAS } from '../contract/schemas.js';
 import { fields, readQuery } from '../parameters.js';
-import { answerTold } from '../told.js';
 
 /** @import { Request, RequestHandler } from 'express' */
 /** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
@@ -91,7 +91,7 @@ export const postReplay =
     readQuery(req, {});
     const told = await replay(await findLetter(store, req));
     audit(logger, res, 'a dead letter was replayed', String(req.params['id']));
-    answerTold(res, told);
+    answerResult(res, told);
   };
 
 /**

@@ -10,7 +10,7 @@ import * as session from './session.js';
 /** @import { RequestHandler } from 'express' */
 /** @import { RouteParts } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { createAllPlaces } from '../places.js' */
+/** @import { createConcurrencyLimits } from '../concurrency-limits.js' */
 /** @import { createStream } from '../stream/index.js' */
 /** @import { DocumentParts, ServiceParts } from './service.js' */
 
@@ -39,7 +39,7 @@ import * as session from './session.js';
  *
  * The tests compare every answer with its operation. `npm run test:contract` tries what else might come.
  *
- * @type {Array<RouteOf<RouteParts & { places: ReturnType<typeof createAllPlaces>, stream: ReturnType<typeof createStream> }>>}
+ * @type {Array<RouteOf<RouteParts & { places: ReturnType<typeof createConcurrencyLimits>, stream: ReturnType<typeof createStream> }>>}
  */
 export const API_ROUTES = [
   { method: 'get', path: '/api/v1/latest', create: latest.getLatest, operation: latest.listLatest },

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.js';
+import { abortOnClose } from '../abort-on-close.js';
+import { answerResult } from '../answer-result.js';
 import { bodyOf } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { REFUSAL_CODES } from '../contract/problems.js';
 import { SCHEMAS } from '../contract/schemas.js';
 import { exportType, sendExport } from '../export/index.js';
-import { whileThere } from '../gone.js';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
-import { answerTold } from '../told.js';
 import { findMeasured } from './devices.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { RouteParts } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { Places } from '../places.js' */
+/** @import { Places } from '../concurrency-limits.js' */
 
 const SUBMISSION_QUERY = {
   device: z
@@ -149,7 +149,7 @@ export const getSeries = (parts) => async (req, res) => {
   const { key, newest } = await findMeasured(parts, req.params);
   const leave = parts.places.series.take();
   try {
-    await whileThere(res, async (signal) => {
+    await abortOnClose(res, async (signal) => {
       const shape = await parts.reading.series(key, range, { points, newest, signal });
       res.json({
         points: shape.points.map((point) => ({ ...point, ts: formatTime(point.ts) })),
@@ -174,5 +174,5 @@ export const postSubmission =
     const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
     const body = bodyOf(req, res, maxMessageBytes);
     const told = await submit({ device, contentType: req.headers['content-type'], ...body });
-    answerTold(res, told);
+    answerResult(res, told);
   };

@@ -5,7 +5,7 @@ import { readSubscription } from './subscription.js';
 /** @import { RequestHandler, Response } from 'express' */
 /** @import { Caller } from '../../access/http/index.js' */
 /** @import { RouteParts } from '../api.js' */
-/** @import { Places } from '../places.js' */
+/** @import { Places } from '../concurrency-limits.js' */
 /** @import { Frames } from './frames.js' */
 
 /**

@@ -3,7 +3,7 @@ import { readBirth } from '../registry/birth-message.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Strays } from '../awaiting-registration.js' */
+/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { IngestPipeline, Message } from '../pipeline.js' */
 /** @import { Births } from '../registry/births.js' */
@@ -17,7 +17,7 @@ import { readBirth } from '../registry/birth-message.js';
  * @param {Births} parts.births
  * @param {Events} parts.events
  * @param {Sightings} parts.sightings
- * @param {Strays} parts.strays
+ * @param {AwaitingRegistration} parts.awaitingRegistration
  * @param {IngestPipeline} parts.measurements
  * @param {Handler} parts.status
  * @param {DeadLetterBox} parts.deadLetters
@@ -25,7 +25,17 @@ import { readBirth } from '../registry/birth-message.js';
  * @returns {Handler}
  */
 export function createBirthHandler(parts) {
-  const { registry, births, events, sightings, strays, measurements, status, deadLetters, metrics } = parts;
+  const {
+    registry,
+    births,
+    events,
+    sightings,
+    awaitingRegistration,
+    measurements,
+    status,
+    deadLetters,
+    metrics,
+  } = parts;
 
   /** @param {{ payload: Buffer, receivedAt: number, retained?: boolean }} message `receivedAt` in epoch ms @param {Identity} identity */
   async function register({ payload, receivedAt, retained }, identity) {
@@ -57,7 +67,7 @@ export function createBirthHandler(parts) {
       const refused = await register(message, identity);
       await deadLetters.put(message, name, refused);
       await sightings.note(message, identity);
-      for (const stray of strays.take(identity.id)) void storeAfterAll(stray, identity);
+      for (const stray of awaitingRegistration.take(identity.id)) void storeAfterAll(stray, identity);
       return 'accepted';
     },
 

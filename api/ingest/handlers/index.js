@@ -10,8 +10,8 @@ import { createStatusHandler } from './status.js';
 /** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { Store } from '../../store/index.js' */
-/** @import { Patience } from '../../store/retry.js' */
-/** @import { Strays } from '../awaiting-registration.js' */
+/** @import { Retry } from '../../store/retry.js' */
+/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
@@ -47,33 +47,43 @@ import { createStatusHandler } from './status.js';
  * @param {object} deps
  * @param {Config} deps.config
  * @param {Store} deps.store
- * @param {Patience} deps.patience
+ * @param {Retry} deps.retry
  * @param {Registry} deps.registry
  * @param {MessageDecoder} deps.decoder
  * @param {IngestPipeline} deps.measurements
  * @param {LastSeen} deps.lastSeen
  * @param {DeadLetterBox} deps.deadLetters
- * @param {Strays} deps.strays
+ * @param {AwaitingRegistration} deps.awaitingRegistration
  * @param {Send} deps.send
  * @param {() => number} deps.clock epoch ms
  * @param {Metrics} deps.metrics
  */
 export function createHandlers(deps) {
-  const { config, store, patience, registry, decoder, measurements, lastSeen, deadLetters, strays, send } =
-    deps;
+  const {
+    config,
+    store,
+    retry,
+    registry,
+    decoder,
+    measurements,
+    lastSeen,
+    deadLetters,
+    awaitingRegistration,
+    send,
+  } = deps;
   const { clock, metrics } = deps;
   const { historyDays } = config.retention;
-  const births = createBirths({ registry, store: store.registry, patience, clock });
-  const events = createEvents({ store: store.events, patience });
-  const statuses = createStatuses({ registry, store: store.registry, patience, events });
+  const births = createBirths({ registry, store: store.registry, retry, clock });
+  const events = createEvents({ store: store.events, retry });
+  const statuses = createStatuses({ registry, store: store.registry, retry, events });
   const sightings = createSightings({ registry, lastSeen });
-  const status = createStatusHandler({ registry, statuses, sightings, strays });
+  const status = createStatusHandler({ registry, statuses, sightings, awaitingRegistration });
   const birth = createBirthHandler({
     registry,
     births,
     events,
     sightings,
-    strays,
+    awaitingRegistration,
     measurements,
     status,
     deadLetters,
@@ -84,7 +94,7 @@ export function createHandlers(deps) {
       store: store.sparkplug,
       registry,
       decoder,
-      patience,
+      retry,
       send,
       historyDays,
       clock,

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { readStatus } from '../registry/status.js';
 
-/** @import { Strays } from '../awaiting-registration.js' */
+/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Statuses } from '../registry/status.js' */
 /** @import { Handler, Sightings } from './index.js' */
@@ -11,10 +11,10 @@ import { readStatus } from '../registry/status.js';
  * @param {Registry} parts.registry
  * @param {Statuses} parts.statuses
  * @param {Sightings} parts.sightings
- * @param {Strays} parts.strays
+ * @param {AwaitingRegistration} parts.awaitingRegistration
  * @returns {Handler}
  */
-export function createStatusHandler({ registry, statuses, sightings, strays }) {
+export function createStatusHandler({ registry, statuses, sightings, awaitingRegistration }) {
   return {
     async handle(message, identity) {
       // An empty payload is how a retained message is taken away: it says nothing of the device.
@@ -22,7 +22,7 @@ export function createStatusHandler({ registry, statuses, sightings, strays }) {
       const status = readStatus(message.payload, message.receivedAt);
       const device = await registry.device(identity);
       if (!device) {
-        strays.remember(identity.id, message);
+        awaitingRegistration.remember(identity.id, message);
         throw new MillraceError('unknown_device');
       }
       await statuses.write(device, status, message.retained ? null : message.receivedAt);

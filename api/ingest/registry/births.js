@@ -6,7 +6,7 @@ import { blankSensor } from './cache.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 /** @import { Birth, SensorBirth } from './birth-message.js' */
 /** @import { Device, Sensor } from './cache.js' */
 /** @import { Registry } from './index.js' */
@@ -23,10 +23,10 @@ import { blankSensor } from './cache.js';
  * @param {object} parts
  * @param {Registry} parts.registry
  * @param {RegistryStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {() => number} parts.clock epoch ms
  */
-export function createBirths({ registry, store, patience, clock }) {
+export function createBirths({ registry, store, retry, clock }) {
   /** @param {Device} device @param {Birth} birth @param {boolean} isNew @returns {Promise<boolean>} whether anything was to be written */
   async function writeDevice(device, birth, isNew) {
     const words = deviceWords(device, birth);
@@ -34,9 +34,9 @@ export function createBirths({ registry, store, patience, clock }) {
     const now = clock();
     const stamp = sessionStamp(device, birth.session);
     const { site } = words;
-    if (site !== undefined) await patience.persist(() => store.indexDevice(device, site, now, stamp));
+    if (site !== undefined) await retry.run(() => store.indexDevice(device, site, now, stamp));
     const change = { ...words, registeredAt: isNew ? now : undefined };
-    await patience.persist(() => store.writeDevice(device, change, stamp));
+    await retry.run(() => store.writeDevice(device, change, stamp));
     if (isNew) registry.countDevice();
     Object.assign(device, words);
     return true;

@@ -9,7 +9,7 @@ import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.j
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
 /** @import { PartitionWrite, SensorChange } from '../../store/registry/sensor-writes.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 /** @import { Device, Sensor } from './cache.js' */
 
 /**
@@ -20,18 +20,18 @@ import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.j
  * @param {RegistryStore} parts.store
  * @param {number} parts.groups `LATEST_GROUPS`
  * @param {{ autoRegister: boolean, autoRegisterMax: number }} parts.limits
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {() => number} parts.clock epoch ms
  */
-export function createRegistry({ store, groups, limits, patience, clock }) {
+export function createRegistry({ store, groups, limits, retry, clock }) {
   const cache = createDeviceCache({ store, groups });
-  const { write: writeSensors } = createSensorWriter({ store, patience, clock });
+  const { write: writeSensors } = createSensorWriter({ store, retry, clock });
   /** @type {Map<string, Promise<unknown>>} changes of one device come one after the other */
   const changing = new Map();
   let devices = 0;
 
   /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} null: nobody has registered it */
-  const find = (identity) => patience.persist(() => cache.find(identity));
+  const find = (identity) => retry.run(() => cache.find(identity));
 
   /**
    * @template T
@@ -52,7 +52,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
   /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} known @returns {Promise<Device>} one that is not registered yet */
   async function newDevice({ id, bytes, name }) {
     const group = groupOf(bytes, groups);
-    const retiredAt = await patience.persist(() => store.retiredAt({ group, bytes }));
+    const retiredAt = await retry.run(() => store.retiredAt({ group, bytes }));
     return blankDevice({ id, bytes, group, name, retiredAt });
   }
 
@@ -62,7 +62,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     devices++;
     const device = await newDevice(identity);
     const change = { name: device.name ?? undefined, registeredAt: clock() };
-    await patience.persist(() => store.writeDevice(device, change, firstMessageStamp(device)));
+    await retry.run(() => store.writeDevice(device, change, firstMessageStamp(device)));
     cache.keep(device);
     return device;
   }
@@ -138,7 +138,7 @@ export function createRegistry({ store, groups, limits, patience, clock }) {
     async findNow(identity) {
       const known = cache.peek(identity.id);
       if (!known) return find(identity);
-      const row = await patience.persist(() => store.device(known));
+      const row = await retry.run(() => store.device(known));
       if (row?.retiredAt === known.retiredAt) return known;
       cache.forget(identity.id);
       return find(identity);
@@ -197,13 +197,13 @@ const WRITES_AT_ONCE = 16;
  *
  * @param {object} parts
  * @param {RegistryStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {() => number} parts.clock epoch ms
  */
-function createSensorWriter({ store, patience, clock }) {
+function createSensorWriter({ store, retry, clock }) {
   /** @param {PartitionWrite[]} writes */
   const commit = (writes) =>
-    someAtOnce(WRITES_AT_ONCE, writes, (write) => patience.persist(() => store.commit(write)));
+    someAtOnce(WRITES_AT_ONCE, writes, (write) => retry.run(() => store.commit(write)));
 
   return {
     /**
@@ -217,7 +217,7 @@ function createSensorWriter({ store, patience, clock }) {
       await commit(indexes);
       await commit(sensors);
       // Behind what it tells of: who counts sees the new sensors when he sees this.
-      await patience.persist(() => store.writeSensorsAt(device, clock()));
+      await retry.run(() => store.writeSensorsAt(device, clock()));
     },
   };
 }

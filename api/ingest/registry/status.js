@@ -3,7 +3,7 @@ import { sessionStamp, sessionStart } from './births.js';
 
 /** @import { DeviceEvent, EventStore } from '../../store/events.js' */
 /** @import { RegistryStore } from '../../store/registry/index.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 /** @import { Device } from './cache.js' */
 /** @import { Registry } from './index.js' */
 
@@ -38,10 +38,10 @@ function parse(text) {
  * @param {object} parts
  * @param {Registry} parts.registry
  * @param {RegistryStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {Events} parts.events
  */
-export function createStatuses({ registry, store, patience, events }) {
+export function createStatuses({ registry, store, retry, events }) {
   return {
     /**
      * Stamped with the session's start, `offline` one microsecond later: a will that arrives after the next session's
@@ -61,7 +61,7 @@ export function createStatuses({ registry, store, patience, events }) {
           const ts = state === 'offline' ? Math.max(at, session) : session;
           await events.note(device, { session, kind: state, ts });
         }
-        await patience.persist(() => store.writeStatus(device, state, stamp));
+        await retry.run(() => store.writeStatus(device, state, stamp));
         Object.assign(device, { state, stateStamp: stamp });
       }),
   };
@@ -75,16 +75,16 @@ export function createStatuses({ registry, store, patience, events }) {
  *
  * @param {object} parts
  * @param {EventStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  */
-export function createEvents({ store, patience }) {
+export function createEvents({ store, retry }) {
   return {
     /**
      * @param {{ bytes: Buffer }} device
      * @param {DeviceEvent} event
      * @returns {Promise<unknown>} settles when it is committed
      */
-    note: ({ bytes }, event) => patience.persist(() => store.write(bytes, event)),
+    note: ({ bytes }, event) => retry.run(() => store.write(bytes, event)),
   };
 }
 

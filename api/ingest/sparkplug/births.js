@@ -5,7 +5,7 @@ import { definitionsOf } from './definition-book.js';
 import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */
@@ -20,11 +20,11 @@ import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
  * @param {object} parts
  * @param {SparkplugStore} parts.store
  * @param {MessageDecoder} parts.decoder
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {DefinitionBook} parts.book
  * @param {NodeDevices} parts.devices
  */
-export function createSparkplugBirths({ store, decoder, patience, book, devices }) {
+export function createSparkplugBirths({ store, decoder, retry, book, devices }) {
   /**
    * @param {Pick<Turn, 'payload' | 'identity' | 'sentAt'>} turn
    * @param {MessageBatch} batch
@@ -54,7 +54,7 @@ export function createSparkplugBirths({ store, decoder, patience, book, devices 
       // A connection of its own: what the node's devices were before says nothing of them now.
       const ended = node.born && bdSeq !== node.bdSeq ? await devices.bornBefore(turn, sentAt) : [];
       if (!node.born || bdSeq !== node.bdSeq) {
-        await patience.persist(() => store.writeNode(identity.bytes, bdSeq));
+        await retry.run(() => store.writeNode(identity.bytes, bdSeq));
       }
       Object.assign(node, { born: true, bdSeq });
       return { ...(await born(turn)), ended };

@@ -3,7 +3,7 @@ import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.js';
 import { shareReads } from '../registry/index.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { Metric } from './payload/metric.js' */
 
@@ -19,10 +19,10 @@ const MOST_METRICS = 300_000;
  *
  * @param {object} parts
  * @param {SparkplugStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {number} parts.historyDays for which the database keeps them
  */
-export function createDefinitionBook({ store, patience, historyDays }) {
+export function createDefinitionBook({ store, retry, historyDays }) {
   const repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;
   /** @type {LRUCache<string, Definitions>} the newest of each, by the id of the node or device */
   const newest = new LRUCache({
@@ -32,7 +32,7 @@ export function createDefinitionBook({ store, patience, historyDays }) {
 
   /** @param {Key} key @param {number} [at] epoch ms @returns {Promise<Definitions | null>} */
   async function read({ bytes }, at) {
-    const row = await patience.persist(() => store.birthAt(bytes, at));
+    const row = await retry.run(() => store.birthAt(bytes, at));
     return row && readDefinitions(row.metrics, row.bornAt);
   }
 
@@ -66,7 +66,7 @@ export function createDefinitionBook({ store, patience, historyDays }) {
       const { bornAt, text } = definitions;
       const before = await definitionsAt(key, bornAt);
       if (before?.text === text && bornAt - before.bornAt < repeatMs) return;
-      await patience.persist(() => store.writeBirth(key.bytes, bornAt, text));
+      await retry.run(() => store.writeBirth(key.bytes, bornAt, text));
       const known = newest.get(key.id);
       if (!known || known.bornAt <= bornAt) newest.set(key.id, definitions);
     },

@@ -19,7 +19,7 @@ import { createRebirths } from './rebirths.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { Message, Send } from '../pipeline.js' */
@@ -34,18 +34,18 @@ import { createRebirths } from './rebirths.js';
  * @param {SparkplugStore} parts.store
  * @param {Registry} parts.registry
  * @param {MessageDecoder} parts.decoder
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  * @param {Send} parts.send
  * @param {number} parts.historyDays
  * @param {() => number} parts.clock epoch ms
  * @param {Metrics} parts.metrics
  */
 export function createSparkplug(parts) {
-  const { store, registry, decoder, patience, send, historyDays, clock, metrics } = parts;
-  const book = createDefinitionBook({ store, patience, historyDays });
-  const nodes = createNodes({ store, patience });
-  const devices = createNodeDevices({ store, registry, patience });
-  const births = createSparkplugBirths({ store, decoder, patience, book, devices });
+  const { store, registry, decoder, retry, send, historyDays, clock, metrics } = parts;
+  const book = createDefinitionBook({ store, retry, historyDays });
+  const nodes = createNodes({ store, retry });
+  const devices = createNodeDevices({ store, registry, retry });
+  const births = createSparkplugBirths({ store, decoder, retry, book, devices });
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = createRebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 

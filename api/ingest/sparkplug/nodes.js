@@ -5,7 +5,7 @@ import { bdSeqOf } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
-/** @import { Patience } from '../../store/retry.js' */
+/** @import { Retry } from '../../store/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { Message } from '../pipeline.js' */
@@ -32,15 +32,15 @@ const MOST_NODES = 50_000;
  *
  * @param {object} parts
  * @param {SparkplugStore} parts.store
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  */
-export function createNodes({ store, patience }) {
+export function createNodes({ store, retry }) {
   /** @type {LRUCache<string, Node>} by id */
   const nodes = new LRUCache({ max: MOST_NODES });
 
   /** @param {Identity} identity @returns {Promise<Node>} */
   async function load({ id, bytes }) {
-    const row = await patience.persist(() => store.node(bytes));
+    const row = await retry.run(() => store.node(bytes));
     const node = {
       bdSeq: row?.bdSeq ?? null,
       born: row !== null,
@@ -102,13 +102,13 @@ export function createSparkplugDeaths({ registry, devices }) {
  * @param {object} parts
  * @param {SparkplugStore} parts.store
  * @param {Registry} parts.registry
- * @param {Patience} parts.patience
+ * @param {Retry} parts.retry
  */
-export function createNodeDevices({ store, registry, patience }) {
+export function createNodeDevices({ store, registry, retry }) {
   return {
     /** @param {Turn} turn of a device @returns {Promise<unknown>} settles when it is committed */
     enter: ({ topic, nodeIdentity }) =>
-      patience.persist(() => store.writeDevice(nodeIdentity.bytes, /** @type {string} */ (topic.device))),
+      retry.run(() => store.writeDevice(nodeIdentity.bytes, /** @type {string} */ (topic.device))),
 
     /**
      * @param {Turn} turn
@@ -118,7 +118,7 @@ export function createNodeDevices({ store, registry, patience }) {
     async bornBefore({ topic, nodeIdentity }, before) {
       /** @type {Device[]} */
       const found = [];
-      for (const name of await patience.persist(() => store.devices(nodeIdentity.bytes))) {
+      for (const name of await retry.run(() => store.devices(nodeIdentity.bytes))) {
         const identity = identifyDevice(`${topic.node}/${name}`);
         const device = identity && (await registry.find(identity));
         if (device && (device.session ?? 0) < before) found.push(device);

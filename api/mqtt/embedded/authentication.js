@@ -1,6 +1,6 @@
 import { ipKeyGenerator } from 'express-rate-limit';
 import { printable } from '../../../common/printable.js';
-import { createOccurrences } from '../../observability/occurrences.js';
+import { createNoticeThrottle } from '../../observability/notice-throttle.js';
 import { createOwnConnections, MOST_OF_AN_ACCOUNT } from './connections.js';
 
 /** @import { Socket } from 'node:net' */
@@ -50,7 +50,7 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     }
     connection.account = account;
     const { willTopic } = connection;
-    if (willTopic !== undefined && !authorization.mayPublish(client, willTopic, 'will')) return false;
+    if (willTopic !== undefined && !authorization.canPublish(client, willTopic, 'will')) return false;
     // A client id ends the connection that has it already: so it counts within an account alone.
     if (!account.isInstallation) client.id = `${account.deviceId}/${client.id}`;
     ownConnections.enter(connection);
@@ -91,7 +91,7 @@ const MOST_SHOWN = 128;
  * @param {{ logger: Logger, everyMs?: number }} parts
  */
 export function createAccessNotices({ logger, everyMs }) {
-  const occurrences = createOccurrences({ everyMs });
+  const occurrences = createNoticeThrottle({ everyMs });
 
   /** @param {string} key @returns {boolean} whether a line is due */
   const isDue = (key) => occurrences.count(key) > 0;

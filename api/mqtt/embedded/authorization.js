@@ -1,5 +1,5 @@
 import { parseTopic } from '../../../schema/topics.js';
-import { mayFollow, mayPublish } from '../../access/credentials/permissions.js';
+import { canPublish, canSubscribe } from '../../access/credentials/permissions.js';
 
 /** @import { AuthorizeSubscribeHandler, Client } from 'aedes' */
 /** @import { Account } from '../../access/credentials/permissions.js' */
@@ -27,7 +27,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
     const { account, filters } = connection;
     const isWithin = hasRoomFor(connection, filter);
     if (isWithin) filters.add(filter);
-    if (isWithin && account && mayFollow(account, filter)) return true;
+    if (isWithin && account && canSubscribe(account, filter)) return true;
     turnAway(account?.name ?? '', isWithin ? 'subscribe' : 'filters', filter);
     return false;
   }
@@ -41,9 +41,9 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
      * @param {string} topic
      * @param {'publish' | 'will'} [what]
      */
-    mayPublish(client, topic, what = 'publish') {
+    canPublish(client, topic, what = 'publish') {
       const account = connectionOf(client)?.account;
-      if (account && (mayPublish(account, topic) || parseTopic(topic) === null)) return true;
+      if (account && (canPublish(account, topic) || parseTopic(topic) === null)) return true;
       turnAway(account?.name ?? '', what, topic);
       return false;
     },

@@ -62,7 +62,7 @@ export function createBroker(parts) {
       handleMessage,
       clock,
       connectionOf,
-      mayPublish: authorization.mayPublish,
+      canPublish: authorization.canPublish,
       metrics,
     }),
     authorizeSubscribe: authorization.authorizeSubscribe,

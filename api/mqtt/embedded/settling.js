@@ -24,10 +24,10 @@ const WILL_OVERHEAD = 2048;
  * @param {HandleMessage} parts.handleMessage
  * @param {() => number} parts.clock epoch ms
  * @param {(client: Client) => Connection | undefined} parts.connectionOf
- * @param {(client: Client, topic: string) => boolean} parts.mayPublish
+ * @param {(client: Client, topic: string) => boolean} parts.canPublish
  * @param {Metrics} parts.metrics
  */
-export function createSettling({ handleMessage, clock, connectionOf, mayPublish, metrics }) {
+export function createSettling({ handleMessage, clock, connectionOf, canPublish, metrics }) {
   let willBytes = 0;
 
   /**
@@ -69,7 +69,7 @@ export function createSettling({ handleMessage, clock, connectionOf, mayPublish,
    * @param {(error?: Error | null) => void} done sends the PUBACK
    */
   return (client, packet, done) => {
-    if (client && !mayPublish(client, packet.topic)) {
+    if (client && !canPublish(client, packet.topic)) {
       // MQTT 3.1.1 has no other answer: aedes closes the connection for it.
       done(new Error('no right to publish there'));
       return;
@@ -133,7 +133,7 @@ const MOST_LEVELS = 100;
  */
 export function restrict(packet, outcome) {
   const topic = parseTopic(packet.topic);
-  if (outcome === 'foreign') packet.topic = DROPPED;
+  if (outcome === 'unknown_topic') packet.topic = DROPPED;
   const retainable = topic?.kind === 'status' && outcome === 'accepted';
   if (!retainable || packet.payload.length > MOST_RETAINED_BYTES) packet.retain = false;
 }

@@ -2,7 +2,7 @@ import { uuidBytes, uuidText } from '../../../schema/ids.js';
 
 /** @import { types } from 'cassandra-driver' */
 /** @import { Session } from '../session.js' */
-/** @import { Place } from './walk.js' */
+/** @import { Place } from './group-iterator.js' */
 
 const SELECT_BY_SITE =
   'SELECT device_id, written_at, WRITETIME(written_at) AS stamp FROM device_by_site WHERE site = ? AND grp = ?';

@@ -2,11 +2,11 @@ import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { deviceRow } from '../registry/rows.js';
 import { createDeviceIndex, isOldEnough } from './device-index.js';
-import { walkGroups } from './walk.js';
+import { walkGroups } from './group-iterator.js';
 
 /** @import { DeviceRow } from '../registry/rows.js' */
 /** @import { Row, Session } from '../session.js' */
-/** @import { Entry, Place } from './walk.js' */
+/** @import { Entry, Place } from './group-iterator.js' */
 
 const { types } = cassandra;
 

@@ -1,13 +1,13 @@
 import { uuidText } from '../../../schema/ids.js';
 import { isOldEnough } from './device-index.js';
+import { walkGroups } from './group-iterator.js';
 import { isRegistered } from './latest-rows.js';
-import { walkGroups } from './walk.js';
 
 /** @import { DeviceKey } from '../registry/rows.js' */
 /** @import { Row } from '../session.js' */
 /** @import { LatestRow, LatestRows } from './latest-rows.js' */
 /** @import { IndexEntry, IndexKey, IndexKind, SensorIndex } from './sensor-index.js' */
-/** @import { Entry, Place } from './walk.js' */
+/** @import { Entry, Place } from './group-iterator.js' */
 
 /** @typedef {Place<IndexKey>} LatestPlace */
 

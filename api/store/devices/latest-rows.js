@@ -9,7 +9,7 @@ import { keyText, sensorKey } from './latest-pages.js';
 /** @import { DeviceKey, SensorRow } from '../registry/rows.js' */
 /** @import { Row, Session } from '../session.js' */
 /** @import { SensorKey } from './latest-pages.js' */
-/** @import { Place } from './walk.js' */
+/** @import { Place } from './group-iterator.js' */
 
 const { types } = cassandra;
 

@@ -4,7 +4,7 @@ import { sensorKey } from './latest-pages.js';
 /** @import { types } from 'cassandra-driver' */
 /** @import { Session, Statement } from '../session.js' */
 /** @import { SensorKey } from './latest-pages.js' */
-/** @import { Place } from './walk.js' */
+/** @import { Place } from './group-iterator.js' */
 
 /** The greatest code point: every name that begins with X lies between X and X followed by it. */
 const AFTER_ALL = '\u{10ffff}';

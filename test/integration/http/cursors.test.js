@@ -122,9 +122,9 @@ describe.each([
 });
 
 test('a cursor of another secret is refused', async () => {
-  const foreign = createCursors({ secret: 'x'.repeat(32), clock });
+  const other = createCursors({ secret: 'x'.repeat(32), clock });
   const scope = JSON.stringify(['latest', {}, null]);
-  await expectRefused('/latest', foreign.seal(scope, { group: 0 }));
+  await expectRefused('/latest', other.seal(scope, { group: 0 }));
 });
 
 test('a cursor expires after a day, and says so', async () => {
@@ -161,12 +161,12 @@ test.each([
   } finally {
     await after.halt();
   }
-  const foreign = await start({ CURSOR_SECRET: 'quite another one, as long as it' });
+  const other = await start({ CURSOR_SECRET: 'quite another one, as long as it' });
   try {
-    const answer = await send(foreign.httpUrl, `/api/v1${withCursor('/latest?limit=1', next)}`);
+    const answer = await send(other.httpUrl, `/api/v1${withCursor('/latest?limit=1', next)}`);
     expectProblem(answer, 400, 'bad_cursor');
   } finally {
-    await foreign.halt();
+    await other.halt();
     await rm(own, { recursive: true, force: true });
   }
 });

@@ -57,7 +57,9 @@ test('what may happen is told as 0 before it happens: an increase from nothing i
     ...['type', 'site', 'name', 'device_site'].map(
       (index) => `iot_db_stale_index_rows_total{index="${index}"}`,
     ),
-    ...['settled', 'foreign', 'unsettled'].map((result) => `iot_ingest_messages_total{result="${result}"}`),
+    ...['settled', 'unknown_topic', 'unsettled'].map(
+      (result) => `iot_ingest_messages_total{result="${result}"}`,
+    ),
   ]) {
     expect(counted).toContain(`${series} 0`);
   }
@@ -124,7 +126,7 @@ test('a request that breaks a habit is counted, under each that it breaks', asyn
   const client = await connect(cql, {
     keyspace: cql.keyspace,
     applicationName: 'test',
-    onWrongHabit: (habit) => wrong.push(habit),
+    onBrokenRule: (habit) => wrong.push(habit),
   });
   afterwards(() => client.shutdown());
   const all = 'SELECT client_id FROM process';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
-import { createPlaces } from '../../../api/http/places.js';
+import { createConcurrencyLimit } from '../../../api/http/concurrency-limits.js';
 import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
 import { createLocalLink } from '../../../api/live/local-transport.js';
@@ -79,7 +79,7 @@ async function serve({ heal = 60_000, periods, most = 10_000 } = {}) {
   stream = createStream(
     {
       store,
-      places: { streams: createPlaces(most, 'full') },
+      places: { streams: createConcurrencyLimit(most, 'full') },
       live: Object.assign(live, { note: () => {} }),
       stats: { read: () => statsOf([]), recent: () => [], start() {}, stop() {} },
       healMs: heal,

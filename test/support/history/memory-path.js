@@ -2,7 +2,7 @@ import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.js';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
 import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
-import { createPatience } from '../../../api/store/retry.js';
+import { createRetry } from '../../../api/store/retry.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
 import { HOUR_MS } from '../../../schema/rules.js';
@@ -32,7 +32,7 @@ export async function createMemoryPath() {
     installedAt: HOUR + 3 * HOUR_MS,
     retention: { latestGroups: GROUPS, batchDays: 8 },
   });
-  const patience = createPatience({ logger, onRetry: () => {} });
+  const retry = createRetry({ logger, onRetry: () => {} });
   const late = { samples: 0 };
 
   /** @param {string} name @param {string} [sensorName] */
@@ -45,15 +45,15 @@ export async function createMemoryPath() {
   /** @param {Partial<Store>} [parts] in place of the store's own */
   function createWriter(parts) {
     const used = { ...store, ...parts };
-    const days = createLateDayNotes({ store: used.lateDays, patience });
+    const days = createLateDayNotes({ store: used.lateDays, retry });
     return createSampleWriter({
       store: used.measurements,
-      patience,
+      retry,
       partitions: createPartitionWatch({ logger, onLarge: () => {} }),
       clock: /** @type {any} */ ({ now: () => clock.now }),
       late: createLateWriter({
         store: used.history,
-        patience,
+        retry,
         days,
         onLate: (samples) => {
           late.samples += samples;

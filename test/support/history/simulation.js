@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
 import { createPartitionWatch, createSampleWriter } from '../../../api/ingest/sample-writer.js';
-import { createPatience } from '../../../api/store/retry.js';
+import { createRetry } from '../../../api/store/retry.js';
 import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
 import { createTestPacker } from '../packing.js';
@@ -100,7 +100,7 @@ export async function simulate({ world, seed, mistake = {} }) {
     clock: { now: () => Math.round(time.now + skew), isTrusted: true },
     store: storeOfProcess(store, { role, time, delay, diesAfter }).store,
   });
-  const patience = createPatience({ logger, onRetry: nothing });
+  const retry = createRetry({ logger, onRetry: nothing });
 
   const anySkew = () => /** @type {number} */ (skews[Math.floor(random.between(0, PROCESSES))]);
   const diesSometimes = () => (chance(0.2) ? 1 + Math.floor(random.between(0, 4)) : undefined);
@@ -112,11 +112,11 @@ export async function simulate({ world, seed, mistake = {} }) {
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
     const { store: plain, clock } = createProcess('ingest', anySkew(), diesSometimes());
     const own = mistake.ingestStore?.(plain, clock) ?? plain;
-    const days = createLateDayNotes({ store: own.lateDays, patience });
-    const late = createLateWriter({ store: own.history, patience, days, onLate: nothing });
+    const days = createLateDayNotes({ store: own.lateDays, retry });
+    const late = createLateWriter({ store: own.history, retry, days, onLate: nothing });
     const writer = createSampleWriter({
       store: own.measurements,
-      patience,
+      retry,
       partitions: createPartitionWatch({ logger, onLarge: nothing }),
       clock: /** @type {any} */ (mistake.ingestClock?.(clock) ?? clock),
       late: mistake.late?.(late) ?? late,

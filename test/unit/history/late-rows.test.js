@@ -154,7 +154,7 @@ test('Late day: the same day is noted again: it is written once an hour, for eac
   };
   const notes = createLateDayNotes({
     store,
-    patience: /** @type {any} */ ({ persist: (/** @type {any} */ run) => run() }),
+    retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
   });
   const devices = [path.keyOf('device'), path.keyOf('other')].map(({ device, group }) => ({
     bytes: device,
@@ -186,7 +186,7 @@ test('Late day: a note is refused: the next message writes it again', async () =
   };
   const notes = createLateDayNotes({
     store,
-    patience: /** @type {any} */ ({ persist: (/** @type {any} */ run) => run() }),
+    retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
   });
   const { device: bytes, group } = path.keyOf('device');
   await expect(notes.note({ bytes, group }, [HOUR], SETTLING)).rejects.toThrow('as a test has it');

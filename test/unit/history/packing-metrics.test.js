@@ -22,7 +22,7 @@ function createProcess() {
     config: readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' }),
     store: path.store,
     clock,
-    trustedClock: /** @type {any} */ ({ now: clock }),
+    clockGuard: /** @type {any} */ ({ now: clock }),
     isPressed: () => false,
     pauseMs: 1000,
     logger: pino({ level: 'silent' }),

@@ -31,7 +31,7 @@ function createProcess(parts) {
     config: readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' }),
     store: { ...path.store, ...parts },
     clock,
-    trustedClock: /** @type {any} */ ({ now: clock }),
+    clockGuard: /** @type {any} */ ({ now: clock }),
     isPressed: () => false,
     pauseMs: 1,
     logger: logs.logger,

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import express from 'express';
+import { createConcurrencyLimit } from '../../../api/http/concurrency-limits.js';
 import { sendExport } from '../../../api/http/export/index.js';
-import { createPlaces } from '../../../api/http/places.js';
 import { createHttpServer } from '../../../api/http/server.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { HOUR_MS } from '../../../schema/rules.js';
@@ -26,7 +26,7 @@ async function serve({ stallMs = 86_400_000 } = {}) {
       state.ended = true;
     }
   }
-  const places = createPlaces(1, 'full');
+  const places = createConcurrencyLimit(1, 'full');
   const app = express();
   app.get('/', (req, res) =>
     sendExport(req, res, {

@@ -7,7 +7,7 @@ import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
 import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
-import { createVitals, readSigns } from '../../../api/observability/process-stats.js';
+import { createProcessStats, readSigns } from '../../../api/observability/process-stats.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { KINDS, parseTopic } from '../../../schema/topics.js';
 
@@ -198,11 +198,11 @@ test('what processes tell each other is in the document', () => {
   expect(statsTopic('p')).toBe(CHANNELS.stats.address.replace('{process}', 'p'));
   let now = NOW;
   const pressure = () => ({ in_flight: 1, window: 8, window_most: 64, waiting: 2 });
-  const vitals = createVitals({ clock: () => now, pressure });
-  for (const commitMs of [0, 0.1, 5, 1e9]) vitals.note({ samples: 1, refused: 1, commitMs });
+  const processStats = createProcessStats({ clock: () => now, pressure });
+  for (const commitMs of [0, 0.1, 5, 1e9]) processStats.note({ samples: 1, refused: 1, commitMs });
   now += 1000;
-  const signs = vitals.signs();
-  expect(signs.commits).toHaveLength(4);
-  expect(MESSAGES.VitalSigns.safeParse(signs).error).toBeUndefined();
+  const snapshot = processStats.snapshot();
+  expect(snapshot.commits).toHaveLength(4);
+  expect(MESSAGES.StatsSnapshot.safeParse(snapshot).error).toBeUndefined();
   expect(readSigns(Buffer.from(JSON.stringify(signs)))).toEqual(signs);
 });

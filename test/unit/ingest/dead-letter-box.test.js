@@ -85,6 +85,6 @@ test('Dead letter: process ends while the database is away: it is not written wi
   });
   const failed = pipeline.refuse('d').catch((error) => error);
   await until(() => tries > 1);
-  pipeline.ingest.giveUp();
+  pipeline.ingest.abort();
   expect(await failed).toMatchObject({ code: 'unavailable' });
 });

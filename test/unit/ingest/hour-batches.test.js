@@ -37,12 +37,12 @@ function open() {
       }),
   };
   const store = createSampleWrites(/** @type {any} */ (session));
-  const patience = /** @type {any} */ ({ persist: (/** @type {() => Promise<any>} */ request) => request() });
+  const retry = /** @type {any} */ ({ run: (/** @type {() => Promise<any>} */ request) => request() });
   /** @type {number[]} rows of each request */
   const noticed = [];
   const batches = createHourBatches({
     store,
-    patience,
+    retry,
     onSend: (_device, _hour, queries) => noticed.push(queries.length),
   });
   /** A message of one sample. @param {any} device @param {number} hour @param {number} value it is its time, too, in ms */

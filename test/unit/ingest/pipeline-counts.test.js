@@ -55,7 +55,7 @@ describe('commit seconds', () => {
     });
     const failed = pipeline.measure('d', [SAMPLE]).catch((error) => error);
     await until(async () => Number(await pipeline.metric('iot_ingest_retries_total')) > 0);
-    pipeline.ingest.giveUp();
+    pipeline.ingest.abort();
     expect(await failed).toMatchObject({ code: 'unavailable' });
     expect(await pipeline.metric('iot_ingest_commit_seconds_count')).toBe(0);
   });
@@ -64,7 +64,7 @@ describe('commit seconds', () => {
 describe('Sparkplug', () => {
   test.each([
     ['true', 'refused', { malformed: 1 }],
-    ['false', 'foreign', null],
+    ['false', 'unknown_topic', null],
   ])('Pipeline: NBIRTH that is no protobuf, SPARKPLUG=%s: %s', async (SPARKPLUG, outcome, letter) => {
     const pipeline = await start({ settings: { SPARKPLUG } });
     expect(await pipeline.accept('spBv1.0/g/NBIRTH/n', 'x')).toBe(outcome);

@@ -60,7 +60,7 @@ function failing(count, error, isApplied) {
 async function settleBehind(pipeline, writes, hold, accept) {
   const held = writes.hold(hold);
   /** @type {Promise<Outcome>} */
-  let outcome = Promise.resolve('foreign');
+  let outcome = Promise.resolve('unknown_topic');
   const message = track(() => {
     outcome = accept();
     return outcome;
@@ -87,8 +87,8 @@ test('Accept: message of measurements: accepted, stored, counted as settled', as
 
 test('Accept: unknown topic: dropped and counted, no dead letter', async () => {
   const pipeline = await start();
-  expect(await pipeline.accept('iot/v2/d/measurements', '{}')).toBe('foreign');
-  expect(await pipeline.messages('foreign')).toBe(1);
+  expect(await pipeline.accept('iot/v2/d/measurements', '{}')).toBe('unknown_topic');
+  expect(await pipeline.messages('unknown_topic')).toBe(1);
   expect(await pipeline.messages('settled')).toBe(0);
   expect(await pipeline.deadLetters()).toEqual([]);
 });
@@ -132,7 +132,7 @@ describe('the database fails for a reason that passes', () => {
     pipeline.database.around = failing(Number.POSITIVE_INFINITY, timeout, false);
     const failed = pipeline.measure('d', [SAMPLE]).catch((error) => error);
     await until(async () => Number(await pipeline.metric('iot_ingest_retries_total')) > 0);
-    pipeline.ingest.giveUp();
+    pipeline.ingest.abort();
     expect(await failed).toMatchObject({ code: 'unavailable' });
     expect(await pipeline.messages('unsettled')).toBe(1);
     expect(await pipeline.messages('settled')).toBe(0);

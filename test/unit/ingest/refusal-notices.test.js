@@ -46,8 +46,8 @@ test('the first refusal is told at once, and those that follow are summed up by 
 
 test('what is dropped counts with it, and each sum begins anew', async () => {
   const { lines, notices } = noticesWithLog();
-  notices.foreign('elsewhere');
-  notices.foreign('else\nwhere');
+  notices.unknownTopic('elsewhere');
+  notices.unknownTopic('else\nwhere');
   await until(() => lines.length === 2, { what: 'the first sum' });
   notices.refused('iot/v1/a/measurements', { malformed: 1 }, WHOLE);
   await until(() => lines.length === 3, { what: 'the second sum' });

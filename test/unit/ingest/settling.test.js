@@ -31,7 +31,7 @@ describe('Payload of the embedded broker', () => {
       },
       clock: () => 0,
       connectionOf: () => undefined,
-      mayPublish: () => true,
+      canPublish: () => true,
       metrics: createMetrics({ version: 'test', role: 'all' }),
     });
     const packet = /** @type {any} */ ({

@@ -53,11 +53,11 @@ export const createHistoryWriter =
  * @returns {HourWriter}
  */
 export function createMessageWriter({ measurements, history, lateDays }, { samples, arrival }) {
-  const patience = { persist: (/** @type {() => Promise<any>} */ request) => request() };
+  const retry = { run: (/** @type {() => Promise<any>} */ request) => request() };
   const late = createLateWriter({
     store: history,
-    patience: /** @type {any} */ (patience),
-    days: createLateDayNotes({ store: lateDays, patience: /** @type {any} */ (patience) }),
+    retry: /** @type {any} */ (retry),
+    days: createLateDayNotes({ store: lateDays, retry: /** @type {any} */ (retry) }),
     onLate: () => {},
   });
   return async (device, hour, sensors) => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createDefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
 import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
-import { newPatience } from '../../../support/memory-edge-node.js';
+import { newRetry } from '../../../support/memory-edge-node.js';
 import { createMemoryStore } from '../../../support/memory-store/index.js';
 import { T0, vector } from '../../../support/sparkplug-vectors.js';
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 
 const openBook = () =>
-  createDefinitionBook({ store: store.sparkplug, patience: newPatience(), historyDays: HISTORY_DAYS });
+  createDefinitionBook({ store: store.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
 
 /** @param {number} bornAt epoch ms @param {'dbirth' | 'dbirthSwapped'} [name] */
 const definitions = (bornAt, name = 'dbirth') => definitionsOf(decodePayload(vector(name)).metrics, bornAt);

@@ -11,7 +11,7 @@ import { MillraceError, refusalText } from '../../common/errors.js';
  * @param {IngestResult} told
  * @throws {MillraceError} `refused`, or the code of the whole
  */
-export function answerTold(res, { accepted, refused }) {
+export function answerResult(res, { accepted, refused }) {
   if (refused.length === 0) return void res.json({ accepted });
   const [first] = refused;
   const details = { accepted, refused };

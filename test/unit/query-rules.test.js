@@ -3,12 +3,12 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkHabits } from '../support/habits/check.js';
-import { readRecords, recordingInto } from '../support/habits/recording.js';
-import { unsent, unwritten, violations } from '../support/habits/rules.js';
-import { statementsIn, statementsOf } from '../support/habits/statements.js';
+import { checkHabits } from '../support/query-rules/check.js';
+import { readRecords, recordingInto } from '../support/query-rules/recording.js';
+import { unsent, unwritten, violations } from '../support/query-rules/rules.js';
+import { statementsIn, statementsOf } from '../support/query-rules/statements.js';
 
-/** @import { SentRecord } from '../support/habits/record.js' */
+/** @import { SentRecord } from '../support/query-rules/record.js' */
 
 const LOCAL_ONE = 10;
 const LOCAL_QUORUM = 6;

@@ -5,12 +5,12 @@ import { SENT_REQUESTS } from '../../api/store/tracker.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/cql-wire.js';
 import { sharedContactPoint, startTestEngine } from '../support/engine.js';
-import { recordOf } from '../support/habits/record.js';
-import { violations } from '../support/habits/rules.js';
+import { recordOf } from '../support/query-rules/record.js';
+import { violations } from '../support/query-rules/rules.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
-/** @import { SentRecord } from '../support/habits/record.js' */
+/** @import { SentRecord } from '../support/query-rules/record.js' */
 
 const LOCAL_QUORUM = 6;
 

@@ -12,7 +12,7 @@ const MOST_REMEMBERED = 10_000;
  *
  * @param {{ everyMs?: number }} [options] between two lines about the same, in ms
  */
-export function createOccurrences({ everyMs = EVERY_MS } = {}) {
+export function createNoticeThrottle({ everyMs = EVERY_MS } = {}) {
   /** @type {LRUCache<string, { toldAt: number, count: number }>} */
   const lately = new LRUCache({ max: MOST_REMEMBERED });
 
@@ -35,4 +35,4 @@ export function createOccurrences({ everyMs = EVERY_MS } = {}) {
   };
 }
 
-/** @typedef {ReturnType<typeof createOccurrences>} Occurrences */
+/** @typedef {ReturnType<typeof createNoticeThrottle>} Occurrences */

@@ -5,7 +5,7 @@ import { createRefusalNotices } from '../../api/ingest/refusal-notices.js';
 import { createRegistry } from '../../api/ingest/registry/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { connectStore } from '../../api/store/index.js';
-import { createPatience } from '../../api/store/retry.js';
+import { createRetry } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
@@ -39,19 +39,19 @@ afterAll(async () => {
 });
 
 test('names that anybody can invent share one account; a registered device has its own', async () => {
-  const patience = createPatience({ logger: pino({ level: 'silent' }), onRetry: () => {} });
+  const retry = createRetry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const registry = createRegistry({
     store: store.registry,
     groups: system.config.retention.latestGroups,
     limits: { autoRegister: true, autoRegisterMax: 10 },
-    patience,
+    retry,
     clock: Date.now,
   });
   const most = { ofDevice: 1, ofStrangers: 2, inAll: 100, counting: 100 };
   const box = createDeadLetterBox({
     store: store.deadLetters,
     registry,
-    patience,
+    retry,
     notices: createRefusalNotices({ logger: pino({ level: 'silent' }) }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
     quota: createDeadLetterQuota({ most }),

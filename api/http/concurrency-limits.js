@@ -10,7 +10,7 @@ export const MOST_AT_ONCE = { streams: 2000, exports: 16, series: 128 };
  * @param {number} most
  * @param {string} says what there are too many of
  */
-export function createPlaces(most, says) {
+export function createConcurrencyLimit(most, says) {
   let taken = 0;
   return {
     /**
@@ -30,10 +30,19 @@ export function createPlaces(most, says) {
 }
 
 /** @param {typeof MOST_AT_ONCE} most */
-export const createAllPlaces = (most) => ({
-  streams: createPlaces(most.streams, 'As many follow live values as one process serves; try again later.'),
-  exports: createPlaces(most.exports, 'As many exports are under way as one process makes; try again later.'),
-  series: createPlaces(most.series, 'As many series are being read as one process reads; try again later.'),
+export const createConcurrencyLimits = (most) => ({
+  streams: createConcurrencyLimit(
+    most.streams,
+    'As many follow live values as one process serves; try again later.',
+  ),
+  exports: createConcurrencyLimit(
+    most.exports,
+    'As many exports are under way as one process makes; try again later.',
+  ),
+  series: createConcurrencyLimit(
+    most.series,
+    'As many series are being read as one process reads; try again later.',
+  ),
 });
 
-/** @typedef {ReturnType<typeof createPlaces>} Places */
+/** @typedef {ReturnType<typeof createConcurrencyLimit>} Places */

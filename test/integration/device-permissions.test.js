@@ -73,7 +73,7 @@ describe('who may connect', () => {
   test('whoever shows the secret; a wrong one and an unknown account are told the same', async () => {
     const secret = await credentials.issue('door');
     const revoked = await credentials.issue('revoked');
-    await credentials.keeper.revoke('revoked');
+    await credentials.credentialService.revoke('revoked');
     await credentials.connect('door', secret);
     /** @type {[string | undefined, string | undefined][]} */
     const wrong = [
@@ -325,12 +325,12 @@ describe('a connection ends', () => {
     const other = await credentials.connectAs('unconcerned');
     expect(await isTaken(device, measurements('rotated'), sample())).toBe(true);
     const closed = whenClosed(device);
-    const { secret } = await credentials.keeper.rotate('rotated');
+    const { secret } = await credentials.credentialService.rotate('rotated');
     await closed;
     const again = await credentials.connect('rotated', secret);
     expect(await isTaken(again, measurements('rotated'), sample())).toBe(true);
     const revoked = whenClosed(again);
-    await credentials.keeper.revoke('rotated');
+    await credentials.credentialService.revoke('rotated');
     await revoked;
     await expect(credentials.connect('rotated', secret)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
     expect(other.connected).toBe(true);

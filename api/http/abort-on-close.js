@@ -6,7 +6,7 @@
  * @param {Response} res
  * @param {(signal: AbortSignal) => Promise<void>} work
  */
-export async function whileThere(res, work) {
+export async function abortOnClose(res, work) {
   const gone = new AbortController();
   // Before the end of the answer: nobody is there any more to hear the rest.
   res.once('close', () => gone.abort());

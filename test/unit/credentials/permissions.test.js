@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  canPublish,
+  canSubscribe,
   deviceAccount,
   installationAccount,
-  mayFollow,
-  mayPublish,
 } from '../../../api/access/credentials/permissions.js';
 import { matchesFilter } from '../../../api/mqtt/embedded/retained.js';
 import { identifyDevice } from '../../../schema/ids.js';
@@ -36,7 +36,7 @@ describe('a device may publish', () => {
     [device('a+b'), `iot/v1/${idOf('a+b')}/measurements`],
     [device('gateway', 'plant/edge'), 'spBv1.0/plant/NDEATH/edge'],
   ])('%#: %p', (account, topic) => {
-    expect(mayPublish(account, topic)).toBe(true);
+    expect(canPublish(account, topic)).toBe(true);
   });
 });
 
@@ -77,7 +77,7 @@ describe('a device may not publish', () => {
     [device('gateway', '+', '#', ''), 'iot/v1//measurements'],
     [device(`iot/v1/pump`), 'iot/v1/pump/measurements'],
   ])('%#: %p', (account, topic) => {
-    expect(mayPublish(account, topic)).toBe(false);
+    expect(canPublish(account, topic)).toBe(false);
   });
 });
 
@@ -95,7 +95,7 @@ describe('a device may follow', () => {
     [PUMP, 'spBv1.0/STATE/+'],
     [PUMP, 'spBv1.0/STATE/millrace-1'],
   ])('%#: %p', (account, filter) => {
-    expect(mayFollow(account, filter)).toBe(true);
+    expect(canSubscribe(account, filter)).toBe(true);
   });
 });
 
@@ -133,18 +133,18 @@ describe('a device may not follow', () => {
     [EDGE, 'spBv1.0/plant/DCMD/edge/x/y'],
     [device('undefined/undefined'), '#'],
   ])('%#: %p', (account, filter) => {
-    expect(mayFollow(account, filter)).toBe(false);
+    expect(canSubscribe(account, filter)).toBe(false);
   });
 });
 
 test('the installation may do everything, but nothing of the broker itself', () => {
   const account = installationAccount('herd');
   for (const topic of ['iot/v1/pump/measurements', 'iot/live/x', 'spBv1.0/plant/NCMD/edge']) {
-    expect(mayPublish(account, topic)).toBe(true);
-    expect(mayFollow(account, topic)).toBe(true);
+    expect(canPublish(account, topic)).toBe(true);
+    expect(canSubscribe(account, topic)).toBe(true);
   }
-  expect(mayFollow(account, '#')).toBe(true);
-  expect(mayFollow(account, '$SYS/#')).toBe(false);
+  expect(canSubscribe(account, '#')).toBe(true);
+  expect(canSubscribe(account, '$SYS/#')).toBe(false);
 });
 
 /** What strangers write, made of what might mean something. */
@@ -173,7 +173,7 @@ const account = fc
 test('whatever is published speaks for the account, or for a device of its list', () => {
   fc.assert(
     fc.property(account, topic, (who, where) => {
-      if (!mayPublish(who, where)) return;
+      if (!canPublish(who, where)) return;
       const parsed = parseTopic(where);
       const own = [...who.speaksFor].map(idOf);
       expect(own).toContain(idOf(parsed?.sparkplug?.node ?? String(parsed?.device)));
@@ -189,7 +189,7 @@ test('whatever is followed, nothing of another device is heard by it, and nothin
   const commands = ['spBv1.0/other/NCMD/other', 'spBv1.0/other/DCMD/other/x'];
   fc.assert(
     fc.property(account, topic, (who, filter) => {
-      if (!mayFollow(who, filter)) return;
+      if (!canSubscribe(who, filter)) return;
       for (const heard of [...others, ...nodes, ...commands])
         expect(matchesFilter(filter, heard)).toBe(false);
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createKeeper } from '../../../api/access/credentials/credential-service.js';
+import { createCredentialService } from '../../../api/access/credentials/credential-service.js';
 import { isSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
@@ -14,13 +14,13 @@ function start() {
   const store = createMemoryCredentials();
   /** @type {string[]} */
   const told = [];
-  const keeper = createKeeper({
+  const credentialService = createCredentialService({
     store,
     clock: () => NOW,
     installation: 'herd',
     onChange: async (device) => void told.push(device),
   });
-  return { keeper, told, find: (/** @type {string} */ name) => store.find(identify(name).bytes) };
+  return { credentialService, told, find: (/** @type {string} */ name) => store.find(identify(name).bytes) };
 }
 
 /** @param {number} count */
@@ -28,8 +28,11 @@ const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`
 
 describe('Issue a credential', () => {
   test('a new account: its secret is told once and only its hash is kept', async () => {
-    const { keeper, find, told } = start();
-    const { secret, credential } = await keeper.issue({ account: 'pump', devices: ['a', 'b', 'a'] });
+    const { credentialService, find, told } = start();
+    const { secret, credential } = await credentialService.issue({
+      account: 'pump',
+      devices: ['a', 'b', 'a'],
+    });
     expect(credential).toMatchObject({ deviceId: idOf('pump'), account: 'pump', devices: ['a', 'b'] });
     expect(credential).toMatchObject({ issuedAt: NOW, changedAt: NOW });
     const row = await find('pump');
@@ -40,10 +43,10 @@ describe('Issue a credential', () => {
   });
 
   test('1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
-    const { keeper, find } = start();
-    await keeper.issue({ account: 'gateway', devices: names(1000) });
+    const { credentialService, find } = start();
+    await credentialService.issue({ account: 'gateway', devices: names(1000) });
     expect((await find('gateway'))?.devices).toHaveLength(1000);
-    await expect(keeper.issue({ account: 'larger', devices: names(1001) })).rejects.toMatchObject({
+    await expect(credentialService.issue({ account: 'larger', devices: names(1001) })).rejects.toMatchObject({
       code: 'bad_id',
       message: expect.stringContaining('1000'),
     });
@@ -56,34 +59,34 @@ describe('Issue a credential', () => {
     ['a device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
     ['the name of the installation', { account: 'herd' }, 'credential_exists'],
   ])('%s: refused', async (_, wanted, code) => {
-    const { keeper, find } = start();
-    await expect(keeper.issue(wanted)).rejects.toMatchObject({ code });
+    const { credentialService, find } = start();
+    await expect(credentialService.issue(wanted)).rejects.toMatchObject({ code });
     expect(await find('pump')).toBeNull();
   });
 
   test('the account has one, by its name or its id: refused, and its secret stays', async () => {
-    const { keeper, find } = start();
-    const { secret } = await keeper.issue({ account: 'pump' });
+    const { credentialService, find } = start();
+    const { secret } = await credentialService.issue({ account: 'pump' });
     for (const account of ['pump', idOf('pump')]) {
-      await expect(keeper.issue({ account })).rejects.toMatchObject({ code: 'credential_exists' });
+      await expect(credentialService.issue({ account })).rejects.toMatchObject({ code: 'credential_exists' });
     }
     expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(true);
   });
 
   test('the account was revoked: it gets a new one, with its new list', async () => {
-    const { keeper, find } = start();
-    await keeper.issue({ account: 'pump', devices: ['a'] });
-    await keeper.revoke('pump');
-    await keeper.issue({ account: 'pump', devices: ['b'] });
+    const { credentialService, find } = start();
+    await credentialService.issue({ account: 'pump', devices: ['a'] });
+    await credentialService.revoke('pump');
+    await credentialService.issue({ account: 'pump', devices: ['b'] });
     expect((await find('pump'))?.devices).toEqual(['b']);
   });
 });
 
 describe('Rotate and revoke a credential', () => {
   test('rotate: another secret, the same list, connections are closed at once', async () => {
-    const { keeper, find, told } = start();
-    const first = await keeper.issue({ account: 'pump', devices: ['a'] });
-    const second = await keeper.rotate(idOf('pump'));
+    const { credentialService, find, told } = start();
+    const first = await credentialService.issue({ account: 'pump', devices: ['a'] });
+    const second = await credentialService.rotate(idOf('pump'));
     const hash = String((await find('pump'))?.hash);
     expect([await isSecret(first.secret, hash), await isSecret(second.secret, hash)]).toEqual([false, true]);
     expect(second.credential).toMatchObject({ account: 'pump', devices: ['a'], issuedAt: NOW });
@@ -91,21 +94,21 @@ describe('Rotate and revoke a credential', () => {
   });
 
   test('revoke: no secret is right any more, connections are closed at once', async () => {
-    const { keeper, find, told } = start();
-    const { secret } = await keeper.issue({ account: 'pump' });
-    await keeper.revoke('pump');
+    const { credentialService, find, told } = start();
+    const { secret } = await credentialService.issue({ account: 'pump' });
+    await credentialService.revoke('pump');
     expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(false);
     expect(told).toEqual([idOf('pump')]);
   });
 
   test('no credential, or one that was revoked: not found, and nothing is written', async () => {
-    const { keeper, find, told } = start();
-    await keeper.issue({ account: 'revoked' });
-    await keeper.revoke('revoked');
+    const { credentialService, find, told } = start();
+    await credentialService.issue({ account: 'revoked' });
+    await credentialService.revoke('revoked');
     told.length = 0;
     for (const account of ['revoked', 'never']) {
-      await expect(keeper.rotate(account)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(keeper.revoke(account)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(credentialService.rotate(account)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(credentialService.revoke(account)).rejects.toMatchObject({ code: 'not_found' });
     }
     expect((await find('revoked'))?.hash).toBe('');
     expect(await find('never')).toBeNull();
@@ -113,21 +116,21 @@ describe('Rotate and revoke a credential', () => {
   });
 
   test('no id: refused', async () => {
-    const { keeper } = start();
-    await expect(keeper.rotate('')).rejects.toMatchObject({ code: 'bad_id' });
-    await expect(keeper.revoke('')).rejects.toMatchObject({ code: 'bad_id' });
+    const { credentialService } = start();
+    await expect(credentialService.rotate('')).rejects.toMatchObject({ code: 'bad_id' });
+    await expect(credentialService.revoke('')).rejects.toMatchObject({ code: 'bad_id' });
   });
 });
 
 describe('Forget a device', () => {
   test('its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
-    const { keeper, find, told } = start();
-    await keeper.issue({ account: 'sheep' });
-    await keeper.issue({ account: 'by name', devices: ['goat', 'sheep'] });
-    await keeper.issue({ account: 'by id', devices: [idOf('sheep')] });
-    await keeper.issue({ account: 'other', devices: ['goat'] });
+    const { credentialService, find, told } = start();
+    await credentialService.issue({ account: 'sheep' });
+    await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });
+    await credentialService.issue({ account: 'by id', devices: [idOf('sheep')] });
+    await credentialService.issue({ account: 'other', devices: ['goat'] });
     const rotated = await find('by name');
-    expect(await keeper.forget(identify('sheep'))).toBe(true);
+    expect(await credentialService.forget(identify('sheep'))).toBe(true);
     expect((await find('sheep'))?.hash).toBe('');
     expect(await find('by name')).toMatchObject({ devices: ['goat'], hash: rotated?.hash });
     expect((await find('by id'))?.devices).toEqual([]);
@@ -140,17 +143,17 @@ describe('Forget a device', () => {
     ['a gateway alone', true, { account: 'gateway', devices: ['sheep'] }],
     ['nobody', false, { account: 'gateway', devices: ['goat'] }],
   ])('%s could speak for it: %p', async (_, expected, wanted) => {
-    const { keeper } = start();
-    await keeper.issue(wanted);
-    expect(await keeper.forget(identify('sheep'))).toBe(expected);
-    expect(await keeper.forget(identify('sheep'))).toBe(false);
+    const { credentialService } = start();
+    await credentialService.issue(wanted);
+    expect(await credentialService.forget(identify('sheep'))).toBe(expected);
+    expect(await credentialService.forget(identify('sheep'))).toBe(false);
   });
 });
 
 test('Forget a device: a gateway is revoked after it was listed: it is left alone', async () => {
   const store = createMemoryCredentials();
-  const other = createKeeper({ store, clock: () => NOW });
-  const keeper = createKeeper({
+  const other = createCredentialService({ store, clock: () => NOW });
+  const credentialService = createCredentialService({
     clock: () => NOW,
     store: {
       ...store,
@@ -162,7 +165,7 @@ test('Forget a device: a gateway is revoked after it was listed: it is left alon
     },
   });
   await other.issue({ account: 'gateway', devices: ['sheep'] });
-  expect(await keeper.forget(identify('sheep'))).toBe(false);
+  expect(await credentialService.forget(identify('sheep'))).toBe(false);
   expect(await store.find(identify('gateway').bytes)).toMatchObject({ hash: '', devices: ['sheep'] });
 });
 
@@ -170,21 +173,24 @@ test('Issue and rotate: the driver repeats a request that was applied: the secre
   const store = createMemoryCredentials();
   /** @type {typeof store.replace} */
   const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);
-  const keeper = createKeeper({ store: { ...store, replace }, clock: () => NOW });
-  for (const issued of [await keeper.issue({ account: 'pump' }), await keeper.rotate('pump')]) {
+  const credentialService = createCredentialService({ store: { ...store, replace }, clock: () => NOW });
+  for (const issued of [
+    await credentialService.issue({ account: 'pump' }),
+    await credentialService.rotate('pump'),
+  ]) {
     expect(issued.credential.account).toBe('pump');
   }
-  const { secret } = await keeper.rotate('pump');
+  const { secret } = await credentialService.rotate('pump');
   expect(await isSecret(secret, String((await store.find(identify('pump').bytes))?.hash))).toBe(true);
 });
 
 test('List credentials: all that are good, across pages', async () => {
   const store = createMemoryCredentials();
   const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
-  const keeper = createKeeper({ store: small, clock: () => NOW });
-  for (const account of names(7)) await keeper.issue({ account });
-  await keeper.revoke('device 3');
+  const credentialService = createCredentialService({ store: small, clock: () => NOW });
+  for (const account of names(7)) await credentialService.issue({ account });
+  await credentialService.revoke('device 3');
   const listed = [];
-  for await (const { account } of keeper.all()) listed.push(account);
+  for await (const { account } of credentialService.all()) listed.push(account);
   expect(listed.sort()).toEqual(names(7).filter((name) => name !== 'device 3'));
 });

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { createAwaitingRegistration } from '../../../api/ingest/awaiting-registration.js';
+
+const MINUTE_MS = 60_000;
+
+/** @param {number} bytes */
+const messageOf = (bytes) => ({
+  topic: 'iot/v1/d/measurements',
+  payload: Buffer.alloc(bytes),
+  retained: false,
+  receivedAt: 0,
+});
+
+test('messages are remembered for a minute, and what is old is forgotten when another comes', () => {
+  let now = 0;
+  const awaitingRegistration = createAwaitingRegistration({ clock: () => now });
+  const first = messageOf(1);
+  awaitingRegistration.remember('d', first);
+  awaitingRegistration.remember('other', messageOf(1));
+  now = MINUTE_MS;
+  expect(awaitingRegistration.take('d')).toEqual([first]);
+  expect(awaitingRegistration.take('d')).toEqual([]);
+  expect(awaitingRegistration.size).toBe(1);
+
+  now = MINUTE_MS + 1;
+  // Too large to be remembered itself, it is a reason to forget all the same.
+  awaitingRegistration.remember('third', messageOf(20_000));
+  expect(awaitingRegistration.size).toBe(0);
+});
+
+test('of more than a thousand the oldest are forgotten', () => {
+  const awaitingRegistration = createAwaitingRegistration({ clock: () => 0 });
+  for (let at = 0; at < 1001; at++) awaitingRegistration.remember(`d${at}`, messageOf(at));
+  expect(awaitingRegistration.size).toBe(1000);
+  expect(awaitingRegistration.take('d0')).toEqual([]);
+  expect(awaitingRegistration.take('d1')).toHaveLength(1);
+});
