@@ -204,5 +204,5 @@ test('what processes tell each other is in the document', () => {
   const snapshot = processStats.snapshot();
   expect(snapshot.commits).toHaveLength(4);
   expect(MESSAGES.StatsSnapshot.safeParse(snapshot).error).toBeUndefined();
-  expect(readSigns(Buffer.from(JSON.stringify(signs)))).toEqual(signs);
+  expect(readSigns(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });
