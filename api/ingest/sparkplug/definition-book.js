@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.js';
-import { shareReads } from '../registry/index.js';
+import { shareReads } from '../registry/cache.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/retry.js' */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { identifyDevice } from '../../../schema/ids.js';
-import { shareReads } from '../registry/index.js';
+import { shareReads } from '../registry/cache.js';
 import { bdSeqOf } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */

@@ -1,7 +1,6 @@
-import { uuidText } from '../../../schema/ids.js';
 import { isOldEnough } from './device-index.js';
 import { walkGroups } from './group-iterator.js';
-import { isRegistered } from './latest-rows.js';
+import { isRegistered, keyText } from './latest-rows.js';
 
 /** @import { DeviceKey } from '../registry/rows.js' */
 /** @import { Row } from '../session.js' */
@@ -136,18 +135,3 @@ export function narrowest({ type, site, name }) {
   if (type !== undefined) return { kind: 'type', term: type };
   return null;
 }
-
-/**
- * What names a sensor in the fleet, as JSON for cursors.
- *
- * @typedef {{ device: string, sensor: string }} SensorKey lower-case UUIDs
- */
-
-/** @param {Row} row with device_id and sensor_id @returns {SensorKey} */
-export const sensorKey = (row) => ({
-  device: uuidText(row['device_id'].getBuffer()),
-  sensor: uuidText(row['sensor_id'].getBuffer()),
-});
-
-/** @param {SensorKey} key @returns {string} for maps */
-export const keyText = ({ device, sensor }) => `${device}/${sensor}`;

@@ -1,14 +1,12 @@
 import cassandra from 'cassandra-driver';
-import { uuidBytes } from '../../../schema/ids.js';
+import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { createNewestReads } from '../newest.js';
 import { sensorRow } from '../registry/rows.js';
-import { keyText, sensorKey } from './latest-pages.js';
 
 /** @import { Newest } from '../latest.js' */
 /** @import { DeviceKey, SensorRow } from '../registry/rows.js' */
 /** @import { Row, Session } from '../session.js' */
-/** @import { SensorKey } from './latest-pages.js' */
 /** @import { Place } from './group-iterator.js' */
 
 const { types } = cassandra;
@@ -121,3 +119,18 @@ const latestRow = (row, newest) => ({ ...sensorRow(row, newest), deviceId: senso
 
 /** Words that were written while the device was being retired leave a row without a registration. @param {LatestRow} row */
 export const isRegistered = (row) => row.registeredAt !== null;
+
+/**
+ * What names a sensor in the fleet, as JSON for cursors.
+ *
+ * @typedef {{ device: string, sensor: string }} SensorKey lower-case UUIDs
+ */
+
+/** @param {Row} row with device_id and sensor_id @returns {SensorKey} */
+export const sensorKey = (row) => ({
+  device: uuidText(row['device_id'].getBuffer()),
+  sensor: uuidText(row['sensor_id'].getBuffer()),
+});
+
+/** @param {SensorKey} key @returns {string} for maps */
+export const keyText = ({ device, sensor }) => `${device}/${sensor}`;

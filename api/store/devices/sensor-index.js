@@ -1,9 +1,9 @@
 import { uuidBytes } from '../../../schema/ids.js';
-import { sensorKey } from './latest-pages.js';
+import { sensorKey } from './latest-rows.js';
 
 /** @import { types } from 'cassandra-driver' */
 /** @import { Session, Statement } from '../session.js' */
-/** @import { SensorKey } from './latest-pages.js' */
+/** @import { SensorKey } from './latest-rows.js' */
 /** @import { Place } from './group-iterator.js' */
 
 /** The greatest code point: every name that begins with X lies between X and X followed by it. */
