@@ -7,6 +7,14 @@ import { readSettings } from '../common/settings.js';
 import { figuresOf } from './report/figures.js';
 import { chart, everything, hasOthers, insertBetweenMarks, insertPeers, summary } from './report/readme.js';
 
+/** @satisfies {Record<string, import('../common/flags.js').Flag>} */
+const FLAGS = {
+  file: {
+    type: 'text',
+    help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
+  },
+};
+
 const README = new URL('../README.md', import.meta.url);
 const PAGE = new URL('../docs/benchmarks.md', import.meta.url);
 const FIGURES = new URL('./figures.json', import.meta.url);
@@ -16,12 +24,11 @@ const CHART = new URL('../docs/images/bench.svg', import.meta.url);
 // bench/figures.json what `npm run size` reckons with, where a part that was not run keeps what it had.
 await runCommand(async () => {
   const flags = parseFlags(
-    'npm run bench:readme --',
     {
-      file: {
-        type: 'text',
-        help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
-      },
+      command: 'npm run bench:readme --',
+      help: 'Writes the figures of a run into README.md, docs/benchmarks.md and bench/figures.json.',
+      examples: ['npm run bench:readme', 'npm run bench:readme -- --file .data/bench/bench-2026-11-21.json'],
+      flags: FLAGS,
     },
     process.argv.slice(2),
   );

@@ -1,5 +1,4 @@
-import { MillraceError } from '../common/errors.js';
-import { parseFlags } from '../common/flags.js';
+import { parseFlags, usageError } from '../common/flags.js';
 import {
   DAY_MS,
   MAX_SAMPLES_PER_MESSAGE,
@@ -48,16 +47,29 @@ const FLAGS = {
   },
 };
 
+const COMMAND = 'npm run size --';
+
+/** @type {import('../common/flags.js').CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: COMMAND,
+  help: 'Prints what a fleet needs: writes, nodes, disks, processes and an example of its price.',
+  examples: [
+    `${COMMAND} --sensors 1e6 --interval 1s --batch 60s`,
+    `${COMMAND} --node i7i.4xlarge --retention 10d --history 2y`,
+  ],
+  flags: FLAGS,
+};
+
 /**
  * @param {string[]} argv without node and script
  * @returns {{ fleet: import('./traffic.js').Fleet, parts: import('./installation.js').Parts }}
  * @throws {MillraceError} `usage`, with every problem
  */
 export function readFlags(argv) {
-  const flags = parseFlags('npm run size --', FLAGS, argv);
+  const flags = parseFlags(LINE, argv);
   const type = NODES[flags.node];
   const node = {
-    vcpus: flags['node-vcpu'] ?? type?.vcpus,
+    vcpus: flags['node-vcpu'] ?? type?.vcpus ?? 0,
     diskBytes: flags['node-disk'] === undefined ? (type?.diskBytes ?? 0) : flags['node-disk'] * 1e9,
   };
   const fleet = {
@@ -72,7 +84,7 @@ export function readFlags(argv) {
   const problems = problemsOf(fleet, flags);
   if (!node.vcpus || !node.diskBytes)
     problems.push(`--node is one of ${Object.keys(NODES).join(', ')}; or say --node-vcpu and --node-disk`);
-  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  if (problems.length > 0) throw usageError(COMMAND, problems);
   return {
     fleet,
     parts: {
@@ -81,7 +93,7 @@ export function readFlags(argv) {
       headroom: flags.headroom,
       fill: flags.fill,
       devicesPerConnection: flags['devices-per-connection'],
-      signal: flags.signal,
+      signal: /** @type {import('./installation.js').Parts['signal']} */ (flags.signal),
       nodePrice: flags['node-price'],
       corePrice: flags['core-price'],
     },

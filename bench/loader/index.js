@@ -13,8 +13,8 @@ const format = new Intl.NumberFormat('en');
 
 // npm run load: a large data set, the same each time, for everything that reads.
 await runCommand(async () => {
-  const config = readSettings();
   const flags = readFlags(process.argv.slice(2), Date.now());
+  const config = readSettings();
   checkCluster(config.cql, flags.force);
   const line = createStatusLine(process.stderr);
   const stop = new AbortController();

@@ -17,9 +17,17 @@ const FLAGS = {
   renew: { type: 'switch', help: 'makes a certificate that is there anew; the authority stays' },
 };
 
+/** @type {import('../../common/flags.js').CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run certificates --',
+  help: 'Makes an authority for development and a certificate that it signs.',
+  examples: ['npm run certificates', 'npm run certificates -- --host localhost,192.0.2.7 --out tls'],
+  flags: FLAGS,
+};
+
 // npm run certificates: an authority for development, and certificates that it signs.
 await runCommand(async () => {
-  const flags = parseFlags('npm run certificates --', FLAGS, process.argv.slice(2));
+  const flags = parseFlags(LINE, process.argv.slice(2));
   const { host, out = join(readSetting('DATA_DIR'), 'tls'), name, renew } = flags;
   const openssl = await findOpenssl();
   const made = await makeCertificates({ openssl, out, hosts: host, name, renew: Boolean(renew) });

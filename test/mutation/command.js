@@ -37,6 +37,14 @@ const FLAGS = {
   },
 };
 
+/** @type {import('../../common/flags.js').CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run test:mutation --',
+  help: 'Puts one mistake at a time into a copy of the sources and finds those that no test notices.',
+  examples: ['npm run test:mutation -- --only api/history --workers 2', 'npm run test:mutation -- --ci'],
+  flags: FLAGS,
+};
+
 /** @typedef {import('./report.js').Entry} Entry */
 
 /**
@@ -44,7 +52,7 @@ const FLAGS = {
  * @param {import('../../common/status-line.js').StatusLine} line
  */
 export async function mutationCommand(argv, line) {
-  const flags = parseFlags('npm run test:mutation --', FLAGS, argv);
+  const flags = parseFlags(LINE, argv);
   const stop = new AbortController();
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
     process.once(signal, () =>
