@@ -62,7 +62,7 @@ async function checkInstall() {
     }).catch((error) => error);
     return [
       ...(/--devices/.test(help) ? [] : ['the simulator does not start without install scripts']),
-      ...(/^Settings to mend:/m.test(stderr)
+      ...(/^Settings to correct:/m.test(stderr)
         ? []
         : [`the API does not start without install scripts:\n${stderr}`]),
     ];

@@ -6,7 +6,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * What every connection of ours to the broker of MQTT_URL has in common.
  *
- * @param {import('../common/settings.js').Config['mqtt']} mqtt
+ * @param {import('../common/settings/index.js').Config['mqtt']} mqtt
  * @param {number} keepAliveMs whole seconds
  */
 export const brokerOptions = (mqtt, keepAliveMs) => ({

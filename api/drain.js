@@ -17,7 +17,7 @@ const SETTLE_MS = 2000;
  * An offline member of a shared subscription goes on getting its share, so its session must not be left behind.
  *
  * @param {object} parts
- * @param {import('../common/settings.js').Config} parts.config
+ * @param {import('../common/settings/index.js').Config} parts.config
  * @param {string} parts.version
  * @param {import('pino').Logger} parts.logger
  * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} parts.end when this process has to end before
@@ -107,7 +107,7 @@ export async function drainSession(parts) {
   );
 }
 
-/** @param {import('../common/settings.js').Config['mqtt']} mqtt */
+/** @param {import('../common/settings/index.js').Config['mqtt']} mqtt */
 const noSession = ({ url, clientId }) =>
   new MillraceError(
     'no_session',

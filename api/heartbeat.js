@@ -77,7 +77,7 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
  * What a process is called: by its session at an external broker where it has one, which no other process shares; else by where
  * it serves.
  *
- * @param {Pick<import('../common/settings.js').Config, 'role' | 'mqtt'>} config
+ * @param {Pick<import('../common/settings/index.js').Config, 'role' | 'mqtt'>} config
  * @param {number} httpPort
  */
 export const processName = ({ role, mqtt }, httpPort) =>

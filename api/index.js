@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { addresses } from '../common/addresses.js';
 import { runCommand } from '../common/command.js';
 import { parseFlags, usageError } from '../common/flags.js';
-import { readSettings } from '../common/settings.js';
+import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { drainSession } from './drain.js';
 import { createLogger } from './logger.js';
@@ -45,7 +45,7 @@ await runCommand(async () => {
 });
 
 /**
- * @param {import('../common/settings.js').Config} config
+ * @param {import('../common/settings/index.js').Config} config
  * @param {import('pino').Logger} logger
  * @param {End} end
  */
@@ -69,7 +69,7 @@ async function serve(config, logger, end) {
 }
 
 /**
- * @param {import('../common/settings.js').Config} config
+ * @param {import('../common/settings/index.js').Config} config
  * @param {import('pino').Logger} logger
  * @param {End} end
  * @param {boolean} orNone

@@ -1,6 +1,6 @@
 import { runCommand } from '../common/command.js';
 import { parseFlags } from '../common/flags.js';
-import { readSettings } from '../common/settings.js';
+import { readSettings } from '../common/settings/index.js';
 import { migrateDatabase } from './store/migrate.js';
 
 // npm run migrate: the schema alone.

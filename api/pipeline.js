@@ -12,7 +12,7 @@ import { createVitals } from './vitals.js';
  * What every process has: the database, and the way into it through a window that follows what it can take.
  *
  * @param {object} parts
- * @param {import('../common/settings.js').Config} parts.config
+ * @param {import('../common/settings/index.js').Config} parts.config
  * @param {string} parts.version
  * @param {import('pino').Logger} parts.logger
  * @param {() => number} [parts.clock] epoch ms

@@ -2,7 +2,7 @@
  * The half of the system that takes messages from the broker and has them settled: broker -> ingest -> store.
  *
  * @param {object} parts
- * @param {import('../common/settings.js').Config} parts.config
+ * @param {import('../common/settings/index.js').Config} parts.config
  * @param {import('./tls/own-certificate.js').OwnCertificate | null} parts.tls of the embedded broker
  * @param {import('./ingest/index.js').Ingest} parts.ingest
  * @param {import('./credentials/accounts.js').Accounts} parts.accounts

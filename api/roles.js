@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { runCommand } from '../common/command.js';
 import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
-import { readSettings } from '../common/settings.js';
+import { readSettings } from '../common/settings/index.js';
 import { roleStatements } from '../schema/roles.js';
 import { makeRoles } from './store/roles.js';
 

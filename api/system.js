@@ -28,7 +28,7 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * has no broker, and ingests what is posted to it; one whose ROLE is `ingest` serves nobody, and only tells how it is.
  *
  * @param {object} parts
- * @param {import('../common/settings.js').Config} parts.config
+ * @param {import('../common/settings/index.js').Config} parts.config
  * @param {string} parts.version
  * @param {import('pino').Logger} parts.logger
  * @param {(error: Error) => void} parts.onFatal told when it cannot go on

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runCommand } from '../common/command.js';
 import { MillraceError } from '../common/errors.js';
 import { parseFlags } from '../common/flags.js';
-import { readSettings } from '../common/settings.js';
+import { readSettings } from '../common/settings/index.js';
 import { figuresOf } from './report/figures.js';
 import { chart, everything, hasOthers, insertBetweenMarks, insertPeers, summary } from './report/readme.js';
 

@@ -17,13 +17,13 @@ export const reachable = (host) => {
 };
 
 /**
- * @param {Pick<import('./settings.js').Config['mqtt'], 'host' | 'port' | 'tls'>} mqtt
+ * @param {Pick<import('./settings/index.js').Config['mqtt'], 'host' | 'port' | 'tls'>} mqtt
  * @returns {string} URL of the embedded broker
  */
 export const embeddedBrokerUrl = ({ host, port, tls }) =>
   `${tls ? 'mqtts' : 'mqtt'}://${reachable(host)}:${port}`;
 
-/** @param {Pick<import('./settings.js').Config, 'http' | 'mqtt'>} config @returns {{ dashboard: string, broker: string }} URLs */
+/** @param {Pick<import('./settings/index.js').Config, 'http' | 'mqtt'>} config @returns {{ dashboard: string, broker: string }} URLs */
 export const addresses = ({ http, mqtt }) => ({
   dashboard: `${http.tls ? 'https' : 'http'}://${reachable(http.host)}:${http.port}/`,
   broker: mqtt.url ?? embeddedBrokerUrl(mqtt),

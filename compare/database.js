@@ -3,7 +3,7 @@ import { connectStore } from '../api/store/index.js';
 /**
  * The tables, to be read by a command that nobody competes with.
  *
- * @param {import('../common/settings.js').Config} config
+ * @param {import('../common/settings/index.js').Config} config
  * @returns {Promise<import('../api/store/index.js').Store>}
  * @throws {import('../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */

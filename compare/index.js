@@ -1,6 +1,6 @@
 import { runCommand } from '../common/command.js';
 import { MillraceError } from '../common/errors.js';
-import { readSettings } from '../common/settings.js';
+import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { compareLedger } from './compare.js';
 import { openStore } from './database.js';

@@ -31,7 +31,7 @@ const NOBODY = { address: '' };
  *
  * @param {object} parts
  * @param {Pick<import('../store/credentials.js').CredentialStore, 'find' | 'stamps'>} parts.store
- * @param {Pick<import('../../common/settings.js').Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
+ * @param {Pick<import('../../common/settings/index.js').Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
  * @param {import('./guesses.js').Guesses} [parts.guesses] at the installation's password
  */
 export function createAccounts({ store, mqtt, guesses = createGuesses() }) {

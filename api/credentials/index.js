@@ -1,5 +1,5 @@
 import { runCommand } from '../../common/command.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { connectStore } from '../store/index.js';
 import { readArguments } from './arguments.js';
 import { issue, list, revoke, rotate } from './commands.js';

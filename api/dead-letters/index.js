@@ -1,5 +1,5 @@
 import { runCommand } from '../../common/command.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { createLogger } from '../logger.js';
 import { connectPipeline } from '../pipeline.js';

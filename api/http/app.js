@@ -18,7 +18,7 @@ import { createStatic } from './static.js';
  * @param {import('../readiness.js').Readiness} parts.readiness
  * @param {string} parts.version of this program
  * @param {import('./access/index.js').Access} parts.access
- * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} parts.settings
+ * @param {Pick<import('../../common/settings/index.js').Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} parts.settings
  * @param {import('pino').Logger} parts.logger
  * @param {import('../metrics.js').Metrics} parts.metrics
  */

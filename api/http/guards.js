@@ -39,7 +39,7 @@ const refuse = (res, detail) => sendProblem(res, new MillraceError('bad_request'
  * On loopback only loopback names are served: a page of somewhere else, whose name was made to point here (DNS
  * rebinding), is not.
  *
- * @param {Pick<import('../../common/settings.js').Config['http'], 'host' | 'tls'>} settings
+ * @param {Pick<import('../../common/settings/index.js').Config['http'], 'host' | 'tls'>} settings
  * @returns {import('express').RequestHandler}
  */
 export const hostGuard = (settings) => (req, res, next) => {

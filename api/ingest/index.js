@@ -37,7 +37,7 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * The way from a message to its acknowledgement.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../../common/settings/index.js').Config} parts.config
  * @param {import('../store/index.js').Store} parts.store
  * @param {import('./intake.js').Send} [parts.send] publishes to devices; default: nobody listens
  * @param {Publish} [parts.publish] tells readers; default: nobody listens

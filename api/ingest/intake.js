@@ -21,7 +21,7 @@ const WILLS_MS = 1000;
  * end loses no acknowledgement that could still be given.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../../common/settings/index.js').Config} parts.config
  * @param {import('../tls/own-certificate.js').OwnCertificate | null} [parts.tls] of the embedded broker
  * @param {import('./pipeline.js').HandleMessage} parts.handleMessage
  * @param {import('./backpressure/byte-budget.js').ByteBudget} parts.room for messages

@@ -70,7 +70,7 @@ export class IngestPipeline {
 
   /**
    * @param {object} context
-   * @param {import('../../common/settings.js').Config} context.config
+   * @param {import('../../common/settings/index.js').Config} context.config
    * @param {() => number} context.clock epoch ms
    * @param {import('pino').Logger} context.logger
    * @param {import('../metrics.js').Metrics} context.metrics

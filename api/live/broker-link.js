@@ -19,7 +19,7 @@ const PATIENCE_MS = 1000;
  * device's changes twice; the second time they are no news.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set
+ * @param {import('../../common/settings/index.js').Config['mqtt']} parts.mqtt `url` is set
  * @param {number} parts.keepAliveMs
  * @param {import('pino').Logger} parts.logger
  * @param {import('../metrics.js').Metrics} parts.metrics

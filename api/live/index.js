@@ -36,7 +36,7 @@ import { createPublisher } from './publisher.js';
  * this process where the broker is the embedded one. They are QoS 0: what is lost is read again by those who follow it.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../../common/settings/index.js').Config} parts.config
  * @param {Outside} parts.outside
  * @param {number} parts.keepAliveMs
  * @param {import('pino').Logger} parts.logger

@@ -15,7 +15,7 @@ const STOP_WITHIN_MS = 3000;
  * Packs closed hours into history for as long as the process runs, giving way to ingest.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../../common/settings/index.js').Config} parts.config
  * @param {import('../store/index.js').Store} parts.store
  * @param {() => number} parts.clock epoch ms
  * @param {import('../trusted-clock.js').TrustedClock} parts.trustedClock

@@ -34,7 +34,7 @@ const FETCH_SIZE = 100;
  * statements prepared, idempotent (so that the driver may try the next node), at the configured consistency level,
  * reconnecting within seconds, certificates verified, nothing reported to anyone.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql `contactPoints` must be set by now
+ * @param {import('../../common/settings/index.js').Config['cql']} cql `contactPoints` must be set by now
  * @param {ClientOptions} [options]
  * @returns {import('cassandra-driver').Client} not yet connected
  */
@@ -109,7 +109,7 @@ const verifying = (ca, contactPoints) => ({
   },
 });
 
-/** @param {import('../../common/config.js').TlsFiles | null} files of a client whom nodes ask who it is */
+/** @param {import('../../common/settings/index.js').TlsFiles | null} files of a client whom nodes ask who it is */
 const shownAs = (files) => files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
 /**

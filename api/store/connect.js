@@ -18,7 +18,7 @@ const ANONYMOUS = new Set([
 /**
  * Connects, or says in a sentence what is wrong and which setting to look at.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../common/settings/index.js').Config['cql']} cql
  * @param {import('./client.js').ClientOptions} [options]
  * @returns {Promise<import('cassandra-driver').Client>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
@@ -51,7 +51,7 @@ async function abandon(client) {
   await controlConnection.connection?.closeAsync();
 }
 
-/** @param {unknown} error @param {import('../../common/settings.js').Config['cql']} cql @returns {unknown} */
+/** @param {unknown} error @param {import('../../common/settings/index.js').Config['cql']} cql @returns {unknown} */
 function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';

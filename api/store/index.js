@@ -33,8 +33,8 @@ import { createSparkplugStore } from './sparkplug.js';
  * in flight; readers have a session of their own, so that neither waits behind the other.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config['cql']} parts.cql
- * @param {import('../../common/settings.js').Config['retention']} parts.retention
+ * @param {import('../../common/settings/index.js').Config['cql']} parts.cql
+ * @param {import('../../common/settings/index.js').Config['retention']} parts.retention
  * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds them
  * @param {import('./session.js').Observe} parts.observe
  * @param {(kind: string) => void} parts.onStaleIndex
@@ -70,7 +70,7 @@ export async function connectStore(parts) {
  * @param {object} parts
  * @param {import('cassandra-driver').Client} parts.client
  * @param {import('../../schema/migrate/files.js').Dialect} parts.dialect of the server
- * @param {Pick<import('../../common/settings.js').Config['retention'], 'latestGroups'>} parts.retention
+ * @param {Pick<import('../../common/settings/index.js').Config['retention'], 'latestGroups'>} parts.retention
  * @param {string} [parts.role] that the client signs in as
  * @param {() => boolean} parts.wasAsked whether a node has asked who we are
  * @param {import('./session.js').Gate} [parts.gate] default: nothing bounds the requests

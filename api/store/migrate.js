@@ -8,7 +8,7 @@ import { translate } from './session.js';
 const MIGRATION = { applicationName: 'millrace-migrate', patient: true };
 
 /**
- * @param {import('../../common/settings.js').Config} config
+ * @param {import('../../common/settings/index.js').Config} config
  * @param {(line: string) => void} [onStatus]
  * @returns {Promise<{ from: number, to: number }>} versions before and after
  * @throws {import('../../common/errors.js').MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`

@@ -8,7 +8,7 @@ import { isForbidden } from './rights.js';
  * Makes roles, by one that may: CQL_USERNAME. The keyspace has to be there before rights in it can be given, so it is
  * made as `migrate` would; then the role that migrates needs no right beyond it.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../common/settings/index.js').Config['cql']} cql
  * @param {import('../../schema/roles.js').RoleStatement[]} statements
  * @param {(shown: string) => void} onDone told of each, and of a keyspace that is new
  * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses one

@@ -7,7 +7,7 @@ import { createSession } from './session.js';
  * The heartbeats of an installation, for a command that is none of its processes. Where there is no keyspace, or no table
  * of processes in it, none runs.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../common/settings/index.js').Config['cql']} cql
  * @returns {Promise<import('./processes.js').ProcessRow[]>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `unavailable`
  */

@@ -15,7 +15,7 @@ import { authorityExpires } from './pem.js';
  * The certificates of this process: its own, and those of the authorities that it trusts, with when they end.
  *
  * @param {object} parts
- * @param {import('../../common/settings.js').Config} parts.config
+ * @param {import('../../common/settings/index.js').Config} parts.config
  * @param {number} parts.everyMs how often files are looked at
  * @param {import('pino').Logger} parts.logger
  * @throws {MillraceError} `bad_settings` when a file does not hold what it should
@@ -23,7 +23,7 @@ import { authorityExpires } from './pem.js';
 export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
   const own = (
     /** @type {'http' | 'mqtt'} */ purpose,
-    /** @type {import('../../common/config.js').TlsFiles | null} */ files,
+    /** @type {import('../../common/settings/index.js').TlsFiles | null} */ files,
   ) => files && createOwnCertificate({ purpose, files, everyMs, logger });
 
   const servers = { http: own('http', http.tls), mqtt: mqtt.url ? null : own('mqtt', mqtt.tls) };

@@ -18,7 +18,7 @@ const HANDSHAKE_MS = 10_000;
 /**
  * @param {object} parts
  * @param {'http' | 'mqtt'} parts.purpose
- * @param {import('../../common/config.js').TlsFiles} parts.files
+ * @param {import('../../common/settings/index.js').TlsFiles} parts.files
  * @param {number} parts.everyMs how often the files are looked at
  * @param {import('pino').Logger} parts.logger
  * @returns {OwnCertificate}
@@ -84,7 +84,7 @@ export function createOwnCertificate({ purpose, files, everyMs, logger }) {
 
 const SECURE = /** @type {const} */ ({ minVersion: 'TLSv1.2' });
 
-/** @param {import('../../common/config.js').TlsFiles} files @param {string} setting */
+/** @param {import('../../common/settings/index.js').TlsFiles} files @param {string} setting */
 function readFirst(files, setting) {
   try {
     return readPair(files);
@@ -95,7 +95,7 @@ function readFirst(files, setting) {
   }
 }
 
-/** By the file as well as its time: a link may be put on another one. @param {import('../../common/config.js').TlsFiles} files */
+/** By the file as well as its time: a link may be put on another one. @param {import('../../common/settings/index.js').TlsFiles} files */
 async function stateOf({ cert, key }) {
   const states = await Promise.all([stat(cert), stat(key)]);
   return states.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');

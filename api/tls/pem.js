@@ -13,7 +13,7 @@ const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
  */
 
 /**
- * @param {import('../../common/config.js').TlsFiles} files
+ * @param {import('../../common/settings/index.js').TlsFiles} files
  * @returns {Pair}
  * @throws {Error} whose message says what is wrong with which file
  */

@@ -2,7 +2,7 @@ import { createIntake } from '../../api/ingest/intake.js';
 import { createLogger } from '../../api/logger.js';
 import { startSystem } from '../../api/system.js';
 import { runCommand } from '../../common/command.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { serve } from '../stand/service.js';
 import { createGate } from './gate.js';
 import { createLoopIntake } from './loop-intake.js';

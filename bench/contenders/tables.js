@@ -5,7 +5,7 @@ import { windowOptions } from '../../schema/migrate/files.js';
 /**
  * Makes tables of the baselines beside our own, kept as long as batches.
  *
- * @param {import('../../common/settings.js').Config} config of a keyspace that is there
+ * @param {import('../../common/settings/index.js').Config} config of a keyspace that is there
  * @param {Array<(window: string) => string>} tables CQL of each, given the options of a time-window-compacted table
  */
 export async function createTables({ cql, retention }, tables) {

@@ -2,7 +2,7 @@ import { createPermits } from '../../api/ingest/backpressure/permits.js';
 import { createWindow } from '../../api/ingest/backpressure/window.js';
 import { createReading } from '../../api/reading/index.js';
 import { connectStore } from '../../api/store/index.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { deviceName } from '../load/devices.js';

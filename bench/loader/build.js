@@ -15,7 +15,7 @@ const BATCH = 60;
  * Builds a data set in a migrated keyspace.
  *
  * @param {object} options
- * @param {import('../../common/settings.js').Config} options.config
+ * @param {import('../../common/settings/index.js').Config} options.config
  * @param {{ seed: number, devices: number, sensors: number }} options.fleet
  * @param {import('./load.js').DataSet} options.set
  * @param {Into} options.into
@@ -44,7 +44,7 @@ export async function build({ config, fleet, set, into, batch = BATCH, arrival, 
   }
 }
 
-/** @param {import('../../common/settings.js').Config} config @param {Into} into */
+/** @param {import('../../common/settings/index.js').Config} config @param {Into} into */
 async function openStore(config, into) {
   const parts = { ...config, observe: () => {}, onStaleIndex: () => {} };
   if (into !== 'rows') return connectStore(parts);

@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.js';
 /**
  * A data set made up belongs on a machine of one's own: it cannot be taken out again.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../common/settings/index.js').Config['cql']} cql
  * @param {boolean} force
  * @throws {MillraceError} `usage`, naming the addresses
  */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { formatTime } from '../../common/times.js';
 import { build } from './build.js';

@@ -14,7 +14,7 @@ const AT_ONCE = 16;
 /**
  * Counts what the database itself holds: no figure of ours is asked.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../common/settings/index.js').Config['cql']} cql
  * @param {Range} range
  * @returns {Promise<number>} samples; what a load publishes has no instant twice
  */
@@ -29,7 +29,7 @@ export async function storedSamples(cql, range) {
 /**
  * Reads the samples of messages from the database itself.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../common/settings/index.js').Config['cql']} cql
  * @param {Range} range
  * @param {(device: number, times: ArrayLike<number>) => void} visit called for each sensor of each row; epoch ms
  */

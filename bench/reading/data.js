@@ -56,7 +56,7 @@ const sensorOf = (seed) => ({ device: `load-${seed}-000000`, sensor: 'sensor-000
 /** @typedef {ReturnType<typeof planOf>['large'][number]} Loaded */
 
 /**
- * @param {import('../../common/settings.js').Config} config
+ * @param {import('../../common/settings/index.js').Config} config
  * @param {Loaded[]} list
  * @param {(text: string) => void} onStatus
  * @returns {Promise<number>} samples that count as stored: those in packed form

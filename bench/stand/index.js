@@ -94,7 +94,7 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
     /** Starts a contender of another kind: once for each name. */
     contender: once,
 
-    /** @param {string} name makes the tables of a contender that is not started yet, to be loaded into @returns {Promise<import('../../common/settings.js').Config>} */
+    /** @param {string} name makes the tables of a contender that is not started yet, to be loaded into @returns {Promise<import('../../common/settings/index.js').Config>} */
     prepare: (name) => migrate(settings(name)),
 
     /**

@@ -10,7 +10,7 @@ const LEANEST = fileURLToPath(new URL('../leanest/main.js', import.meta.url));
  * @param {object} options
  * @param {string} options.dir
  * @param {string} options.contactPoint
- * @param {import('../../common/settings.js').Config['cql']} options.cql where it stores; migrated
+ * @param {import('../../common/settings/index.js').Config['cql']} options.cql where it stores; migrated
  * @param {number} options.groups `LATEST_GROUPS`
  */
 export async function startLeanest({ dir, contactPoint, cql, groups }) {

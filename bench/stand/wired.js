@@ -15,7 +15,7 @@ const STUCK_MS = 30_000;
  * @param {import('./broker.js').Broker} parts.broker
  * @param {import('./child.js').Child} parts.publisher
  * @param {number} parts.connections
- * @param {import('../../common/settings.js').Config['cql']} parts.cql where it stores
+ * @param {import('../../common/settings/index.js').Config['cql']} parts.cql where it stores
  */
 export const createWired = ({ cql, ...parts }) => ({
   ...parts.line,

@@ -20,7 +20,7 @@ const STOP_WITHIN_MS = 9500;
  * @property {(kill: () => void) => void} onKill takes what a second wish calls
  */
 
-/** @typedef {import('../../common/settings.js').Config} Config */
+/** @typedef {import('../../common/settings/index.js').Config} Config */
 
 /**
  * `npm run dev`, stage two: starts the database, the API with broker and dashboard, and the simulator, and stays until

@@ -10,7 +10,7 @@ import { checkPorts } from './settings.js';
 /**
  * What must be right before anything starts: ports, data directory, room on the disk, programs and jars.
  *
- * @param {import('../../common/settings.js').Config} config
+ * @param {import('../../common/settings/index.js').Config} config
  * @param {{ fresh: boolean, line: import('../../common/status-line.js').StatusLine, signal: AbortSignal }} options
  * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`, `install_failed`
  */

@@ -1,11 +1,11 @@
 import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { checkEnginePort, freePort, isPortFree } from '../engine/ports.js';
 
 /**
  * The settings of `npm run dev`: those of the API, which is always the whole system here, with ports that are known.
  *
- * @returns {Promise<import('../../common/settings.js').Config>}
+ * @returns {Promise<import('../../common/settings/index.js').Config>}
  * @throws {MillraceError} `bad_settings`
  */
 export async function readDevSettings() {
@@ -17,7 +17,7 @@ export async function readDevSettings() {
 }
 
 /**
- * @param {import('../../common/settings.js').Config} config
+ * @param {import('../../common/settings/index.js').Config} config
  * @param {{ local: boolean }} options whether the database is ours
  * @throws {MillraceError} `port_taken`, naming the setting to change
  */
@@ -39,7 +39,7 @@ async function checkPort(setting, port, host, who) {
 /**
  * The environment of the processes that we start.
  *
- * @param {import('../../common/settings.js').Config} config
+ * @param {import('../../common/settings/index.js').Config} config
  * @param {string | null} localEngine contact point of our own database; null: the cluster of the settings
  * @returns {NodeJS.ProcessEnv}
  */

@@ -15,7 +15,7 @@ const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
  * What every start needs.
  *
  * @typedef {object} Context
- * @property {import('../../common/settings.js').Config} config
+ * @property {import('../../common/settings/index.js').Config} config
  * @property {string} root the repository
  * @property {NodeJS.ProcessEnv} env of the processes
  * @property {import('./parts.js').Parts} parts

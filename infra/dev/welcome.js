@@ -4,7 +4,7 @@ import { addresses } from '../../common/addresses.js';
 /**
  * What a person wants to know when everything runs.
  *
- * @param {import('../../common/settings.js').Config} config
+ * @param {import('../../common/settings/index.js').Config} config
  * @param {{ root: string, contactPoints: string }} where
  */
 export function welcome(config, { root, contactPoints }) {

@@ -1,6 +1,6 @@
 import { connect } from '../../api/store/connect.js';
 import { runCommand } from '../../common/command.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { DDL } from '../../schema/migrate/cluster.js';
 
 // A step of plans: each argument is a statement that alters a table, run as CQL_USERNAME with the settings of the application.

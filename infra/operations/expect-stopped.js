@@ -2,7 +2,7 @@ import { isSilent } from '../../api/heartbeat.js';
 import { readProcesses } from '../../api/store/running.js';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 
 // A step of plans: fails while a process of the application is heard of in CQL_KEYSPACE.
 await runCommand(async () => {

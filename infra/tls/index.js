@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { runCommand } from '../../common/command.js';
 import { parseFlags } from '../../common/flags.js';
-import { readSetting } from '../../common/settings.js';
+import { readSetting } from '../../common/settings/index.js';
 import { makeCertificates } from './certificates.js';
 import { LOOPBACK_HOSTS } from './hosts.js';
 import { findOpenssl } from './openssl.js';

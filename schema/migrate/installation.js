@@ -8,7 +8,7 @@ export const PART = 'millrace';
  * Stops a process whose schema or fixed settings are not those of the database.
  *
  * @param {import('cassandra-driver').Client} client connected to the keyspace
- * @param {import('../../common/settings.js').Config['retention']} retention
+ * @param {import('../../common/settings/index.js').Config['retention']} retention
  * @throws {MillraceError} `schema_differs`, naming what differs and the command that mends it
  */
 export async function checkSchema(client, retention) {
@@ -38,7 +38,7 @@ export async function checkSchema(client, retention) {
   }
 }
 
-/** @param {import('../../common/settings.js').Config['retention']} retention @returns {Record<string, number>} */
+/** @param {import('../../common/settings/index.js').Config['retention']} retention @returns {Record<string, number>} */
 export const namesOf = ({ latestGroups, batchDays, historyDays }) => ({
   LATEST_GROUPS: latestGroups,
   BATCH_DAYS: batchDays,

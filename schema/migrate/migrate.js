@@ -20,7 +20,7 @@ const RETAINED = {
  * @param {import('cassandra-driver').Client} parts.admin a connected client without a keyspace
  * @param {() => Promise<import('cassandra-driver').Client>} parts.open connects a client to the keyspace
  * @param {string} parts.keyspace
- * @param {import('../../common/settings.js').Config['retention']} parts.retention
+ * @param {import('../../common/settings/index.js').Config['retention']} parts.retention
  * @param {(text: string) => void} [parts.onStatus] a line for each step
  * @returns {Promise<{ from: number, to: number }>} versions before and after
  * @throws {MillraceError} `schema_differs` when a setting that is fixed differs
@@ -68,7 +68,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
  * Stores the settings that all processes share, and gives the tables a retention that has changed.
  *
  * @param {import('cassandra-driver').Client} client
- * @param {import('../../common/settings.js').Config['retention']} retention
+ * @param {import('../../common/settings/index.js').Config['retention']} retention
  * @param {import('./files.js').Dialect} dialect
  * @param {(text: string) => void} onStatus
  */

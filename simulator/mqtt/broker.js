@@ -6,7 +6,7 @@ import { MillraceError } from '../../common/errors.js';
 /**
  * Which broker, and as whom: `--broker`, else `MQTT_URL`, else where the embedded broker listens.
  *
- * @param {Pick<import('../../common/settings.js').Config, 'mqtt' | 'tlsElsewhere'>} settings
+ * @param {Pick<import('../../common/settings/index.js').Config, 'mqtt' | 'tlsElsewhere'>} settings
  * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags
  * @returns {import('./connection.js').Broker}
  * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS

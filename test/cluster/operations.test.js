@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startCluster } from '../../infra/engine/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { identifyDevice } from '../../schema/ids.js';
@@ -37,7 +37,7 @@ let ledger;
 let cluster;
 /** @type {Record<string, string>} */
 let settings;
-/** @type {import('../../common/settings.js').Config} */
+/** @type {import('../../common/settings/index.js').Config} */
 let config;
 /** @type {Awaited<ReturnType<typeof createOperator>>} */
 let operator;

@@ -8,7 +8,7 @@ import mqtt from 'mqtt';
 import { createHost } from '../../api/ingest/sparkplug/host.js';
 import { EDGE_FILTERS } from '../../api/ingest/sparkplug/topic.js';
 import { subscribe } from '../../api/ingest/subscriber/subscriptions.js';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SETTINGS } from '../../common/settings/index.js';
 import { prepareBroker } from '../support/compose-broker.js';
 
 // The broker's configuration and start script of docker-compose.yml, on the Mosquitto of this machine.

@@ -12,8 +12,10 @@ const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
   return words ? [{ name, words: words.split(' ') }] : [];
 });
 
-/** Files that `npm run size:docs` and `npm run dashboards` write. */
+/** Files that `npm run size:docs`, `settings:docs` and `dashboards` write. */
 const WRITTEN = [
+  '.env.example',
+  'docs/settings.md',
   'docs/sizing.md',
   'docs/images/sizing.svg',
   ...readdirSync('infra/monitoring/grafana/dashboards').map(

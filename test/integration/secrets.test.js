@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startApi, startCommand } from '../support/api-process.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 import { expectProblem, send } from '../support/http.js';
@@ -27,7 +27,7 @@ let mosquitto;
 let gate;
 /** @type {import('../support/api-process.js').ApiProcess} */
 let api;
-/** @type {import('../../common/settings.js').Config['cql']} */
+/** @type {import('../../common/settings/index.js').Config['cql']} */
 let direct;
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ export const NOT_AUTHORIZED = 5;
 /**
  * What a broker needs to ask who connects, where there is no database.
  *
- * @param {import('../../common/settings.js').Config['mqtt']} settings MQTT_AUTH is off
+ * @param {import('../../common/settings/index.js').Config['mqtt']} settings MQTT_AUTH is off
  */
 export const everybodyMayConnect = (settings) => ({
   accounts: createAccounts({

@@ -18,7 +18,7 @@ export const TOKENS = {
   ingestTokens: ['a-token-of-the-scope-ingest'],
 };
 
-/** @typedef {import('../../common/settings.js').Config['http']} HttpSettings */
+/** @typedef {import('../../common/settings/index.js').Config['http']} HttpSettings */
 
 /** @type {Pick<HttpSettings, 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} */
 const SETTINGS = {

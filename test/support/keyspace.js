@@ -3,7 +3,7 @@ import { connect } from '../../api/store/connect.js';
 /** Dropping takes the server a snapshot of everything; on a busy machine that is more than a request's usual 5 s. */
 const WITHIN_MS = 60_000;
 
-/** @param {import('../../common/settings.js').Config['cql']} cql whose keyspace goes, if it is there */
+/** @param {import('../../common/settings/index.js').Config['cql']} cql whose keyspace goes, if it is there */
 export async function dropKeyspace(cql) {
   const admin = await connect(cql, { applicationName: 'test' });
   try {

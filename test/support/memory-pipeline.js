@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { connectPipeline } from '../../api/pipeline.js';
 import { createReading } from '../../api/reading/index.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';
 import { readSeries } from './metrics.js';

@@ -7,7 +7,7 @@ import { connect } from '../../api/store/connect.js';
 import { connectStore } from '../../api/store/index.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { startSystem } from '../../api/system.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { sharedContactPoint, uniqueName } from './engine.js';
 import { dropKeyspace } from './keyspace.js';
 
@@ -136,7 +136,7 @@ function failLoudly(error) {
 /**
  * Packing begins shortly before the first migration, which by the clock of a test may be at any time.
  *
- * @param {import('../../common/settings.js').Config['cql']} cql
+ * @param {import('../../common/settings/index.js').Config['cql']} cql
  * @param {number} at epoch ms
  */
 async function installedAt(cql, at) {

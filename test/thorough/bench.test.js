@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** @param {import('../../common/settings.js').Config['cql']} cql */
+/** @param {import('../../common/settings/index.js').Config['cql']} cql */
 const stored = (cql) =>
   storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
 

@@ -28,7 +28,7 @@ const NOBODY = { by: 'nobody', scopes: [], endsAt: null };
  * Who is let in to what: by a token in each request, or by a session that a token began.
  *
  * @param {object} parts
- * @param {Pick<import('../../../common/settings.js').Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} parts.settings
+ * @param {Pick<import('../../../common/settings/index.js').Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} parts.settings
  * @param {string} parts.secret signs sessions
  * @param {import('./rates.js').Rate} parts.attempts wrong tokens of one address
  * @param {() => number} parts.clock epoch ms

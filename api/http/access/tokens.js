@@ -9,7 +9,7 @@ import { SCOPES } from './scopes.js';
 /**
  * The tokens that are let in. More than one of a kind lets them be changed one by one, while both are good.
  *
- * @param {Pick<import('../../../common/settings.js').Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
+ * @param {Pick<import('../../../common/settings/index.js').Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
  */
 export function createTokens({ apiToken, readTokens, ingestTokens }) {
   /** @type {Map<string, Set<Scope>>} */

@@ -19,7 +19,7 @@ import { createSettling } from './settling.js';
  * comes while they are there and keep up; there are no sessions (`persistence.js`).
  *
  * @param {object} parts
- * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt
+ * @param {import('../../../common/settings/index.js').Config['mqtt']} parts.mqtt
  * @param {import('../../tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
  * @param {import('../../credentials/accounts.js').Accounts} parts.accounts
  * @param {number} parts.recheckMs so often those that are connected are held against their credentials

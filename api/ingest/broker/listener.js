@@ -17,7 +17,7 @@ const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
  * Where devices connect, with or without TLS.
  *
  * @param {object} parts
- * @param {Pick<import('../../../common/settings.js').Config['mqtt'], 'host' | 'port'>} parts.mqtt
+ * @param {Pick<import('../../../common/settings/index.js').Config['mqtt'], 'host' | 'port'>} parts.mqtt
  * @param {import('../../tls/own-certificate.js').OwnCertificate | null} [parts.tls] default: it speaks without TLS
  * @param {import('../../connection-bounds.js').Bounds} [parts.bounds]
  * @param {(socket: import('node:net').Socket) => void} parts.onConnection

@@ -38,7 +38,7 @@ import { createStatusHandler } from './status.js';
  * Handlers of all messages that are not measurements: births, statuses and all Sparkplug messages.
  *
  * @param {object} deps
- * @param {import('../../../common/settings.js').Config} deps.config
+ * @param {import('../../../common/settings/index.js').Config} deps.config
  * @param {import('../../store/index.js').Store} deps.store
  * @param {import('../../patience.js').Patience} deps.patience
  * @param {import('../registry/index.js').Registry} deps.registry

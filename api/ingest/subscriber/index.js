@@ -26,7 +26,7 @@ const GOODBYE_MS = 1000;
  * the commit.
  *
  * @param {object} parts
- * @param {import('../../../common/settings.js').Config['mqtt']} parts.mqtt `url` is set
+ * @param {import('../../../common/settings/index.js').Config['mqtt']} parts.mqtt `url` is set
  * @param {import('../sparkplug/host.js').Host | null} parts.host null: another process takes Sparkplug
  * @param {import('../pipeline.js').HandleMessage} parts.handleMessage
  * @param {() => number} parts.clock epoch ms

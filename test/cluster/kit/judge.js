@@ -11,7 +11,7 @@ const ARRIVAL_MS = 90_000;
  *
  * @param {object} options
  * @param {import('../../../infra/engine/cluster.js').Cluster} options.cluster
- * @param {import('../../../common/settings.js').Config} options.config
+ * @param {import('../../../common/settings/index.js').Config} options.config
  */
 export function createJudge({ cluster, config }) {
   /** @param {string} ledgerPath */

@@ -4,7 +4,7 @@ import { int32 } from '../../../api/store/cells.js';
 import { connect } from '../../../api/store/connect.js';
 import { routingKey } from '../../../api/store/routing.js';
 import { SENT_REQUESTS } from '../../../api/store/sent-request.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @typedef {{ cql: string, coordinator: string, replicas: string[] }} Sent addresses */

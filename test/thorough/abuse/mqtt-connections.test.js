@@ -5,7 +5,7 @@ import { ByteBudget } from '../../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../../api/ingest/broker/index.js';
 import { createMetrics } from '../../../api/metrics.js';
 import { createOwnCertificate } from '../../../api/tls/own-certificate.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { everybodyMayConnect } from '../../support/credentials.js';

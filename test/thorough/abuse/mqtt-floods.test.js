@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../../api/store/migrate.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { startApi } from '../../support/api-process.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { sharedContactPoint, uniqueName } from '../../support/engine.js';
@@ -21,7 +21,7 @@ const afterwards = useCleanUps();
 
 /** @type {import('../../support/api-process.js').ApiProcess} */
 let api;
-/** @type {import('../../../common/settings.js').Config} */
+/** @type {import('../../../common/settings/index.js').Config} */
 let config;
 beforeAll(async () => {
   const settings = {

@@ -87,7 +87,7 @@ describe('npm run load', () => {
 
   test('loads into clusters elsewhere only when it has to', () => {
     const cql = (/** @type {string[] | null} */ contactPoints) =>
-      /** @type {import('../../../common/settings.js').Config['cql']} */ ({ contactPoints });
+      /** @type {import('../../../common/settings/index.js').Config['cql']} */ ({ contactPoints });
     for (const here of [null, ['127.0.0.1'], ['localhost:9142', '[::1]:9042', '::1']]) {
       expect(() => checkCluster(cql(here), false)).not.toThrow();
     }

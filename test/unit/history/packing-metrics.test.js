@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createMetrics } from '../../../api/metrics.js';
 import { createPacking } from '../../../api/packing/index.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { readFlags } from '../../../sizing/flags.js';
 import { installationOf } from '../../../sizing/installation.js';
 import { fillMarks } from '../../../sizing/marks.js';
@@ -68,7 +68,7 @@ describe('the table', () => {
 });
 
 describe('the lines for .env', () => {
-  /** @param {string} flags @returns {import('../../../common/settings.js').Config['retention']} */
+  /** @param {string} flags @returns {import('../../../common/settings/index.js').Config['retention']} */
   const readBack = (flags) => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-size-'));
     const envFile = join(directory, '.env');
