@@ -6,6 +6,7 @@ import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { drainSession } from './drain.js';
 import { createLogger } from './logger.js';
+import { prettyDestination } from './pretty-log.js';
 import { startSystem } from './system.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -36,7 +37,10 @@ await runCommand(async () => {
   // Else a job that forgot the one would take messages like any other process.
   if (flags['or-none'] && !flags.drain) throw usageError(LINE.command, ['--or-none needs --drain']);
   const config = readSettings();
-  const logger = createLogger(config.logLevel, { secrets: config.secrets });
+  const logger = createLogger(config.logLevel, {
+    secrets: config.secrets,
+    destination: await prettyDestination(config.logFormat),
+  });
   const end = createEnd();
   await (flags.drain ? drain(config, logger, end, flags['or-none']) : serve(config, logger, end));
   // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not

@@ -68,6 +68,7 @@ export function arrange(v) {
       latestGroups: v.LATEST_GROUPS,
     },
     logLevel: v.LOG_LEVEL,
+    logFormat: v.LOG_FORMAT,
     /** Texts that no log line and no answer may contain. */
     secrets: secretsOf(v),
   };

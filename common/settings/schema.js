@@ -163,6 +163,11 @@ const LOGGING = {
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .prefault('info')
     .describe('The least severe log lines that are written.'),
+  LOG_FORMAT: oneOf(['auto', 'json'])
+    .prefault('auto')
+    .describe(
+      'Form of the log. auto is for people on a terminal, where pino-pretty is installed, and JSON elsewhere.',
+    ),
 };
 
 /** The same by their headings. */
