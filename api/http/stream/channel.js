@@ -17,7 +17,7 @@ import { follows } from './subscription.js';
  * @property {Pick<import('../../store/index.js').Store, 'fleet'>} store
  * @property {import('../../live/index.js').Live} live
  * @property {number} groups
- * @property {import('./limit.js').Limit} limit of readings of the database
+ * @property {import('p-limit').LimitFunction} limit of readings of the database
  * @property {{ coalesce: number, heal: number }} periods ms
  * @property {() => number} clock epoch ms
  * @property {import('pino').Logger} logger

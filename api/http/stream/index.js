@@ -1,5 +1,5 @@
+import pLimit from 'p-limit';
 import { createChannels } from './channels.js';
-import { createLimit } from './limit.js';
 import { createReader } from './reader.js';
 import { readSubscription } from './subscription.js';
 
@@ -24,7 +24,7 @@ const READINGS_AT_ONCE = 4;
  */
 export function createStream(parts, periods = PERIODS_MS) {
   const { places, stats, healMs, clock, logger, metrics } = parts;
-  const limit = createLimit(READINGS_AT_ONCE);
+  const limit = pLimit(READINGS_AT_ONCE);
   const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
   /** @type {Set<import('./reader.js').Reader>} */
   const readers = new Set();
