@@ -9,7 +9,6 @@ import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
-import { linesOf } from './lines.js';
 
 /** What the application and its commands are made of. */
 const FOLDERS = ['api', 'common', 'compare', 'schema', 'simulator', 'sizing'];
@@ -35,6 +34,7 @@ await runCommand(async () => {
   // Only now: they need the packages.
   const { parseFlags } = await import('../../common/flags.js');
   const flags = parseFlags(LINE, process.argv.slice(2));
+  const { linesOf } = await import('./lines.js');
   const { withCoverage } = await import('../mutation/coverage.js');
   const { runTests } = await import('../mutation/runner/child.js');
   const { filesIn } = await import('../mutation/test-files.js');
