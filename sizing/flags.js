@@ -20,7 +20,7 @@ const FLAGS = {
   batch: { type: 'duration', help: 'between two messages of a device', fallback: 60_000, min: 1 },
   retention: { type: 'duration', help: 'of batches, BATCH_DAYS', fallback: 30 * DAY_MS },
   history: { type: 'duration', help: 'of history, HISTORY_DAYS', fallback: 365 * DAY_MS },
-  births: { type: 'duration', help: 'until a device connects anew', fallback: DAY_MS, min: 1000 },
+  births: { type: 'duration', help: 'time until a device connects again', fallback: DAY_MS, min: 1000 },
   signal: {
     type: 'text',
     help: 'decimals or full (doubles): how well samples compress',

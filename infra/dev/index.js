@@ -42,6 +42,6 @@ function report(error) {
     return 1;
   }
   if (error.exitCode === 0) console.log(error.message);
-  else console.error(error.code === 'usage' ? error.message : `\n✗ ${error.message}`);
+  else console.error(error.message.startsWith('error: ') ? error.message : `\n✗ ${error.message}`);
   return error.exitCode;
 }

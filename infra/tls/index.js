@@ -14,7 +14,7 @@ const FLAGS = {
   },
   out: { type: 'text', help: 'directory for the files; default: tls in DATA_DIR' },
   name: { type: 'text', help: "name of the certificate's files", fallback: 'server' },
-  renew: { type: 'switch', help: 'makes a certificate that is there anew; the authority stays' },
+  renew: { type: 'switch', help: 'replaces a certificate that exists; the authority stays' },
 };
 
 /** @type {import('../../common/flags.js').CommandLine<typeof FLAGS>} */
