@@ -52,7 +52,7 @@ async function checkInstall() {
     // `npm ci` itself refuses a lock file that is not what package.json says.
     const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'];
     await run('npm', ['ci', ...flags], { cwd: directory });
-    const { stderr: help } = await run(process.execPath, ['simulator/index.js', '--help'], {
+    const { stdout: help } = await run(process.execPath, ['simulator/index.js', '--help'], {
       cwd: directory,
     }).catch((error) => error);
     // All of the API's modules are loaded before it reads a setting, and refuses this one.
@@ -62,7 +62,7 @@ async function checkInstall() {
     }).catch((error) => error);
     return [
       ...(/--devices/.test(help) ? [] : ['the simulator does not start without install scripts']),
-      ...(/^Settings to mend:/m.test(stderr)
+      ...(/^Settings to correct:/m.test(stderr)
         ? []
         : [`the API does not start without install scripts:\n${stderr}`]),
     ];

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { addresses } from '../common/addresses.js';
 import { runCommand } from '../common/command.js';
-import { MillraceError } from '../common/errors.js';
-import { parseFlags } from '../common/flags.js';
-import { readSettings } from '../common/settings.js';
+import { parseFlags, usageError } from '../common/flags.js';
+import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { drainSession } from './commands/drain.js';
 import { createLogger } from './observability/logger.js';
+import { prettyDestination } from './pretty-log.js';
 import { startSystem } from './system.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../common/config.js' */
-/** @import { Flag } from '../common/flags.js' */
+/** @import { CommandLine, Flag } from '../common/flags.js' */
+/** @import { Config } from '../common/settings/config.js' */
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -27,13 +27,24 @@ const FLAGS = {
   },
 };
 
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm start --',
+  help: 'Starts ingest, the API and the dashboard with the settings of the environment and .env, and runs until a signal.',
+  examples: ['npm start', 'ROLE=ingest MQTT_CLIENT_ID=millrace-2 npm start -- --drain'],
+  flags: FLAGS,
+};
+
 // npm start: ingest, API and dashboard, until a signal ends them, or whoever started them goes away.
 await runCommand(async () => {
-  const flags = parseFlags('npm start --', FLAGS, process.argv.slice(2));
+  const flags = parseFlags(LINE, process.argv.slice(2));
   // Else a job that forgot the one would take messages like any other process.
-  if (flags['or-none'] && !flags.drain) throw new MillraceError('usage', '--or-none goes with --drain.');
+  if (flags['or-none'] && !flags.drain) throw usageError(LINE.command, ['--or-none needs --drain']);
   const config = readSettings();
-  const logger = createLogger(config.logLevel, { secrets: config.secrets });
+  const logger = createLogger(config.logLevel, {
+    secrets: config.secrets,
+    destination: await prettyDestination(config.logFormat),
+  });
   const end = createEnd();
   await (flags.drain ? drain(config, logger, end, flags['or-none']) : serve(config, logger, end));
   // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not

@@ -18,9 +18,9 @@ import { createHeartbeat, createProcessWatch, processName } from './observabilit
 import { createReadiness } from './observability/readiness.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../common/config.js' */
 /** @import { MillraceError } from '../common/errors.js' */
 /** @import { Periods } from '../common/periods.js' */
+/** @import { Config } from '../common/settings/config.js' */
 /** @import { Rate } from './access/http/rates.js' */
 /** @import { Heartbeat } from './observability/heartbeat.js' */
 /** @import { connectStore } from './store/index.js' */

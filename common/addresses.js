@@ -1,4 +1,4 @@
-/** @import { Config } from './config.js' */
+/** @import { Config } from './settings/config.js' */
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 

@@ -11,7 +11,8 @@ export async function runCommand(work) {
     await work();
   } catch (failure) {
     const error = asStop(failure);
-    console.error(error instanceof MillraceError ? error.message : error);
+    if (error instanceof MillraceError && error.exitCode === 0) console.log(error.message);
+    else console.error(error instanceof MillraceError ? error.message : error);
     // Whatever the work has left open must not keep a process alive that has failed.
     process.exit(error instanceof MillraceError ? error.exitCode : 1);
   }

@@ -2,11 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { embeddedBrokerUrl } from './addresses.js';
-import { readEnvFile, readSetting, readSettings } from './settings.js';
-import { SETTINGS } from './settings-table.js';
+import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index.js';
 
-/** @import { Config } from './config.js' */
 /** @import { MillraceError } from './errors.js' */
+/** @import { Config } from './settings/config.js' */
 
 /**
  * While `npm run dev` runs, a file in `DATA_DIR` holds the ports that it uses. Other commands on this machine read it, so
@@ -95,8 +94,9 @@ function readFile(dataDir) {
     if (!Number.isInteger(pid) || pid < 1 || typeof start !== 'string' || start === '') return null;
     const names = new Set(Object.values(TAKEN).flat());
     const known = Object.entries(settings).filter(([name]) => names.has(name));
-    // The reader of a setting throws when the value is not valid.
-    for (const [name, value] of known) SETTINGS[name]?.read(String(value));
+    // The schema throws when a value is not valid.
+    for (const [name, value] of known)
+      SCHEMA.shape[/** @type {keyof typeof SCHEMA.shape} */ (name)].parse(String(value));
     return { pid, start, settings: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) };
   } catch {
     return null; // No file, or not one of ours: the defaults hold.

@@ -1,22 +1,56 @@
-import { parseArgs } from 'node:util';
+/**
+ * The command lines of all our commands, read by commander: one style of help, of errors and of hints.
+ *
+ * A command that works in a fresh clone (`npm run dev`, `npm test`) loads this only after `ensurePackages`.
+ */
+import { Command, Option } from 'commander';
 import { durationText, parseDuration } from './durations.js';
 import { MillraceError } from './errors.js';
 
 /**
  * @typedef {object} Flag
  * @property {'number' | 'integer' | 'duration' | 'text' | 'switch'} type durations come out in ms, switches as booleans
- * @property {string} help one line, for the list that a wrong flag prints
+ * @property {string} help one line of `--help`
  * @property {number | string | boolean} [fallback] value when the flag is not given; none: undefined
  * @property {number} [min] smallest number or duration taken
+ * @property {string} [group] heading in `--help`, default "Flags:"
  */
 
-/** @type {Record<Exclude<Flag['type'], 'switch'>, { says: string, read: (text: string) => number | string | null }>} */
+/**
+ * @template {Flag} F
+ * @typedef {F extends { fallback: {} } ? ValueTypes[F['type']] : ValueTypes[F['type']] | undefined} ValueOf
+ */
+
+/** @typedef {{ number: number, integer: number, duration: number, text: string, switch: boolean }} ValueTypes */
+
+/**
+ * What a command takes.
+ *
+ * @template {Record<string, Flag>} [F=Record<string, Flag>]
+ * @typedef {object} CommandLine
+ * @property {string} command as a person types it, such as `npm run size --`
+ * @property {string} help one sentence: what it does
+ * @property {[string, ...string[]]} examples whole commands that do something useful
+ * @property {F} flags
+ * @property {Words} [words] what it takes besides flags
+ */
+
+/** @typedef {{ usage: string, rule: string, least: number, most: number }} Words `rule` goes on from the command: "one account or more" */
+
+/**
+ * Several commands under one name, such as `npm run credentials -- issue`.
+ *
+ * @template {Record<string, Omit<CommandLine, 'command'>>} C
+ * @typedef {{ command: string, help: string, examples: [string, ...string[]], commands: C }} CommandGroup
+ */
+
+/** @type {Record<Exclude<Flag['type'], 'switch'>, { rule: string, read: (text: string) => number | string | null }>} */
 const READERS = {
-  text: { says: 'a text', read: (text) => text },
-  duration: { says: 'a duration such as 500ms 1s 5m 1h 30d', read: parseDuration },
-  number: { says: 'a number', read: readNumber },
+  text: { rule: 'a text', read: (text) => text },
+  duration: { rule: 'a duration such as 500ms 1s 5m 1h 30d', read: parseDuration },
+  number: { rule: 'a number', read: readNumber },
   integer: {
-    says: 'a whole number',
+    rule: 'a whole number',
     read: (text) => (Number.isInteger(readNumber(text)) ? readNumber(text) : null),
   },
 };
@@ -28,73 +62,187 @@ function readNumber(text) {
 }
 
 /**
- * Reads a command line; every problem is reported at once.
+ * Reads the flags of a command that takes no other words.
  *
  * @template {Record<string, Flag>} F
- * @param {string} command as a person types it, for the message
- * @param {F} flags
+ * @param {CommandLine<F>} line
  * @param {string[]} argv without node and script
- * @returns {{ [K in keyof F]: any }} a value for each flag
- * @throws {MillraceError} `usage`, or `help` for --help, both with the list of flags
+ * @returns {{ [K in keyof F]: ValueOf<F[K]> }} a value for each flag
+ * @throws {MillraceError} `usage` with every wrong value, or `help` for --help
  */
-export function parseFlags(command, flags, argv) {
-  const options = Object.fromEntries(
-    Object.entries(flags).map(([name, { type }]) => [
-      name,
-      { type: /** @type {'string' | 'boolean'} */ (type === 'switch' ? 'boolean' : 'string') },
-    ]),
-  );
+export const parseFlags = (line, argv) => parseLine(line, argv).flags;
+
+/**
+ * Reads the flags and the words of a command.
+ *
+ * @template {Record<string, Flag>} F
+ * @param {CommandLine<F>} line
+ * @param {string[]} argv without node and script
+ * @returns {{ flags: { [K in keyof F]: ValueOf<F[K]> }, words: string[] }}
+ * @throws {MillraceError} `usage`, `help`
+ */
+export function parseLine(line, argv) {
   /** @type {string[]} */
   const problems = [];
-  const { values, positionals, tokens } = parseArgs({
-    args: argv,
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  if (values['help'] === true && !('help' in flags))
-    throw new MillraceError('help', usage(command, flags, []));
-  for (const token of tokens) {
-    if (token.kind === 'option' && !Object.hasOwn(flags, token.name))
-      problems.push(`${token.rawName} is not known`);
+  const command = buildCommand(line.command, line, problems);
+  command.parse(argv, { from: 'user' });
+  return valuesOf(command, line, problems);
+}
+
+/**
+ * Reads which command of a group is asked for, its flags and its words.
+ *
+ * @template {Record<string, Omit<CommandLine, 'command'>>} C
+ * @param {CommandGroup<C>} group
+ * @param {string[]} argv without node and script
+ * @returns {{ command: keyof C & string, flags: Record<string, any>, words: string[] }}
+ * @throws {MillraceError} `usage`, `help`
+ */
+export function parseGroup({ command: name, help, examples, commands }, argv) {
+  /** @type {string[]} */
+  const problems = [];
+  const group = basicCommand(name, { help, examples }, problems)
+    .usage('COMMAND [flags]')
+    .commandsGroup('Commands:')
+    .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` });
+  /** @type {{ command: keyof C & string, flags: Record<string, any>, words: string[] } | undefined} */
+  let read;
+  for (const [command, line] of Object.entries(commands)) {
+    const built = buildCommand(command, line, problems);
+    built.action(() => {
+      read = { command, ...valuesOf(built, line, problems) };
+    });
+    group.addCommand(built);
   }
-  for (const extra of positionals) problems.push(`"${extra}" is no flag`);
-  const out = /** @type {Record<string, unknown>} */ ({});
-  for (const [name, flag] of Object.entries(flags)) {
-    out[name] = readFlag(name, flag, values[name], problems);
+  group.parse(argv, { from: 'user' });
+  if (!read) throw usageError(name, ['name one of its commands']);
+  return read;
+}
+
+/**
+ * @param {string} command as a person types it
+ * @param {string[]} problems one sentence each
+ * @returns {MillraceError} `usage`
+ */
+export const usageError = (command, problems) =>
+  new MillraceError(
+    'usage',
+    [...problems.map((problem) => `error: ${problem}`), `\`${command} --help\` lists what it takes.`].join(
+      '\n',
+    ),
+  );
+
+/**
+ * @param {string} name
+ * @param {Omit<CommandLine, 'command'>} line
+ * @param {string[]} problems gets a sentence for each wrong value
+ */
+function buildCommand(name, line, problems) {
+  const { flags, words } = line;
+  const command = basicCommand(name, line, problems).usage(words ? `${words.usage} [flags]` : '[flags]');
+  for (const [flag, { type, help, fallback, group }] of Object.entries(flags)) {
+    const option = new Option(type === 'switch' ? `--${flag}` : `--${flag} <${type}>`, help);
+    // A switch of ours may begin with "no-", which to commander would be the opposite of another.
+    option.negate = false;
+    if (fallback !== undefined && fallback !== false)
+      option.default(fallback, type === 'duration' ? durationText(Number(fallback)) : String(fallback));
+    if (group) option.helpGroup(group);
+    if (type !== 'switch') option.argParser((text) => readValue(flag, text, { flags, problems }));
+    command.addOption(option);
   }
-  if (problems.length > 0) throw new MillraceError('usage', usage(command, flags, problems));
-  return /** @type {{ [K in keyof F]: any }} */ (out);
+  return command;
 }
 
 /**
  * @param {string} name
- * @param {Flag} flag
- * @param {unknown} given
- * @param {string[]} problems gets a sentence when the value is wrong
+ * @param {{ help: string, examples: string[], flags?: Record<string, Flag> }} texts
+ * @param {string[]} problems
  */
-function readFlag(name, flag, given, problems) {
-  if (given === undefined) return flag.fallback;
-  if (flag.type === 'switch') {
-    if (given !== true) problems.push(`--${name} takes no value`);
-    return true;
-  }
-  const { says, read } = READERS[flag.type];
-  const value = typeof given === 'string' ? read(given) : null;
-  if (value === null) problems.push(`--${name} takes ${says}`);
-  else if (flag.min !== undefined && Number(value) < flag.min) {
-    problems.push(`--${name} is ${flag.type === 'duration' ? durationText(flag.min) : flag.min} or more`);
-  }
+function basicCommand(name, { help, examples, flags = {} }, problems) {
+  let text = '';
+  const write = (/** @type {string} */ part) => {
+    text += part;
+  };
+  // Lines are broken for a terminal alone: a program that reads them searches whole lines.
+  const width = () => (process.stdout.isTTY ? process.stdout.columns : 1000);
+  const command = new Command(name)
+    .description(help)
+    .optionsGroup('Flags:')
+    .helpOption('--help', 'print this text and do nothing else')
+    .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n'))
+    // `valuesOf` counts them, after all flags are read.
+    .allowExcessArguments()
+    .configureOutput({
+      writeOut: write,
+      writeErr: write,
+      outputError() {},
+      getOutHelpWidth: width,
+      getErrHelpWidth: width,
+    });
+  return command.exitOverride(({ exitCode, code, message }) => {
+    if (exitCode === 0) throw new MillraceError('help', text.trimEnd());
+    if (code === 'commander.help')
+      throw new MillraceError('usage', `error: name one of the commands\n\n${text.trimEnd()}`);
+    throw usageError(fullName(command), [inOurWords(message, flags), ...problems]);
+  });
+}
+
+/** @param {Command} command @returns {string} with the group that it belongs to */
+const fullName = (command) => [command.parent?.name(), command.name()].filter(Boolean).join(' ');
+
+/**
+ * @param {string} message of commander, which calls a flag "option" and puts its guess on a line of its own
+ * @param {Record<string, Flag>} flags
+ */
+function inOurWords(message, flags) {
+  const [, valued = ''] = /'--([^'=]+)=/.exec(message) ?? [];
+  if (flags[valued]?.type === 'switch') return `--${valued} takes no value`;
+  const [, missing = ''] = /^error: option '--(\S+) .*' argument missing$/.exec(message) ?? [];
+  if (missing) return problemOf(missing, /** @type {Flag} */ (flags[missing]).type);
+  return message
+    .replace(/^error: /, '')
+    .replace(/\boption '([^'=]*)[^']*'/, "flag '$1'")
+    .replace(/\n\((Did you mean .*)\)$/, '. $1');
+}
+
+/** @param {string} flag @param {Flag['type']} type @param {string} [text] as given */
+const problemOf = (flag, type, text) =>
+  `--${flag} takes ${type === 'switch' ? 'no value' : READERS[type].rule}${text === undefined ? '' : `, not "${text}"`}`;
+
+/**
+ * @param {string} name
+ * @param {string} text
+ * @param {{ flags: Record<string, Flag>, problems: string[] }} context
+ * @returns {string | number | null} null: it is wrong, and `problems` has why
+ */
+function readValue(name, text, { flags, problems }) {
+  const { type, min } = /** @type {Flag & { type: keyof typeof READERS }} */ (flags[name]);
+  const value = READERS[type].read(text);
+  // The next flag is taken for a value where this one has none.
+  if (value === null || (text.startsWith('--') && Object.hasOwn(flags, text.slice(2))))
+    problems.push(problemOf(name, type, text));
+  else if (min !== undefined && Number(value) < min)
+    problems.push(`--${name} must be ${type === 'duration' ? durationText(min) : min} or more`);
   return value;
 }
 
-/** @param {string} command @param {Record<string, Flag>} flags @param {string[]} problems */
-function usage(command, flags, problems) {
-  const rows = Object.entries(flags).map(([name, { type, help, fallback }]) => {
-    const left = `  --${name}${type === 'switch' ? '' : ` <${type}>`}`;
-    const shown = type === 'duration' ? durationText(Number(fallback)) : fallback;
-    return `${`${left}  `.padEnd(26)}${help}${fallback === undefined || fallback === false ? '' : ` (${shown})`}`;
-  });
-  return [...problems, ...(problems.length > 0 ? [''] : []), `${command} takes:`, ...rows].join('\n');
+/**
+ * @param {Command} command that has read its words
+ * @param {Pick<CommandLine, 'flags' | 'words'>} line
+ * @param {string[]} problems
+ * @returns {{ flags: any, words: string[] }}
+ */
+function valuesOf(command, { flags, words }, problems) {
+  const { args } = command;
+  if (!words && args.length > 0)
+    problems.push(`unexpected word "${args[0]}": this command takes flags alone`);
+  if (words && (args.length < words.least || args.length > words.most))
+    problems.push(`${command.name()} takes ${words.rule}`);
+  if (problems.length > 0) throw usageError(fullName(command), problems);
+  const values = command.options.map((option) => [
+    option.name(),
+    command.getOptionValue(option.attributeName()) ?? flags[option.name()]?.fallback,
+  ]);
+  return { words: args, flags: Object.fromEntries(values) };
 }

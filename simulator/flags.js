@@ -1,9 +1,8 @@
-import { MillraceError } from '../common/errors.js';
-import { parseFlags } from '../common/flags.js';
+import { parseFlags, usageError } from '../common/flags.js';
 import { parseFaults } from './faults/rates.js';
 import { problemsOf } from './flag-problems.js';
 
-/** @import { Flag } from '../common/flags.js' */
+/** @import { CommandLine, Flag } from '../common/flags.js' */
 /** @import { FaultRates } from './faults/rates.js' */
 
 /** Up to here each device has a connection of its own. */
@@ -13,7 +12,7 @@ const MOST_OWN_CONNECTIONS = 1000;
 const SHARED = { devices: 1000, leastConnections: 16 };
 
 /** @satisfies {Record<string, Flag>} */
-const FLAGS = {
+export const SIMULATOR_FLAGS = {
   broker: { type: 'text', help: 'mqtt://host:port; default from MQTT_URL, or MQTT_HOST and MQTT_PORT' },
   credentials: {
     type: 'text',
@@ -56,13 +55,25 @@ const FLAGS = {
 
 const COMMAND = 'npm run simulator --';
 
+/** @type {CommandLine<typeof SIMULATOR_FLAGS>} */
+const LINE = {
+  command: COMMAND,
+  help: 'Publishes the measurements of simulated devices, or of a CSV file, to a broker.',
+  examples: [
+    `${COMMAND} --devices 100 --interval 500ms --batch 5s`,
+    `${COMMAND} --broker mqtt://broker.example:1883 --rate 2000 --duration 1m`,
+    `${COMMAND} --replay measurements.csv --speed 60`,
+  ],
+  flags: SIMULATOR_FLAGS,
+};
+
 /**
  * @param {string[]} argv without node and script
  * @returns {Flags}
  * @throws {MillraceError} `usage`, with every problem
  */
 export function readFlags(argv) {
-  const flags = parseFlags(COMMAND, FLAGS, argv);
+  const flags = parseFlags(LINE, argv);
   const faults = flags.faults === undefined ? undefined : parseFaults(flags.faults);
   const read = /** @type {Flags} */ ({
     ...flags,
@@ -70,7 +81,7 @@ export function readFlags(argv) {
     connections: flags.connections ?? connectionsFor(flags),
   });
   const problems = problemsOf(read);
-  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  if (problems.length > 0) throw usageError(COMMAND, problems);
   return read;
 }
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { runCommand } from '../common/command.js';
 import { readCommandSettings } from '../common/dev-addresses.js';
-import { readSettings } from '../common/settings.js';
+import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { readFlags } from './flags.js';
 import { createInstrument } from './instrument.js';

@@ -18,6 +18,8 @@ import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 import { recordingInto } from './support/query-rules/recording.js';
 
+/** @import { MillraceError } from '../common/errors.js' */
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** @typedef {keyof typeof SUITES} Suite */
@@ -77,6 +79,7 @@ await runCommand(async () => {
   checkNode();
   await ensurePackages(root, { onStatus });
   const args = process.argv.slice(2);
+  if (args.includes('--help')) return await printHelp(args);
   const asked = args[0]?.replace(/^--/, '') ?? '';
   const isNamed = Object.hasOwn(SUITES, asked);
   const { projects, tools } = SUITES[isNamed ? /** @type {Suite} */ (asked) : 'main'];
@@ -102,6 +105,22 @@ await runCommand(async () => {
     await rm(records, { recursive: true, force: true });
   }
 });
+
+/** @param {string[]} args @throws {MillraceError} `help` */
+async function printHelp([suite = '']) {
+  // Only now: it needs the packages.
+  const { parseFlags } = await import('../common/flags.js');
+  const name = Object.hasOwn(SUITES, suite.slice(2)) ? `npm run test:${suite.slice(2)}` : 'npm test';
+  parseFlags(
+    {
+      command: `${name} --`,
+      help: 'Installs what is missing, then runs the tests. Words and flags go to jest: npx jest --help lists them.',
+      examples: [name, `${name} -- --testNamePattern stops`],
+      flags: {},
+    },
+    ['--help'],
+  );
+}
 
 /**
  * Once, before the tests: several that began with it would each make an environment of their own.

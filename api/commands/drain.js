@@ -7,8 +7,8 @@ import { createSubscriber } from '../mqtt/external/index.js';
 import { unsubscribe } from '../mqtt/external/subscriptions.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
 /** @import { Periods } from '../../common/periods.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /** How often it is looked whether the session is empty, in ms. */
 const LOOK_EVERY_MS = 100;

@@ -1,9 +1,19 @@
 import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
+import { parseFlags } from '../../common/flags.js';
 import { migrateDatabase } from '../store/migrate.js';
 
 // npm run migrate: the schema alone.
 await runCommand(async () => {
+  parseFlags(
+    {
+      command: 'npm run migrate --',
+      help: 'Makes the tables in the database of CQL_CONTACT_POINTS, or brings them to the version of this release.',
+      examples: ['npm run migrate', 'CQL_CONTACT_POINTS=10.0.0.5 CQL_LOCAL_DC=eu-west npm run migrate'],
+      flags: {},
+    },
+    process.argv.slice(2),
+  );
   const { from, to } = await migrateDatabase(readCommandSettings('database'), (line) => console.log(line));
   console.log(
     from === to ? `The schema has version ${to}.` : `The schema went from version ${from} to ${to}.`,

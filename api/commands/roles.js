@@ -6,7 +6,7 @@ import { parseFlags } from '../../common/flags.js';
 import { roleStatements } from '../../schema/roles.js';
 import { makeRoles } from '../store/roles.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {
@@ -19,9 +19,20 @@ const FLAGS = {
   'dry-run': { type: 'switch', help: 'prints the statements, and does nothing' },
 };
 
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run roles --',
+  help: 'Makes the database roles of npm run migrate, npm start and ScyllaDB Manager. CQL_USERNAME must be a superuser.',
+  examples: [
+    'npm run roles -- --dry-run',
+    'npm run roles -- --migrate-password-file migrate.secret --serve-password-file serve.secret',
+  ],
+  flags: FLAGS,
+};
+
 // npm run roles: run as a superuser, makes the role that migrates and the role that serves, and one for ScyllaDB Manager.
 await runCommand(async () => {
-  const flags = parseFlags('npm run roles --', FLAGS, process.argv.slice(2));
+  const flags = parseFlags(LINE, process.argv.slice(2));
   const { cql } = readCommandSettings('database');
   const names = {
     migrate: flags['migrate-role'],

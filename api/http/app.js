@@ -13,7 +13,7 @@ import { createStatic } from './static.js';
 
 /** @import { RequestHandler, Response } from 'express' */
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Access } from '../access/http/index.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { Readiness } from '../observability/readiness.js' */

@@ -7,8 +7,8 @@ import { createPermits, createWindow } from './backpressure/window.js';
 import { createIngest } from './index.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
 /** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { DatabaseNode } from '../store/index.js' */

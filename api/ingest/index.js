@@ -18,7 +18,7 @@ import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
 import { createSubmission } from './submission.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ProcessStats } from '../observability/process-stats.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */

@@ -8,8 +8,8 @@ import { refusalOf, wholeRefusal } from './decode/refusals.js';
 import { resultOf } from './ingest-result.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
 /** @import { Refusal } from '../../common/errors.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Topic } from '../../schema/topics.js' */
 /** @import { Metrics } from '../observability/metrics.js' */

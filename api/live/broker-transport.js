@@ -7,7 +7,7 @@ import { EVERY_PROCESS, liveDevice, liveTopic, readItems, statsProcess, statsTop
 
 /** @import { IPublishPacket, MqttClient } from 'mqtt' */
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { Link, StatsListener } from './index.js' */
 

@@ -3,7 +3,7 @@ import { createLocalLink } from './local-transport.js';
 import { createPublisher } from './publisher.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Send } from '../ingest/pipeline.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { Check } from '../observability/readiness.js' */

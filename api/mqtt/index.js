@@ -3,8 +3,8 @@ import { createBroker } from './embedded/index.js';
 import { createSubscriber } from './external/index.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
 /** @import { Periods } from '../../common/periods.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Accounts } from '../access/credentials/accounts.js' */
 /** @import { OwnCertificate } from '../access/tls/own-certificate.js' */
 /** @import { Ingest } from '../ingest/index.js' */

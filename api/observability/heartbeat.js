@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { ProcessRow, ProcessStore } from '../store/processes.js' */
 /** @import { Metrics } from './metrics.js' */
 /** @import { Stats } from './process-stats.js' */

@@ -8,7 +8,7 @@ import { createTracker } from './tracker.js';
 
 /** @import { ConnectionOptions } from 'node:tls' */
 /** @import { Client } from 'cassandra-driver' */
-/** @import { Config, TlsFiles } from '../../common/config.js' */
+/** @import { Config, TlsFiles } from '../../common/settings/config.js' */
 /** @import { OnWrongHabit } from './tracker.js' */
 
 const { auth, types, policies } = cassandra;

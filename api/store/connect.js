@@ -5,7 +5,7 @@ import { createClient } from './client.js';
 import { innerErrors, reasonOf } from './reason.js';
 
 /** @import { Host as DriverHost, Client } from 'cassandra-driver' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { ClientOptions } from './client.js' */
 
 const { errors } = cassandra;

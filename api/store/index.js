@@ -24,8 +24,8 @@ import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { Config } from '../../common/config.js' */
 /** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from '../../schema/migrate/files.js' */
 /** @import { Gate, Observe, Session } from './session.js' */
 /** @import { OnWrongHabit } from './tracker.js' */

@@ -4,7 +4,7 @@ import { connect } from './connect.js';
 import { missingRight } from './roles.js';
 import { translate } from './session.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /** Who changes the schema, and has time. */
 const MIGRATION = { applicationName: 'millrace-migrate', patient: true };

@@ -4,7 +4,7 @@ import { int64 } from './cells.js';
 import { connect } from './connect.js';
 import { createSession } from './session.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Session } from './session.js' */
 
 /** A process that is not heard of for this long is forgotten, in s. */

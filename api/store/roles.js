@@ -4,7 +4,7 @@ import { createKeyspace, DDL } from '../../schema/migrate/cluster.js';
 import { connect } from './connect.js';
 import { innerErrors, reasonOf } from './reason.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { RoleStatement } from '../../schema/roles.js' */
 
 /**

@@ -1,45 +1,89 @@
-/** @import { Flag } from '../../common/flags.js' */
+import { durationText } from '../../common/durations.js';
+import { parseFlags } from '../../common/flags.js';
+import { readFlags as readSimulatorFlags, SIMULATOR_FLAGS } from '../../simulator/flags.js';
 
-/** The flags of `npm run dev`. @satisfies {Record<string, Flag>} */
-export const DEV_FLAGS = {
-  devices: { type: 'integer', help: 'simulated devices', fallback: 25, min: 0 },
-  sensors: { type: 'integer', help: 'sensors of each device (1 to 4, mixed)', min: 1 },
-  interval: { type: 'duration', help: 'time between two measurements', fallback: 1000, min: 1 },
-  batch: { type: 'duration', help: 'time between two messages of a device', fallback: 10_000, min: 1 },
+/** @import { MillraceError } from '../../common/errors.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
+
+/** What `npm run dev` decides itself: it knows the broker, and ends everything together. */
+const { broker: _broker, duration: _duration, ...FOR_SIMULATOR } = SIMULATOR_FLAGS;
+
+const SIMULATOR = 'Flags of the simulator (npm run simulator -- --help):';
+
+/** @satisfies {Record<string, Flag>} */
+const OWN_FLAGS = {
   duration: { type: 'duration', help: 'stop everything after this time', min: 1 },
-  seed: { type: 'integer', help: 'the same seed gives the same fleet', fallback: 1 },
-  'no-simulator': { type: 'switch', help: 'no simulated devices' },
+  'no-simulator': { type: 'switch', help: 'start no simulated devices' },
   fresh: { type: 'switch', help: "begin without data: empties DATA_DIR, never a cluster's" },
 };
 
+/** @satisfies {Record<string, Flag>} */
+const FLAGS = {
+  ...OWN_FLAGS,
+  ...inGroup(FOR_SIMULATOR),
+  devices: { ...FOR_SIMULATOR.devices, help: 'simulated devices; 0 starts none', min: 0, group: SIMULATOR },
+  seed: { ...FOR_SIMULATOR.seed, help: 'the same seed gives the same fleet', fallback: 1, group: SIMULATOR },
+};
+
+/** @template {Record<string, Flag>} F @param {F} flags @returns {F} */
+function inGroup(flags) {
+  const grouped = Object.entries(flags).map(([name, flag]) => [name, { ...flag, group: SIMULATOR }]);
+  return Object.fromEntries(grouped);
+}
+
+const COMMAND = 'npm run dev --';
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: COMMAND,
+  help: 'Starts a local database, the API with broker and dashboard, and a simulator, until Ctrl-C.',
+  examples: [
+    'npm run dev',
+    `${COMMAND} --devices 100 --interval 500ms --batch 5s`,
+    `${COMMAND} --profile factory --faults tsbs --duration 10m`,
+    `${COMMAND} --no-simulator --fresh`,
+  ],
+  flags: FLAGS,
+};
+
 /**
- * @typedef {object} DevFlags durations in ms
- * @property {number} devices
- * @property {number | undefined} sensors
- * @property {number} interval
- * @property {number} batch
- * @property {number | undefined} duration
- * @property {number} seed
- * @property {boolean | undefined} no-simulator
- * @property {boolean | undefined} fresh
+ * @typedef {object} DevFlags
+ * @property {number | undefined} duration ms
+ * @property {boolean} fresh
+ * @property {string[] | null} simulator its words; null: it does not run
  */
 
 /**
- * @param {DevFlags} flags
- * @param {string} broker URL
+ * @param {string[]} argv without node and script
+ * @returns {DevFlags}
+ * @throws {MillraceError} `usage`, `help`
+ */
+export function readFlags(argv) {
+  const { duration, 'no-simulator': alone, fresh, ...flags } = parseFlags(LINE, argv);
+  const simulator = alone || flags.devices === 0 ? null : wordsOf(flags);
+  // Wrong combinations end here, before a database starts.
+  if (simulator) readSimulatorFlags(simulator);
+  return { duration, fresh: Boolean(fresh), simulator };
+}
+
+/** @param {Record<string, number | string | boolean | undefined>} values @returns {string[]} those that are not the simulator's defaults */
+const wordsOf = (values) =>
+  Object.entries(values).flatMap(([name, value]) => {
+    const { type, fallback } = /** @type {Flag} */ (
+      FOR_SIMULATOR[/** @type {keyof typeof FOR_SIMULATOR} */ (name)]
+    );
+    if (value === undefined || value === fallback) return [];
+    return [`--${name}`, type === 'duration' ? durationText(Number(value)) : String(value)];
+  });
+
+/**
+ * @param {string[]} simulator
+ * @param {{ broker: string, duration?: number | undefined }} options URL; ms
  * @returns {string[]} the command line of the simulator
  */
-export function simulatorArguments({ devices, sensors, interval, batch, duration, seed }, broker) {
-  const given = {
-    broker,
-    devices,
-    sensors,
-    interval: `${interval}ms`,
-    batch: `${batch}ms`,
-    duration: duration && `${duration}ms`,
-    seed,
-  };
-  return Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, String(value)],
-  );
-}
+export const simulatorArguments = (simulator, { broker, duration }) => [
+  '--broker',
+  broker,
+  ...simulator,
+  ...(duration === undefined ? [] : ['--duration', `${duration}ms`]),
+];

@@ -4,10 +4,8 @@
  */
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { checkNode, ensurePackages } from '../bootstrap/index.js';
-import { DEV_FLAGS } from './flags.js';
 import { listenForStop } from './signals.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,11 +17,13 @@ const { stop, onKill } = listenForStop(line);
 
 try {
   checkNode();
-  const flags = parseFlags('npm run dev --', DEV_FLAGS, process.argv.slice(2));
   if (await ensurePackages(root, { onStatus: line.update, signal: stop })) {
     line.clear();
     line.print('✓ npm packages installed');
   }
+  // The flags are read only now, since commander is a package too.
+  const { readFlags } = await import('./flags.js');
+  const flags = readFlags(process.argv.slice(2));
   const { runDev } = await import('./main.js');
   await runDev({ flags, root, line, stop, onKill });
 } catch (error) {
@@ -41,6 +41,7 @@ function report(error) {
     console.error(error);
     return 1;
   }
-  console.error(error.exitCode === 0 ? error.message : `\n✗ ${error.message}`);
+  if (error.exitCode === 0) console.log(error.message);
+  else console.error(error.message.startsWith('error: ') ? error.message : `\n✗ ${error.message}`);
   return error.exitCode;
 }

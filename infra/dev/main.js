@@ -7,8 +7,8 @@ import { migrate, startApi, startDatabase, startSimulator } from './start.js';
 import { createSteps } from './steps.js';
 import { shownPath, welcome } from './welcome.js';
 
-/** @import { Config } from '../../common/config.js' */
 /** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { StatusLine } from '../../common/status-line.js' */
 /** @import { DevFlags } from './flags.js' */
 /** @import { Parts } from './parts.js' */
@@ -46,7 +46,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
   const signal = AbortSignal.any([stop, end.signal]);
   const finish = () => end.abort(null);
   try {
-    await prepare(config, { fresh: Boolean(flags.fresh), line, signal });
+    await prepare(config, { fresh: flags.fresh, line, signal });
     await start(config, { flags, root, line, print, parts, signal, finish });
     await aborted(signal);
   } catch (error) {
@@ -84,9 +84,8 @@ async function start(config, { flags, root, line, print, parts, signal, finish }
     if (flags.duration) finish();
     else print('! The simulator was stopped; everything else goes on.');
   };
-  const simulated = !flags['no-simulator'] && flags.devices > 0;
-  if (simulated) {
-    startSimulator({ ...context, flags, onEnd });
+  if (flags.simulator) {
+    startSimulator({ ...context, simulator: flags.simulator, duration: flags.duration, onEnd });
   } else if (flags.duration) {
     sleep(flags.duration, undefined, { signal }).then(finish, () => {
       // Interrupted: the run is ending already.

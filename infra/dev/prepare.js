@@ -7,7 +7,7 @@ import { installEngine, neededTools } from '../engine/index.js';
 import { awaitPrevious } from '../engine/previous.js';
 import { checkPorts } from './settings.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { StatusLine } from '../../common/status-line.js' */
 
 /**

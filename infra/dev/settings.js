@@ -1,8 +1,8 @@
 import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { checkEnginePort, freePort, isPortFree } from '../engine/ports.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /**
  * The settings of `npm run dev`: those of the API, which is always the whole system here, with ports that are known.

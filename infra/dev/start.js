@@ -8,8 +8,7 @@ import { simulatorArguments } from './flags.js';
 import { keepRunning } from './keep-running.js';
 import { untilReady } from './ready.js';
 
-/** @import { Config } from '../../common/config.js' */
-/** @import { DevFlags } from './flags.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Parts } from './parts.js' */
 
 /** The simulator ends its sessions, the API settles what is in flight, Cassandra drains: together below 10 s. */
@@ -75,19 +74,16 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
 }
 
 /**
- * @param {Omit<Context, 'onStatus'> & { flags: DevFlags, onEnd: () => void }} context `onEnd`: the devices have done their work
+ * @param {Omit<Context, 'onStatus'> & { simulator: string[], duration: number | undefined, onEnd: () => void }} context `simulator`: its words; `duration` in ms; `onEnd`: the devices have done their work
  */
-export function startSimulator({ config, root, env, parts, print, flags, onEnd }) {
+export function startSimulator({ config, root, env, parts, print, simulator: words, duration, onEnd }) {
   const startedAt = Date.now();
-  /** @returns {DevFlags} of which some time may be over */
-  const flagsNow = () => ({
-    ...flags,
-    duration: flags.duration && Math.max(1, flags.duration - (Date.now() - startedAt)),
-  });
+  /** @returns {number | undefined} ms, of which some may be over when it starts again */
+  const timeLeft = () => duration && Math.max(1, duration - (Date.now() - startedAt));
   const start = () =>
     startChild(join(root, 'simulator/index.js'), {
       title: 'simulator',
-      args: simulatorArguments(flagsNow(), addresses(config).broker),
+      args: simulatorArguments(words, { broker: addresses(config).broker, duration: timeLeft() }),
       env,
     });
   const onKilled = (/** @type {string} */ signal, /** @type {boolean} */ again) =>

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { addresses } from '../../common/addresses.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /**
  * What a person wants to know when everything runs.

@@ -10,6 +10,7 @@ import { configFlag, expectOtherSeeds, tellRacks } from './topology.js';
 /** @satisfies {Operation} */
 export const addNode = {
   help: 'starts one more node, which fetches its share, then takes that share from the others',
+  examples: ['--nodes a,b,c --node d --dry-run'],
   shared: ['engine', 'nodes', 'reach', 'keyspace', 'start'],
   flags: {
     node: {

@@ -10,6 +10,7 @@ import { command } from './shell.js';
 /** @satisfies {Operation} */
 export const backup = {
   help: 'every night to an object store, or now; Cassandra also to its own disks (snapshots)',
+  examples: ['--cluster prod --location s3:backups', '--engine cassandra --nodes a,b,c --keep 7d --dry-run'],
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag'],
   flags: {
     location: {

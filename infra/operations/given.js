@@ -1,5 +1,5 @@
 import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
+import { parseFlags, usageError } from '../../common/flags.js';
 import { expectService } from './service.js';
 
 /** @import { Flag } from '../../common/flags.js' */
@@ -22,6 +22,7 @@ import { expectService } from './service.js';
  *
  * @typedef {object} Operation
  * @property {string} help one line
+ * @property {[string, ...string[]]} examples words after its name
  * @property {(keyof typeof SHARED)[]} shared flags that it takes
  * @property {Record<string, Flag>} flags of its own
  * @property {(given: Given) => Step[] | Promise<Step[]>} plan
@@ -75,18 +76,28 @@ const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node',
  */
 export function readGiven(command, operation, argv, now) {
   /** @type {Record<string, any>} */
-  const flags = parseFlags(command, flagsOf(operation), argv);
+  const flags = parseFlags(
+    {
+      command,
+      help: operation.help,
+      examples: /** @type {[string, ...string[]]} */ (
+        operation.examples.map((words) => `${command} ${words}`)
+      ),
+      flags: flagsOf(operation),
+    },
+    argv,
+  );
   const { engine = 'scylla', tag, keyspace, from, reach, within } = flags;
   if (engine !== 'scylla' && engine !== 'cassandra')
-    throw new MillraceError('usage', '--engine is scylla or cassandra');
+    throw usageError(command, ['--engine is scylla or cassandra']);
   const nodes = flags['nodes']?.split(',').filter(Boolean);
-  for (const name of CHECKED) expectSafe(name, flags[name]);
-  for (const node of nodes ?? []) expectSafe('nodes', node);
+  for (const name of CHECKED) expectSafe(command, name, flags[name]);
+  for (const node of nodes ?? []) expectSafe(command, 'nodes', node);
   /** @param {string} flag */
   function need(flag) {
     const value = flag === 'nodes' ? nodes : flags[flag];
     if (value?.length > 0) return value;
-    throw new MillraceError('usage', `${command} needs --${flag}; --help says what it takes`);
+    throw usageError(command, [`${command} needs --${flag}`]);
   }
   return {
     ...flags,
@@ -116,13 +127,10 @@ export function expectOther({ need, node }) {
   throw new MillraceError('usage', `--node ${node} is one of --nodes: those are the others, without it`);
 }
 
-/** @param {string} flag @param {string | undefined} value */
-function expectSafe(flag, value) {
+/** @param {string} command @param {string} flag @param {string | undefined} value */
+function expectSafe(command, flag, value) {
   if (value === undefined || SAFE.test(value)) return;
-  throw new MillraceError(
-    'usage',
-    `--${flag}: "${value}" is no name: letters, digits and _ . : @ - are taken`,
-  );
+  throw usageError(command, [`--${flag}: "${value}" is no name: letters, digits and _ . : @ - are taken`]);
 }
 
 /** @param {Date} now @returns {string} such as 20261122T0200, UTC */

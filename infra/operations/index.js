@@ -29,20 +29,29 @@ const OPERATIONS = {
   rotate,
 };
 
-const HELP = `${COMMAND} takes one of these, each of which says by --help what it takes in turn:
+const HELP = `Usage: ${COMMAND} OPERATION [flags]
+
+Does one of these to a cluster of your own. Each operation answers --help:
 
 ${Object.entries(OPERATIONS)
   .map(([name, { help }]) => `  ${name.padEnd(16)}${help}`)
   .join('\n')}
 
-All of them take --dry-run, which prints the commands that would run, as a script.`;
+All of them take --dry-run, which prints the commands that would run, as a script.
+
+Examples:
+  ${COMMAND} repair --cluster prod --dry-run
+  ${COMMAND} upgrade --help`;
 
 // npm run operations: what is done to a cluster of one's own, step by step, from a machine that reaches it.
 await runCommand(async () => {
   const [name = '', ...argv] = process.argv.slice(2);
   if (name === '--help') throw new MillraceError('help', HELP);
   if (!Object.hasOwn(OPERATIONS, name))
-    throw new MillraceError('usage', `${name ? `"${name}" is not known.\n\n` : ''}${HELP}`);
+    throw new MillraceError(
+      'usage',
+      `error: ${name ? `unknown operation '${name}'` : 'name an operation'}\n\n${HELP}`,
+    );
   const operation = OPERATIONS[/** @type {keyof typeof OPERATIONS} */ (name)];
   const given = readGiven(`${COMMAND} ${name}`, operation, argv, new Date());
   const steps = await operation.plan(given);

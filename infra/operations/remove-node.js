@@ -12,6 +12,7 @@ import { configFlag, expectEnoughLeft, tellSeed } from './topology.js';
 /** @satisfies {Operation} */
 export const removeNode = {
   help: 'hands the share of a node to the others, and takes it away; or gives up one that is dead',
+  examples: ['--nodes a,b --node c --dry-run', '--nodes a,b --dead 8a0d2f4e-1111-4222-8333-444455556666'],
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag', 'stop', 'within'],
   flags: {
     node: { type: 'text', help: 'the one to go; --nodes are those that stay' },

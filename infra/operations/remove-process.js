@@ -6,6 +6,7 @@ import { command } from './shell.js';
 /** @satisfies {Operation} */
 export const removeProcess = {
   help: 'stops an ingest process for good, and settles what the broker still holds for it',
+  examples: ['--node ingest-2 --client-id millrace-2 --dry-run'],
   shared: ['reach', 'stop'],
   flags: {
     'client-id': { type: 'text', help: 'its MQTT_CLIENT_ID' },

@@ -7,6 +7,7 @@ import { command } from './shell.js';
 /** @satisfies {Operation} */
 export const repair = {
   help: 'gives every node what it has missed',
+  examples: ['--cluster prod --dry-run', '--engine cassandra --nodes a,b,c'],
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag'],
   flags: {},
   plan: (given) =>

@@ -12,6 +12,10 @@ import { allStopped } from './stopped.js';
 /** @satisfies {Operation} */
 export const restore = {
   help: 'brings a backup back: into an empty cluster, or, of Cassandra, into a keyspace beside the one in use (a drill)',
+  examples: [
+    '--cluster prod --nodes a,b,c --location s3:backups --tag sm_20261121020000UTC --dry-run',
+    '--engine cassandra --nodes a,b,c --tag 20261121T0200 --into drill',
+  ],
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'tag', 'stop', 'start', 'within'],
   flags: {
     location: {

@@ -11,6 +11,7 @@ import { until } from './wait.js';
 /** @satisfies {Operation} */
 export const rotate = {
   help: "a new secret in an old one's place: of a role in the database, the broker, the API, or devices",
+  examples: ["--secret token --nodes api-1,api-2 --file api.token --deliver './deliver.sh' --dry-run"],
   shared: ['nodes', 'reach', 'within'],
   flags: {
     secret: { type: 'text', help: 'serve, migrate, broker, token, cursor or devices' },

@@ -17,6 +17,7 @@ const RUNNING = {
 /** @satisfies {Operation} */
 export const upgrade = {
   help: 'a new version, node by node, while the others serve',
+  examples: ['--nodes a,b,c --to 2026.1.6 --dry-run'],
   shared: ['engine', 'cluster', 'nodes', 'reach', 'keyspace', 'stop', 'start', 'within'],
   flags: {
     to: { type: 'text', help: 'the version, such as 2026.1.6' },

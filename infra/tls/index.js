@@ -1,12 +1,12 @@
 import { join, relative } from 'node:path';
 import { runCommand } from '../../common/command.js';
 import { parseFlags } from '../../common/flags.js';
-import { readSetting } from '../../common/settings.js';
+import { readSetting } from '../../common/settings/index.js';
 import { makeCertificates } from './certificates.js';
 import { LOOPBACK_HOSTS } from './hosts.js';
 import { findOpenssl } from './openssl.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {
@@ -16,12 +16,20 @@ const FLAGS = {
   },
   out: { type: 'text', help: 'directory for the files; default: tls in DATA_DIR' },
   name: { type: 'text', help: "name of the certificate's files", fallback: 'server' },
-  renew: { type: 'switch', help: 'makes a certificate that is there anew; the authority stays' },
+  renew: { type: 'switch', help: 'replaces a certificate that exists; the authority stays' },
+};
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run certificates --',
+  help: 'Makes an authority for development and a certificate that it signs.',
+  examples: ['npm run certificates', 'npm run certificates -- --host localhost,192.0.2.7 --out tls'],
+  flags: FLAGS,
 };
 
 // npm run certificates: an authority for development, and certificates that it signs.
 await runCommand(async () => {
-  const flags = parseFlags('npm run certificates --', FLAGS, process.argv.slice(2));
+  const flags = parseFlags(LINE, process.argv.slice(2));
   const { host, out = join(readSetting('DATA_DIR'), 'tls'), name, renew } = flags;
   const openssl = await findOpenssl();
   const made = await makeCertificates({ openssl, out, hosts: host, name, renew: Boolean(renew) });

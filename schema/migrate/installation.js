@@ -2,7 +2,7 @@ import { MillraceError } from '../../common/errors.js';
 import { readMigrations } from './files.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /** The partition of both tables. Bound, as all values are: the driver finds the replicas of what is bound alone. */
 export const PART = 'millrace';

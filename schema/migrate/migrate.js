@@ -7,7 +7,7 @@ import { currentVersion, namesOf, PART, storedSettings } from './installation.js
 import { withSchemaLock } from './lock.js';
 
 /** @import { Client } from 'cassandra-driver' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from './files.js' */
 
 /** Tables whose retention `migrate` changes when its setting changes. */

@@ -3,7 +3,7 @@ import { embeddedBrokerUrl, isOpenBroker } from '../../common/addresses.js';
 import { readCredentialsFile } from '../../common/credentials-file.js';
 import { MillraceError } from '../../common/errors.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Broker } from './connection.js' */
 
 /**

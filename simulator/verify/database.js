@@ -1,8 +1,8 @@
 import { connectStore } from '../../api/store/index.js';
 
 /** @import { Store } from '../../api/store/index.js' */
-/** @import { Config } from '../../common/config.js' */
 /** @import { MillraceError } from '../../common/errors.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /**
  * The tables, to be read by a command that nobody competes with.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startCluster } from '../../infra/engine/index.js';
 import { steadyPort } from '../../infra/engine/ports.js';
 import { identifyDevice } from '../../schema/ids.js';
@@ -19,7 +19,7 @@ import { createOperator, nodeName } from './kit/operator.js';
 import { createProgress } from './kit/progress.js';
 import { createWorker } from './kit/worker.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Cluster } from '../../infra/engine/cluster.js' */
 /** @import { Member } from '../../infra/engine/member.js' */
 

@@ -7,12 +7,10 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
-import { linesOf } from './lines.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 
 /** What the application and its commands are made of. */
 const FOLDERS = ['api', 'common', 'schema', 'simulator', 'tools/sizing'];
@@ -22,13 +20,23 @@ const LIMIT_MS = 120_000;
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = { files: { type: 'switch', help: 'a row for each file, not only for each folder' } };
 
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run test:coverage --',
+  help: 'Prints how many lines of each folder the unit tests execute.',
+  examples: ['npm run test:coverage', 'npm run test:coverage -- --files'],
+  flags: FLAGS,
+};
+
 await runCommand(async () => {
   process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
-  const flags = parseFlags('npm run test:coverage --', FLAGS, process.argv.slice(2));
   const line = createStatusLine(process.stderr);
   checkNode();
   await ensurePackages(process.cwd(), { onStatus: line.update });
   // Only now: they need the packages.
+  const { parseFlags } = await import('../../common/flags.js');
+  const flags = parseFlags(LINE, process.argv.slice(2));
+  const { linesOf } = await import('./lines.js');
   const { withCoverage } = await import('../mutation/coverage.js');
   const { runTests } = await import('../mutation/runner/child.js');
   const { filesIn } = await import('../mutation/test-files.js');

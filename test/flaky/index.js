@@ -10,11 +10,11 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
 import { createStatusLine } from '../../common/status-line.js';
+import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
 import { startLoad } from './load.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 
 const LOGS = '.data/flaky';
 
@@ -30,20 +30,29 @@ const FLAGS = {
 /** Folders under `test` whose suite has a name of its own; `npm test` runs the others. */
 const SUITES = ['unit', 'infra', 'browser', 'contract', 'thorough', 'cluster'];
 
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run test:flaky --',
+  help: 'Repeats one test file while other work keeps the processors busy, and prints each result.',
+  examples: ['npm run test:flaky -- test/unit/flags.test.js --times 50'],
+  words: { usage: 'FILE', rule: 'one test file', least: 1, most: 1 },
+  flags: FLAGS,
+};
+
 await runCommand(async () => {
   process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
-  const [file = '', ...argv] = process.argv.slice(2);
-  const { times, load } = parseFlags(
-    'npm run test:flaky -- FILE',
-    FLAGS,
-    file.startsWith('--') ? [file] : argv,
-  );
-  if (!file.endsWith('.test.js') || !existsSync(file))
-    throw new MillraceError(
-      'usage',
-      `"${file}" is no test file. Name one: npm run test:flaky -- test/unit/x.test.js`,
-    );
   const line = createStatusLine(process.stderr);
+  checkNode();
+  await ensurePackages(process.cwd(), { onStatus: line.update });
+  line.clear();
+  // Only now: it needs the packages.
+  const { parseLine, usageError } = await import('../../common/flags.js');
+  const {
+    words: [file = ''],
+    flags: { times, load },
+  } = parseLine(LINE, process.argv.slice(2));
+  if (!file.endsWith('.test.js') || !existsSync(file))
+    throw usageError(LINE.command, [`"${file}" is no test file`]);
   const stopLoad = startLoad(Math.min(load, MAX_LOAD));
   let failed = 0;
   try {

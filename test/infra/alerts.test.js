@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startApi } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { connectDevice } from '../support/device.js';

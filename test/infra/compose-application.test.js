@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readSettings } from '../../common/settings.js';
-import { SETTINGS } from '../../common/settings-table.js';
+import { readSettings, SETTINGS } from '../../common/settings/index.js';
 import { INSTALLS_MS, interpolate, loadCompose } from '../support/compose.js';
 
 // What docker-compose.yml says of our own programs, held against them.

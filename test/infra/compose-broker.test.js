@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createHost } from '../../api/ingest/sparkplug/host.js';
 import { subscribe } from '../../api/mqtt/external/subscriptions.js';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SETTINGS } from '../../common/settings/index.js';
 import { EDGE_FILTERS } from '../../schema/sparkplug-topics.js';
 import { prepareBroker } from '../support/compose-broker.js';
 

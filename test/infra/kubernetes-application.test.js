@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVICE_ROUTES } from '../../api/http/routes/index.js';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SETTINGS } from '../../common/settings/index.js';
 import { buildAll } from '../support/kubernetes/build.js';
 import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../support/kubernetes/workloads.js';
 

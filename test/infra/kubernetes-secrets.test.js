@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SETTINGS } from '../../common/settings/index.js';
 import { buildAll, KUBERNETES } from '../support/kubernetes/build.js';
 import { find } from '../support/kubernetes/resources.js';
 import { containerOf, environmentOf, ourWorkloads, secretFilesOf } from '../support/kubernetes/workloads.js';

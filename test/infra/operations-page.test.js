@@ -27,8 +27,8 @@ test.each(examples())('as the page has it: %s', async (line) => {
 });
 
 test('the page names every operation', async () => {
-  const { errors } = await operate(['--help'], process.env);
-  const names = [...errors.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
+  const { out } = await operate(['--help'], process.env);
+  const names = [...out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
   expect(names.length).toBe(8);
   const page = readFileSync('infra/operations/README.md', 'utf8');
   for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);

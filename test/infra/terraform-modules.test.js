@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SETTINGS } from '../../common/settings/index.js';
 import { ensurePython } from '../../infra/python/ensure.js';
 import { NODES } from '../../tools/sizing/rules.js';
 import { AWS } from '../support/terraform/arguments-aws.js';

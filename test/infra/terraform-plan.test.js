@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SETTINGS } from '../../common/settings/index.js';
 import { applyStoodIn } from '../support/terraform/stood-in.js';
 import { CA, taken } from '../support/terraform/taken.js';
 

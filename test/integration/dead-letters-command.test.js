@@ -237,15 +237,15 @@ describe('replay', () => {
 
 describe('the command line', () => {
   test.each([
-    [[], 'replay ID…'],
-    [['bury'], '"bury" is not known.'],
-    [['list', 'abc'], '"abc" is no flag'],
-    [['list', '--colour', 'red'], '--colour is not known'],
+    [[], 'replay [ID…]'],
+    [['bury'], "unknown command 'bury'"],
+    [['list', 'abc'], 'unexpected word "abc"'],
+    [['list', '--colour', 'red'], "unknown flag '--colour'"],
     [['list', '--from', 'yesterday'], '--from is ISO 8601, or a duration such as 2h'],
     [['list', '--code', 'bad_cursor'], '--code is one of the refusals'],
-    [['show'], 'show takes the id of one letter'],
-    [['replay'], 'replay takes ids of letters, or a range'],
-    [['replay', 'abc', '--from', '1h'], 'replay takes ids of letters, or a range'],
+    [['show'], 'show takes the id of one dead letter'],
+    [['replay'], 'replay takes ids of dead letters, or a range'],
+    [['replay', 'abc', '--from', '1h'], 'replay takes ids of dead letters, or a range'],
   ])('%j is not understood', async (args, says) => {
     const { code, output } = await run(...args);
     expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(says) });

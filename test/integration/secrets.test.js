@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startApi, startCommand } from '../support/api-process.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 import { expectProblem, send } from '../support/http.js';
@@ -12,7 +12,7 @@ import { startMosquitto } from '../support/mosquitto.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { ApiProcess } from '../support/api-process.js' */
 /** @import { Mosquitto } from '../support/mosquitto.js' */
 

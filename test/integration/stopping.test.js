@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startApi } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';

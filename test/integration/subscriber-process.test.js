@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { freePort } from '../../infra/engine/ports.js';
 import { startApi, startCommand } from '../support/api-process.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';

@@ -18,7 +18,7 @@ import { sampleOf } from './sample.js';
 import { filesIn, readImportGraph } from './test-files.js';
 import { tryUnitTests } from './unit.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 /** @import { StatusLine } from '../../common/status-line.js' */
 /** @import { Entry } from './report.js' */
 
@@ -41,12 +41,20 @@ const FLAGS = {
   },
 };
 
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run test:mutation --',
+  help: 'Puts one mistake at a time into a copy of the sources and finds those that no test notices.',
+  examples: ['npm run test:mutation -- --only api/history --workers 2', 'npm run test:mutation -- --ci'],
+  flags: FLAGS,
+};
+
 /**
  * @param {string[]} argv
  * @param {StatusLine} line
  */
 export async function mutationCommand(argv, line) {
-  const flags = parseFlags('npm run test:mutation --', FLAGS, argv);
+  const flags = parseFlags(LINE, argv);
   const stop = new AbortController();
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
     process.once(signal, () =>

@@ -3,7 +3,7 @@ import { createAccounts } from '../../api/access/credentials/accounts.js';
 import { createCredentialService } from '../../api/access/credentials/credential-service.js';
 
 /** @import { IClientOptions, MqttClient } from 'mqtt' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { TestSystem } from './system.js' */
 
 /** MQTT 3.1.1, table 3.1 */

@@ -14,7 +14,7 @@ import { send } from './http.js';
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../api/access/http/rates.js' */
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /** Tokens of an application whose clients need one. */
 export const TOKENS = {

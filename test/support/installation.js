@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startApi } from './api-process.js';
 import { useCleanUps } from './clean-ups.js';
 import { sharedContactPoint, uniqueName } from './engine.js';

@@ -1,6 +1,6 @@
 import { connect } from '../../api/store/connect.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /** Dropping takes the server a snapshot of everything; on a busy machine that is more than a request's usual 5 s. */
 const WITHIN_MS = 60_000;

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createReading } from '../../api/history/reading/index.js';
 import { connectPipeline } from '../../api/ingest/connect.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
 import { createMemoryStore } from './memory-store/index.js';
 import { readSeries } from './metrics.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { connect } from '../../api/store/connect.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startCommand } from './api-process.js';
 import { useCleanUps } from './clean-ups.js';
 import { sharedContactPoint, uniqueName } from './engine.js';

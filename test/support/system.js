@@ -7,15 +7,15 @@ import { connectStore } from '../../api/store/index.js';
 import { migrateDatabase } from '../../api/store/migrate.js';
 import { startSystem } from '../../api/system.js';
 import { PERIODS_MS } from '../../common/periods.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { sharedContactPoint, uniqueName } from './engine.js';
 import { dropKeyspace } from './keyspace.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../api/access/http/rates.js' */
 /** @import { Gate } from '../../api/store/session.js' */
-/** @import { Config } from '../../common/config.js' */
 /** @import { Periods } from '../../common/periods.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 
 /** Longer than any test, in ms. */
 const NEVER_MS = 86_400_000;

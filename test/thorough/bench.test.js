@@ -9,7 +9,7 @@ import { storedSamples } from '../../tools/bench/measure/stored.js';
 import { openStand } from '../../tools/bench/stand/index.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 
-/** @import { Config } from '../../common/config.js' */
+/** @import { Config } from '../../common/settings/config.js' */
 /** @import { Shape } from '../../tools/bench/load/shapes.js' */
 /** @import { Stand } from '../../tools/bench/stand/index.js' */
 

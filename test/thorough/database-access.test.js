@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../../api/store/client.js';
 import { connect } from '../../api/store/connect.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { writeInOneFile } from '../../infra/tls/one-file.js';
 import { startApi, startCommand } from '../support/api-process.js';
 import { certificatesFolder } from '../support/certificates.js';

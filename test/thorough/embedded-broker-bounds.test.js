@@ -6,7 +6,7 @@ import pino from 'pino';
 import { ByteBudget } from '../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { everybodyMayConnect } from '../support/credentials.js';
 import { readSeries } from '../support/metrics.js';

@@ -3,7 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { startCommand } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { startCqlWire } from '../support/cql-wire.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../api/store/migrate.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { freePort } from '../../infra/engine/ports.js';
 import { startApi } from '../support/api-process.js';
 import { useCleanUps } from '../support/clean-ups.js';

@@ -133,7 +133,7 @@ describe('a database that cannot be reached as set', () => {
   test('a connect() that failed leaves nothing behind: the process ends by itself', async () => {
     const script = `
       import { connect } from './api/store/connect.js';
-      import { readSettings } from './common/settings.js';
+      import { readSettings } from './common/settings/index.js';
       const { cql } = readSettings(process.env, { envFile: '' });
       await connect(cql).catch((error) => console.log(error.code));`;
     const outcomes = [];

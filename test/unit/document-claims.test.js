@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../api/http/contract/problems.js';
 import { ERRORS } from '../../common/errors.js';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SETTINGS } from '../../common/settings/index.js';
 import { checkNode } from '../../infra/bootstrap/node.js';
 import { groupsFor } from '../../schema/sizes.js';
 import { startHttpApp, TOKENS } from '../support/http-app.js';

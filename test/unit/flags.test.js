@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { durationText, parseDuration } from '../../common/durations.js';
 import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
+import { parseFlags, parseGroup, parseLine } from '../../common/flags.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {
@@ -15,8 +15,16 @@ const FLAGS = {
   'no-simulator': { type: 'switch', help: 'no devices' },
 };
 
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run x --',
+  help: 'Starts all.',
+  examples: ['npm run x -- --devices 3'],
+  flags: FLAGS,
+};
+
 /** @param {string[]} argv */
-const parse = (...argv) => parseFlags('npm run dev --', FLAGS, argv);
+const parse = (...argv) => parseFlags(LINE, argv);
 
 /** @param {string[]} argv @returns {MillraceError} what is thrown */
 function refused(...argv) {
@@ -76,58 +84,114 @@ describe('flags', () => {
   });
 
   test.each([
-    ['an unknown flag', ['--device', '5'], ['--device is not known', '"5" is no flag']],
-    ['a name that every object has', ['--constructor'], ['--constructor is not known']],
-    ['a short flag', ['-d'], ['-d is not known']],
-    ['a word', ['fast'], ['"fast" is no flag']],
+    ['an unknown flag', ['--device', '5'], ["unknown flag '--device'. Did you mean --devices?"]],
+    ['an unknown flag with its value', ['--device=5'], ["unknown flag '--device'. Did you mean --devices?"]],
+    ['a flag like no other', ['--colour', 'red'], ["unknown flag '--colour'"]],
+    ['a name that every object has', ['--constructor'], ["unknown flag '--constructor'"]],
+    ['a short flag', ['-d'], ["unknown flag '-d'"]],
+    ['a word', ['fast'], ['unexpected word "fast": this command takes flags alone']],
     ['a flag without its value', ['--devices'], ['--devices takes a whole number']],
-    ['a fraction', ['--devices', '1.5'], ['--devices takes a whole number']],
-    ['no number', ['--rate', 'many'], ['--rate takes a number']],
-    ['nothing as a number', ['--rate='], ['--rate takes a number']],
-    ['an infinite number', ['--rate', 'Infinity'], ['--rate takes a number']],
-    ['a number below the least', ['--devices', '0'], ['--devices is 1 or more']],
-    ['a negative number', ['--devices=-5'], ['--devices is 1 or more']],
+    ['a flag in place of a value', ['--broker', '--fresh'], ['--broker takes a text, not "--fresh"']],
+    ['a fraction', ['--devices', '1.5'], ['--devices takes a whole number, not "1.5"']],
+    ['no number', ['--rate', 'many'], ['--rate takes a number, not "many"']],
+    ['nothing as a number', ['--rate='], ['--rate takes a number, not ""']],
+    ['an infinite number', ['--rate', 'Infinity'], ['--rate takes a number, not "Infinity"']],
+    ['a number below the least', ['--devices', '0'], ['--devices must be 1 or more']],
+    ['a negative number', ['--devices=-5'], ['--devices must be 1 or more']],
     [
       'a duration without its unit',
       ['--interval', '5'],
-      ['--interval takes a duration such as 500ms 1s 5m 1h 30d'],
+      ['--interval takes a duration such as 500ms 1s 5m 1h 30d, not "5"'],
     ],
-    ['a duration below the least', ['--interval', '0s'], ['--interval is 1ms or more']],
+    ['a duration below the least', ['--interval', '0s'], ['--interval must be 1ms or more']],
     ['a switch with a value', ['--fresh=yes'], ['--fresh takes no value']],
-  ])('%s is refused', (_, argv, sentences) => {
+    [
+      'several wrong values',
+      ['--rate', 'x', '--interval', 'y'],
+      ['--rate takes a number, not "x"', '--interval takes a duration such as 500ms 1s 5m 1h 30d, not "y"'],
+    ],
+    [
+      'an unknown flag and a wrong value',
+      ['--device=5', '--rate', 'x'],
+      ["unknown flag '--device'. Did you mean --devices?", '--rate takes a number, not "x"'],
+    ],
+  ])('%s: a line for each problem, and where to find the flags', (_, argv, sentences) => {
     const { code, exitCode, message } = refused(...argv);
     expect([code, exitCode]).toEqual(['usage', 2]);
-    expect(message.split('\n\n')[0]).toBe(sentences.join('\n'));
+    expect(message.split('\n')).toEqual([
+      ...sentences.map((sentence) => `error: ${sentence}`),
+      '`npm run x -- --help` lists what it takes.',
+    ]);
   });
 
-  test('all problems are said at once, and then what there is', () => {
-    const { message } = refused('--device=5', '--rate', 'x', '--interval', 'y');
-    expect(message).toBe(
-      [
-        '--device is not known',
-        '--rate takes a number',
-        '--interval takes a duration such as 500ms 1s 5m 1h 30d',
-        '',
-        'npm run dev -- takes:',
-        '  --devices <integer>     how many devices (25)',
-        '  --rate <number>         how many a second',
-        '  --interval <duration>   time between samples (1s)',
-        '  --broker <text>         address of the broker',
-        '  --fresh                 begin anew',
-        '  --no-simulator          no devices',
-      ].join('\n'),
-    );
+  test('--help: usage, flags with defaults and examples; nothing else is an error then', () => {
+    const { code, exitCode, message } = refused('--rate', 'x', '--help', '--colour');
+    expect([code, exitCode]).toEqual(['help', 0]);
+    expect(message.split('\n')).toEqual([
+      'Usage: npm run x -- [flags]',
+      '',
+      'Starts all.',
+      '',
+      'Flags:',
+      '  --devices <integer>    how many devices (default: 25)',
+      '  --rate <number>        how many a second',
+      '  --interval <duration>  time between samples (default: 1s)',
+      '  --broker <text>        address of the broker',
+      '  --fresh                begin anew',
+      '  --no-simulator         no devices',
+      '  --help                 print this text and do nothing else',
+      '',
+      'Examples:',
+      '  npm run x -- --devices 3',
+    ]);
+  });
+
+  test('words: counted, and taken before and after flags', () => {
+    const line = { ...LINE, words: { usage: 'FILE…', rule: 'one file or two', least: 1, most: 2 } };
+    expect(parseLine(line, ['a', '--fresh', 'b'])).toMatchObject({
+      words: ['a', 'b'],
+      flags: { fresh: true },
+    });
+    for (const words of [[], ['a', 'b', 'c']])
+      expect(() => parseLine(line, words)).toThrow('error: npm run x -- takes one file or two');
   });
 });
 
-test('--help is answered with what the command takes, and is no mistake', () => {
-  expect(() =>
-    parseFlags('npm run x --', { devices: { type: 'integer', help: 'how many' } }, ['--help']),
-  ).toThrow(
-    expect.objectContaining({
-      code: 'help',
-      exitCode: 0,
-      message: expect.stringMatching(/^npm run x -- takes:\n {2}--devices/),
-    }),
-  );
+describe('a group of commands', () => {
+  const GROUP = {
+    command: 'npm run x --',
+    help: 'Keeps accounts.',
+    examples: /** @type {[string]} */ (['npm run x -- list']),
+    commands: {
+      issue: {
+        help: 'makes one',
+        examples: /** @type {[string]} */ (['npm run x -- issue a']),
+        words: { usage: 'ACCOUNT…', rule: 'one account or more', least: 1, most: 9 },
+        flags: { file: /** @type {const} */ ({ type: 'text', help: 'where to' }) },
+      },
+      list: { help: 'lists them', examples: /** @type {[string]} */ (['npm run x -- list']), flags: {} },
+    },
+  };
+
+  test('a command: its name, words and flags', () => {
+    expect(parseGroup(GROUP, ['issue', 'a', '--file', 'f'])).toEqual({
+      command: 'issue',
+      words: ['a'],
+      flags: { file: 'f' },
+    });
+  });
+
+  test.each([
+    [[], 'usage', /^error: name one of the commands\n\nUsage: npm run x -- COMMAND/],
+    [['isue'], 'usage', /^error: unknown command 'isue'. Did you mean issue\?\n/],
+    [['issue'], 'usage', /^error: issue takes one account or more\n`npm run x -- issue --help` lists/],
+    [['issue', '--fil', 'x'], 'usage', /^error: unknown flag '--fil'. Did you mean --file\?\n/],
+    [['list', 'x'], 'usage', /^error: unexpected word "x"/],
+    [['--help'], 'help', /^Usage: npm run x -- COMMAND.* {2}issue ACCOUNT… \[flags\] +makes one\n/s],
+    [['issue', '--help'], 'help', /^Usage: npm run x -- issue ACCOUNT… \[flags\].*--file.*Examples:/s],
+  ])('%j: %s', (argv, code, message) => {
+    expect(() => parseGroup(GROUP, argv)).toThrow(
+      expect.objectContaining({ code, message: expect.stringMatching(message) }),
+    );
+  });
 });

@@ -35,8 +35,8 @@ test.each([
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
     ([, name]) => name,
   );
-  const help = spawnSync(process.execPath, ['api/commands/roles.js', '--help'], { encoding: 'utf8' }).stderr;
-  const made = /--manager-role .*\((\w+)\)/.exec(help)?.[1];
+  const help = spawnSync(process.execPath, ['api/commands/roles.js', '--help'], { encoding: 'utf8' }).stdout;
+  const made = /--manager-role .*\(default: (\w+)\)/.exec(help)?.[1];
   expect(made).toBeDefined();
   expect(said).toEqual([made]);
 });

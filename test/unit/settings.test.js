@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isLoopback } from '../../common/addresses.js';
 import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings.js';
-import { SETTINGS } from '../../common/settings-table.js';
+import { envExample, settingsPage } from '../../common/settings/documents.js';
+import { readSettings, SETTINGS } from '../../common/settings/index.js';
 
 const EXAMPLE = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
 const NONE = { envFile: join(tmpdir(), 'there', 'is', 'no', 'such', 'file') };
@@ -33,7 +33,7 @@ function problemsOf(environment, options = NONE) {
     if (!(error instanceof MillraceError)) throw error;
     expect([error.code, error.exitCode]).toEqual(['bad_settings', 78]);
     const [heading, ...lines] = error.message.split('\n');
-    expect(heading).toBe('Settings to mend:');
+    expect(heading).toBe('Settings to correct:');
     return lines.map((line) => line.trim());
   }
 }
@@ -177,19 +177,19 @@ describe('values that are wrong together', () => {
   test.each([
     [
       { HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' },
-      ['API_TOKEN must be set where HTTP_HOST is beyond loopback'],
+      ['API_TOKEN must be set when HTTP_HOST is beyond loopback'],
     ],
     [
       { MQTT_HOST: '::', TLS_ELSEWHERE: 'true' },
-      ['MQTT_AUTH must be true where MQTT_HOST is beyond loopback'],
+      ['MQTT_AUTH must be true when MQTT_HOST is beyond loopback'],
     ],
     [
       { MQTT_AUTH: 'true', MQTT_USERNAME: 'u' },
-      ['MQTT_PASSWORD must be set where MQTT_USERNAME and MQTT_AUTH are'],
+      ['MQTT_PASSWORD must be set when MQTT_USERNAME and MQTT_AUTH are set'],
     ],
-    [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set where CQL_USERNAME is']],
-    [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set where CQL_PASSWORD is']],
-    [{ MQTT_PASSWORD: 'p' }, ['MQTT_USERNAME must be set where MQTT_PASSWORD is']],
+    [{ CQL_USERNAME: 'u' }, ['CQL_PASSWORD must be set when CQL_USERNAME is set']],
+    [{ CQL_PASSWORD: 'p' }, ['CQL_USERNAME must be set when CQL_PASSWORD is set']],
+    [{ MQTT_PASSWORD: 'p' }, ['MQTT_USERNAME must be set when MQTT_PASSWORD is set']],
     [
       { BATCH_DAYS: '30', HISTORY_DAYS: '7' },
       ['HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches'],
@@ -197,9 +197,9 @@ describe('values that are wrong together', () => {
     [
       { ROLE: 'http' },
       [
-        'CURSOR_SECRET must be set where ROLE is http',
-        'MQTT_URL must be set where ROLE is http',
-        'CQL_CONTACT_POINTS must be set where ROLE is http',
+        'CURSOR_SECRET must be set when ROLE is http',
+        'MQTT_URL must be set when ROLE is http',
+        'CQL_CONTACT_POINTS must be set when ROLE is http',
       ],
     ],
   ])('%p', (environment, problems) => {
@@ -221,7 +221,7 @@ describe('values that are wrong together', () => {
       CQL_CONTACT_POINTS: 'db',
       ...(protocol === 'HTTP' ? { MQTT_URL: 'mqtt://localhost' } : {}),
     };
-    const says = `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set where ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true where something in front ends TLS or the network is private`;
+    const says = `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set when ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true if a proxy ends TLS or the network is private`;
     expect(problemsOf(environment)).toEqual([says]);
     expect(problemsOf({ ...environment, TLS_ELSEWHERE: 'true' })).toEqual([]);
     const pem = file('own.pem', 'PEM');
@@ -233,13 +233,13 @@ describe('values that are wrong together', () => {
     const pem = file('shown.pem', 'PEM');
     const [CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA] = [pem, pem, pem];
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_CA })).toEqual([
-      'CQL_TLS_KEY must be set where CQL_TLS_CERT is',
+      'CQL_TLS_KEY must be set when CQL_TLS_CERT is set',
     ]);
     expect(problemsOf({ CQL_TLS_KEY, CQL_TLS_CA })).toEqual([
-      'CQL_TLS_CERT must be set where CQL_TLS_KEY is',
+      'CQL_TLS_CERT must be set when CQL_TLS_KEY is set',
     ]);
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY })).toEqual([
-      'CQL_TLS_CA must be set where CQL_TLS_CERT is',
+      'CQL_TLS_CA must be set when CQL_TLS_CERT is set',
     ]);
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA })).toEqual([]);
   });
@@ -263,7 +263,7 @@ describe('values that are wrong together', () => {
     const broker = { MQTT_HOST: '::', TLS_ELSEWHERE: 'true', MQTT_AUTH: 'true', MQTT_USERNAME: 'u' };
     expect(problemsOf({ ...broker, MQTT_PASSWORD: long })).toEqual([]);
     expect(problemsOf({ ...broker, MQTT_PASSWORD: short })).toEqual([
-      expect.stringMatching('^MQTT_PASSWORD must have 16 characters or more where MQTT_HOST'),
+      expect.stringMatching('^MQTT_PASSWORD must have 16 characters or more when MQTT_HOST'),
     ]);
     // Another broker knows what it takes.
     expect(problemsOf({ ...broker, MQTT_URL: 'mqtts://broker', MQTT_PASSWORD: short })).toEqual([]);
@@ -271,7 +271,7 @@ describe('values that are wrong together', () => {
 
   test('a token of two scopes', () => {
     const says = (/** @type {string} */ one, /** @type {string} */ other) =>
-      `${one} must not hold a token that is in ${other}: each has rights of its own`;
+      `${one} must not hold a token that is in ${other}: each token has one scope`;
     expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
       says('READ_TOKENS', 'API_TOKEN'),
       says('INGEST_TOKENS', 'READ_TOKENS'),
@@ -284,14 +284,10 @@ describe('values that are wrong together', () => {
     [
       'CQL_CONTACT_POINTS',
       'db.example:9042',
-      'CQL_TLS_CA must be set where CQL_PASSWORD is sent to a database',
+      'CQL_TLS_CA must be set when CQL_PASSWORD is sent to a database',
     ],
     ['CQL_CONTACT_POINTS', '127.0.0.1,[2001:db8::1]', 'CQL_TLS_CA must be set'],
-    [
-      'MQTT_URL',
-      'mqtt://192.0.2.1:1883',
-      'MQTT_URL must be mqtts:// where MQTT_PASSWORD is sent to a broker',
-    ],
+    ['MQTT_URL', 'mqtt://192.0.2.1:1883', 'MQTT_URL must be mqtts:// when MQTT_PASSWORD is sent to a broker'],
   ])('a password that would go in the clear to %s=%s', (name, value, says) => {
     const far = { [name]: value, [`${name.slice(0, name.indexOf('_'))}_USERNAME`]: 'u' };
     const environment = { ...far, [`${name.slice(0, name.indexOf('_'))}_PASSWORD`]: 'p' };
@@ -315,14 +311,14 @@ describe('values that are wrong together', () => {
   test('half of a certificate and its key', () => {
     const pem = file('half.pem', 'PEM');
     expect(problemsOf({ HTTP_TLS_CERT: pem, MQTT_TLS_KEY: pem })).toEqual([
-      'MQTT_TLS_CERT must be set where MQTT_TLS_KEY is',
-      'HTTP_TLS_KEY must be set where HTTP_TLS_CERT is',
+      'MQTT_TLS_CERT must be set when MQTT_TLS_KEY is set',
+      'HTTP_TLS_KEY must be set when HTTP_TLS_CERT is set',
     ]);
   });
 
   test('a certificate for a connection without TLS, which would then be open without a word', () => {
     const MQTT_TLS_CA = file('ca.pem', 'PEM');
-    const expected = ['MQTT_URL must be mqtts:// where MQTT_TLS_CA is set'];
+    const expected = ['MQTT_URL must be mqtts:// when MQTT_TLS_CA is set'];
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtt://broker.example' })).toEqual(expected);
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtts://broker.example' })).toEqual([]);
   });
@@ -340,7 +336,7 @@ describe('values that are wrong together', () => {
       'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
       'HTTP_PORT must be a whole number from 0 to 65535',
       'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal',
-      'CQL_CONTACT_POINTS must be set where ROLE is ingest',
+      'CQL_CONTACT_POINTS must be set when ROLE is ingest',
     ]);
   });
 });
@@ -363,7 +359,7 @@ describe('secrets in files', () => {
   test('are no second way beside the first', () => {
     const API_TOKEN_FILE = file('second', 'b');
     expect(problemsOf({ API_TOKEN: 'a', API_TOKEN_FILE })).toEqual([
-      'API_TOKEN_FILE is set beside API_TOKEN; take one of them away',
+      'API_TOKEN_FILE is set together with API_TOKEN; remove one of them',
     ]);
   });
 
@@ -399,19 +395,29 @@ describe('.env', () => {
 });
 
 describe('.env.example', () => {
-  test('has every setting with its help and its default, in order', () => {
-    const listed = [...EXAMPLE.matchAll(/^# (.+)\n#([A-Z_]+)=(.*)$/gm)].map(([, help, name, value]) => [
-      name,
-      help,
-      value,
-    ]);
-    expect(listed).toEqual(
-      Object.entries(SETTINGS).map(([name, { help, fallback }]) => [name, help, fallback ?? '']),
-    );
+  test('is what npm run settings:docs writes', () => expect(EXAMPLE).toBe(envExample()));
+
+  test('has every setting with its default, in order', () => {
+    const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
+    expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
   });
 
   test('with every # taken away changes nothing', () => {
     const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
     expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
+  });
+});
+
+describe('docs/settings.md', () => {
+  const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+
+  test('is what npm run settings:docs writes', () => expect(page).toBe(settingsPage()));
+
+  test('says of every setting what may be given and what it means', () => {
+    for (const setting of Object.values(SETTINGS))
+      expect(setting).toMatchObject({
+        values: expect.stringMatching(/^\w/),
+        help: expect.stringMatching(/^[A-Z].*\.$/),
+      });
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../common/settings-table.js';
+import { SCHEMA, SETTINGS } from '../../common/settings/index.js';
 import { packHour } from '../../schema/packed/hour/pack-hour.js';
 import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../schema/rules.js';
 import {
@@ -89,8 +89,8 @@ test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
 test('groups are as many as can be set, at most, and the default suits a small fleet', () => {
   expect(groupsFor(1000)).toBe(Number(SETTINGS['LATEST_GROUPS']?.fallback));
   expect(groupsFor(1e12)).toBe(MOST_GROUPS);
-  expect(() => SETTINGS['LATEST_GROUPS']?.read(String(MOST_GROUPS))).not.toThrow();
-  expect(() => SETTINGS['LATEST_GROUPS']?.read(String(MOST_GROUPS + 1))).toThrow();
+  expect(SCHEMA.shape.LATEST_GROUPS.safeParse(String(MOST_GROUPS)).success).toBe(true);
+  expect(SCHEMA.shape.LATEST_GROUPS.safeParse(String(MOST_GROUPS + 1)).success).toBe(false);
 });
 
 test.each([

@@ -1,9 +1,8 @@
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
+import { parseFlags, usageError } from '../../common/flags.js';
 import { SHAPES, shapeOf } from './load/shapes.js';
 import { PARTS } from './parts/index.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 /** @import { Class } from './peers/settings.js' */
 
 /** @type {Class[]} */
@@ -22,6 +21,16 @@ const FLAGS = {
     fallback: CLASSES.join(','),
   },
   quick: { type: 'switch', help: 'one short round of everything: a look in a few minutes' },
+};
+
+const COMMAND = 'npm run bench --';
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: COMMAND,
+  help: 'Measures everything side by side on this machine, prints the tables and keeps the raw figures in a file.',
+  examples: [`${COMMAND} --quick`, `${COMMAND} --only ${PARTS[0]?.name} --rounds 5`],
+  flags: FLAGS,
 };
 
 /**
@@ -44,7 +53,7 @@ const FLAGS = {
  * @throws {MillraceError} `usage`
  */
 export function readFlags(argv) {
-  const { only, shapes, rounds, run, watch, classes, quick } = parseFlags('npm run bench --', FLAGS, argv);
+  const { only, shapes, rounds, run, watch, classes, quick } = parseFlags(LINE, argv);
   const names = PARTS.map(({ name }) => name);
   const problems = [];
   const usual = PARTS.filter(({ onRequest }) => !onRequest).map(({ name }) => name);
@@ -54,7 +63,7 @@ export function readFlags(argv) {
   if (durabilities.length !== classes.split(',').length) problems.push('--classes: K, P or K,P');
   const loads = shapes.split(',');
   for (const load of loads) if (!shapeOf(load)) problems.push(`--shapes: ${load} is no load such as 4x10`);
-  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  if (problems.length > 0) throw usageError(COMMAND, problems);
   return {
     only: chosen,
     shapes: loads,

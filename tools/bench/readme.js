@@ -3,11 +3,20 @@ import { join } from 'node:path';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
-import { readSettings } from '../../common/settings.js';
+import { readSettings } from '../../common/settings/index.js';
 import { figuresOf } from './report/figures.js';
 import { chart, everything, hasOthers, insertBetweenMarks, insertPeers, summary } from './report/readme.js';
 
+/** @import { Flag } from '../../common/flags.js' */
 /** @import { Raw } from './report/readme.js' */
+
+/** @satisfies {Record<string, Flag>} */
+const FLAGS = {
+  file: {
+    type: 'text',
+    help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
+  },
+};
 
 const README = new URL('../../README.md', import.meta.url);
 const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
@@ -18,12 +27,11 @@ const CHART = new URL('../../docs/images/bench.svg', import.meta.url);
 // tools/bench/figures.json what `npm run size` reckons with, where a part that was not run keeps what it had.
 await runCommand(async () => {
   const flags = parseFlags(
-    'npm run bench:readme --',
     {
-      file: {
-        type: 'text',
-        help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
-      },
+      command: 'npm run bench:readme --',
+      help: 'Writes the figures of a run into README.md, docs/benchmarks.md and tools/bench/figures.json.',
+      examples: ['npm run bench:readme', 'npm run bench:readme -- --file .data/bench/bench-2026-11-21.json'],
+      flags: FLAGS,
     },
     process.argv.slice(2),
   );

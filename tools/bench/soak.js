@@ -1,6 +1,5 @@
 import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
+import { parseFlags, usageError } from '../../common/flags.js';
 import { HOUR_MS } from '../../schema/rules.js';
 import { shapeOf } from './load/shapes.js';
 import { slopeOf, watchMemory } from './measure/memory.js';
@@ -8,7 +7,7 @@ import { storedSamples } from './measure/stored.js';
 import { figure, textTable } from './report/table.js';
 import { runSession } from './session.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {
@@ -16,6 +15,14 @@ const FLAGS = {
   hours: { type: 'number', help: 'how long; fractions are fine', fallback: 1, min: 0.001 },
   shape: { type: 'text', help: 'the load, sensors x samples a message', fallback: '4x10' },
   every: { type: 'duration', help: 'a line of the table', fallback: 600_000, min: 1000 },
+};
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: 'npm run soak --',
+  help: 'Holds a fixed rate for a long time and watches memory and latencies.',
+  examples: ['npm run soak -- --rate 50000 --hours 12', 'npm run soak -- --shape 1x60 --hours 0.5'],
+  flags: FLAGS,
 };
 
 /** At this rate for a minute before anything counts. */
@@ -29,9 +36,9 @@ const SETTLING = 0.1;
 
 // npm run soak: a fixed rate for a long time; what memory does, and what latencies do.
 await runCommand(async () => {
-  const flags = parseFlags('npm run soak --', FLAGS, process.argv.slice(2));
+  const flags = parseFlags(LINE, process.argv.slice(2));
   const shape = shapeOf(flags.shape);
-  if (!shape) throw new MillraceError('usage', `--shape: ${flags.shape} is no load such as 4x10`);
+  if (!shape) throw usageError(LINE.command, [`--shape: ${flags.shape} is no load such as 4x10`]);
   const forMs = flags.hours * HOUR_MS;
   await runSession({
     name: 'soak',

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { runCommand } from '../../common/command.js';
+import { parseFlags } from '../../common/flags.js';
 import { readFigures } from './figures.js';
 import { readFlags } from './flags.js';
 import { fillMarks } from './marks.js';
@@ -10,6 +11,15 @@ const PICTURE = new URL('../../docs/images/sizing.svg', import.meta.url);
 
 // npm run size:docs: writes the tables of docs/sizing.md and its picture, of the fleet that the flags' defaults describe.
 await runCommand(async () => {
+  parseFlags(
+    {
+      command: 'npm run size:docs --',
+      help: 'Writes the tables of docs/sizing.md and its picture, for the fleet that the defaults of npm run size describe.',
+      examples: ['npm run size:docs'],
+      flags: {},
+    },
+    process.argv.slice(2),
+  );
   const plan = readFlags([]);
   const figures = await readFigures();
   await writeFile(PICTURE, picture(plan, figures));

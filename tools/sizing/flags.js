@@ -1,5 +1,4 @@
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
+import { parseFlags, usageError } from '../../common/flags.js';
 import {
   DAY_MS,
   MAX_SAMPLES_PER_MESSAGE,
@@ -10,7 +9,7 @@ import {
 import { NODES } from './rules.js';
 import { samplesPerMessage } from './traffic.js';
 
-/** @import { Flag } from '../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../common/flags.js' */
 /** @import { Parts } from './installation.js' */
 /** @import { Fleet } from './traffic.js' */
 
@@ -25,7 +24,7 @@ const FLAGS = {
   batch: { type: 'duration', help: 'between two messages of a device', fallback: 60_000, min: 1 },
   retention: { type: 'duration', help: 'of batches, BATCH_DAYS', fallback: 30 * DAY_MS },
   history: { type: 'duration', help: 'of history, HISTORY_DAYS', fallback: 365 * DAY_MS },
-  births: { type: 'duration', help: 'until a device connects anew', fallback: DAY_MS, min: 1000 },
+  births: { type: 'duration', help: 'time until a device connects again', fallback: DAY_MS, min: 1000 },
   signal: {
     type: 'text',
     help: 'decimals or full (doubles): how well samples compress',
@@ -52,16 +51,29 @@ const FLAGS = {
   },
 };
 
+const COMMAND = 'npm run size --';
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: COMMAND,
+  help: 'Prints what a fleet needs: writes, nodes, disks, processes and an example of its price.',
+  examples: [
+    `${COMMAND} --sensors 1e6 --interval 1s --batch 60s`,
+    `${COMMAND} --node i7i.4xlarge --retention 10d --history 2y`,
+  ],
+  flags: FLAGS,
+};
+
 /**
  * @param {string[]} argv without node and script
  * @returns {{ fleet: Fleet, parts: Parts }}
  * @throws {MillraceError} `usage`, with every problem
  */
 export function readFlags(argv) {
-  const flags = parseFlags('npm run size --', FLAGS, argv);
+  const flags = parseFlags(LINE, argv);
   const type = NODES[flags.node];
   const node = {
-    vcpus: flags['node-vcpu'] ?? type?.vcpus,
+    vcpus: flags['node-vcpu'] ?? type?.vcpus ?? 0,
     diskBytes: flags['node-disk'] === undefined ? (type?.diskBytes ?? 0) : flags['node-disk'] * 1e9,
   };
   const fleet = {
@@ -76,7 +88,7 @@ export function readFlags(argv) {
   const problems = problemsOf(fleet, flags);
   if (!node.vcpus || !node.diskBytes)
     problems.push(`--node is one of ${Object.keys(NODES).join(', ')}; or say --node-vcpu and --node-disk`);
-  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  if (problems.length > 0) throw usageError(COMMAND, problems);
   return {
     fleet,
     parts: {
@@ -85,7 +97,7 @@ export function readFlags(argv) {
       headroom: flags.headroom,
       fill: flags.fill,
       devicesPerConnection: flags['devices-per-connection'],
-      signal: flags.signal,
+      signal: /** @type {Parts['signal']} */ (flags.signal),
       nodePrice: flags['node-price'],
       corePrice: flags['core-price'],
     },

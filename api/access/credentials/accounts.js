@@ -5,8 +5,8 @@ import { identifyDevice } from '../../../schema/ids.js';
 import { deviceAccount, installationAccount } from './permissions.js';
 import { isSecret } from './secret.js';
 
-/** @import { Config } from '../../../common/config.js' */
 /** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Credential, CredentialStore } from '../../store/credentials.js' */
 /** @import { Account } from './permissions.js' */
 

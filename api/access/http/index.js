@@ -7,7 +7,7 @@ import { createTokens, SCOPES, shownToken } from './tokens.js';
 
 /** @import { Request, RequestHandler, Response } from 'express' */
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Attempts, Rate } from './rates.js' */
 /** @import { Scope } from './tokens.js' */
 

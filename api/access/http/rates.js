@@ -38,8 +38,8 @@ function tooMany(res, says, until) {
 
 /**
  * Wrong tokens: who has shown too many is told to wait. Right ones are served all the same: many people may share an address, and
- * a program with an old token must not shut them out. So an answer does tell who failedLogins whether he was right, and tokens
- * have to be such that nobody can guess them; see `common/contradictions.js`.
+ * a program with an old token must not shut them out. So an answer does tell who guesses whether he was right, and tokens
+ * have to be such that nobody can guess them; see `common/settings/rules.js`.
  *
  * @param {Rate} rate
  */

@@ -1,6 +1,6 @@
 import { sameSecret } from '../../../common/same-secret.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 
 /**
  * @typedef {{ token: string, scopes: readonly Scope[] }} Known a token that is let in, and what it is good for

@@ -3,7 +3,7 @@ import { authorityExpires, createOwnCertificate } from './own-certificate.js';
 
 /** @import { Server, Socket } from 'node:net' */
 /** @import { Logger } from 'pino' */
-/** @import { Config, TlsFiles } from '../../../common/config.js' */
+/** @import { Config, TlsFiles } from '../../../common/settings/config.js' */
 /** @import { CertificateState } from '../../observability/metrics.js' */
 
 /**

@@ -6,7 +6,7 @@ import { MillraceError } from '../../../common/errors.js';
 /** @import { Server as NetServer } from 'node:net' */
 /** @import { Server, TlsOptions } from 'node:tls' */
 /** @import { Logger } from 'pino' */
-/** @import { TlsFiles } from '../../../common/config.js' */
+/** @import { TlsFiles } from '../../../common/settings/config.js' */
 /** @import { CertificateState } from '../../observability/metrics.js' */
 
 /** Whoever connects and then says nothing is let go after this long, in ms. Node's own limit is two minutes. */

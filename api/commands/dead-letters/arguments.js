@@ -1,21 +1,13 @@
 import { parseDuration } from '../../../common/durations.js';
-import { ERRORS, MillraceError } from '../../../common/errors.js';
-import { parseFlags } from '../../../common/flags.js';
+import { ERRORS } from '../../../common/errors.js';
+import { parseGroup, usageError } from '../../../common/flags.js';
 import { parseTime } from '../../../common/times.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 
-/** @import { Flag } from '../../../common/flags.js' */
+/** @import { CommandGroup, CommandLine, Flag } from '../../../common/flags.js' */
 /** @import { Range } from '../../store/dead-letters/reads.js' */
 
 const COMMAND = 'npm run dead-letters --';
-
-const HELP = `${COMMAND} takes one of these, each of which says by --help what it takes in turn:
-
-  list             what was refused, newest first
-  summary          how much of it, by hour and code
-  show ID          one dead letter, with its payload
-  replay ID…       stores what was refused, after the cause was mended
-  replay --from …  the same for all letters of a range`;
 
 /** @satisfies {Record<string, Flag>} */
 const RANGE = {
@@ -30,20 +22,49 @@ const FILTER = {
   device: { type: 'text', help: 'of this device alone, as the topic has it' },
 };
 
-/** The flags of each command. @satisfies {Record<string, Record<string, Flag>>} */
-const FLAGS = {
+/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
+const COMMANDS = {
   list: {
-    ...FILTER,
-    limit: { type: 'integer', help: 'most letters shown', fallback: 50, min: 1 },
+    help: 'lists dead letters, the newest first',
+    examples: [`${COMMAND} list --from 2h --code unknown_device`],
+    flags: {
+      ...FILTER,
+      limit: { type: 'integer', help: 'most dead letters shown', fallback: 50, min: 1 },
+    },
   },
-  summary: RANGE,
-  show: {},
-  replay: FILTER,
+  summary: {
+    help: 'counts dead letters by hour and code',
+    examples: [`${COMMAND} summary --from 7d`],
+    flags: RANGE,
+  },
+  show: {
+    help: 'prints one dead letter with its payload',
+    examples: [`${COMMAND} show 7b0f6f2e-c6a5-11f0-8001-0242ac120002`],
+    words: { usage: 'ID', rule: 'the id of one dead letter', least: 1, most: 1 },
+    flags: {},
+  },
+  replay: {
+    help: 'stores the messages of these dead letters, or of those from --from to --to, after the cause is repaired',
+    examples: [
+      `${COMMAND} replay 7b0f6f2e-c6a5-11f0-8001-0242ac120002`,
+      `${COMMAND} replay --from 2h --code unknown_device`,
+    ],
+    words: { usage: '[ID…]', rule: 'ids', least: 0, most: Number.POSITIVE_INFINITY },
+    flags: FILTER,
+  },
+};
+
+/** @type {CommandGroup<typeof COMMANDS>} */
+const GROUP = {
+  command: COMMAND,
+  help: 'Shows and replays messages that ingest refused, at the database itself. Each command answers --help.',
+  examples: [`${COMMAND} summary`, `${COMMAND} list --from 2h`],
+  commands: COMMANDS,
 };
 
 /**
  * @typedef {object} Arguments
- * @property {keyof typeof FLAGS} command
+ * @property {keyof typeof COMMANDS} command
  * @property {string[]} ids of letters
  * @property {Range} range epoch ms
  * @property {string | undefined} code
@@ -58,22 +79,16 @@ const FLAGS = {
  * @throws {MillraceError} `usage`, `help`
  */
 export function readArguments(argv, now) {
-  const [command = '', ...rest] = argv;
-  if (command === '--help') throw new MillraceError('help', HELP);
-  if (!isCommand(command)) {
-    throw new MillraceError('usage', `${command ? `"${command}" is not known.\n\n` : ''}${HELP}`);
-  }
-  const flagsAt = rest.findIndex((word) => word.startsWith('-'));
-  const ids = flagsAt < 0 ? rest : rest.slice(0, flagsAt);
-  const flags = flagsAt < 0 ? [] : rest.slice(flagsAt);
-  /** @type {Record<string, any>} */
-  const given = parseFlags(`${COMMAND} ${command}`, FLAGS[command], flags);
+  const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
   const [from, to] = [readMoment(given['from'], now), readMoment(given['to'], now)];
-  const problems = namesWrong(command, ids, from !== undefined);
+  const problems = [];
+  // Storing everything of the last day needs more than a slip of the hand.
+  if (command === 'replay' && (ids.length === 0) !== (from !== undefined))
+    problems.push('replay takes ids of dead letters, or a range that begins with --from');
   if (given['code'] !== undefined && !isRefusal(given['code'])) problems.push(WRONG_CODE);
   if (from === null) problems.push(`--from ${WRONG_MOMENT}`);
   if (to === null) problems.push(`--to ${WRONG_MOMENT}`);
-  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  if (problems.length > 0) throw usageError(`${COMMAND} ${command}`, problems);
   return {
     command,
     ids,
@@ -87,23 +102,9 @@ export function readArguments(argv, now) {
 const WRONG_CODE = '--code is one of the refusals in docs/errors.md';
 const WRONG_MOMENT = 'is ISO 8601, or a duration such as 2h';
 
-/** @param {string} word @returns {word is keyof typeof FLAGS} */
-const isCommand = (word) => Object.hasOwn(FLAGS, word);
-
 /** @param {string} code */
 const isRefusal = (code) =>
   Object.hasOwn(ERRORS, code) && ERRORS[/** @type {keyof typeof ERRORS} */ (code)].kind === 'refusal';
-
-/** @param {keyof typeof FLAGS} command @param {string[]} ids @param {boolean} hasRange @returns {string[]} */
-function namesWrong(command, ids, hasRange) {
-  if (command === 'show' && ids.length !== 1) return ['show takes the id of one letter'];
-  // Everything of the last day is a lot to store by a slip of the hand.
-  if (command === 'replay' && (ids.length === 0) !== hasRange) {
-    return ['replay takes ids of letters, or a range that begins with --from'];
-  }
-  if (command !== 'show' && command !== 'replay' && ids.length > 0) return [`"${ids[0]}" is no flag`];
-  return [];
-}
 
 /**
  * @param {string | undefined} text

@@ -7,7 +7,7 @@ import { createPacker } from './packer.js';
 import { createSteps } from './steps.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Store } from '../../store/index.js' */

@@ -7,6 +7,7 @@ import { createKnown } from './latest-cache.js';
 import { createReadings } from './readings.js';
 import { follows } from './subscription.js';
 
+/** @import { LimitFunction } from 'p-limit' */
 /** @import { Logger } from 'pino' */
 /** @import { Live } from '../../live/index.js' */
 /** @import { Listener } from '../../live/local-transport.js' */
@@ -15,7 +16,7 @@ import { follows } from './subscription.js';
 /** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { Frames } from './frames.js' */
-/** @import { Limit, Reader } from './index.js' */
+/** @import { Reader } from './index.js' */
 /** @import { Subscription } from './subscription.js' */
 
 /**
@@ -25,7 +26,7 @@ import { follows } from './subscription.js';
  * @property {Pick<Store, 'fleet'>} store
  * @property {Live} live
  * @property {number} groups
- * @property {Limit} limit of readings of the database
+ * @property {LimitFunction} limit of readings of the database
  * @property {{ coalesce: number, heal: number }} periods ms
  * @property {() => number} clock epoch ms
  * @property {Logger} logger

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import pLimit from 'p-limit';
 import { createChannels } from './channels.js';
 import { readSubscription } from './subscription.js';
 
@@ -29,7 +30,7 @@ const READINGS_AT_ONCE = 4;
  */
 export function createStream(parts, periods = PERIODS_MS) {
   const { places, stats, healMs, clock, logger, metrics } = parts;
-  const limit = createLimit(READINGS_AT_ONCE);
+  const limit = pLimit(READINGS_AT_ONCE);
   const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
   /** @type {Set<Reader>} */
   const readers = new Set();
@@ -113,33 +114,6 @@ function endWith(res, reader, now) {
   const { endsAt } = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
-
-/**
- * Bounds how many of something are under way; the others wait, in order.
- *
- * @param {number} most
- * @returns {<T>(work: () => Promise<T>) => Promise<T>}
- */
-export function createLimit(most) {
-  /** @type {Array<() => void>} */
-  const waiting = [];
-  let running = 0;
-
-  return async (work) => {
-    if (running < most) running++;
-    else await new Promise((resolve) => waiting.push(() => resolve(undefined)));
-    try {
-      return await work();
-    } finally {
-      // Whoever waits takes the place over.
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
-}
-
-/** @typedef {ReturnType<typeof createLimit>} Limit */
 
 /**
  * One reader's end of a stream. What it has not read yet waits in the connection, no more than one event and what the

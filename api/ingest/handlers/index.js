@@ -5,7 +5,7 @@ import { createBirthHandler } from './birth.js';
 import { createSparkplugHandler } from './sparkplug.js';
 import { createStatusHandler } from './status.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */

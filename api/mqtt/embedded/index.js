@@ -12,7 +12,7 @@ import { createSettling, DROPPED } from './settling.js';
 /** @import { Socket } from 'node:net' */
 /** @import { AuthorizeForwardHandler, Client } from 'aedes' */
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Bounds } from '../../access/connection-limits.js' */
 /** @import { Accounts } from '../../access/credentials/accounts.js' */
 /** @import { OwnCertificate } from '../../access/tls/own-certificate.js' */

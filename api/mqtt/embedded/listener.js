@@ -7,7 +7,7 @@ import { socketsOf } from '../../access/tls/index.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Bounds } from '../../access/connection-limits.js' */
 /** @import { OwnCertificate } from '../../access/tls/own-certificate.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */

@@ -8,7 +8,7 @@ import { createPresence, watchForTakeover } from './presence.js';
 import { subscribe } from './subscriptions.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 /** @import { Arrange } from './subscriptions.js' */

@@ -3,7 +3,7 @@ import { createMessageSource } from '../../../api/mqtt/index.js';
 import { createLogger } from '../../../api/observability/logger.js';
 import { startSystem } from '../../../api/system.js';
 import { runCommand } from '../../../common/command.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 
 /** How long what is acknowledged waits before it is written. */
 const LATER_MS = 1000;

@@ -3,7 +3,7 @@ import { openStore } from '../../../simulator/verify/database.js';
 import { reportLines } from '../../../simulator/verify/report.js';
 import { until } from '../../support/until.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */
 /** @import { Result } from '../../../simulator/verify/compare.js' */
 

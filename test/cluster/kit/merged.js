@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from '../../../api/store/connect.js';
 import { SENT_REQUESTS } from '../../../api/store/tracker.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { connectDevice } from '../../support/device.js';
 import { startTestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';

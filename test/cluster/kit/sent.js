@@ -4,7 +4,7 @@ import { int32 } from '../../../api/store/cells.js';
 import { connect } from '../../../api/store/connect.js';
 import { routingKey } from '../../../api/store/routing.js';
 import { SENT_REQUESTS } from '../../../api/store/tracker.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { MqttClient } from 'mqtt' */

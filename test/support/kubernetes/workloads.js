@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { BUILDS } from './build.js';
 import { find, nameOf, podOf } from './resources.js';
 

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 
 // Stands in for npm: reads the settings as the application does, which refuses what is wrong, and takes note of them.
 const { cql } = readSettings();

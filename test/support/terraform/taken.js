@@ -1,4 +1,4 @@
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 
 /** Any file that can be read. */
 export const CA = 'package.json';

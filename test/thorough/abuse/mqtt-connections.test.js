@@ -5,7 +5,7 @@ import { createOwnCertificate } from '../../../api/access/tls/own-certificate.js
 import { ByteBudget } from '../../../api/ingest/backpressure/byte-budget.js';
 import { createBroker } from '../../../api/mqtt/embedded/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { everybodyMayConnect } from '../../support/credentials.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrateDatabase } from '../../../api/store/migrate.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { startApi } from '../../support/api-process.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { sharedContactPoint, uniqueName } from '../../support/engine.js';
@@ -9,7 +9,7 @@ import { startHealthProbe } from '../../support/health-probe.js';
 import { dropKeyspace } from '../../support/keyspace.js';
 import { until } from '../../support/until.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { ApiProcess } from '../../support/api-process.js' */
 
 /**

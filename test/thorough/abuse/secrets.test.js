@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { startApi, startCommand } from '../../support/api-process.js';
 import { sharedContactPoint, uniqueName } from '../../support/engine.js';
 import { send } from '../../support/http.js';

@@ -7,7 +7,7 @@ import { checkCluster } from '../../../tools/bench/loader/guard.js';
 import { samplesIn } from '../../../tools/bench/loader/load.js';
 import { samplesOfHour } from '../../../tools/bench/loader/samples.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 
 const HOUR = Date.UTC(2026, 4, 4, 5);
 const NOW = Date.UTC(2026, 10, 21, 12, 34);

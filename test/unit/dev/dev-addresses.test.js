@@ -10,7 +10,7 @@ import {
   removeDevAddresses,
   writeDevAddresses,
 } from '../../../common/dev-addresses.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 
 /** @type {string} */
 let folder;

@@ -4,25 +4,49 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { reachable } from '../../../common/addresses.js';
 import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
-import { parseFlags } from '../../../common/flags.js';
 import { summarize } from '../../../infra/dev/api-log.js';
-import { DEV_FLAGS, simulatorArguments } from '../../../infra/dev/flags.js';
+import { readFlags, simulatorArguments } from '../../../infra/dev/flags.js';
 import { createParts } from '../../../infra/dev/parts.js';
 import { shownPath } from '../../../infra/dev/welcome.js';
 
-describe('the simulator gets', () => {
-  const read = (/** @type {string[]} */ ...argv) =>
-    simulatorArguments(parseFlags('npm run dev', DEV_FLAGS, argv), 'mqtt://127.0.0.1:1883').join(' ');
+describe('npm run dev: the simulator gets', () => {
+  const broker = 'mqtt://127.0.0.1:1883';
+  const read = (/** @type {string[]} */ ...argv) => {
+    const { simulator, duration } = readFlags(argv);
+    return simulator && simulatorArguments(simulator, { broker, duration }).join(' ');
+  };
 
-  test('25 devices that measure every second and send every ten', () => {
-    expect(read()).toBe(
-      '--broker mqtt://127.0.0.1:1883 --devices 25 --interval 1000ms --batch 10000ms --seed 1',
+  test('no flag: the broker and a fixed seed', () => {
+    expect(read()).toBe(`--broker ${broker} --seed 1`);
+  });
+
+  test('flags of both groups: those of the simulator, and what is left of the time', () => {
+    expect(read('--devices', '3', '--sensors=2', '--seed', '7', '--duration', '1m', '--batch', '2s')).toBe(
+      `--broker ${broker} --devices 3 --sensors 2 --batch 2s --seed 7 --duration 60000ms`,
+    );
+    expect(read('--profile', 'factory', '--faults', 'late=0.05', '--format', 'json', '--fresh')).toBe(
+      `--broker ${broker} --profile factory --seed 1 --faults late=0.05 --format json`,
     );
   });
 
-  test('what was asked for', () => {
-    expect(read('--devices', '3', '--sensors=2', '--seed', '7', '--duration', '1m', '--batch', '2s')).toBe(
-      '--broker mqtt://127.0.0.1:1883 --devices 3 --sensors 2 --interval 1000ms --batch 2000ms --duration 60000ms --seed 7',
+  test.each([['--no-simulator'], ['--devices=0']])('%s: it does not start', (flag) => {
+    expect(read(flag)).toBeNull();
+  });
+
+  test.each([
+    [['--batch', '1s', '--interval', '5s'], '--batch is at least --interval'],
+    [['--profile', 'zoo'], '--profile is collar or factory'],
+    [['--sensor', '3'], "unknown flag '--sensor'. Did you mean --sensors?"],
+    [['--broker', broker], "unknown flag '--broker'"],
+  ])('%j: refused before anything starts', (argv, rule) => {
+    expect(() => read(...argv)).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining(rule) }),
+    );
+  });
+
+  test('--help: lists the flags of both', () => {
+    expect(() => read('--help')).toThrow(
+      /Flags:\n {2}--duration.*Flags of the simulator.*--faults.*Examples:/s,
     );
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { createPacking } from '../../../api/history/packing/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { MillraceError } from '../../../common/errors.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { chooseBroker } from '../../../simulator/mqtt/broker.js';
 
 /** @param {Record<string, string>} environment @param {string} [broker] */

@@ -56,7 +56,7 @@ test.each([
   ['--rate 10 --replay x.csv', '--rate is for simulated devices; a replay is as fast as it is acknowledged'],
   ['--faults late=2', '--faults late is from 0 to 1'],
   ['--faults sunspots=1', '--faults does not know "sunspots"'],
-  ['--connections 0', '--connections is 1 or more'],
+  ['--connections 0', '--connections must be 1 or more'],
   ['--connections 5 --credentials x', '--connections is --devices where --credentials are'],
 ])('%s: %s', (line, sentence) => {
   expect(refusal(line)).toContain(sentence);

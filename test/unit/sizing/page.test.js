@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { readFlags } from '../../../tools/sizing/flags.js';
 import { installationOf } from '../../../tools/sizing/installation.js';
 import { fillMarks } from '../../../tools/sizing/marks.js';
@@ -13,7 +13,7 @@ import { NODES, RULES } from '../../../tools/sizing/rules.js';
 import { settingLines } from '../../../tools/sizing/settings.js';
 import { FIGURES, planOf } from './plan.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 
 /** @param {string} path @returns {string} */
 const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');

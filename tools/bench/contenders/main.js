@@ -2,7 +2,7 @@ import { createMessageSource } from '../../../api/mqtt/index.js';
 import { createLogger } from '../../../api/observability/logger.js';
 import { startSystem } from '../../../api/system.js';
 import { runCommand } from '../../../common/command.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { serve } from '../stand/service.js';
 import { createGate } from './gate.js';
 import { createLoopSource } from './loop-source.js';

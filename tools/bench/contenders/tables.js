@@ -2,7 +2,7 @@ import { connect } from '../../../api/store/connect.js';
 import { DDL, dialectOf } from '../../../schema/migrate/cluster.js';
 import { windowOptions } from '../../../schema/migrate/files.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 
 /**
  * Makes tables of the baselines beside our own, kept as long as batches.

@@ -1,7 +1,7 @@
 import { createReading } from '../../../api/history/reading/index.js';
 import { createPermits, createWindow } from '../../../api/ingest/backpressure/window.js';
 import { connectStore } from '../../../api/store/index.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { deviceName } from '../load/devices.js';

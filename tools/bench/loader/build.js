@@ -6,7 +6,7 @@ import { fleetOf } from './fleet.js';
 import { load } from './load.js';
 import { createHistoryWriter, createMessageWriter } from './writers.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { DataSet } from './load.js' */
 
 /** @typedef {'history' | 'batches' | 'rows'} Into */

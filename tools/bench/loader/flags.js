@@ -1,10 +1,10 @@
-import { MillraceError } from '../../../common/errors.js';
-import { parseFlags } from '../../../common/flags.js';
+import { parseFlags, usageError } from '../../../common/flags.js';
 import { parseTime } from '../../../common/times.js';
 import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { SIGNALS } from './samples.js';
 
-/** @import { Flag } from '../../../common/flags.js' */
+/** @import { CommandLine, Flag } from '../../../common/flags.js' */
+/** @import { SignalKind } from './samples.js' */
 
 /** Where a data set can go. */
 export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);
@@ -32,13 +32,26 @@ const FLAGS = {
   force: { type: 'switch', help: 'load into a cluster that is not on this machine' },
 };
 
+const COMMAND = 'npm run load --';
+
+/** @type {CommandLine<typeof FLAGS>} */
+const LINE = {
+  command: COMMAND,
+  help: 'Writes a large data set, the same for the same flags, for everything that reads.',
+  examples: [
+    `${COMMAND} --devices 10 --sensors 4 --days 30`,
+    `${COMMAND} --into batches --interval 1s --batch 60 --days 2`,
+  ],
+  flags: FLAGS,
+};
+
 /**
  * @param {string[]} argv without node and script
  * @param {number} now epoch ms
  * @throws {MillraceError} `usage`
  */
 export function readFlags(argv, now) {
-  const flags = parseFlags('npm run load --', FLAGS, argv);
+  const flags = parseFlags(LINE, argv);
   const length = Math.round((flags.days * 24 * HOUR_MS) / HOUR_MS) * HOUR_MS;
   const closed = bucketOf(now) - PACK_DELAY_MS;
   const from = flags.from === undefined ? closed - length : parseTime(flags.from);
@@ -54,14 +67,21 @@ export function readFlags(argv, now) {
     ...oneOf('signal', flags.signal, SIGNALS),
     ...oneOf('into', flags.into, TARGETS),
   ];
-  if (problems.length > 0) throw new MillraceError('usage', problems.join('\n'));
+  if (problems.length > 0) throw usageError(COMMAND, problems);
   const { seed, signal, interval, jitter, devices, sensors, into, batch, force } = flags;
   return {
-    set: { seed, signal, intervalMs: interval, jitterMs: jitter, from: Number(from), to },
+    set: {
+      seed,
+      signal: /** @type {SignalKind} */ (signal),
+      intervalMs: interval,
+      jitterMs: jitter,
+      from: Number(from),
+      to,
+    },
     fleet: { seed, devices, sensors },
     into: /** @type {typeof TARGETS[number]} */ (into),
     /** @type {number} */ batch,
-    /** @type {boolean} */ force,
+    force: Boolean(force),
   };
 }
 

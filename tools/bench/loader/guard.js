@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../common/addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 
 /**
  * A data set made up belongs on a machine of one's own: it cannot be taken out again.

@@ -13,8 +13,8 @@ const format = new Intl.NumberFormat('en');
 
 // npm run load: a large data set, the same each time, for everything that reads.
 await runCommand(async () => {
-  const config = readCommandSettings('database');
   const flags = readFlags(process.argv.slice(2), Date.now());
+  const config = readCommandSettings('database');
   checkCluster(config.cql, flags.force);
   const line = createStatusLine(process.stderr);
   const stop = new AbortController();

@@ -4,7 +4,7 @@ import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 
 const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
 

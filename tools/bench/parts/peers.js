@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { medianOf } from '../measure/rounds.js';
 import { behindTelegraf, closeOurs, ourselves } from '../peers/contenders.js';
 import { InfluxDb } from '../peers/influxdb.js';

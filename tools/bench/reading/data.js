@@ -1,7 +1,7 @@
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { build } from '../loader/build.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 
 /**
  * How much is stored before reading is measured.

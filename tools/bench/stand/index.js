@@ -14,7 +14,7 @@ import { createLoop } from './loop.js';
 import { createWired } from './wired.js';
 import { startWorkers } from './workers.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Database } from './database.js' */
 /** @import { Front } from './front.js' */
 /** @import { Guard } from './guard.js' */

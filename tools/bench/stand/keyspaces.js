@@ -1,5 +1,5 @@
 import { migrateDatabase } from '../../../api/store/migrate.js';
-import { readSettings } from '../../../common/settings.js';
+import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_ROW_TABLE, ROW_TABLE } from '../contenders/row-writes.js';
 import { createTables } from '../contenders/tables.js';
 import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { samplesOf } from '../load/shapes.js';
 
-/** @import { Config } from '../../../common/config.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Latencies } from '../measure/latencies.js' */
 /** @import { Broker } from './broker.js' */

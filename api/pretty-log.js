@@ -1,0 +1,31 @@
+import { printable } from '../common/printable.js';
+
+/**
+ * A destination of the log that a person reads on a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
+ *
+ * @param {'auto' | 'json'} format
+ * @param {{ isTTY?: boolean | undefined, write(text: string): unknown }} [output]
+ * @returns {Promise<{ write(line: string): void } | undefined>} undefined: write JSON lines
+ */
+export async function prettyDestination(format, output = process.stdout) {
+  if (format === 'json' || !output.isTTY) return undefined;
+  const pretty = await import('pino-pretty').catch(() => null);
+  if (!pretty) return undefined;
+  const prettify = pretty.prettyFactory({
+    colorize: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid',
+    singleLine: true,
+  });
+  return { write: (line) => void output.write(prettify(JSON.parse(line, asPrintable))) };
+}
+
+/**
+ * JSON hides control characters, which a pretty line would send to the terminal.
+ *
+ * @param {string} key @param {unknown} value
+ */
+function asPrintable(key, value) {
+  if (typeof value !== 'string') return value;
+  return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);
+}

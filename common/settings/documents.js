@@ -1,0 +1,60 @@
+import { SETTINGS } from './schema.js';
+
+/** @import { Setting } from './schema.js' */
+
+/** @type {[name: string, setting: Setting][]} */
+const ALL = Object.entries(SETTINGS);
+
+/** @type {[group: string, settings: [name: string, setting: Setting][]][]} in order */
+const GROUPS = [...new Set(ALL.map(([, { group }]) => group))].map((group) => [
+  group,
+  ALL.filter(([, setting]) => setting.group === group),
+]);
+
+const SECRETS = ALL.filter(([, { secret }]) => secret).map(([name]) => name);
+
+/** @returns {string} content of `.env.example`: every setting with its default, as a comment */
+export const envExample = () =>
+  `# Settings of Millrace, each with its default. Copy this file to .env and take the # away from what you change.
+# The environment goes before .env. An empty value is no value. Durations are 500ms 1s 5m 1h 30d 1y.
+# A secret may stand in a file instead. These settings take its path:
+# ${SECRETS.map((name) => `${name}_FILE`).join(', ')}
+# docs/settings.md has the same as tables. npm run settings:docs writes both from common/settings/schema.js.
+
+${GROUPS.map(([group, settings]) => [`## ${group}`, ...settings.map(asExample)].join('\n\n')).join('\n\n')}
+`;
+
+/** @param {[string, Setting]} entry @returns {string} */
+const asExample = ([name, { help, values, fallback, unset }]) =>
+  `# ${help} Values: ${values}.${unset ? ` Unset: ${unset}.` : ''}\n#${name}=${fallback ?? ''}`;
+
+/** @returns {string} content of docs/settings.md */
+export const settingsPage = () =>
+  `# Settings
+
+Every process reads its settings when it starts, from the environment and from \`.env\` in its working directory. The environment goes before
+\`.env\`, and an empty value is no value. All wrong settings are reported at once, and the process ends with exit code 78.
+
+Durations are a number with a unit: \`500ms\`, \`1s\`, \`5m\`, \`1h\`, \`30d\`, \`1y\`. A setting marked "secret" may stand in a file instead: set
+\`NAME_FILE\` to the path of the file. No log line and no answer contains a secret.
+
+This page and \`.env.example\` are generated from \`common/settings/schema.js\` by \`npm run settings:docs\`. Rules for several settings together,
+such as a token for every address beyond loopback, are in \`common/settings/rules.js\`.
+
+${GROUPS.map(([group, settings]) => `## ${group}\n\n${table(settings)}`).join('\n\n')}
+`;
+
+/** @param {[string, Setting][]} settings */
+const table = (settings) =>
+  ['| name | values | default | meaning |', '| --- | --- | --- | --- |', ...settings.map(asRow)].join('\n');
+
+/** @param {[string, Setting]} entry @returns {string} */
+function asRow([name, { help, values, fallback, unset, secret }]) {
+  const cells = [
+    `\`${name}\`${secret ? ' (secret)' : ''}`,
+    values,
+    fallback === undefined ? (unset ?? 'unset') : `\`${fallback}\``,
+    help,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}

@@ -1,0 +1,103 @@
+/**
+ * The settings of the application: read from the environment and `.env`, checked alone and together, and typed. The schema is in schema.js,
+ * what contradicts itself in rules.js, the form in which other folders take settings in config.js.
+ */
+import { readFileSync } from 'node:fs';
+import { parse as parseDotenv } from 'dotenv';
+import { MillraceError } from '../errors.js';
+import { arrange } from './config.js';
+import { whyUnreadable } from './kinds.js';
+import { brokenRules } from './rules.js';
+import { SCHEMA, SETTINGS } from './schema.js';
+
+/** @import { Config, TlsFiles } from './config.js' */
+/** @import { Values } from './schema.js' */
+
+export { SCHEMA, SETTINGS };
+
+/** @typedef {keyof Values} Name */
+
+/**
+ * Reads all settings. Every problem is reported at once, by name. An empty value is no value.
+ *
+ * @param {NodeJS.ProcessEnv} [environment] goes before what stands in the file
+ * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
+ * @returns {Config}
+ * @throws {MillraceError} `bad_settings`
+ */
+export function readSettings(environment = process.env, { envFile = '.env' } = {}) {
+  const given = { ...readEnvFile(envFile), ...environment };
+  /** @type {Map<string, string>} problems by the setting's name */
+  const wrong = new Map();
+  const names = /** @type {Name[]} */ (Object.keys(SCHEMA.shape));
+  const values = Object.fromEntries(names.map((name) => [name, readValue(name, given, wrong)]));
+  // A value that is wrong is undefined here, which no rule may then report as missing.
+  const config = arrange(/** @type {Values} */ (values));
+  const broken = brokenRules(config).filter((rule) => !rule.split(/\W+/).some((word) => wrong.has(word)));
+  const problems = [...wrong.values(), ...broken];
+  if (problems.length > 0) {
+    const lines = problems.map((problem) => `  ${problem}`);
+    throw new MillraceError('bad_settings', `Settings to correct:\n${lines.join('\n')}`);
+  }
+  return config;
+}
+
+/**
+ * Reads one setting, whatever the others are: they may name files that do not exist yet.
+ *
+ * @template {Name} N
+ * @param {N} name
+ * @param {NodeJS.ProcessEnv} [environment] goes before what stands in the file
+ * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
+ * @returns {Values[N]} its value
+ * @throws {MillraceError} `bad_settings`
+ */
+export function readSetting(name, environment = process.env, { envFile = '.env' } = {}) {
+  const wrong = new Map();
+  const value = readValue(name, { ...readEnvFile(envFile), ...environment }, wrong);
+  if (wrong.size > 0) throw new MillraceError('bad_settings', wrong.get(name));
+  return /** @type {Values[N]} */ (value);
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, string>} empty where there is no such file
+ * @throws {MillraceError} `bad_settings`
+ */
+export function readEnvFile(path) {
+  try {
+    return parseDotenv(readFileSync(path));
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return {};
+    throw new MillraceError('bad_settings', `${path} cannot be read: ${error}`, { cause: error });
+  }
+}
+
+/**
+ * @param {Name} name
+ * @param {NodeJS.ProcessEnv} given
+ * @param {Map<string, string>} wrong gets a sentence when the value is wrong
+ * @returns {unknown} undefined: unset or wrong
+ */
+function readValue(name, given, wrong) {
+  const fileName = `${name}_FILE`;
+  const file = SETTINGS[name]?.secret ? given[fileName] : undefined;
+  const { text, problem } =
+    file && given[name]
+      ? { problem: `is set together with ${name}; remove one of them` }
+      : file
+        ? readSecret(file)
+        : { text: given[name] || undefined };
+  const { data, error } = SCHEMA.shape[name].safeParse(text);
+  const message = problem ?? error?.issues[0]?.message;
+  if (message) wrong.set(name, `${file ? fileName : name} ${message}`);
+  return data;
+}
+
+/** @param {string} path @returns {{ text?: string, problem?: string }} the text without the line break that editors leave at its end */
+function readSecret(path) {
+  const problem = whyUnreadable(path);
+  if (problem) return { problem };
+  const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  return text === '' ? { problem: `names a file that holds nothing: ${path}` } : { text };
+}

@@ -1,0 +1,118 @@
+import { accessSync, constants } from 'node:fs';
+import { z } from 'zod';
+import { parseDuration } from '../durations.js';
+
+/**
+ * The kinds of settings: each turns the text of a setting into its value. An error message goes on from the setting's name: "HTTP_PORT"
+ * "must be a whole number from 0 to 65535". `values` says in `.env.example` and docs/settings.md what may be given.
+ */
+
+/** @param {string} [values] */
+export const text = (values = 'text') => z.string().meta({ values });
+
+export const flag = () =>
+  z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((value) => value === 'true')
+    .meta({ values: 'true or false' });
+
+/** @param {string} min @param {string} max durations; the value is in ms */
+export function duration(min, max) {
+  const error = `must be a duration such as 5m or 7d, from ${min} to ${max}`;
+  return z
+    .string()
+    .transform(parseDuration)
+    .pipe(
+      z
+        .number({ error })
+        .min(Number(parseDuration(min)), { error })
+        .max(Number(parseDuration(max)), { error }),
+    )
+    .meta({ values: `duration, ${min} to ${max}` });
+}
+
+/** @param {number} min @param {number} max @param {string} [unit] */
+export function integer(min, max, unit = '') {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .trim()
+    .min(1, { error })
+    .transform(Number)
+    .pipe(z.int({ error }).min(min, { error }).max(max, { error }))
+    .meta({ values: `${min} to ${max}${unit && ` ${unit}`}` });
+}
+
+/** @template {string} W @param {readonly [W, ...W[]]} words */
+export const oneOf = (words) =>
+  z
+    .enum(words, { error: `must be one of ${words.join(', ')}` })
+    .meta({ values: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
+
+/** @param {RegExp} pattern @param {string} rule what it must be */
+export const matching = (pattern, rule) =>
+  z
+    .string()
+    .regex(pattern, { error: `must be ${rule}` })
+    .meta({ values: rule });
+
+/** @param {string} path @returns {string | null} why it cannot be read */
+export function whyUnreadable(path) {
+  try {
+    accessSync(path, constants.R_OK);
+    return null;
+  } catch (error) {
+    return `cannot be read: ${/** @type {Error} */ (error).message}`;
+  }
+}
+
+/** The path of a file that exists and can be read. */
+export const readableFile = () =>
+  z
+    .string()
+    .superRefine((path, context) => {
+      const message = whyUnreadable(path);
+      if (message) context.addIssue({ code: 'custom', message });
+    })
+    .meta({ values: 'path of a file' });
+
+/** Separated by commas; in a file each may have a line of its own. */
+export const tokens = () =>
+  z
+    .string()
+    .transform((value) =>
+      value
+        .split(/[,\r\n]/)
+        .map((item) => item.trim())
+        .filter(Boolean),
+    )
+    .meta({ values: 'texts, separated by commas' });
+
+const ADDRESS = /^(\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/i;
+
+/** @param {string} item */
+function isAddress(item) {
+  const [whole, , port] = ADDRESS.exec(item) ?? [];
+  return whole !== undefined && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535));
+}
+
+export const addresses = () =>
+  z
+    .string()
+    .transform((value) => value.split(',').map((item) => item.trim()))
+    .superRefine((items, context) => {
+      const wrong = items.find((item) => !isAddress(item));
+      if (wrong === undefined) return;
+      const message = `must be host[:port], comma-separated, IPv6 in brackets; "${wrong}" is not`;
+      context.addIssue({ code: 'custom', message });
+    })
+    .meta({ values: 'host[:port], separated by commas, IPv6 in brackets' });
+
+/** User name and password have settings of their own, since an address is printed and logged. */
+export const brokerUrl = () =>
+  z
+    .string()
+    .refine((value) => /^mqtts?:\/\/[^\s/@?#]+$/.test(value) && URL.canParse(value), {
+      error: 'must be mqtt://host:port or mqtts://host:port, without user, password and path',
+    })
+    .meta({ values: 'mqtt://host:port or mqtts://host:port' });

@@ -1,0 +1,136 @@
+import { isLoopback, isLoopbackPoint, isOpenBroker } from '../addresses.js';
+
+/** @import { Config, TlsFiles } from './config.js' */
+
+/**
+ * The fewest characters of a token or password that others can try. A right token is served after any number of wrong ones, and the broker
+ * counts none, so it must not be possible to guess one.
+ */
+const LEAST_SECRET = 16;
+
+/** @param {string} protocol @param {TlsFiles | null} tls @returns {[broken: unknown, message: string][]} */
+const halfPairs = (protocol, tls) => [
+  [tls && !tls.key, `${protocol}_TLS_KEY must be set when ${protocol}_TLS_CERT is set`],
+  [tls && !tls.cert, `${protocol}_TLS_CERT must be set when ${protocol}_TLS_KEY is set`],
+];
+
+/** @param {string} protocol @returns {string} */
+const unencrypted = (protocol) =>
+  `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set when ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true if a proxy ends TLS or the network is private`;
+
+/** @param {string} remedy @param {string} password @param {string} receiver @returns {string} */
+const inTheClear = (remedy, password, receiver) =>
+  `${remedy} when ${password} is sent to ${receiver} beyond loopback, or TLS_ELSEWHERE=true if the network between is private`;
+
+/** @param {Config} config @returns {[broken: unknown, message: string][]} */
+function passwordsInTheClear({ cql, mqtt, tlsElsewhere }) {
+  const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
+  const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
+  return [
+    [
+      !tlsElsewhere && cql.password && isCqlOpen,
+      inTheClear('CQL_TLS_CA must be set', 'CQL_PASSWORD', 'a database'),
+    ],
+    [
+      // With MQTT_TLS_CA there is a rule of its own.
+      !tlsElsewhere && mqtt.password && isMqttOpen && !mqtt.tlsCa,
+      inTheClear('MQTT_URL must be mqtts://', 'MQTT_PASSWORD', 'a broker'),
+    ],
+  ];
+}
+
+/**
+ * A token has one scope: a client with a token for reading must not be able to do more.
+ *
+ * @param {Config['http']} http
+ * @returns {[broken: unknown, message: string][]}
+ */
+function sharedTokens({ apiToken = '', readTokens, ingestTokens }) {
+  const message = (/** @type {string} */ one, /** @type {string} */ other) =>
+    `${one} must not hold a token that is in ${other}: each token has one scope`;
+  return [
+    [readTokens.includes(apiToken), message('READ_TOKENS', 'API_TOKEN')],
+    [ingestTokens.includes(apiToken), message('INGEST_TOKENS', 'API_TOKEN')],
+    [ingestTokens.some((token) => readTokens.includes(token)), message('INGEST_TOKENS', 'READ_TOKENS')],
+  ];
+}
+
+/** @param {string} [secret] */
+const isShort = (secret) => secret !== undefined && secret.length < LEAST_SECRET;
+
+/** @param {string} name @param {string} where @returns {string} */
+const guessable = (name, where) =>
+  `${name} must have ${LEAST_SECRET} characters or more when ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
+
+/** @param {Config['http']} http @returns {[broken: unknown, message: string][]} */
+function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
+  if (isLoopback(host) && trustProxy === 0) return [];
+  const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
+  return [
+    [isShort(apiToken), guessable('API_TOKEN', where)],
+    [readTokens.some(isShort), guessable('Each of READ_TOKENS', where)],
+    [ingestTokens.some(isShort), guessable('Each of INGEST_TOKENS', where)],
+  ];
+}
+
+/**
+ * Rules for settings that are right alone and wrong together.
+ *
+ * @param {Config} config
+ * @returns {string[]} a sentence for each broken rule, which names the setting to change first
+ */
+export function brokenRules(config) {
+  const { cql, mqtt, http, tlsElsewhere, role, sparkplug, retention } = config;
+  const apart = role !== 'all';
+  const embedded = !mqtt.url;
+  /** @type {[broken: unknown, message: string][]} */
+  const rules = [
+    [cql.username && !cql.password, 'CQL_PASSWORD must be set when CQL_USERNAME is set'],
+    [cql.password && !cql.username, 'CQL_USERNAME must be set when CQL_PASSWORD is set'],
+    [mqtt.password && !mqtt.username, 'MQTT_USERNAME must be set when MQTT_PASSWORD is set'],
+    ...halfPairs('CQL', cql.tls),
+    [cql.tls && !cql.tlsCa, 'CQL_TLS_CA must be set when CQL_TLS_CERT is set'],
+    ...halfPairs('MQTT', mqtt.tls),
+    ...halfPairs('HTTP', http.tls),
+    [!isLoopback(http.host) && !http.tls && !tlsElsewhere, unencrypted('HTTP')],
+    [embedded && !isLoopback(mqtt.host) && !mqtt.tls && !tlsElsewhere, unencrypted('MQTT')],
+    [
+      mqtt.tlsCa && mqtt.url && !mqtt.url.startsWith('mqtts:'),
+      'MQTT_URL must be mqtts:// when MQTT_TLS_CA is set',
+    ],
+    [
+      // Where ROLE is ingest no measurement is served: health and metrics alone, which probes ask for without a token.
+      !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
+      'API_TOKEN must be set when HTTP_HOST is beyond loopback',
+    ],
+    ...shortTokens(http),
+    ...sharedTokens(http),
+    ...passwordsInTheClear(config),
+    [
+      embedded && !isLoopback(mqtt.host) && !mqtt.auth,
+      'MQTT_AUTH must be true when MQTT_HOST is beyond loopback',
+    ],
+    [
+      embedded && !isLoopback(mqtt.host) && isShort(mqtt.password),
+      guessable('MQTT_PASSWORD', 'MQTT_HOST is beyond loopback'),
+    ],
+    [
+      embedded && mqtt.auth && mqtt.username && !mqtt.password,
+      'MQTT_PASSWORD must be set when MQTT_USERNAME and MQTT_AUTH are set',
+    ],
+    [apart && !http.cursorSecret, `CURSOR_SECRET must be set when ROLE is ${role}`],
+    [apart && embedded, `MQTT_URL must be set when ROLE is ${role}`],
+    [apart && !cql.contactPoints, `CQL_CONTACT_POINTS must be set when ROLE is ${role}`],
+    [sparkplug && role === 'http', 'SPARKPLUG must be false when ROLE is http'],
+    [
+      // It is the host's id there, and a level of a topic.
+      sparkplug && /[/+#]/.test(mqtt.clientId),
+      'MQTT_CLIENT_ID must be without /, + and # when SPARKPLUG is true',
+    ],
+    [
+      retention.historyDays < retention.batchDays,
+      'HISTORY_DAYS must not be less than BATCH_DAYS: history is packed from batches',
+    ],
+  ];
+  return rules.filter(([broken]) => broken).map(([, message]) => message);
+}
