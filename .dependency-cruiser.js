@@ -14,7 +14,7 @@ const TOP = {
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
   'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/'],
   // Starts processes, and imports no part of them but their settings and records.
-  'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/'],
+  'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.js'],
   // The benchmark measures the parts; sizing calculates with its figures.
   'tools/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
   // The dashboard: runs in the browser, and imports itself alone.

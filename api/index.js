@@ -6,7 +6,7 @@ import { readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { drainSession } from './commands/drain.js';
 import { createLogger } from './observability/logger.js';
-import { prettyDestination } from './pretty-log.js';
+import { prettyDestination } from './observability/pretty-log.js';
 import { startSystem } from './system.js';
 
 /** @import { Logger } from 'pino' */

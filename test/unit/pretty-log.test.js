@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { createLogger } from '../../api/observability/logger.js';
-import { prettyDestination } from '../../api/pretty-log.js';
+import { prettyDestination } from '../../api/observability/pretty-log.js';
 
 /** @param {{ format?: 'auto' | 'json', isTTY?: boolean, secrets?: string[] }} [options] */
 async function listen({ format = 'auto', isTTY = true, secrets = [] } = {}) {

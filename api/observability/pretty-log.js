@@ -1,4 +1,4 @@
-import { printable } from '../common/printable.js';
+import { printable } from '../../common/printable.js';
 
 /**
  * A destination of the log that a person reads on a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
