@@ -13,7 +13,7 @@ const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?)
 /** As they follow each other in a session; their places are what is stored. */
 const KINDS = /** @type {const} */ (['birth', 'online', 'offline']);
 
-/** No session is older (see `api/ingest/registry/stamps.js`). */
+/** No session is older (see `api/ingest/registry/births.js`). */
 const OLDEST_YEAR = 2020;
 
 /**

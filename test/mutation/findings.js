@@ -37,7 +37,7 @@ export const FINDINGS = [
   ['S9', 'api/ingest/backpressure/window.js', "error.code === 'unavailable'", "error.code !== 'unavailable'"],
   ['S9', 'api/ingest/backpressure/window.js', '.sort()', ''],
   ['S9', 'api/ingest/backpressure/window.js', 'unloaded.shift()', 'unloaded.pop()'],
-  ['S11', 'api/access/http/cookie.js', "path: '/', secure }", "path: '/', secure: false }"],
+  ['S11', 'api/access/http/sessions.js', "path: '/', secure }", "path: '/', secure: false }"],
   [
     'S11',
     'api/access/http/index.js',
@@ -54,7 +54,7 @@ export const FINDINGS = [
     'devices.length > MOST_DEVICES',
     'devices.length > MOST_DEVICES + 1',
   ],
-  ['S13', 'api/access/credentials/changes.js', 'if (became && wasGood) await onChange(became.deviceId);', ''],
+  ['S13', 'api/access/credentials/credential-service.js', 'if (became && wasGood) await onChange(became.deviceId);', ''],
   ['S14', 'api/ingest/decode/index.js', 'if (Array.isArray(content) && isSenml(elements[0]))', 'if (false)'],
   ['S14', 'api/ingest/decode/index.js', 'SENML_LABELS.some(', 'SENML_LABELS.every('],
   ['S14', 'api/ingest/decode/senml.js', 'Math.round(seconds * 1000)', 'Math.floor(seconds * 1000)'],

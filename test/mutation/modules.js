@@ -85,7 +85,7 @@ export const MODULES = [
     name: 'credentials',
     sources: ['api/access/credentials', 'api/commands/credentials'],
     integration: integration(
-      'device-rights',
+      'device-permissions',
       'credentials-at-once',
       'http/credentials',
       'credentials-command',

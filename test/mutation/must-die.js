@@ -108,7 +108,7 @@ export const MUST_DIE = [
   },
   // Packing and reading.
   {
-    file: 'api/history/packing/history-rows.js',
+    file: 'api/history/packing/sensor-hour.js',
     before: 'time === b.times[at] && Object.is(a.values[at], b.values[at])',
     after: 'time === b.times[at]',
     test: 'test/unit/packing.test.js',
@@ -120,7 +120,7 @@ export const MUST_DIE = [
     test: 'test/unit/history/sensor-hour.test.js',
   },
   {
-    file: 'api/history/packing/behind.js',
+    file: 'api/history/packing/index.js',
     before: 'Math.min(...packedUntil.values())',
     after: 'Math.max(...packedUntil.values())',
     test: 'test/unit/packing.test.js',
@@ -170,7 +170,7 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/sparkplug/payload.test.js',
   },
   {
-    file: 'api/ingest/sparkplug/sequence.js',
+    file: 'api/ingest/sparkplug/nodes.js',
     before: 'const inOrder = next === null || seq === next;',
     after: 'const inOrder = true;',
     test: 'test/unit/ingest/sparkplug/sequence.test.js',
@@ -183,7 +183,7 @@ export const MUST_DIE = [
     test: 'test/unit/credentials/permissions.test.js',
   },
   {
-    file: 'api/access/credentials/failed-logins.js',
+    file: 'api/access/credentials/accounts.js',
     before: 'if (one) one.wrong++;',
     after: '',
     test: 'test/unit/credentials/accounts.test.js',
@@ -245,7 +245,7 @@ export const MUST_DIE = [
   },
   {
     // S11
-    file: 'api/access/http/cookie.js',
+    file: 'api/access/http/sessions.js',
     before: "path: '/', secure }",
     after: "path: '/', secure: false }",
     test: 'test/unit/http/access/cookies.test.js',
@@ -259,7 +259,7 @@ export const MUST_DIE = [
   },
   {
     // S13
-    file: 'api/access/credentials/changes.js',
+    file: 'api/access/credentials/credential-service.js',
     before: 'if (became && wasGood) await onChange(became.deviceId);',
     after: '',
     test: 'test/unit/credentials/changes.test.js',

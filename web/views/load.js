@@ -3,7 +3,7 @@ import { Problem } from '../api/problem.js';
 /** @import { Route } from '../routes.js' */
 
 /**
- * Where each view is fetched from when it is first shown. The page of a view names its modules beforehand: api/http/views.js
+ * Where each view is fetched from when it is first shown. The page of a view names its modules beforehand: api/http/static.js
  * has the same list for the server, and a test compares the two.
  *
  * @type {Record<Route['view'], () => Promise<any>>}
