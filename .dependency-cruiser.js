@@ -78,17 +78,17 @@ const TOOLS = {
   // Latencies, rates and rounds.
   'tools/bench/measure/': ['tools/bench/load/'],
   // The processes and the database that are measured.
-  'tools/bench/stand/': ['tools/bench/load/', 'tools/bench/measure/'],
+  'tools/bench/environment/': ['tools/bench/load/', 'tools/bench/measure/'],
   // The context of a part of the benchmark.
-  'tools/bench/context.js': ['tools/bench/stand/'],
+  'tools/bench/context.js': ['tools/bench/environment/'],
   // Variants of ingest.
-  'tools/bench/contenders/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/stand/'],
+  'tools/bench/variants/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/environment/'],
   // The least code that could do the same.
-  'tools/bench/leanest/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/stand/'],
+  'tools/bench/native/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/environment/'],
   // The process that publishes.
-  'tools/bench/publisher/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/stand/'],
+  'tools/bench/publisher/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/environment/'],
   // Fills a database with months.
-  'tools/bench/loader/': ['tools/bench/load/', 'tools/bench/contenders/'],
+  'tools/bench/loader/': ['tools/bench/load/', 'tools/bench/variants/'],
   // The dashboard in a browser.
   'tools/bench/dashboard/': ['tools/bench/measure/'],
   // Reads while ingest writes.
@@ -97,7 +97,7 @@ const TOOLS = {
     'tools/bench/load/',
     'tools/bench/loader/',
     'tools/bench/measure/',
-    'tools/bench/stand/',
+    'tools/bench/environment/',
   ],
   // Figures as tables and charts.
   'tools/bench/report/': ['tools/bench/context.js', 'tools/bench/measure/'],
@@ -110,7 +110,7 @@ const TOOLS = {
     'tools/bench/publisher/',
     'tools/bench/reading/',
     'tools/bench/report/',
-    'tools/bench/stand/',
+    'tools/bench/environment/',
   ],
 };
 

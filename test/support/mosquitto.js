@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { steadyPort } from '../../infra/engine/ports.js';
-import { persistentOn, runMosquitto, stopMosquitto } from '../../tools/bench/stand/mosquitto.js';
+import { persistentOn, runMosquitto, stopMosquitto } from '../../tools/bench/environment/broker.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
 

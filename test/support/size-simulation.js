@@ -6,7 +6,7 @@ import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { MESSAGE_ROW_BYTES, partsFor, SAMPLE_ROW_BYTES } from '../../schema/rules.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
 import { createRandom } from '../../simulator/random.js';
-import { createRowWrites } from '../../tools/bench/contenders/row-writes.js';
+import { createRowWrites } from '../../tools/bench/variants/row-writes.js';
 import { samplesPerMessage } from '../../tools/sizing/traffic.js';
 
 /** @import { Write } from '../../api/store/write-merger.js' */

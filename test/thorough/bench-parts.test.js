@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startDatabase } from '../../tools/bench/environment/database.js';
+import { openEnvironment } from '../../tools/bench/environment/index.js';
 import { shapeOf } from '../../tools/bench/load/shapes.js';
 import { measureRate } from '../../tools/bench/measure/rate.js';
 import { createLivePart } from '../../tools/bench/parts/live.js';
@@ -9,34 +11,32 @@ import { createPackingPart } from '../../tools/bench/parts/packing.js';
 import { createReadingPart } from '../../tools/bench/parts/reading.js';
 import { createReadingDiskPart } from '../../tools/bench/parts/reading-disk.js';
 import { openConnection } from '../../tools/bench/publisher/connection.js';
-import { startDatabase } from '../../tools/bench/stand/database.js';
-import { openStand } from '../../tools/bench/stand/index.js';
 import { targetsTable } from '../../tools/bench/targets.js';
 import { ENGINE_DIR } from '../support/engine.js';
 
 /** @import { Shape } from '../../tools/bench/load/shapes.js' */
-/** @import { Stand } from '../../tools/bench/stand/index.js' */
+/** @import { Environment } from '../../tools/bench/environment/index.js' */
 
 /** @type {string} */
 let dir;
 /** @type {Awaited<ReturnType<typeof startDatabase>>} of our own: bytes on disk are told by nodetool, and it speaks TLS */
 let database;
-/** @type {Stand} */
-let stand;
+/** @type {Environment} */
+let environment;
 
 const flags = { only: [], shapes: [], rounds: 1, runMs: 300, watchMs: 0, warmMs: 0, inFlight: [], bootMs: 0 };
 const devices = 20;
 
-const context = () => ({ stand, flags, status: () => {} });
+const context = () => ({ environment, flags, status: () => {} });
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   database = await startDatabase({ dir, engineDir: ENGINE_DIR, profile: 'disposable', onStatus: () => {} });
-  stand = await openStand({ dir, database, onStatus: () => {} });
+  environment = await openEnvironment({ dir, database, onStatus: () => {} });
 });
 
 afterAll(async () => {
-  await stand?.stop();
+  await environment?.stop();
   await database?.stop();
   await rm(dir, { recursive: true, force: true });
 });
@@ -117,9 +117,9 @@ describe('a guarded line', () => {
   test.each(/** @type {const} */ (['guarded', 'embedded']))(
     'takes a load from who has an account, and nothing from others: %s',
     async (kind) => {
-      const tls = stand.certificates;
-      const line = await stand[kind](`${kind} both`, { accounts: true, tls });
-      const timing = { database: stand.database, warmMs: 0, forMs: flags.runMs };
+      const tls = environment.certificates;
+      const line = await environment[kind](`${kind} both`, { accounts: true, tls });
+      const timing = { database: environment.database, warmMs: 0, forMs: flags.runMs };
       expect((await measureRate(line, shape, timing)).rate).toBeGreaterThan(0);
       await expect(comeAsStranger(line.url, { ca: tls?.ca })).rejects.toThrow(/answers CONNECT with 200200/);
       await expect(comeAsStranger(line.url.replace('mqtts:', 'mqtt:'))).rejects.toThrow();
@@ -127,8 +127,8 @@ describe('a guarded line', () => {
   );
 
   test('without metrics counts what the bench needs, and nothing else', async () => {
-    const line = await stand.line('uncounted', { uncounted: true });
-    await measureRate(line, shape, { database: stand.database, warmMs: 0, forMs: flags.runMs });
+    const line = await environment.pipeline('uncounted', { uncounted: true });
+    await measureRate(line, shape, { database: environment.database, warmMs: 0, forMs: flags.runMs });
     const value = await line.metrics();
     expect(value('iot_ingest_samples_total')).toBeGreaterThan(0);
     expect(value('iot_ingest_commit_seconds_count')).toBe(0);

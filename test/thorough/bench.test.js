@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HOUR_MS } from '../../schema/rules.js';
+import { openEnvironment } from '../../tools/bench/environment/index.js';
 import { shapeOf } from '../../tools/bench/load/shapes.js';
 import { measureRate } from '../../tools/bench/measure/rate.js';
 import { storedSamples } from '../../tools/bench/measure/stored.js';
-import { openStand } from '../../tools/bench/stand/index.js';
 import { sharedContactPoint, uniqueName } from '../support/engine.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Shape } from '../../tools/bench/load/shapes.js' */
-/** @import { Stand } from '../../tools/bench/stand/index.js' */
+/** @import { Environment } from '../../tools/bench/environment/index.js' */
 
 /** @type {string} */
 let dir;
-/** @type {Stand} */
-let stand;
+/** @type {Environment} */
+let environment;
 
 const shape = /** @type {Shape} */ (shapeOf('4x10', 20));
 // The pid is one whose CPU can be read; whose it is does not matter here.
@@ -25,11 +25,11 @@ const timing = { database: process.pid, warmMs: 0, forMs: 1000 };
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   const database = { contactPoint: sharedContactPoint(), pid: process.pid };
-  stand = await openStand({ dir, database, prefix: uniqueName('b'), onStatus: () => {} });
+  environment = await openEnvironment({ dir, database, prefix: uniqueName('b'), onStatus: () => {} });
 });
 
 afterAll(async () => {
-  await stand?.stop();
+  await environment?.stop();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -38,7 +38,7 @@ const stored = (cql) =>
   storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
 
 test('a line counts what the database holds, as fast as it can and at a fixed rate', async () => {
-  const wired = await stand.wired();
+  const wired = await environment.wired();
   const { rate, cpu } = await measureRate(wired, shape, timing);
   expect(rate).toBeGreaterThan(0);
   expect(Object.keys(cpu)).toEqual(['ingest', 'broker', 'publisher', 'database']);
@@ -53,21 +53,21 @@ test('a line counts what the database holds, as fast as it can and at a fixed ra
 });
 
 test('the baselines store every sample as well, and the loops need no broker', async () => {
-  for (const contender of [
-    await stand.line('rows', { store: 'rows', gate: true }),
-    await stand.line('hour-rows', { store: 'hour-rows', gate: true }),
-    await stand.line('tutorial', { store: 'tutorial', gate: true }),
-    await stand.loop(),
+  for (const variant of [
+    await environment.pipeline('rows', { store: 'rows', gate: true }),
+    await environment.pipeline('hour-rows', { store: 'hour-rows', gate: true }),
+    await environment.pipeline('tutorial', { store: 'tutorial', gate: true }),
+    await environment.loop(),
   ]) {
     // It fails when anything that was published is not committed, or was refused.
-    expect((await measureRate(contender, shape, timing)).rate).toBeGreaterThan(0);
+    expect((await measureRate(variant, shape, timing)).rate).toBeGreaterThan(0);
   }
 });
 
-test('the leanest loop writes rows that our own reader counts', async () => {
-  const leanest = await stand.leanest();
-  await measureRate(leanest, shape, timing);
-  const latencies = await leanest.paced(shape, { rate: 4000, forMs: 500 });
+test('the native loop writes rows that our own reader counts', async () => {
+  const native = await environment.native();
+  await measureRate(native, shape, timing);
+  const latencies = await native.paced(shape, { rate: 4000, forMs: 500 });
   expect(latencies.count).toBe(50);
-  expect(await stored(leanest.cql)).toBe(await leanest.committed());
+  expect(await stored(native.cql)).toBe(await native.committed());
 });

@@ -1,10 +1,14 @@
 import { runCommand } from '../../common/command.js';
 import { readFlags } from './flags.js';
+import { shapeOf } from './load/shapes.js';
+import { measureRate } from './measure/rate.js';
 import { PARTS } from './parts/index.js';
 import { textTable } from './report/table.js';
 import { runSession } from './session.js';
-import { warm } from './stand/warm.js';
 import { targetsTable } from './targets.js';
+
+/** @import { Shape } from './load/shapes.js' */
+/** @import { Environment } from './environment/index.js' */
 
 // npm run bench: everything side by side on this machine, tables of it, and the raw figures in a file.
 await runCommand(async () => {
@@ -12,12 +16,12 @@ await runCommand(async () => {
   await runSession({
     name: 'bench',
     flags,
-    async work({ stand, results, status, print }) {
+    async work({ environment, results, status, print }) {
       const parts = PARTS.filter(({ name }) => flags.only.includes(name));
-      if (parts.some(({ onRequest }) => !onRequest)) await warm(stand, flags.bootMs, status);
+      if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
       for (const part of parts) {
         const result = await part.run({
-          stand,
+          environment,
           flags,
           status: (text) => status(`${part.name}: ${text}`),
           keep(partial) {
@@ -33,3 +37,27 @@ await runCommand(async () => {
     },
   });
 });
+
+/**
+ * Runs load until the database's JVM has compiled what it needs: a fresh one is 3 to 8 times slower, and would make the
+ * first variant look bad.
+ *
+ * @param {Environment} environment
+ * @param {number} forMs
+ * @param {(text: string) => void} onStatus
+ */
+async function warm(environment, forMs, onStatus) {
+  const variants = [
+    await environment.pipeline('packed'),
+    await environment.pipeline('rows', { store: 'rows', gate: true }),
+  ];
+  const loads = ['1x60', '1x1'];
+  for (const load of loads) {
+    const shape = /** @type {Shape} */ (shapeOf(load));
+    for (const variant of variants) {
+      onStatus(`warming the database: ${variant.name}, ${load}`);
+      const ms = forMs / loads.length / variants.length;
+      await measureRate(variant, shape, { database: environment.database, warmMs: ms, forMs: 100 });
+    }
+  }
+}

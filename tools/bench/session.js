@@ -1,14 +1,15 @@
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { readSettings } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { ensureTools } from '../../infra/bootstrap/index.js';
-import { currentCommit } from './measure/commit.js';
+import { startDatabase } from './environment/database.js';
+import { openEnvironment } from './environment/index.js';
 import { describeMachine } from './measure/machine.js';
-import { startDatabase } from './stand/database.js';
-import { openStand } from './stand/index.js';
 
-/** @import { Stand } from './stand/index.js' */
+/** @import { Environment } from './environment/index.js' */
 
 /**
  * What both commands of the bench do around their work: everything is started and stopped here, whatever happens, and
@@ -32,19 +33,19 @@ export async function runSession({ name, flags, work }) {
   const results = {};
 
   await ensureTools(['java', 'maven', 'mosquitto'], { onStatus: line.update, signal: stop.signal });
-  const dir = join(home, 'stand');
+  const dir = join(home, 'environment');
   const database = await startDatabase({
     dir,
     engineDir: join(dataDir, 'engine'),
     onStatus: line.update,
     signal: stop.signal,
   });
-  /** @type {Stand | null} */
-  let stand = null;
+  /** @type {Environment | null} */
+  let environment = null;
   try {
-    stand = await openStand({ dir, database, onStatus: line.update });
+    environment = await openEnvironment({ dir, database, onStatus: line.update });
     await work({
-      stand,
+      environment,
       results,
       status(text) {
         stop.signal.throwIfAborted();
@@ -60,7 +61,7 @@ export async function runSession({ name, flags, work }) {
     line.print(`Stopped by ${stop.signal.reason}; what was measured until now is kept.`);
   } finally {
     line.update('stopping');
-    await stand?.stop();
+    await environment?.stop();
     await database.stop();
     line.clear();
     if (Object.keys(results).length > 0) {
@@ -77,8 +78,26 @@ export async function runSession({ name, flags, work }) {
 
 /**
  * @typedef {object} Session
- * @property {Stand} stand
+ * @property {Environment} environment
  * @property {Record<string, unknown>} results what is put in here is written to the file
  * @property {(text: string) => void} status says what is being done; throws when somebody has stopped us
  * @property {(text: string) => void} print a line that stays
  */
+
+const ROOT = new URL('../../..', import.meta.url);
+
+/**
+ * The commit whose code runs here, with `-dirty` behind it where tracked files were changed since.
+ *
+ * @param {URL | string} [directory]
+ * @returns {Promise<string | null>} null: Git is missing, or this is not a clone
+ */
+export async function currentCommit(directory = ROOT) {
+  try {
+    const args = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];
+    const { stdout } = await promisify(execFile)('git', args, { cwd: directory });
+    return stdout.trim();
+  } catch {
+    return null;
+  }
+}

@@ -43,8 +43,8 @@ await runCommand(async () => {
   await runSession({
     name: 'soak',
     flags,
-    async work({ stand, results, status, print }) {
-      const wired = await stand.wired();
+    async work({ environment, results, status, print }) {
+      const wired = await environment.wired();
       const from = Date.now() - HOUR_MS;
       status('warming up');
       await wired.pace(shape, { rate: flags.rate, forMs: Math.min(WARM_MS, forMs) });

@@ -25,7 +25,7 @@ export const hoursTouched = (fleet) => 1 + ((samplesPerMessage(fleet) - 1) * fle
 /** Requests and rows a second of one table. @typedef {{ requests: number, rows: number }} Writes */
 
 /**
- * What ingest writes in a second; one row per sample as the bench's contender does, a request for each sensor and hour. Rows of the indexes are written when a device says something new, and by a fleet that is
+ * What ingest writes in a second; one row per sample as the bench's variant does, a request for each sensor and hour. Rows of the indexes are written when a device says something new, and by a fleet that is
  * known not at all: 0.
  *
  * @param {Fleet} fleet

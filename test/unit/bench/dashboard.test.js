@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { longTasksOf, scriptOfFrames } from '../../../tools/bench/dashboard/frames.js';
+import { longTasksOf, scriptOfFrames } from '../../../tools/bench/dashboard/watch.js';
 
 /** @param {string} name @param {number} ts ms @param {number} [dur] ms @param {object} [rest] */
 const event = (name, ts, dur = 0, rest = {}) => ({

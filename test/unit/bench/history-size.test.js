@@ -5,7 +5,7 @@ import { targetsTable } from '../../../tools/bench/targets.js';
 
 test('the bench packs every kind of signal, and the sizes are what they should be', async () => {
   const result = await historySize.run({
-    stand: /** @type {any} */ (null),
+    environment: /** @type {any} */ (null),
     flags: { ...readFlags([]), runMs: 10 },
     status: () => {},
   });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { readFlags } from '../../../tools/bench/loader/flags.js';
+import { checkCluster, readFlags } from '../../../tools/bench/loader/flags.js';
 import { fleetOf } from '../../../tools/bench/loader/fleet.js';
-import { checkCluster } from '../../../tools/bench/loader/guard.js';
 import { samplesIn } from '../../../tools/bench/loader/load.js';
 import { samplesOfHour } from '../../../tools/bench/loader/samples.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createGate } from '../../../tools/bench/contenders/gate.js';
+import { sumOf } from '../../../tools/bench/environment/ingest.js';
 import { pace } from '../../../tools/bench/load/pace.js';
 import { machineShares, parseMachineTime } from '../../../tools/bench/measure/machine.js';
 import { slopeOf } from '../../../tools/bench/measure/memory.js';
-import { sumOf } from '../../../tools/bench/measure/metrics.js';
+import { createGate } from '../../../tools/bench/variants/main.js';
 import { withPermit } from '../../support/permit.js';
 
 describe('the machine', () => {

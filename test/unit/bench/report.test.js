@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { currentCommit } from '../../../tools/bench/measure/commit.js';
 import { barChart } from '../../../tools/bench/report/chart.js';
 import { figuresOf } from '../../../tools/bench/report/figures.js';
 import { commitText, insertBetweenMarks, summary } from '../../../tools/bench/report/readme.js';
 import { stealOf } from '../../../tools/bench/report/steal.js';
 import { figure, markdownTable, textTable } from '../../../tools/bench/report/table.js';
+import { currentCommit } from '../../../tools/bench/session.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
 
 /** @import { Figures } from '../../../tools/bench/report/figures.js' */
@@ -27,7 +27,7 @@ const comparison = (shape) => ({
       rows: rated(1000),
       'hour rows': rated(2000),
       loop: rated(10_000),
-      leanest: rated(20_000),
+      native: rated(20_000),
     },
     steal: 0,
     others: 0,

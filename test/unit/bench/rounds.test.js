@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { sweep } from '../../../tools/bench/measure/comparison.js';
 import { alternate, median, medianOf } from '../../../tools/bench/measure/rounds.js';
-import { sweep } from '../../../tools/bench/measure/sweep.js';
 
 /** @param {number} steal @param {number} [rate] */
 const run = (steal, rate = 1) => ({ rate, steal, others: 0 });
@@ -24,7 +24,7 @@ describe('median', () => {
 });
 
 describe('rounds', () => {
-  test('meet the contenders in turn, every other one the other way round', async () => {
+  test('meet the variants in turn, every other one the other way round', async () => {
     /** @type {string[]} */
     const order = [];
     await alternate({

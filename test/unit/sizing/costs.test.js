@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, messageCost, missesOf } from '../../../tools/sizing/costs/costs.js';
-import { leastSquares } from '../../../tools/sizing/costs/least-squares.js';
+import { costOf, leastSquares, messageCost, missesOf } from '../../../tools/sizing/costs/costs.js';
 
 describe('least squares, none below 0', () => {
   test('find what is exactly so', () => {

@@ -1,7 +1,7 @@
 import { connectStore } from '../../../api/store/index.js';
-import { ROW_TABLE } from '../contenders/row-writes.js';
-import { STORES } from '../contenders/stores.js';
-import { createTables } from '../contenders/tables.js';
+import { ROW_TABLE } from '../variants/row-writes.js';
+import { STORES } from '../variants/stores.js';
+import { createTables } from '../variants/tables.js';
 import { fleetOf } from './fleet.js';
 import { load } from './load.js';
 import { createHistoryWriter, createMessageWriter } from './writers.js';

@@ -1,9 +1,12 @@
+import { isLoopback } from '../../../common/addresses.js';
+import { MillraceError } from '../../../common/errors.js';
 import { parseFlags, usageError } from '../../../common/flags.js';
 import { parseTime } from '../../../common/times.js';
 import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { SIGNALS } from './samples.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { SignalKind } from './samples.js' */
 
 /** Where a data set can go. */
@@ -88,3 +91,23 @@ export function readFlags(argv, now) {
 /** @param {string} name @param {string} value @param {readonly string[]} allowed @returns {string[]} what is wrong */
 const oneOf = (name, value, allowed) =>
   allowed.includes(value) ? [] : [`--${name} is one of ${allowed.join(', ')}`];
+
+/**
+ * A data set made up belongs on a machine of one's own: it cannot be taken out again.
+ *
+ * @param {Config['cql']} cql
+ * @param {boolean} force
+ * @throws {MillraceError} `usage`, naming the addresses
+ */
+export function checkCluster({ contactPoints }, force) {
+  const away = (contactPoints ?? []).filter((address) => !isLoopback(hostOf(address)));
+  if (away.length === 0 || force) return;
+  throw new MillraceError(
+    'usage',
+    `CQL_CONTACT_POINTS=${away.join(',')} is not this machine. What is loaded stays until it expires; --force loads it all the same.`,
+  );
+}
+
+/** @param {string} address `host[:port]`, an IPv6 host in brackets where a port follows */
+const hostOf = (address) =>
+  /^[^:]*:\d+$/.test(address) ? address.slice(0, address.indexOf(':')) : address.replace(/\]:\d+$/, ']');

@@ -5,8 +5,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { createStatusLine } from '../../../common/status-line.js';
 import { formatTime } from '../../../common/times.js';
 import { build } from './build.js';
-import { readFlags } from './flags.js';
-import { checkCluster } from './guard.js';
+import { checkCluster, readFlags } from './flags.js';
 import { samplesIn } from './load.js';
 
 const format = new Intl.NumberFormat('en');

@@ -3,13 +3,13 @@ import { samplesOf } from '../load/shapes.js';
 import { startObserving } from './observe.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Contender } from '../stand/line.js' */
+/** @import { Variant } from '../environment/line.js' */
 
 /** How often it is looked whether every device has been heard once, in ms. */
 const LOOK_MS = 250;
 
 /**
- * How fast a contender took a load for a while, and what that cost.
+ * How fast a variant took a load for a while, and what that cost.
  *
  * @typedef {object} Rate
  * @property {number} rate samples/s committed
@@ -19,22 +19,22 @@ const LOOK_MS = 250;
  */
 
 /**
- * @param {Contender} contender
+ * @param {Variant} variant
  * @param {Shape} shape
  * @param {{ database: number, warmMs: number, forMs: number }} options `database`: its pid
  * @returns {Promise<Rate>}
  */
-export async function measureRate(contender, shape, { database, warmMs, forMs }) {
-  const first = await contender.committed();
-  await contender.begin(shape);
+export async function measureRate(variant, shape, { database, warmMs, forMs }) {
+  const first = await variant.committed();
+  await variant.begin(shape);
   try {
     // Devices are registered by their first message, which is not what is measured.
-    while ((await contender.committed()) - first < shape.devices * samplesOf(shape)) await sleep(LOOK_MS);
+    while ((await variant.committed()) - first < shape.devices * samplesOf(shape)) await sleep(LOOK_MS);
     await sleep(warmMs);
-    const observed = await startObserving({ ...contender.pids, database });
-    const before = await contender.committed();
+    const observed = await startObserving({ ...variant.pids, database });
+    const before = await variant.committed();
     await sleep(forMs);
-    const samples = (await contender.committed()) - before;
+    const samples = (await variant.committed()) - before;
     const { seconds, cpu, steal, others } = await observed();
     return {
       rate: samples / seconds,
@@ -43,6 +43,6 @@ export async function measureRate(contender, shape, { database, warmMs, forMs })
       others,
     };
   } finally {
-    await contender.end();
+    await variant.end();
   }
 }

@@ -5,13 +5,13 @@ export const MOST_STEAL = 0.05;
 const MOST_REPEATS = 2;
 
 /**
- * Measures contenders side by side: every round measures each of them once, every other round in the opposite order, so
- * that what changes on the machine, slowly or after a certain contender, meets them all.
+ * Measures variants side by side: every round measures each of them once, every other round in the opposite order, so
+ * that what changes on the machine, slowly or after a certain variant, meets them all.
  *
  * @template {{ steal: number, others: number }} R
  * @template {string} Name
  * @param {object} options
- * @param {Name[]} options.names of the contenders
+ * @param {Name[]} options.names of the variants
  * @param {number} options.rounds
  * @param {(name: Name) => Promise<R>} options.measure
  * @param {number} [options.mostRepeats] of a round that was not quiet

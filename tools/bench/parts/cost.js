@@ -23,17 +23,17 @@ export const cost = {
   title: 'What a sample costs, in CPU µs',
 
   async run(context) {
-    const { stand, flags, status } = context;
+    const { environment, flags, status } = context;
     const shapes = flags.shapes.filter((shape) => LOADS.includes(shape));
     const loads = await compare(context, {
       loads: shapes,
-      contenders: {
-        packed: await stand.line('packed'),
-        'no-latest': await stand.line('no-latest', { store: 'no-latest' }),
+      variants: {
+        packed: await environment.pipeline('packed'),
+        'no-latest': await environment.pipeline('no-latest', { store: 'no-latest' }),
       },
       swept: [],
     });
-    const alone = await stand.alone();
+    const alone = await environment.alone();
     /** @type {Record<string, number>} */
     const least = {};
     for (const shape of shapes) {

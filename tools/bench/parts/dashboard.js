@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChromium } from '../dashboard/browser.js';
 import { LONG_MS, watchDashboard } from '../dashboard/watch.js';
+import { startSimulator } from '../environment/simulator.js';
 import { startObserving } from '../measure/observe.js';
 import { median } from '../measure/rounds.js';
 import { figure, percent } from '../report/table.js';
-import { startSimulator } from '../stand/simulator.js';
 
 /** @import { Watched } from '../dashboard/watch.js' */
 /** @import { Part } from './index.js' */
@@ -25,14 +25,14 @@ export const dashboard = {
   name: 'dashboard',
   title: 'The wall of the dashboard in Chromium: 10,000 sensors that change once a second',
 
-  async run({ stand, flags, status }) {
-    const line = await stand.line('dashboard');
-    const front = await stand.front(line);
+  async run({ environment, flags, status }) {
+    const pipeline = await environment.pipeline('dashboard');
+    const front = await environment.front(pipeline);
     status('starting the simulator');
     const simulator = await startSimulator({
       ...FLEET,
-      url: line.url,
-      log: join(stand.dir, 'logs', 'simulator.log'),
+      url: pipeline.url,
+      log: join(environment.dir, 'logs', 'simulator.log'),
     });
     const browser = await startChromium();
     try {
@@ -46,10 +46,10 @@ export const dashboard = {
       }
       status(`${Math.round(flags.watchMs / 1000)} s with the dashboard open`);
       const observed = await startObserving({
-        ...line.pids,
+        ...pipeline.pids,
         ...front.pids,
         simulator: simulator.pid,
-        database: stand.database,
+        database: environment.database,
       });
       const opened = await browser.open(front.url);
       const watched = await watchDashboard(opened, flags.watchMs);
@@ -58,7 +58,7 @@ export const dashboard = {
     } finally {
       await browser.stop();
       await simulator.stop();
-      await stand.close('dashboard-front');
+      await environment.close('dashboard-front');
     }
   },
 

@@ -40,11 +40,11 @@ export const fairness = {
   name: 'fairness',
   title: `Quiet devices next to one that floods, embedded broker, load ${LOAD}`,
 
-  async run({ stand, flags, status }) {
+  async run({ environment, flags, status }) {
     const shape = /** @type {Shape} */ (shapeOf(LOAD));
-    const line = await stand.embedded('fairness', {});
+    const pipeline = await environment.embedded('fairness', {});
     const quiet = await connectQuietDevices({
-      url: line.url,
+      url: pipeline.url,
       shape,
       first: FLOOD_DEVICE + 1,
       count: QUIET_DEVICES,
@@ -53,12 +53,12 @@ export const fairness = {
 
     /** @param {Name} name @returns {Promise<Measured>} */
     async function measure(name) {
-      const flood = name === 'flooded' ? await startFlood(line.url, shape) : null;
+      const flood = name === 'flooded' ? await startFlood(pipeline.url, shape) : null;
       await sleep(flags.warmMs);
-      const observed = await startObserving({ ...line.pids, database: stand.database });
-      const before = await line.committed();
+      const observed = await startObserving({ ...pipeline.pids, database: environment.database });
+      const before = await pipeline.committed();
       const latencies = await quiet.measure(flags.runMs * LONGER);
-      const samples = (await line.committed()) - before;
+      const samples = (await pipeline.committed()) - before;
       const { steal, others } = await observed();
       await flood?.terminate();
       await quiet.measure(flags.warmMs);

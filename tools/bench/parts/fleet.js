@@ -28,17 +28,17 @@ export const fleet = {
   name: 'fleet',
   title: `From 100 to 100,000 sensors, load ${LOAD}`,
 
-  async run({ stand, flags, status }) {
-    const line = await stand.line('packed');
-    const timing = { database: stand.database, warmMs: flags.warmMs, forMs: flags.runMs };
+  async run({ environment, flags, status }) {
+    const pipeline = await environment.pipeline('packed');
+    const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
     /** @param {Name} name */
     const shape = (name) => /** @type {Shape} */ (shapeOf(LOAD, FLEETS[name]));
     status('registering 100,000 sensors');
-    await measureRate(line, shape('100,000 sensors'), { ...timing, forMs: 100 });
+    await measureRate(pipeline, shape('100,000 sensors'), { ...timing, forMs: 100 });
     return alternate({
       names: NAMES,
       rounds: flags.rounds,
-      measure: (name) => measureRate(line, shape(name), timing),
+      measure: (name) => measureRate(pipeline, shape(name), timing),
       onStatus: status,
     });
   },

@@ -31,18 +31,18 @@ export const guards = {
   title: 'What accounts, TLS and metrics cost: the whole way, with and without them',
 
   async run(context) {
-    const { stand, flags } = context;
-    const tls = stand.certificates;
+    const { environment, flags } = context;
+    const tls = environment.certificates;
     return compare(context, {
       loads: flags.shapes.filter((shape) => LOADS.includes(shape)),
-      contenders: {
-        open: await stand.line('packed'),
-        accounts: await stand.guarded('accounts', { accounts: true }),
-        TLS: await stand.guarded('tls', { tls }),
-        both: await stand.guarded('guarded', { accounts: true, tls }),
-        uncounted: await stand.line('uncounted', { uncounted: true }),
-        embedded: await stand.embedded('embedded', {}),
-        'embedded, both': await stand.embedded('embedded-guarded', { accounts: true, tls }),
+      variants: {
+        open: await environment.pipeline('packed'),
+        accounts: await environment.guarded('accounts', { accounts: true }),
+        TLS: await environment.guarded('tls', { tls }),
+        both: await environment.guarded('guarded', { accounts: true, tls }),
+        uncounted: await environment.pipeline('uncounted', { uncounted: true }),
+        embedded: await environment.embedded('embedded', {}),
+        'embedded, both': await environment.embedded('embedded-guarded', { accounts: true, tls }),
       },
       swept: [],
     });

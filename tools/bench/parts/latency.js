@@ -19,11 +19,11 @@ const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
 /** A run lasts so many times as long as one of a comparison: a p99.9 needs messages. */
 const LONGER = 2;
 
-/** @typedef {keyof typeof SHARES | 'leanest'} Name */
+/** @typedef {keyof typeof SHARES | 'native'} Name */
 
 /**
  * How long a message takes from when it should be published to the acknowledgement of its commit, at parts of the
- * highest rate; and the leanest loop at the same rate as half of it.
+ * highest rate; and the native baseline at the same rate as half of it.
  *
  * @type {Part<Result>}
  */
@@ -31,30 +31,30 @@ export const latency = {
   name: 'latency',
   title: `Latency from the intended publish to the acknowledgement of the commit, open loop, load ${LOAD}`,
 
-  async run({ stand, flags, status }) {
+  async run({ environment, flags, status }) {
     const shape = /** @type {Shape} */ (shapeOf(LOAD));
-    const wired = await stand.wired();
-    const leanest = await stand.leanest();
+    const wired = await environment.wired();
+    const native = await environment.native();
     status('the highest rate');
-    const peak = await measurePeak(wired, shape, { stand, flags });
+    const peak = await measurePeak(wired, shape, { environment, flags });
     const forMs = flags.runMs * LONGER;
 
     /** @param {Name} name @returns {Promise<Latencies>} */
     async function run(name) {
-      if (name === 'leanest') return leanest.paced(shape, { rate: peak * SHARES['50 %'], forMs });
+      if (name === 'native') return native.paced(shape, { rate: peak * SHARES['50 %'], forMs });
       return (await wired.pace(shape, { rate: peak * SHARES[name], forMs })).latency.published;
     }
 
-    await leanest.paced(shape, { rate: peak * SHARES['50 %'], forMs: flags.warmMs });
+    await native.paced(shape, { rate: peak * SHARES['50 %'], forMs: flags.warmMs });
     const rounds = await alternate({
-      names: /** @type {Name[]} */ ([...Object.keys(SHARES), 'leanest']),
+      names: /** @type {Name[]} */ ([...Object.keys(SHARES), 'native']),
       rounds: flags.rounds,
       onStatus: status,
       async measure(name) {
         const observed = await startObserving({
           ...wired.pids,
-          leanest: leanest.pids['ingest'] ?? 0,
-          database: stand.database,
+          native: native.pids['ingest'] ?? 0,
+          database: environment.database,
         });
         const latencies = await run(name);
         const { steal, others } = await observed();
@@ -65,7 +65,7 @@ export const latency = {
   },
 
   tables({ peak, rounds }) {
-    const names = /** @type {Name[]} */ ([...Object.keys(SHARES), 'leanest']);
+    const names = /** @type {Name[]} */ ([...Object.keys(SHARES), 'native']);
     return [
       {
         head: [
@@ -78,7 +78,7 @@ export const latency = {
           'steal',
         ],
         rows: names.map((name) => [
-          name === 'leanest' ? 'leanest loop, no MQTT, 50 %' : name,
+          name === 'native' ? 'native baseline, no MQTT, 50 %' : name,
           .../** @type {const} */ (['p50', 'p99', 'p999', 'mean']).map((key) =>
             figure(medianOf(rounds, (results) => results[name][key])),
           ),
@@ -90,8 +90,8 @@ export const latency = {
         head: ['at 50 %', 'ratio'],
         rows: [
           [
-            "p99 of the whole way / the leanest loop's",
-            figure(medianOf(rounds, (results) => results['50 %'].p99 / results.leanest.p99)),
+            "p99 of the whole way / the native baseline's",
+            figure(medianOf(rounds, (results) => results['50 %'].p99 / results.native.p99)),
           ],
         ],
       },

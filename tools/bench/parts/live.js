@@ -35,13 +35,13 @@ export const createLivePart = (sizes) => ({
   name: 'live',
   title: `From the sample to ${sizes.readers} readers of the live stream, load ${LOAD}`,
 
-  async run({ stand, flags, status }) {
+  async run({ environment, flags, status }) {
     const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.devices));
-    const wired = await stand.wired();
-    const front = await stand.front(wired);
+    const wired = await environment.wired();
+    const front = await environment.front(wired);
     status('the highest rate');
-    const peak = await measurePeak(wired, shape, { stand, flags });
-    const pids = { ...wired.pids, ...front.pids, database: stand.database };
+    const peak = await measurePeak(wired, shape, { environment, flags });
+    const pids = { ...wired.pids, ...front.pids, database: environment.database };
     const rounds = await alternate({
       names: /** @type {['live']} */ (['live']),
       rounds: flags.rounds,
@@ -55,7 +55,7 @@ export const createLivePart = (sizes) => ({
         return { committed: published, seen: await front.unfollow(), steal, others };
       },
     });
-    await stand.close('wired-front');
+    await environment.close('wired-front');
     return { peak, rounds };
   },
 

@@ -11,7 +11,7 @@ import { figure } from '../report/table.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { MemoryPoint } from '../measure/memory.js' */
 /** @import { Round } from '../measure/rounds.js' */
-/** @import { Reading } from '../stand/wired.js' */
+/** @import { Reading } from '../environment/wired.js' */
 /** @import { Part } from './index.js' */
 
 /** The simulator's collar. */
@@ -33,19 +33,19 @@ export const overload = {
   name: 'overload',
   title: `Twice the highest rate, load ${LOAD}`,
 
-  async run({ stand, flags, status }) {
+  async run({ environment, flags, status }) {
     const shape = /** @type {Shape} */ (shapeOf(LOAD));
-    const wired = await stand.wired();
+    const wired = await environment.wired();
     const from = Date.now() - HOUR_MS;
     status('the highest rate');
-    const timing = { database: stand.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
+    const timing = { database: environment.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
     const { rate: peak } = await measureRate(wired, shape, timing);
     const rounds = await alternate({
       names: /** @type {['overload']} */ (['overload']),
       rounds: 1,
       onStatus: status,
       async measure() {
-        const observed = await startObserving({ ...wired.pids, database: stand.database });
+        const observed = await startObserving({ ...wired.pids, database: environment.database });
         const memory = watchMemory(Number(wired.pids['ingest']));
         const { published, latency } = await wired.pace(shape, {
           rate: peak * SHARE,

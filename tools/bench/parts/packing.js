@@ -7,7 +7,7 @@ import { measurePeak } from '../measure/peak.js';
 import { figure, percent } from '../report/table.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Line } from '../stand/line.js' */
+/** @import { Line } from '../environment/line.js' */
 /** @import { Part } from './index.js' */
 
 /** The simulator's collar, at half of its highest rate, into the very process that packs. */
@@ -39,9 +39,9 @@ export const createPackingPart = (sizes) => ({
   name: 'packing',
   title: `Packing, hours of sensors at 1 Hz, alone and beside half of the highest rate of load ${LOAD}`,
 
-  async run({ stand, flags, status }) {
+  async run({ environment, flags, status }) {
     const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.loadDevices));
-    const config = await stand.prepare('packing');
+    const config = await environment.prepare('packing');
     const due = sizes.devices * SENSORS * DUE.hours;
     const from = bucketOf(Date.now()) - DUE.first * HOUR_MS;
     await build({
@@ -61,16 +61,16 @@ export const createPackingPart = (sizes) => ({
       onProgress: (samples) => status(`loading batches: ${(samples / 1e6).toFixed(1)} million samples`),
     });
     status('the highest rate');
-    const peak = await measurePeak(await stand.line('packed'), shape, { stand, flags });
-    const line = await stand.line('packing');
-    const pids = { ...line.pids, database: stand.database };
-    const end = await line.hold(shape, peak * SHARE);
+    const peak = await measurePeak(await environment.pipeline('packed'), shape, { environment, flags });
+    const pipeline = await environment.pipeline('packing');
+    const pids = { ...pipeline.pids, database: environment.database };
+    const end = await pipeline.hold(shape, peak * SHARE);
     status('packing beside ingest');
-    const beside = await watch(line, pids, due / 2);
+    const beside = await watch(pipeline, pids, due / 2);
     await end();
     status('packing alone');
-    const alone = await watch(line, pids, due);
-    await stand.close('packing');
+    const alone = await watch(pipeline, pids, due);
+    await environment.close('packing');
     return { peak, beside, alone };
   },
 
@@ -99,14 +99,14 @@ export const sensorsOf = ({ samples, seconds }) => samples / seconds;
 /**
  * Watches packing from its next step until so many hours are packed in all, or nothing happens any more.
  *
- * @param {Line} line
+ * @param {Line} pipeline
  * @param {Record<string, number>} pids
  * @param {number} until hours of sensors
  * @returns {Promise<Phase>}
  */
-async function watch(line, pids, until) {
+async function watch(pipeline, pids, until) {
   const look = async () => {
-    const metric = await line.metrics();
+    const metric = await pipeline.metrics();
     return {
       hours: metric('iot_pack_hours_total'),
       samples: metric('iot_pack_samples_total'),

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { readSettings } from '../../../common/settings/index.js';
+import { startDatabase } from '../environment/database.js';
+import { openEnvironment } from '../environment/index.js';
 import { medianOf } from '../measure/rounds.js';
 import { behindTelegraf, closeOurs, ourselves } from '../peers/contenders.js';
 import { InfluxDb } from '../peers/influxdb.js';
@@ -9,8 +11,6 @@ import { QuestDb } from '../peers/questdb.js';
 import { measureLatencies, measureRates, STEADY_LOAD, warmUp } from '../peers/rates.js';
 import { peerTables } from '../peers/report.js';
 import { ensurePrograms } from '../peers/tools.js';
-import { startDatabase } from '../stand/database.js';
-import { openStand } from '../stand/index.js';
 
 /** @import { Context } from '../context.js' */
 /** @import { Rival } from '../peers/contenders.js' */
@@ -48,14 +48,18 @@ export const peers = {
   onRequest: true,
 
   async run(context) {
-    const { stand, status } = context;
+    const { environment, status } = context;
     const { dataDir } = readSettings();
     const programs = await ensurePrograms(join(dataDir, 'tools'), status);
 
     /** @type {ClassResult[]} */
     const classes = [];
     if (context.flags.classes?.includes('K')) {
-      const killed = await QuestDb.open({ dir: join(stand.dir, 'questdb-k'), programs, durability: 'K' });
+      const killed = await QuestDb.open({
+        dir: join(environment.dir, 'questdb-k'),
+        programs,
+        durability: 'K',
+      });
       classes.push(await closing([killed], () => measureClass(context, 'K', [killed], programs)));
       context.keep?.(classes);
     }
@@ -75,17 +79,17 @@ export const peers = {
  */
 async function measureDurable(context, dataDir, programs) {
   const { status } = context;
-  const dir = join(context.stand.dir, 'durable');
+  const dir = join(context.environment.dir, 'durable');
   const engineDir = join(dataDir, 'engine');
   const cassandra = await startDatabase({ dir, engineDir, durable: true, onStatus: status });
   return closing([cassandra], async () => {
-    const stand = await openStand({ dir, database: cassandra, onStatus: status });
-    return closing([stand], async () => {
+    const environment = await openEnvironment({ dir, database: cassandra, onStatus: status });
+    return closing([environment], async () => {
       const synced = [
         await QuestDb.open({ dir: join(dir, 'questdb-p'), programs, durability: 'P' }),
         await InfluxDb.open({ dir: join(dir, 'influxdb'), programs }),
       ];
-      return closing(synced, () => measureClass({ ...context, stand }, 'P', synced, programs));
+      return closing(synced, () => measureClass({ ...context, environment }, 'P', synced, programs));
     });
   });
 }
@@ -98,12 +102,12 @@ async function measureDurable(context, dataDir, programs) {
  * @returns {Promise<ClassResult>}
  */
 async function measureClass(context, durability, databases, programs) {
-  const { stand, flags } = context;
+  const { environment, flags } = context;
   const status = (/** @type {string} */ text) => context.status(`class ${durability}, ${text}`);
   const classContext = { ...context, status };
   const rivals = [
-    ourselves(stand),
-    ...databases.map((database) => behindTelegraf(stand, database, programs)),
+    ourselves(environment),
+    ...databases.map((database) => behindTelegraf(environment, database, programs)),
   ];
   await warmUp(classContext, rivals);
   const rates = await measureRates(classContext, rivals);
@@ -122,13 +126,13 @@ async function measureClass(context, durability, databases, programs) {
   /** @type {ClassResult['kills']} */
   const kills = {};
   for (const database of databases) {
-    const target = await peerTarget(stand, database, programs);
+    const target = await peerTarget(environment, database, programs);
     kills[database.kind] = await killEach(target, { victims: theirs, forMs, status });
-    for (const name of ['', '-wired', '-killed']) await stand.close(`${database.kind}${name}`);
+    for (const name of ['', '-wired', '-killed']) await environment.close(`${database.kind}${name}`);
   }
   // Last: all of our own processes lose their database for a while.
-  kills.millrace = await killEach(await ourTarget(stand), { victims: ours, forMs, status });
-  await closeOurs(stand);
+  kills.millrace = await killEach(await ourTarget(environment), { victims: ours, forMs, status });
+  await closeOurs(environment);
   return { durability, rates, unstored, latency, kills, month };
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signalProcess } from '../../../infra/engine/processes.js';
 import { samplesOf, shapeOf } from '../load/shapes.js';
 import { startObserving } from '../measure/observe.js';
 import { median } from '../measure/rounds.js';
 import { figure, percent } from '../report/table.js';
-import { halve } from '../stand/brake.js';
 
-/** @import { Shape } from '../load/shapes.js' */
 /** @import { Part } from './index.js' */
+/** @import { Shape } from '../load/shapes.js' */
 
 /** Ten samples of one sensor. */
 const LOAD = '1x10';
@@ -28,20 +28,20 @@ export const pressure = {
   name: 'pressure',
   title: `The database with half of its CPU for a while, load ${LOAD}: the window of requests in flight`,
 
-  async run({ stand, flags, status }) {
+  async run({ environment, flags, status }) {
     const shape = /** @type {Shape} */ (shapeOf(LOAD));
-    const line = await stand.line('packed');
+    const pipeline = await environment.pipeline('packed');
     const began = performance.now();
     /** @type {Look[]} */
     const looks = [];
-    const observed = await startObserving({ ...line.pids, database: stand.database });
+    const observed = await startObserving({ ...pipeline.pids, database: environment.database });
 
     /** @param {keyof typeof PHASES} phase */
     async function watch(phase) {
       status(phase);
       const end = performance.now() + PHASES[phase] * flags.runMs;
       while (performance.now() < end) {
-        const metric = await line.metrics();
+        const metric = await pipeline.metrics();
         const seconds = (performance.now() - began) / 1000;
         looks.push({
           phase,
@@ -53,13 +53,13 @@ export const pressure = {
       }
     }
 
-    const first = await line.committed();
-    await line.begin(shape);
+    const first = await pipeline.committed();
+    await pipeline.begin(shape);
     try {
-      while ((await line.committed()) - first < shape.devices * samplesOf(shape)) await sleep(LOOK_MS);
+      while ((await pipeline.committed()) - first < shape.devices * samplesOf(shape)) await sleep(LOOK_MS);
       await sleep(flags.warmMs);
       await watch('before');
-      const release = halve(stand.database);
+      const release = halve(environment.database);
       try {
         await watch('halved');
       } finally {
@@ -67,7 +67,7 @@ export const pressure = {
       }
       await watch('after');
     } finally {
-      await line.end();
+      await pipeline.end();
     }
     const { steal, others } = await observed();
     return { looks, steal, others };
@@ -108,4 +108,25 @@ function rateIn(looks, phase) {
   const first = own[0];
   const last = own.at(-1);
   return first && last ? (last.samples - first.samples) / (last.seconds - first.seconds) : Number.NaN;
+}
+
+/** The process rests for so long, then works for so long, in ms. */
+const TURN_MS = 5;
+
+/**
+ * Halves the CPU of a process, honestly: all of its threads stand still for half of the time.
+ *
+ * @param {number} pid
+ * @returns {() => void} lets go
+ */
+function halve(pid) {
+  let resting = false;
+  const timer = setInterval(() => {
+    resting = !resting;
+    signalProcess(pid, resting ? 'SIGSTOP' : 'SIGCONT');
+  }, TURN_MS);
+  return () => {
+    clearInterval(timer);
+    signalProcess(pid, 'SIGCONT');
+  };
 }

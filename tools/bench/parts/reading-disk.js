@@ -4,7 +4,7 @@ import { SIGNALS } from '../loader/samples.js';
 import { figure } from '../report/table.js';
 
 /** @import { SignalKind } from '../loader/samples.js' */
-/** @import { Stand } from '../stand/index.js' */
+/** @import { Environment } from '../environment/index.js' */
 /** @import { Part } from './index.js' */
 
 /**
@@ -32,10 +32,10 @@ export const createReadingDiskPart = (sizes) => ({
   name: 'disk',
   title: 'Bytes a sample on disk, 1 Hz with 20 ms of jitter',
 
-  async run({ stand, status }) {
+  async run({ environment, status }) {
     const results = [];
     for (const signal of SIGNALS) {
-      const config = await stand.prepare(`disk-${signal}`);
+      const config = await environment.prepare(`disk-${signal}`);
       const samples = { packed: 0, batches: 0, rows: 0 };
       for (const [way, days] of /** @type {const} */ ([
         ['packed', sizes.packedDays],
@@ -55,7 +55,7 @@ export const createReadingDiskPart = (sizes) => ({
         samples[way] = loaded.samples;
       }
       status(`${signal}: flushing and compacting`);
-      const sizesOf = await tableBytes(stand, config.cql.keyspace);
+      const sizesOf = await tableBytes(environment, config.cql.keyspace);
       results.push({
         signal,
         samples,
@@ -89,7 +89,7 @@ export const createReadingDiskPart = (sizes) => ({
 export const disk = createReadingDiskPart(SIZES);
 
 /**
- * @param {Stand} stand
+ * @param {Environment} environment
  * @param {string} keyspace
  * @returns {Promise<Record<string, number>>} bytes on disk, by table; indexes and filters included
  * @throws {TypeError} where the database is not one that we started

@@ -1,20 +1,22 @@
 import { shapeOf } from '../load/shapes.js';
+import { withPeakMemory } from '../measure/memory.js';
+import { startObserving } from '../measure/observe.js';
 import { measurePeak } from '../measure/peak.js';
 import { measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
-import { createBackground } from '../reading/background.js';
-import { loadAll, planOf } from '../reading/data.js';
-import { openReader } from '../reading/measured.js';
+import { createBackground, loadAll, planOf } from '../reading/data.js';
 import { NAMES, RATIOS, READINGS } from '../reading/readings.js';
 import { stealOf } from '../report/steal.js';
 import { figure, percent } from '../report/table.js';
 
-/** @import { Shape } from '../load/shapes.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Sizes } from '../reading/data.js' */
-/** @import { Measured } from '../reading/measured.js' */
+/** @import { Kind, Read, Target } from '../reading/kinds.js' */
+/** @import { Line } from '../environment/line.js' */
 /** @import { Name } from '../reading/readings.js' */
 /** @import { Part } from './index.js' */
+/** @import { Round } from '../measure/rounds.js' */
+/** @import { Shape } from '../load/shapes.js' */
+/** @import { Sizes } from '../reading/data.js' */
+/** @import { Environment } from '../environment/index.js' */
 
 /** The simulator's collar, at half of its highest rate, measures while others read. */
 const LOAD = '4x10';
@@ -39,22 +41,22 @@ export const createReadingPart = (sizes) => ({
   name: 'reading',
   title: `Reading, while devices measure at half of the highest rate, load ${LOAD}`,
 
-  async run({ stand, flags, status }) {
+  async run({ environment, flags, status }) {
     const plan = planOf(sizes, Date.now());
     const loaded = {
-      small: await loadAll(await stand.prepare('small'), plan.small, status),
-      large: await loadAll(await stand.prepare('large'), plan.large, status),
+      small: await loadAll(await environment.prepare('small'), plan.small, status),
+      large: await loadAll(await environment.prepare('large'), plan.large, status),
     };
-    const lines = { small: await stand.line('small'), large: await stand.line('large') };
+    const lines = { small: await environment.pipeline('small'), large: await environment.pipeline('large') };
     const readers = {
-      small: await openReader(stand, lines.small),
-      large: await openReader(stand, lines.large),
+      small: await openReader(environment, lines.small),
+      large: await openReader(environment, lines.large),
     };
     const shape = /** @type {Shape} */ (shapeOf(LOAD, sizes.devices));
     status('registering devices');
-    await measureRate(lines.small, shape, { database: stand.database, warmMs: 0, forMs: 100 });
+    await measureRate(lines.small, shape, { database: environment.database, warmMs: 0, forMs: 100 });
     status('the highest rate');
-    const peak = await measurePeak(lines.large, shape, { stand, flags });
+    const peak = await measurePeak(lines.large, shape, { environment, flags });
     const background = createBackground({ shape, rate: peak * SHARE, warmMs: flags.warmMs });
 
     /** @param {Name} name @param {number} forMs */
@@ -86,8 +88,8 @@ export const createReadingPart = (sizes) => ({
     } finally {
       await background.stop();
       for (const name of ['small', 'large']) {
-        await stand.close(`${name}-front`);
-        await stand.close(name);
+        await environment.close(`${name}-front`);
+        await environment.close(name);
       }
     }
   },
@@ -150,3 +152,26 @@ const rowOf = (says, of, steal) => [
  * @property {Round<Name, Measured>[]} rounds
  * @property {Measured} longest
  */
+
+/**
+ * What reading took, and what it was measured on.
+ *
+ * @typedef {Read & { mb: number, steal: number, others: number }} Measured `mb`: the most memory that
+ *   the HTTP process had
+ */
+
+/**
+ * @param {Environment} environment
+ * @param {Line} line whose data is read
+ * @returns {Promise<(kind: Kind, target: Target, forMs: number) => Promise<Measured>>}
+ */
+async function openReader(environment, line) {
+  const front = await environment.front(line);
+  const http = Number(front.pids['http']);
+  return async (kind, target, forMs) => {
+    const observed = await startObserving({ ...line.pids, ...front.pids, database: environment.database });
+    const { value, mb } = await withPeakMemory(http, front.read(kind, target, forMs));
+    const { steal, others } = await observed();
+    return { ...value, mb, steal, others };
+  };
+}

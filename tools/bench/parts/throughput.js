@@ -6,13 +6,13 @@ import { figure } from '../report/table.js';
 /** @import { Comparison } from '../measure/comparison.js' */
 /** @import { Part } from './index.js' */
 
-/** @typedef {'packed' | 'rows' | 'hour rows' | 'loop' | 'leanest'} Name */
+/** @typedef {'packed' | 'rows' | 'hour rows' | 'loop' | 'native'} Name */
 
-const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'hour rows', 'loop', 'leanest']);
+const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'hour rows', 'loop', 'native']);
 
 /**
  * The whole way at each load, packed and one row per sample; the same ingest without MQTT; and the same batches by the
- * leanest loop. Side by side, `latest` kept by all.
+ * native baseline. Side by side, `latest` kept by all.
  *
  * @type {Part<Comparison<Name>[]>}
  */
@@ -22,17 +22,17 @@ export const throughput = {
     'The whole way: publisher, Mosquitto, ingest, Cassandra; every message acknowledged after its commit',
 
   async run(context) {
-    const { stand, flags } = context;
+    const { environment, flags } = context;
     return compare(context, {
       loads: flags.shapes,
-      contenders: {
-        packed: await stand.line('packed'),
-        rows: await stand.line('rows', { store: 'rows', gate: true }),
-        'hour rows': await stand.line('hour-rows', { store: 'hour-rows', gate: true }),
-        loop: await stand.loop(),
-        leanest: await stand.leanest(),
+      variants: {
+        packed: await environment.pipeline('packed'),
+        rows: await environment.pipeline('rows', { store: 'rows', gate: true }),
+        'hour rows': await environment.pipeline('hour-rows', { store: 'hour-rows', gate: true }),
+        loop: await environment.loop(),
+        native: await environment.native(),
       },
-      swept: ['rows', 'hour rows', 'leanest'],
+      swept: ['rows', 'hour rows', 'native'],
     });
   },
 
@@ -47,7 +47,7 @@ export const throughput = {
         'ratio',
         'without MQTT',
         'ratio',
-        'leanest loop',
+        'native baseline',
         'ratio',
         'steal',
         'others',
@@ -61,8 +61,8 @@ export const throughput = {
         figure(medianOf(rounds, (results) => results.packed.rate / results['hour rows'].rate)),
         figure(medianOf(rounds, ({ loop }) => loop.rate / 1000)),
         figure(medianOf(rounds, ({ packed, loop }) => packed.rate / loop.rate)),
-        figure(medianOf(rounds, ({ leanest }) => leanest.rate / 1000)),
-        figure(medianOf(rounds, ({ packed, leanest }) => packed.rate / leanest.rate)),
+        figure(medianOf(rounds, ({ native }) => native.rate / 1000)),
+        figure(medianOf(rounds, ({ packed, native }) => packed.rate / native.rate)),
         stealOf(rounds),
         othersOf(rounds),
       ]),

@@ -22,13 +22,16 @@ export const tutorial = {
   title: "Against the tutorial's way: a logged batch over all sensors' partitions",
 
   async run(context) {
-    const { stand, flags } = context;
+    const { environment, flags } = context;
     return compare(context, {
       loads: flags.shapes.filter((shape) => shape === LOAD),
-      contenders: {
-        packed: await stand.line('packed'),
-        'with latest': await stand.line('tutorial-latest', { store: 'tutorial-latest', gate: true }),
-        without: await stand.line('tutorial', { store: 'tutorial', gate: true }),
+      variants: {
+        packed: await environment.pipeline('packed'),
+        'with latest': await environment.pipeline('tutorial-latest', {
+          store: 'tutorial-latest',
+          gate: true,
+        }),
+        without: await environment.pipeline('tutorial', { store: 'tutorial', gate: true }),
       },
       swept: ['with latest', 'without'],
     });

@@ -5,7 +5,7 @@ import { figure } from '../report/table.js';
 
 /** @import { Observed } from '../measure/observe.js' */
 /** @import { Round } from '../measure/rounds.js' */
-/** @import { Worked } from '../stand/workers.js' */
+/** @import { Worked } from '../environment/workers.js' */
 /** @import { Part } from './index.js' */
 
 /** Half of them insert, half select. */
@@ -20,8 +20,8 @@ export const workers = {
   name: 'workers',
   title: `${WORKERS} concurrent workers on the store: half insert a sample, half select a sensor's newest ten`,
 
-  async run({ stand, flags, status }) {
-    const process = await stand.workers();
+  async run({ environment, flags, status }) {
+    const process = await environment.workers();
     status('warming up');
     await process.run({ workers: WORKERS, forMs: flags.warmMs });
     return alternate({
@@ -29,7 +29,7 @@ export const workers = {
       rounds: flags.rounds,
       onStatus: status,
       async measure() {
-        const observed = await startObserving({ ingest: process.pid, database: stand.database });
+        const observed = await startObserving({ ingest: process.pid, database: environment.database });
         const worked = await process.run({ workers: WORKERS, forMs: flags.runMs });
         return { ...worked, ...(await observed()) };
       },

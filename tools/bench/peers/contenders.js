@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { signalProcess } from '../../../infra/engine/processes.js';
-import { startBroker } from '../stand/broker.js';
-import { startIngest } from '../stand/ingest.js';
-import { createLine } from '../stand/line.js';
-import { createPace } from '../stand/wired.js';
+import { startBroker } from '../environment/broker.js';
+import { startIngest } from '../environment/ingest.js';
+import { createLine } from '../environment/line.js';
+import { createPace } from '../environment/wired.js';
 import { createPeer } from './telegraf.js';
 
-/** @import { Stand } from '../stand/index.js' */
-/** @import { Line } from '../stand/line.js' */
-/** @import { Pace } from '../stand/wired.js' */
+/** @import { Environment } from '../environment/index.js' */
+/** @import { Line } from '../environment/line.js' */
+/** @import { Pace } from '../environment/wired.js' */
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Tuning } from './settings.js' */
 /** @import { Peer } from './telegraf.js' */
@@ -28,35 +28,35 @@ import { createPeer } from './telegraf.js';
 
 /** @typedef {'millrace' | 'questdb' | 'influxdb'} Name */
 
-/** @param {Stand} stand @returns {Rival} our own ingest, as it is */
-export const ourselves = (stand) => ({
+/** @param {Environment} environment @returns {Rival} our own ingest, as it is */
+export const ourselves = (environment) => ({
   name: 'millrace',
   format: 'senml',
-  databasePid: () => stand.database,
+  databasePid: () => environment.database,
   tunable: false,
-  line: async () => (await openOurs(stand, { wired: false })).line,
-  wired: async () => (await openOurs(stand, { wired: true })).pace,
+  line: async () => (await openOurs(environment, { wired: false })).line,
+  wired: async () => (await openOurs(environment, { wired: true })).pace,
 });
 
 /** Our keyspace and client, the same for everything that is measured: migrations of one keyspace take up to a minute. */
 export const OURS = 'peers';
 
-/** The names under which the stand knows our processes: one at a time, since they share the keyspace. */
+/** The names under which the environment knows our processes: one at a time, since they share the keyspace. */
 const OUR_NAMES = ['ours', 'ours-wired'];
 
 /**
- * @param {Stand} stand
+ * @param {Environment} environment
  * @param {{ wired: boolean }} options `wired`: ingest reaches its broker through the publisher's wire
  */
-export async function openOurs(stand, { wired }) {
+export async function openOurs(environment, { wired }) {
   const [name, other] = wired ? [...OUR_NAMES].reverse() : OUR_NAMES;
-  await stand.close(String(other));
-  return stand.contender(String(name), async (dir) => {
-    const { publisher, connections } = stand;
+  await environment.close(String(other));
+  return environment.variant(String(name), async (dir) => {
+    const { publisher, connections } = environment;
     const broker = await startBroker(join(dir, 'broker'));
     const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
-    const settings = { ...stand.settings(OURS, reachedAt), ...broker.settings };
-    const { cql } = await stand.prepare(OURS);
+    const settings = { ...environment.settings(OURS, reachedAt), ...broker.settings };
+    const { cql } = await environment.prepare(OURS);
     const start = () => startIngest({ name: OURS, dir, settings });
     let ingest = await start();
     const line = createLine({ name: OURS, broker, ingest, publisher, connections });
@@ -79,36 +79,36 @@ export async function openOurs(stand, { wired }) {
   });
 }
 
-/** @param {Stand} stand ends our own processes */
-export async function closeOurs(stand) {
-  for (const name of OUR_NAMES) await stand.close(name);
+/** @param {Environment} environment ends our own processes */
+export async function closeOurs(environment) {
+  for (const name of OUR_NAMES) await environment.close(name);
 }
 
 /**
- * @param {Stand} stand
+ * @param {Environment} environment
  * @param {PeerDatabase} database
  * @param {Programs} programs
  * @returns {Rival}
  */
-export const behindTelegraf = (stand, database, programs) => ({
+export const behindTelegraf = (environment, database, programs) => ({
   name: database.kind,
   format: 'lines',
   databasePid: () => database.pid,
   tunable: true,
   async line(tuning, samples) {
-    return (await openPeer(stand, { name: database.kind, database, programs })).line(tuning, samples);
+    return (await openPeer(environment, { name: database.kind, database, programs })).line(tuning, samples);
   },
   async wired(tuning, samples) {
     const name = `${database.kind}-wired`;
-    const peer = await openPeer(stand, { name, database, programs, wired: true });
+    const peer = await openPeer(environment, { name, database, programs, wired: true });
     const line = await peer.line(tuning, samples);
-    const { publisher, connections } = stand;
+    const { publisher, connections } = environment;
     return createPace({ line, broker: peer.broker, publisher, connections });
   },
 });
 
 /**
- * @param {Stand} stand
+ * @param {Environment} environment
  * @param {object} options
  * @param {string} options.name
  * @param {PeerDatabase} options.database
@@ -116,10 +116,10 @@ export const behindTelegraf = (stand, database, programs) => ({
  * @param {boolean} [options.wired] Telegraf reaches its broker through the publisher's wire
  * @returns {Promise<Peer>} started once for each name
  */
-export const openPeer = (stand, { name, database, programs, wired = false }) =>
-  stand.contender(name, async (dir) => {
+export const openPeer = (environment, { name, database, programs, wired = false }) =>
+  environment.variant(name, async (dir) => {
     const broker = await startBroker(join(dir, 'broker'));
-    const reachedAt = wired ? await stand.publisher.ask('wire', broker.url) : undefined;
-    const { publisher, connections } = stand;
+    const reachedAt = wired ? await environment.publisher.ask('wire', broker.url) : undefined;
+    const { publisher, connections } = environment;
     return createPeer({ name, dir, programs, database, broker, reachedAt, publisher, connections });
   });

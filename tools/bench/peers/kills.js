@@ -10,7 +10,7 @@ import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.js';
 import { KNOWN_TUNING } from './settings.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Stand } from '../stand/index.js' */
+/** @import { Environment } from '../environment/index.js' */
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
@@ -85,14 +85,14 @@ async function settledMissing(ledger, read) {
 }
 
 /**
- * @param {Stand} stand
+ * @param {Environment} environment
  * @param {PeerDatabase} database
  * @param {Programs} programs
  * @returns {Promise<Target>}
  */
-export async function peerTarget(stand, database, programs) {
+export async function peerTarget(environment, database, programs) {
   const name = `${database.kind}-killed`;
-  const peer = await openPeer(stand, { name, database, programs });
+  const peer = await openPeer(environment, { name, database, programs });
   await peer.line(KNOWN_TUNING, samplesOf(LOAD));
   return {
     url: peer.broker.url,
@@ -102,12 +102,12 @@ export async function peerTarget(stand, database, programs) {
   };
 }
 
-/** @param {Stand} stand @returns {Promise<Target>} our own ingest, as it is */
-export async function ourTarget(stand) {
-  const ours = await openOurs(stand, { wired: false });
+/** @param {Environment} environment @returns {Promise<Target>} our own ingest, as it is */
+export async function ourTarget(environment) {
+  const ours = await openOurs(environment, { wired: false });
   // What was measured before is no part of the kill: replaying a gigabyte of commit log takes a minute.
-  await stand.nodetool?.(['flush']);
-  const database = { kill: async () => stand.kill?.(), start: async () => stand.start?.() };
+  await environment.nodetool?.(['flush']);
+  const database = { kill: async () => environment.kill?.(), start: async () => environment.start?.() };
   return {
     url: ours.broker.url,
     format: 'senml',

@@ -17,7 +17,7 @@ import { KNOWN_TUNING } from './settings.js';
 
 /** @import { Context } from '../context.js' */
 /** @import { Latencies } from '../measure/latencies.js' */
-/** @import { Stand } from '../stand/index.js' */
+/** @import { Environment } from '../environment/index.js' */
 /** @import { Name, Rival } from './contenders.js' */
 /** @import { PeerDatabase } from './database.js' */
 
@@ -81,7 +81,7 @@ export async function loadPeer(database, { device, sensors, set }, onProgress) {
  * @param {number} options.rate samples/s that come in while others read
  */
 export async function measureMonth(context, { rivals, databases, rate }) {
-  const { stand, flags, status } = context;
+  const { environment, flags, status } = context;
   const month = monthOf(flags.quick ? QUICK_INTERVAL_MS : INTERVAL_MS, Date.now());
   /** @type {Partial<Record<Name, number>>} */
   const bytes = {};
@@ -95,7 +95,7 @@ export async function measureMonth(context, { rivals, databases, rate }) {
     status(`a month into ${database.kind}: merging`);
     bytes[database.kind] = ((await database.bytes(samples)) - empty) / samples;
   }
-  const config = await stand.prepare(OURS);
+  const config = await environment.prepare(OURS);
   const { samples } = await build({
     config,
     fleet: { seed: RECIPE.seed, devices: 1, sensors: SENSORS },
@@ -104,14 +104,14 @@ export async function measureMonth(context, { rivals, databases, rate }) {
     onProgress: (done) => status(`a month into ours: ${done}`),
   });
   status('a month into ours: compacting');
-  bytes.millrace = (await ourBytes(stand, config.cql.keyspace)) / samples;
+  bytes.millrace = (await ourBytes(environment, config.cql.keyspace)) / samples;
   return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
 }
 
 /** Where packed hours are; what devices send meanwhile is in other tables. */
 const HISTORY = ['history', 'history_stat'];
 
-/** @param {Stand} stand @param {string} keyspace @returns {Promise<number>} bytes, as Cassandra counts them */
+/** @param {Environment} environment @param {string} keyspace @returns {Promise<number>} bytes, as Cassandra counts them */
 async function ourBytes({ nodetool }, keyspace) {
   if (!nodetool) throw new TypeError('bytes on disk are counted by nodetool, of a database of our own');
   await nodetool(['flush', keyspace, ...HISTORY]);
@@ -124,9 +124,9 @@ async function ourBytes({ nodetool }, keyspace) {
  * @param {Context} context
  * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
  */
-async function readMonth({ stand, flags, status }, { rivals, databases, rate, month }) {
-  const { line: ours } = await openOurs(stand, { wired: false });
-  const front = await stand.front(ours);
+async function readMonth({ environment, flags, status }, { rivals, databases, rate, month }) {
+  const { line: ours } = await openOurs(environment, { wired: false });
+  const front = await environment.front(ours);
   const http = createHttpReader(front.url);
   const shape = loadOf(STEADY_LOAD);
   const { from, to } = month.set;
@@ -192,7 +192,7 @@ async function readMonth({ stand, flags, status }, { rivals, databases, rate, mo
     });
   } finally {
     http.close();
-    await stand.close(`${ours.name}-front`);
+    await environment.close(`${ours.name}-front`);
   }
 }
 

@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { build } from '../loader/build.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
+/** @import { Line } from '../environment/line.js' */
+/** @import { Shape } from '../load/shapes.js' */
 
 /**
  * How much is stored before reading is measured.
@@ -79,3 +82,39 @@ export async function loadAll(config, list, onStatus) {
 }
 
 /** @typedef {ReturnType<typeof planOf>} Plan */
+
+/**
+ * Devices that go on measuring while others read: at a fixed rate, into one line at a time.
+ *
+ * @param {object} parts
+ * @param {Shape} parts.shape
+ * @param {number} parts.rate samples/s
+ * @param {number} parts.warmMs after each change
+ */
+export function createBackground({ shape, rate, warmMs }) {
+  /** @type {Line | null} */
+  let current = null;
+  /** @type {() => Promise<void>} */
+  let end = async () => {};
+
+  async function stop() {
+    current = null;
+    const ending = end;
+    end = async () => {};
+    await ending();
+  }
+
+  return {
+    /** @param {Line} line */
+    async into(line) {
+      if (line === current) return;
+      await stop();
+      end = await line.hold(shape, rate);
+      current = line;
+      await sleep(warmMs);
+    },
+
+    /** Settles when all of it is committed. */
+    stop,
+  };
+}

@@ -1,11 +1,11 @@
-import { yearOf } from '../../../schema/rules.js';
+import { DAY_MS, dayOf, yearOf } from '../../../schema/rules.js';
 
-/** @import { Sensor } from '../../../api/history/reading/hours.js' */
-/** @import { Reading } from '../../../api/history/reading/index.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Client } from 'cassandra-driver' */
 /** @import { HttpReader } from './http.js' */
-/** @import { RowReader } from './rows.js' */
+/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Reading } from '../../../api/history/reading/index.js' */
+/** @import { Sensor } from '../../../api/history/reading/hours.js' */
+/** @import { Store } from '../../../api/store/index.js' */
 
 /**
  * What is read.
@@ -81,3 +81,44 @@ const pathOf = ({ device, sensor }) => `/api/v1/devices/${device}/sensors/${sens
 
 /** @param {Target} target */
 const rangeOf = ({ from, to }) => `from=${from}&to=${to}`;
+
+const SELECT_LATEST =
+  'SELECT device_id, sensor_id, device, name, type, unit, site FROM sensor WHERE grp = ? LIMIT ?';
+const SELECT_DAY =
+  'SELECT ts, value FROM measurement_row WHERE device_id = ? AND sensor_id = ? AND day = ? AND ts >= ? AND ts < ?';
+
+/** Rows of a page: as many as the driver takes where nothing else is said, since they are small. */
+const FETCH_SIZE = 5000;
+
+/**
+ * Rows as they are, by the driver itself: what reading is compared with.
+ *
+ * @param {Client} client
+ */
+export const createRowReader = (client) => ({
+  /** @param {number} group @param {number} most @returns {Promise<number>} rows of one partition of `sensor` */
+  latest: async (group, most) => (await client.execute(SELECT_LATEST, [group, most])).rows.length,
+
+  /**
+   * @param {Sensor} key
+   * @param {number} from epoch ms
+   * @param {number} to epoch ms
+   * @returns {Promise<number>} samples
+   */
+  async samples({ device, sensor }, from, to) {
+    /** @type {number[]} */
+    const times = [];
+    /** @type {number[]} */
+    const values = [];
+    for (let day = dayOf(from); day < to; day += DAY_MS) {
+      const params = [device, sensor, new Date(day), new Date(from), new Date(to)];
+      for await (const row of await client.execute(SELECT_DAY, params, { fetchSize: FETCH_SIZE })) {
+        times.push(row['ts'].getTime());
+        values.push(row['value']);
+      }
+    }
+    return Math.min(times.length, values.length);
+  },
+});
+
+/** @typedef {ReturnType<typeof createRowReader>} RowReader */

@@ -25,7 +25,7 @@ export function createLiveReaders(http, samples) {
   }
 
   return {
-    /** @param {string[]} devices names @returns {Promise<void>} settles when the reader has been told how things stand */
+    /** @param {string[]} devices names @returns {Promise<void>} settles when the reader has been told how things environment */
     async follow(devices) {
       const query = devices.map((device) => `device=${device}`).join('&');
       const answer = await http.open(`/api/v1/stream?${query}`, 'text/event-stream');

@@ -3,13 +3,12 @@ import { connect } from '../../../api/store/connect.js';
 import { connectStore } from '../../../api/store/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
+import { serve } from '../environment/service.js';
 import { deviceName } from '../load/devices.js';
 import { createLatencies } from '../measure/latencies.js';
-import { serve } from '../stand/service.js';
 import { createHttpReader } from './http.js';
-import { KINDS } from './kinds.js';
+import { createRowReader, KINDS } from './kinds.js';
 import { createLiveReaders } from './live.js';
-import { createRowReader } from './rows.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Kind, Resolved, Target } from './kinds.js' */

@@ -79,7 +79,7 @@ export function everything(raw) {
 /** @param {Raw} raw @returns {string | null} SVG of the rates; null where they were not measured */
 export function chart({ results: { throughput } }) {
   if (!throughput) return null;
-  const names = /** @type {const} */ (['packed', 'rows', 'leanest']);
+  const names = /** @type {const} */ (['packed', 'rows', 'native']);
   return barChart({
     title: 'Thousand acknowledged samples/s, by sensors x samples a message',
     series: ['packed', 'one row per sample', 'the database alone'],

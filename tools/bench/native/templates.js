@@ -1,13 +1,17 @@
+import { createLatest } from '../../../api/store/latest.js';
+import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { bucketOf, HOUR_MS, SERIES_BYTES, TIME_BYTES } from '../../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
 import { STEP_MS, sensorName } from '../load/payloads.js';
 import { batchEntry, placeOf, rowsFrame } from './frames.js';
-import { createStatements } from './statements.js';
 
-/** @import { Query } from '../../../api/store/session.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
+/** @import { LatestUpdate } from '../../../api/store/latest.js' */
+/** @import { Query, Session } from '../../../api/store/session.js' */
+/** @import { SensorSeries } from '../../../api/store/measurements/writes.js' */
 /** @import { Shape } from '../load/shapes.js' */
+/** @import { Write } from '../../../api/store/write-merger.js' */
 
 /** Which parameters of our statements change from message to message. */
 const ROW = { bucket: 1, ts: 3, digest: 4, samples: 5 };
@@ -109,4 +113,36 @@ export async function createTemplate({ sensors, samples }, number, { groups, pre
 function writeMs(bytes, at, number) {
   bytes.writeUInt32BE(Math.floor(number / 2 ** 32), at);
   bytes.writeUInt32BE(number % 2 ** 32, at + 4);
+}
+
+/**
+ * What our own store would send, without sending it: so the native baseline writes the very same batches.
+ *
+ * @returns {{ rows: (device: Buffer, series: SensorSeries[]) => Query[], updates: (group: number, updates: LatestUpdate[]) => Query[] }}
+ */
+function createStatements() {
+  /** @type {Query[]} */
+  let taken = [];
+  const session = /** @type {Session} */ ({
+    writeMerged: async (/** @type {Write} */ { take }) => {
+      taken = take();
+    },
+  });
+  const samples = createSampleWrites(session);
+  const latest = createLatest(session);
+  return {
+    rows(device, series) {
+      const [hour, ...more] = samples.plan(series, 1);
+      if (!hour || more.length > 0) throw new Error('the samples of a template are of one hour');
+      return samples.encode(device, hour);
+    },
+    updates(group, updates) {
+      void latest.write(
+        group,
+        () => updates,
+        () => 0,
+      );
+      return taken;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * Frames of the native protocol, version 4, as bytes (native_protocol_v4.spec): what the leanest client sends.
+ * Frames of the native protocol, version 4, as bytes (native_protocol_v4.spec): what the native client sends.
  *
  *     +---------+-------+--------+--------+--------+------+
  *     | version | flags | stream | opcode | length | body |

@@ -1,13 +1,13 @@
 import { migrateDatabase } from '../../../api/store/migrate.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { HOUR_ROW_TABLE, ROW_TABLE } from '../contenders/row-writes.js';
-import { createTables } from '../contenders/tables.js';
-import { TUTORIAL_TABLE } from '../contenders/tutorial-writes.js';
+import { HOUR_ROW_TABLE, ROW_TABLE } from '../variants/row-writes.js';
+import { createTables } from '../variants/tables.js';
+import { TUTORIAL_TABLE } from '../variants/tutorial-writes.js';
 
 /** @import { Database } from './database.js' */
 
 /**
- * Tables of its own for each contender.
+ * Tables of its own for each variant.
  *
  * @param {Database} database
  * @param {string} prefix of the keyspaces

@@ -134,5 +134,5 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 /**
  * Something that takes a load, and says how much of it is committed.
  *
- * @typedef {Omit<Line, 'metrics' | 'url' | 'hold'>} Contender
+ * @typedef {Omit<Line, 'metrics' | 'url' | 'hold'>} Variant
  */

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readMetrics } from '../measure/metrics.js';
 import { startChild } from './child.js';
 
 const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
 const PACKAGE = new URL('../../../package.json', import.meta.url);
-const CONTENDER = fileURLToPath(new URL('../contenders/main.js', import.meta.url));
+const CONTENDER = fileURLToPath(new URL('../variants/main.js', import.meta.url));
 
 /**
- * What is not as in `npm start`; see contenders/main.js.
+ * What is not as in `npm start`; see variants/main.js.
  *
  * @typedef {{ store?: string, gate?: boolean, loop?: boolean, uncounted?: boolean }} Changed
  */
@@ -57,4 +56,25 @@ export async function startIngest({ name, dir, settings, changed }) {
 export function startFlags() {
   const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   return /** @type {string} */ (scripts.start).split(' ').filter((word) => word.startsWith('--'));
+}
+
+/**
+ * What a process says of itself on /metrics.
+ *
+ * @param {string} url of the process's HTTP root
+ * @returns {Promise<(name: string) => number>} sum of a metric over its labels; 0 where there is none
+ */
+export async function readMetrics(url) {
+  const response = await fetch(`${url}/metrics`);
+  if (!response.ok) throw new Error(`${url}/metrics answers ${response.status}`);
+  const text = await response.text();
+  return (name) => sumOf(text, name);
+}
+
+/** @param {string} text in Prometheus' exposition format @param {string} name */
+export function sumOf(text, name) {
+  let sum = 0;
+  for (const [, value] of text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm')))
+    sum += Number(value);
+  return sum;
 }

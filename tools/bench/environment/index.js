@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startAlone } from './alone.js';
 import { startBroker } from './broker.js';
 import { startChild } from './child.js';
 import { embeddedBroker } from './embedded.js';
@@ -8,18 +7,16 @@ import { startFront } from './front.js';
 import { settingsOfBroker } from './guard.js';
 import { startFlags, startIngest } from './ingest.js';
 import { createKeyspaces } from './keyspaces.js';
-import { startLeanest } from './leanest.js';
 import { createLine } from './line.js';
-import { createLoop } from './loop.js';
 import { createWired } from './wired.js';
-import { startWorkers } from './workers.js';
+import { createLoop, startAlone, startNative, startWorkers } from './workers.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Database } from './database.js' */
 /** @import { Front } from './front.js' */
 /** @import { Guard } from './guard.js' */
 /** @import { Changed } from './ingest.js' */
-/** @import { Contender, Line } from './line.js' */
+/** @import { Variant, Line } from './line.js' */
 
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
 
@@ -27,7 +24,7 @@ const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url)
 const CONNECTIONS = 8;
 
 /**
- * What everything is measured on: a database, one publisher, and the contenders, each started when it is first asked for.
+ * What everything is measured on: a database, one publisher, and the variants, each started when it is first asked for.
  *
  * @param {object} options
  * @param {string} options.dir where all of them keep what they keep
@@ -35,7 +32,7 @@ const CONNECTIONS = 8;
  * @param {string} [options.prefix] of the keyspaces
  * @param {(text: string) => void} options.onStatus
  */
-export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
+export async function openEnvironment({ dir, database, prefix = 'bench', onStatus }) {
   const publisher = await startChild(PUBLISHER, {
     title: 'publisher',
     log: join(dir, 'logs', 'publisher.log'),
@@ -65,9 +62,9 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
     const known = /** @type {C | undefined} */ (open.get(name));
     if (known) return known;
     onStatus(`starting ${name}`);
-    const contender = await start(join(dir, name.replaceAll(/\W/g, '-')));
-    open.set(name, contender);
-    return contender;
+    const variant = await start(join(dir, name.replaceAll(/\W/g, '-')));
+    open.set(name, variant);
+    return variant;
   }
 
   return {
@@ -95,13 +92,13 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
     publisher,
     connections: CONNECTIONS,
 
-    /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of a contender's processes */
+    /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of a variant's processes */
     settings,
 
-    /** Starts a contender of another kind: once for each name. */
-    contender: once,
+    /** Starts a variant of another kind: once for each name. */
+    variant: once,
 
-    /** @param {string} name makes the tables of a contender that is not started yet, to be loaded into @returns {Promise<Config>} */
+    /** @param {string} name makes the tables of a variant that is not started yet, to be loaded into @returns {Promise<Config>} */
     prepare: (name) => migrate(settings(name)),
 
     /**
@@ -110,7 +107,7 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
      * @param {string} name
      * @param {Changed} [changed] none: our own ingest, as it is
      */
-    line: (name, changed) => openLine(name, { changed }),
+    pipeline: (name, changed) => openLine(name, { changed }),
 
     /** The same, with our own ingest, as an installation has it that others can reach. @param {string} name @param {Guard} guard */
     guarded: (name, guard) => openLine(name, { guard }),
@@ -142,7 +139,7 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
         startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
       ),
 
-    /** Ingest without a broker. @returns {Promise<Contender>} */
+    /** Ingest without a broker. @returns {Promise<Variant>} */
     loop: () =>
       once('loop', async (home) => {
         const env = settings('loop');
@@ -152,10 +149,10 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
       }),
 
     /** The database's own limit. */
-    leanest: () =>
-      once('leanest', async (home) => {
-        const { cql, retention } = await migrate(settings('leanest'));
-        return startLeanest({
+    native: () =>
+      once('native', async (home) => {
+        const { cql, retention } = await migrate(settings('native'));
+        return startNative({
           dir: home,
           contactPoint: database.contactPoint,
           cql,
@@ -174,17 +171,17 @@ export async function openStand({ dir, database, prefix = 'bench', onStatus }) {
         return startWorkers(home, { settings: env, nodeFlags: startFlags() });
       }),
 
-    /** @param {string} name ends a contender that is needed no more */
+    /** @param {string} name ends a variant that is needed no more */
     async close(name) {
       await open.get(name)?.close();
       open.delete(name);
     },
 
     async stop() {
-      for (const contender of open.values()) await contender.close();
+      for (const variant of open.values()) await variant.close();
       await publisher.stop();
     },
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openStand>>} Stand */
+/** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */

@@ -1,12 +1,14 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MillraceError } from '../../../common/errors.js';
 import { findTools } from '../../../infra/bootstrap/index.js';
 import { freePort } from '../../../infra/engine/ports.js';
 import { guardLines, makeSignIn, settingsBehind } from './guard.js';
-import { persistentOn, runMosquitto, stopMosquitto } from './mosquitto.js';
 
 /** @import { Access, Guard } from './guard.js' */
+/** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
 
 /**
  * A broker that is published to.
@@ -57,4 +59,54 @@ export async function startBroker(dir, guard = {}) {
     },
     stop: () => stopMosquitto(child),
   };
+}
+
+/** It may miss a signal that comes before its main loop runs. */
+const REMIND_MS = 200;
+
+/**
+ * @param {number} port
+ * @param {string} dir where it keeps its queues
+ * @returns {string[]} lines of a configuration: on loopback, and nothing is dropped
+ */
+export const persistentOn = (port, dir) => [
+  // Started by root it would change to a user who cannot write here.
+  ...(process.getuid?.() === 0 ? ['user root'] : []),
+  `listener ${port} 127.0.0.1`,
+  'persistence true',
+  `persistence_location ${dir}/`,
+  'max_queued_messages 0',
+];
+
+/**
+ * Starts a Mosquitto, and waits until it listens.
+ *
+ * @param {string} command
+ * @param {string} configuration its file
+ * @param {SpawnOptions} [options]
+ * @returns {Promise<ChildProcess>}
+ * @throws {MillraceError} `failed`, with what it said, when it ends instead
+ */
+export async function runMosquitto(command, configuration, options = {}) {
+  const child = spawn(command, ['-c', configuration], { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => reject(new MillraceError('failed', `Mosquitto ended:\n${log}`)));
+    child.stderr?.on('data', (chunk) => {
+      if (log.length < 10_000) log += chunk;
+      if (log.includes(' running')) resolve(undefined);
+    });
+  });
+  return child;
+}
+
+/** Ends it in order: it writes its queues. @param {ChildProcess} child */
+export async function stopMosquitto(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const reminder = setInterval(() => child.kill('SIGTERM'), REMIND_MS);
+  await exited;
+  clearInterval(reminder);
 }
