@@ -1,10 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { runCommand } from '../../common/command.js';
 import { parseFlags } from '../../common/flags.js';
-import { betweenMarks } from '../bench/report/between-marks.js';
 import { readFigures } from './figures.js';
 import { readFlags } from './flags.js';
-import { partsOfPage, picture } from './page.js';
+import { fillMarks, partsOfPage, picture } from './page.js';
 
 const PAGE = new URL('../../docs/sizing.md', import.meta.url);
 const PICTURE = new URL('../../docs/images/sizing.svg', import.meta.url);
@@ -26,17 +25,3 @@ await runCommand(async () => {
   await writeFile(PAGE, fillMarks(await readFile(PAGE, 'utf8'), partsOfPage(plan, figures)));
   console.log('docs/sizing.md and docs/images/sizing.svg are written');
 });
-
-/**
- * @param {string} document
- * @param {Record<string, string>} parts by name
- * @returns {string} the document with each part between its marks
- * @throws {RangeError} when a mark is not there
- */
-export function fillMarks(document, parts) {
-  return Object.entries(parts).reduce(
-    (page, [name, text]) =>
-      betweenMarks(page, { begin: `<!-- size: ${name} -->`, end: `<!-- /size: ${name} -->` }, text),
-    document,
-  );
-}

@@ -1,3 +1,4 @@
+import { betweenMarks } from '../bench/report/between-marks.js';
 import { markdownTable } from '../bench/report/table.js';
 import { costOf, missesOf } from './costs/costs.js';
 import { curvePicture } from './curve.js';
@@ -107,3 +108,17 @@ const nodesTable = () =>
     ['type', 'vCPUs', 'disk'],
     Object.entries(NODES).map(([type, { vcpus, diskBytes }]) => [type, String(vcpus), bytesText(diskBytes)]),
   );
+
+/**
+ * @param {string} document
+ * @param {Record<string, string>} parts by name
+ * @returns {string} the document with each part between its marks
+ * @throws {RangeError} when a mark is not there
+ */
+export function fillMarks(document, parts) {
+  return Object.entries(parts).reduce(
+    (page, [name, text]) =>
+      betweenMarks(page, { begin: `<!-- size: ${name} -->`, end: `<!-- /size: ${name} -->` }, text),
+    document,
+  );
+}

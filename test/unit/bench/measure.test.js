@@ -3,7 +3,7 @@ import { sumOf } from '../../../tools/bench/environment/ingest.js';
 import { pace } from '../../../tools/bench/load/pace.js';
 import { machineShares, parseMachineTime } from '../../../tools/bench/measure/machine.js';
 import { slopeOf } from '../../../tools/bench/measure/memory.js';
-import { createGate } from '../../../tools/bench/variants/main.js';
+import { createGate } from '../../../tools/bench/variants/gate.js';
 import { withPermit } from '../../support/permit.js';
 
 describe('the machine', () => {
