@@ -24,7 +24,7 @@ describe('LATEST_GROUPS: the documents say how many sensors its default suits', 
 
   test.each([
     ['docs/data-model.md', `\`LATEST_GROUPS\` partitions (default ${groups}, good for 160,000 sensors)`],
-    ['README.md', 'the defaults suit up to 160,000 sensors'],
+    ['docs/how-to/secure-an-installation.md', 'the defaults suit up to 160,000 sensors'],
     ['.env.example', `LATEST_GROUPS=${groups}`],
     [
       'docs/sizing.md',

@@ -5,7 +5,7 @@ import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { readSettings } from '../../common/settings/index.js';
 import { figuresOf } from './report/figures.js';
-import { chart, everything, hasOthers, insertBetweenMarks, insertPeers, summary } from './report/readme.js';
+import { chart, everything, hasOthers, headline, insertBetweenMarks, insertPeers } from './report/readme.js';
 
 /** @import { Flag } from '../../common/flags.js' */
 /** @import { Raw } from './report/readme.js' */
@@ -23,8 +23,8 @@ const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
 const FIGURES = new URL('./figures.json', import.meta.url);
 const CHART = new URL('../../docs/images/bench.svg', import.meta.url);
 
-// npm run bench:readme: writes what a run measured into the README, so that no figure is ever typed by hand; and into
-// tools/bench/figures.json what `npm run size` reckons with, where a part that was not run keeps what it had.
+// npm run bench:readme: writes the figures of a run into the documents, so that nobody types a figure. tools/bench/figures.json gets those that
+// `npm run size` calculates with; a part that was not run keeps its figures there.
 await runCommand(async () => {
   const flags = parseFlags(
     {
@@ -47,7 +47,7 @@ async function writeOthers(raw) {
   const image = chart(raw);
   if (image) await writeFile(CHART, image);
   for (const [document, text] of /** @type {const} */ ([
-    [README, summary(raw)],
+    [README, headline(raw)],
     [PAGE, everything(raw)],
   ])) {
     await writeFile(document, insertBetweenMarks(await readFile(document, 'utf8'), text));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { barChart } from '../../../tools/bench/report/chart.js';
 import { figuresOf } from '../../../tools/bench/report/figures.js';
-import { commitText, insertBetweenMarks, summary } from '../../../tools/bench/report/readme.js';
+import { commitText, everything, headline, insertBetweenMarks } from '../../../tools/bench/report/readme.js';
 import { stealOf } from '../../../tools/bench/report/steal.js';
 import { figure, markdownTable, textTable } from '../../../tools/bench/report/table.js';
 import { currentCommit } from '../../../tools/bench/session.js';
@@ -126,7 +126,7 @@ describe('the README', () => {
 
   test('says on what it was measured', () => {
     const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
-    const text = summary({
+    const text = everything({
       began: '2026-11-21T16:00:00.000Z',
       commit: '1a2b3c4d5e6f',
       machine,
@@ -137,6 +137,24 @@ describe('the README', () => {
     );
     expect(text).toContain('| 4.00 | yes |');
   });
+});
+
+test('Bench report: README: three figures that were measured, and on which machine', () => {
+  const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
+  const run = { began: '2026-11-21T16:00:00.000Z', commit: '1a2b3c4d5e6f', machine };
+  const text = headline({
+    ...run,
+    results: /** @type {any} */ ({
+      throughput: [comparison('1x60')],
+      disk: [{ signal: 'decimals', history: 1.161 }],
+      reading: { rounds: [{ results: { year: { p50: 133.2 } } }] },
+    }),
+  });
+  expect(text).toContain('thousand samples/s** acknowledged with 60 samples a message, 4.00 times as many');
+  expect(text).toContain('- **1.16 bytes a sample** in history on disk');
+  expect(text).toContain('- a year of a sensor in **133 ms** (median)');
+  expect(text).toContain('at commit 1a2b3c4d5e6f, on 2 cores');
+  expect(headline({ ...run, results: {} })).not.toContain('- ');
 });
 
 test.each([

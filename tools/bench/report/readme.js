@@ -58,17 +58,34 @@ export function insertPeers(document, raw) {
 /** @param {Raw} raw @returns {boolean} whether anything but the peers was measured */
 export const hasOthers = ({ results }) => Object.keys(results).some((name) => name !== 'peers');
 
-/** @param {Raw} raw @returns {string} Markdown: the machine, and the table of targets */
-export function summary(raw) {
-  const { head, rows } = targetsTable(raw.results);
-  return [machineOf(raw), markdownTable(head, rows)].join('\n\n');
+/** @param {Raw} raw @returns {string} Markdown: a list of the figures that were measured, and the machine */
+export function headline(raw) {
+  const { throughput, disk, reading } = raw.results;
+  const packed = throughput?.find(({ shape }) => shape === '1x60')?.rounds;
+  const decimals = disk?.find(({ signal }) => signal === 'decimals');
+  const lines = [
+    packed &&
+      `**${figure(medianOf(packed, ({ packed: { rate } }) => rate / 1000))} thousand samples/s** acknowledged with 60 samples a message, ${figure(medianOf(packed, ({ packed: { rate }, rows }) => rate / rows.rate))} times as many as with one row per sample`,
+    decimals && `**${figure(decimals.history)} bytes a sample** in history on disk`,
+    reading &&
+      `a year of a sensor in **${figure(medianOf(reading.rounds, (results) => results.year.p50))} ms** (median), next to that load`,
+  ];
+  return [
+    lines
+      .filter(Boolean)
+      .map((line) => `- ${line}`)
+      .join('\n'),
+    machineOf(raw),
+  ].join('\n\n');
 }
 
-/** @param {Raw} raw @returns {string} Markdown: all tables */
+/** @param {Raw} raw @returns {string} Markdown: the machine, the table of targets, and all other tables */
 export function everything(raw) {
   const parts = PARTS.filter(({ name, onRequest }) => !onRequest && raw.results[name] !== undefined);
+  const targets = targetsTable(raw.results);
   return [
     machineOf(raw),
+    ...(targets.rows.length > 0 ? ['## Targets', markdownTable(targets.head, targets.rows)] : []),
     ...parts.flatMap((part) => [
       `## ${part.title}`,
       ...part.tables(raw.results[part.name]).map(({ head, rows }) => markdownTable(head, rows)),
