@@ -59,7 +59,7 @@ export function startFlags() {
 }
 
 /**
- * What a process says of itself on /metrics.
+ * The metrics of a process, from its /metrics page.
  *
  * @param {string} url of the process's HTTP root
  * @returns {Promise<(name: string) => number>} sum of a metric over its labels; 0 where there is none
