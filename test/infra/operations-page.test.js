@@ -47,7 +47,7 @@ test('the files of secrets on the page are those that compose, Kubernetes and th
     const script = readFileSync(String(path), 'utf8');
     for (const name of named) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
   }
-  const guarded = readFileSync('README.md', 'utf8');
+  const guarded = readFileSync('docs/how-to/secure-an-installation.md', 'utf8');
   for (const name of ['superuser', 'serve', 'migrate', 'token']) {
     expect(part).toContain(`secrets/${name}`);
     expect(guarded).toMatch(new RegExp(`secrets/${name}|in .*\\b${name}\\b.*; do`));
