@@ -73,20 +73,27 @@ const API = {
 
 /** Rooms of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */
 const TOOLS = {
-  // Payloads and their rates.
+  // Payloads, their rates, accounts, histograms.
   'tools/bench/load/': [],
-  // Latencies, rates and rounds.
-  'tools/bench/measure/': ['tools/bench/load/'],
+  // Child processes, and how they are asked.
+  'tools/bench/process/': ['tools/bench/load/'],
+  // Ingest with one part of it changed.
+  'tools/bench/variants/': ['tools/bench/load/', 'tools/bench/process/'],
+  // The native baseline: the smallest client of the protocol.
+  'tools/bench/native/': ['tools/bench/load/', 'tools/bench/process/'],
   // The processes and the database that are measured.
-  'tools/bench/environment/': ['tools/bench/load/', 'tools/bench/measure/'],
-  // The context of a part of the benchmark.
+  'tools/bench/environment/': ['tools/bench/load/', 'tools/bench/process/', 'tools/bench/variants/'],
+  // What a part of the benchmark gets.
   'tools/bench/context.js': ['tools/bench/environment/'],
-  // Variants of ingest.
-  'tools/bench/variants/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/environment/'],
-  // The least code that could do the same.
-  'tools/bench/native/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/environment/'],
   // The process that publishes.
-  'tools/bench/publisher/': ['tools/bench/load/', 'tools/bench/measure/', 'tools/bench/environment/'],
+  'tools/bench/publisher/': ['tools/bench/load/', 'tools/bench/process/', 'tools/bench/environment/'],
+  // Rates, rounds, memory, CPU.
+  'tools/bench/measure/': [
+    'tools/bench/load/',
+    'tools/bench/environment/',
+    'tools/bench/context.js',
+    'tools/bench/publisher/',
+  ],
   // Fills a database with months.
   'tools/bench/loader/': ['tools/bench/load/', 'tools/bench/variants/'],
   // The dashboard in a browser.
@@ -95,16 +102,18 @@ const TOOLS = {
   'tools/bench/reading/': [
     'tools/bench/context.js',
     'tools/bench/load/',
+    'tools/bench/process/',
     'tools/bench/loader/',
     'tools/bench/measure/',
     'tools/bench/environment/',
   ],
   // Figures as tables and charts.
-  'tools/bench/report/': ['tools/bench/context.js', 'tools/bench/measure/'],
+  'tools/bench/report/': ['tools/bench/context.js', 'tools/bench/load/', 'tools/bench/measure/'],
   // Other databases.
   'tools/bench/peers/': [
     'tools/bench/context.js',
     'tools/bench/load/',
+    'tools/bench/process/',
     'tools/bench/loader/',
     'tools/bench/measure/',
     'tools/bench/publisher/',

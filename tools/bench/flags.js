@@ -3,6 +3,7 @@ import { SHAPES, shapeOf } from './load/shapes.js';
 import { PARTS } from './parts/index.js';
 
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
+/** @import { BenchFlags } from './context.js' */
 /** @import { Class } from './peers/settings.js' */
 
 /** @type {Class[]} */
@@ -32,20 +33,6 @@ const LINE = {
   examples: [`${COMMAND} --quick`, `${COMMAND} --only ${PARTS[0]?.name} --rounds 5`],
   flags: FLAGS,
 };
-
-/**
- * @typedef {object} BenchFlags
- * @property {string[]} only names of parts
- * @property {string[]} shapes
- * @property {number} rounds
- * @property {number} runMs
- * @property {number} warmMs before each run, once its load is on
- * @property {number} watchMs of an open dashboard
- * @property {number[]} inFlight requests in flight that a baseline is tried with
- * @property {number} bootMs of load before anything is measured
- * @property {Class[]} [classes] of the peers
- * @property {boolean} [quick] a look in a few minutes
- */
 
 /**
  * @param {string[]} argv without node and script

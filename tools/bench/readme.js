@@ -4,11 +4,11 @@ import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
 import { readSettings } from '../../common/settings/index.js';
-import { figuresOf } from './report/figures.js';
-import { chart, everything, hasOthers, headline, insertBetweenMarks, insertPeers } from './report/readme.js';
+import { chart, everything, hasOthers, headline, insertBetweenMarks, insertPeers } from './documents.js';
+import { figuresOf } from './figures.js';
 
 /** @import { Flag } from '../../common/flags.js' */
-/** @import { Raw } from './report/readme.js' */
+/** @import { Raw } from './figures.js' */
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {

@@ -1,6 +1,6 @@
 import { heapGrowth } from './dashboard/heap.js';
 import { median, medianOf } from './measure/rounds.js';
-import { READING_TARGETS } from './reading/targets.js';
+import { READING_TARGETS } from './reading-targets.js';
 import { figure } from './report/table.js';
 
 /** @import { Comparison } from './measure/comparison.js' */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Figures } from '../bench/figures.js' */
 
 const FIGURES = new URL('../bench/figures.json', import.meta.url);
 

@@ -5,7 +5,7 @@ import { RULES } from './rules.js';
 import { compressionOf, storedBy, windowsOf } from './storage.js';
 import { payloadBytes, samplesPerMessage, writesOf } from './traffic.js';
 
-/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Figures } from '../bench/figures.js' */
 /** @import { Way } from './costs/costs.js' */
 /** @import { Signal } from './storage.js' */
 /** @import { Fleet } from './traffic.js' */

@@ -3,7 +3,7 @@ import { costOf, messageCost } from './costs/costs.js';
 import { RULES } from './rules.js';
 import { birthsOf, registryReadsOf, samplesPerMessage } from './traffic.js';
 
-/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Figures } from '../bench/figures.js' */
 /** @import { Shape, Way } from './costs/costs.js' */
 /** @import { Parts } from './installation.js' */
 /** @import { Fleet } from './traffic.js' */

@@ -10,7 +10,7 @@ import { compressionOf } from './storage.js';
 import { bytesText, countText } from './text.js';
 import { wallsOf } from './walls.js';
 
-/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Figures } from '../bench/figures.js' */
 /** @import { Parts } from './installation.js' */
 /** @import { Fleet } from './traffic.js' */
 

@@ -2,7 +2,7 @@ import { MOST_GROUPS, packersFor, ROWS_PER_GROUP } from '../../schema/sizes.js';
 import { installationOf } from './installation.js';
 import { RULES } from './rules.js';
 
-/** @import { Figures } from '../bench/report/figures.js' */
+/** @import { Figures } from '../bench/figures.js' */
 /** @import { Way } from './costs/costs.js' */
 /** @import { Installation, Parts } from './installation.js' */
 /** @import { Fleet } from './traffic.js' */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { insertPeers } from '../../../tools/bench/documents.js';
 import { shapeOf } from '../../../tools/bench/load/shapes.js';
 import { Ledger } from '../../../tools/bench/peers/ledger.js';
 import { monthOf } from '../../../tools/bench/peers/month.js';
 import { peerTables } from '../../../tools/bench/peers/report.js';
 import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../tools/bench/peers/settings.js';
-import { insertPeers } from '../../../tools/bench/report/readme.js';
 
 /** @import { Shape } from '../../../tools/bench/load/shapes.js' */
 /** @import { ClassResult } from '../../../tools/bench/peers/report.js' */

@@ -3,16 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { commitText, everything, headline, insertBetweenMarks } from '../../../tools/bench/documents.js';
+import { figuresOf } from '../../../tools/bench/figures.js';
 import { barChart } from '../../../tools/bench/report/chart.js';
-import { figuresOf } from '../../../tools/bench/report/figures.js';
-import { commitText, everything, headline, insertBetweenMarks } from '../../../tools/bench/report/readme.js';
 import { stealOf } from '../../../tools/bench/report/steal.js';
 import { figure, markdownTable, textTable } from '../../../tools/bench/report/table.js';
 import { currentCommit } from '../../../tools/bench/session.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
 
-/** @import { Figures } from '../../../tools/bench/report/figures.js' */
-/** @import { Raw } from '../../../tools/bench/report/readme.js' */
+/** @import { Figures } from '../../../tools/bench/figures.js' */
+/** @import { Raw } from '../../../tools/bench/figures.js' */
 
 /** @param {number} rate */
 const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { MillraceError } from '../../../common/errors.js';
 import { findTools } from '../../../infra/bootstrap/index.js';
 import { freePort } from '../../../infra/engine/ports.js';
-import { guardLines, makeSignIn, settingsBehind } from './guard.js';
+import { guardLines, makeSignIn, settingsBehind } from '../load/accounts.js';
 
-/** @import { Access, Guard } from './guard.js' */
+/** @import { Access, Guard } from '../load/accounts.js' */
 /** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
 
 /**

@@ -10,12 +10,7 @@ import { findOpenssl } from '../../../infra/tls/openssl.js';
 
 /** @import { Profile } from '../../../infra/engine/command.js' */
 /** @import { Nodetool } from '../../../infra/engine/nodetool.js' */
-
-/**
- * Paths of an authority and of what it signed, for everything on this machine.
- *
- * @typedef {{ ca: string, cert: string, key: string }} Certificates
- */
+/** @import { Certificates } from '../load/accounts.js' */
 
 /**
  * @typedef {object} Database

@@ -2,7 +2,7 @@ import { MOST_DEVICES } from '../../../api/access/credentials/credential-service
 import { deviceName } from '../load/devices.js';
 
 /** @import { Broker } from './broker.js' */
-/** @import { Guard, SignIn } from './guard.js' */
+/** @import { Guard, SignIn } from '../load/accounts.js' */
 /** @import { IngestProcess } from './ingest.js' */
 
 /**

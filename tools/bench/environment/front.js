@@ -1,10 +1,21 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HTTP_NODE_FLAGS } from '../../../common/node-flags.js';
-import { startChild } from './child.js';
+import { startChild } from '../process/child.js';
 
-/** @import { Latencies } from '../measure/latencies.js' */
-/** @import { Kind, Read, Target } from '../reading/kinds.js' */
+/** @import { Latencies } from '../load/latencies.js' */
+
+/**
+ * What is read.
+ *
+ * @typedef {object} Target
+ * @property {string} device its name
+ * @property {string} sensor its name
+ * @property {number} from epoch ms
+ * @property {number} to epoch ms
+ */
+
+/** @typedef {Latencies & { items: number, seconds: number }} Read `items`: of one answer, such as samples; `seconds`: of all */
 
 const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
 const READER = fileURLToPath(new URL('../reading/main.js', import.meta.url));
@@ -49,7 +60,7 @@ export async function startFront({ name, dir, settings }) {
     pids: { http: api.pid, reader: reader.pid },
 
     /**
-     * @param {Kind} kind
+     * @param {string} kind
      * @param {Target} target
      * @param {number} forMs the same again and again, once at least
      * @returns {Promise<Read>}

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { settingsOfBroker } from '../load/accounts.js';
+import { startChild } from '../process/child.js';
 import { startBroker } from './broker.js';
-import { startChild } from './child.js';
 import { embeddedBroker } from './embedded.js';
 import { startFront } from './front.js';
-import { settingsOfBroker } from './guard.js';
 import { startFlags, startIngest } from './ingest.js';
 import { createKeyspaces } from './keyspaces.js';
-import { createLine } from './line.js';
+import { createLine } from './pipeline.js';
+import { createLoop, startAlone, startNative, startWorkers } from './processes.js';
 import { createWired } from './wired.js';
-import { createLoop, startAlone, startNative, startWorkers } from './workers.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Database } from './database.js' */
 /** @import { Front } from './front.js' */
-/** @import { Guard } from './guard.js' */
+/** @import { Guard } from '../load/accounts.js' */
 /** @import { Changed } from './ingest.js' */
-/** @import { Variant, Line } from './line.js' */
+/** @import { Variant, Line } from './pipeline.js' */
 
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChild } from './child.js';
+import { startChild } from '../process/child.js';
 
 const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
 const PACKAGE = new URL('../../../package.json', import.meta.url);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { startChild } from './child.js';
+import { startChild } from '../process/child.js';
 
 const SIMULATOR = fileURLToPath(new URL('../../../simulator/index.js', import.meta.url));
 

@@ -4,10 +4,10 @@ import { samplesOf } from '../load/shapes.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Latencies } from '../load/latencies.js' */
 /** @import { Broker } from './broker.js' */
-/** @import { Child } from './child.js' */
-/** @import { Line } from './line.js' */
+/** @import { Child } from '../process/child.js' */
+/** @import { Line } from './pipeline.js' */
 
 const LOOK_MS = 200;
 

@@ -2,7 +2,7 @@ import { shapeOf } from '../load/shapes.js';
 import { measureRate } from './rate.js';
 import { alternate } from './rounds.js';
 
-/** @import { Variant } from '../environment/line.js' */
+/** @import { Variant } from '../environment/pipeline.js' */
 /** @import { Context } from '../context.js' */
 /** @import { Rate } from './rate.js' */
 /** @import { Round } from './rounds.js' */

@@ -3,7 +3,7 @@ import { median } from './rounds.js';
 
 /** @import { Context } from '../context.js' */
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Variant } from '../environment/line.js' */
+/** @import { Variant } from '../environment/pipeline.js' */
 
 /** A part needs to know what half of the highest rate is: how often it is measured. */
 const TIMES = 2;

@@ -3,7 +3,7 @@ import { samplesOf } from '../load/shapes.js';
 import { startObserving } from './observe.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Variant } from '../environment/line.js' */
+/** @import { Variant } from '../environment/pipeline.js' */
 
 /** How often it is looked whether every device has been heard once, in ms. */
 const LOOK_MS = 250;

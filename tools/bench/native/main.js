@@ -1,8 +1,8 @@
-import { serve } from '../environment/service.js';
 import { createClocks } from '../load/devices.js';
+import { createLatencies } from '../load/latencies.js';
 import { pace } from '../load/pace.js';
 import { samplesOf } from '../load/shapes.js';
-import { createLatencies } from '../measure/latencies.js';
+import { serve } from '../process/service.js';
 import { openConnection } from './connection.js';
 import { createLoop } from './loop.js';
 

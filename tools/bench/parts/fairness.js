@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { shapeOf } from '../load/shapes.js';
 import { startObserving } from '../measure/observe.js';
-import { connectQuietDevices } from '../measure/quiet-devices.js';
 import { alternate, medianOf } from '../measure/rounds.js';
+import { connectQuietDevices } from '../publisher/quiet-devices.js';
 import { othersOf, stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Latencies } from '../load/latencies.js' */
 /** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 

@@ -1,12 +1,12 @@
 import { packHour } from '../../../schema/packed/hour/pack-hour.js';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { unpackSamples } from '../../../schema/packed/unpack.js';
-import { recordedHours, secondlyHours } from '../load/hours.js';
+import { recordedHours, secondlyHours } from '../loader/hours.js';
 import { startObserving } from '../measure/observe.js';
 import { figure, percent } from '../report/table.js';
 
 /** @import { Part } from './index.js' */
-/** @import { SensorHour } from '../load/hours.js' */
+/** @import { SensorHour } from '../loader/hours.js' */
 
 /** By which clocks are off at most, in ms. */
 const CLOCKS = { 'exact clock': 0, '20 ms of jitter': 20 };

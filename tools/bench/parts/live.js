@@ -6,7 +6,7 @@ import { stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Latencies } from '../load/latencies.js' */
 /** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 

@@ -7,7 +7,7 @@ import { measurePeak } from '../measure/peak.js';
 import { figure, percent } from '../report/table.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Line } from '../environment/line.js' */
+/** @import { Line } from '../environment/pipeline.js' */
 /** @import { Part } from './index.js' */
 
 /** The simulator's collar, at half of its highest rate, into the very process that packs. */

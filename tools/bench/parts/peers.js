@@ -3,7 +3,6 @@ import { readSettings } from '../../../common/settings/index.js';
 import { startDatabase } from '../environment/database.js';
 import { openEnvironment } from '../environment/index.js';
 import { medianOf } from '../measure/rounds.js';
-import { behindTelegraf, closeOurs, ourselves } from '../peers/contenders.js';
 import { InfluxDb } from '../peers/influxdb.js';
 import { killEach, ourTarget, peerTarget } from '../peers/kills.js';
 import { measureMonth } from '../peers/month.js';
@@ -11,9 +10,10 @@ import { QuestDb } from '../peers/questdb.js';
 import { measureLatencies, measureRates, STEADY_LOAD, warmUp } from '../peers/rates.js';
 import { peerTables } from '../peers/report.js';
 import { ensurePrograms } from '../peers/tools.js';
+import { behindTelegraf, closeOurs, ourselves } from '../peers/variants.js';
 
 /** @import { Context } from '../context.js' */
-/** @import { Rival } from '../peers/contenders.js' */
+/** @import { Rival } from '../peers/variants.js' */
 /** @import { PeerDatabase } from '../peers/database.js' */
 /** @import { ShapeRates } from '../peers/rates.js' */
 /** @import { ClassResult } from '../peers/report.js' */

@@ -9,8 +9,9 @@ import { NAMES, RATIOS, READINGS } from '../reading/readings.js';
 import { stealOf } from '../report/steal.js';
 import { figure, percent } from '../report/table.js';
 
-/** @import { Kind, Read, Target } from '../reading/kinds.js' */
-/** @import { Line } from '../environment/line.js' */
+/** @import { Read, Target } from '../environment/front.js' */
+/** @import { Kind } from '../reading/kinds.js' */
+/** @import { Line } from '../environment/pipeline.js' */
 /** @import { Name } from '../reading/readings.js' */
 /** @import { Part } from './index.js' */
 /** @import { Round } from '../measure/rounds.js' */

@@ -5,7 +5,7 @@ import { figure } from '../report/table.js';
 
 /** @import { Observed } from '../measure/observe.js' */
 /** @import { Round } from '../measure/rounds.js' */
-/** @import { Worked } from '../environment/workers.js' */
+/** @import { Worked } from '../environment/processes.js' */
 /** @import { Part } from './index.js' */
 
 /** Half of them insert, half select. */

@@ -5,9 +5,9 @@ import { tagOf } from '../load/lines.js';
 import { sensorName } from '../load/payloads.js';
 import { samplesOf, shapeOf } from '../load/shapes.js';
 import { visitStored } from '../measure/stored.js';
-import { openOurs, openPeer } from './contenders.js';
 import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.js';
 import { KNOWN_TUNING } from './settings.js';
+import { openOurs, openPeer } from './variants.js';
 
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Environment } from '../environment/index.js' */

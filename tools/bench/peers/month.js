@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 import { deviceName } from '../load/devices.js';
+import { createLatencies } from '../load/latencies.js';
 import { lineOf, tagOf } from '../load/lines.js';
 import { sensorName } from '../load/payloads.js';
 import { samplesOf } from '../load/shapes.js';
 import { build } from '../loader/build.js';
 import { fleetOf } from '../loader/fleet.js';
 import { samplesOfHour } from '../loader/samples.js';
-import { createLatencies } from '../measure/latencies.js';
 import { startObserving } from '../measure/observe.js';
 import { alternate } from '../measure/rounds.js';
 import { createHttpReader } from '../reading/http.js';
-import { OURS, openOurs } from './contenders.js';
 import { byName, loadOf, STEADY_LOAD } from './rates.js';
 import { KNOWN_TUNING } from './settings.js';
+import { OURS, openOurs } from './variants.js';
 
 /** @import { Context } from '../context.js' */
-/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Latencies } from '../load/latencies.js' */
 /** @import { Environment } from '../environment/index.js' */
-/** @import { Name, Rival } from './contenders.js' */
+/** @import { Name, Rival } from './variants.js' */
 /** @import { PeerDatabase } from './database.js' */
 
 /** Between two samples of a sensor, in ms. */

@@ -8,7 +8,7 @@ import { KNOWN_TUNING, TUNINGS } from './settings.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Rate } from '../measure/rate.js' */
 /** @import { Round } from '../measure/rounds.js' */
-/** @import { Name, Rival } from './contenders.js' */
+/** @import { Name, Rival } from './variants.js' */
 /** @import { Tuning } from './settings.js' */
 
 /** A try of a sweep is so much shorter than a run. */

@@ -3,7 +3,7 @@ import { othersOf, stealOf } from '../report/steal.js';
 import { figure } from '../report/table.js';
 import { bestOf } from './rates.js';
 
-/** @import { Name } from './contenders.js' */
+/** @import { Name } from './variants.js' */
 /** @import { Kill } from './kills.js' */
 /** @import { measureMonth } from './month.js' */
 /** @import { ShapeRates, measureLatencies } from './rates.js' */

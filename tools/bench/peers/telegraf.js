@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLine } from '../environment/line.js';
+import { createLine } from '../environment/pipeline.js';
 import { startProgram } from './program.js';
 import { telegrafToml } from './settings.js';
 
 /** @import { startBroker } from '../environment/broker.js' */
-/** @import { Child } from '../environment/child.js' */
-/** @import { Line } from '../environment/line.js' */
+/** @import { Child } from '../process/child.js' */
+/** @import { Line } from '../environment/pipeline.js' */
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Program } from './program.js' */
 /** @import { Tuning } from './settings.js' */

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { generate } from 'mqtt-packet';
 
-/** @import { SignIn } from '../environment/guard.js' */
+/** @import { SignIn } from '../load/accounts.js' */
 
 /** CONNACK and PUBACK, all that a broker sends to a client that only publishes, have four bytes (MQTT 3.1.1, 3.2 and 3.4). */
 const ANSWER_BYTES = 4;

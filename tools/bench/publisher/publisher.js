@@ -3,7 +3,7 @@ import { openConnection } from './connection.js';
 import { createPackets } from './packets.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Access } from '../environment/guard.js' */
+/** @import { Access } from '../load/accounts.js' */
 
 /** Written at once at most: enough that system calls cost little, little enough that the broker is never idle. */
 const CHUNK_BYTES = 64 * 1024;

@@ -3,7 +3,7 @@ import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema
 import { build } from '../loader/build.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Line } from '../environment/line.js' */
+/** @import { Line } from '../environment/pipeline.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
 /**

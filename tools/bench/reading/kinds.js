@@ -1,23 +1,11 @@
 import { DAY_MS, dayOf, yearOf } from '../../../schema/rules.js';
 
+/** @import { Target } from '../environment/front.js' */
 /** @import { Client } from 'cassandra-driver' */
 /** @import { HttpReader } from './http.js' */
-/** @import { Latencies } from '../measure/latencies.js' */
 /** @import { Reading } from '../../../api/history/reading/index.js' */
 /** @import { Sensor } from '../../../api/history/reading/hours.js' */
 /** @import { Store } from '../../../api/store/index.js' */
-
-/**
- * What is read.
- *
- * @typedef {object} Target
- * @property {string} device its name
- * @property {string} sensor its name
- * @property {number} from epoch ms
- * @property {number} to epoch ms
- */
-
-/** @typedef {Latencies & { items: number, seconds: number }} Read `items`: of one answer, such as samples; `seconds`: of all */
 
 /** @typedef {Target & { key: Sensor }} Resolved */
 

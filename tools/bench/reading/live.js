@@ -1,7 +1,7 @@
+import { createLatencies } from '../load/latencies.js';
 import { STEP_MS } from '../load/payloads.js';
-import { createLatencies } from '../measure/latencies.js';
 
-/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Latencies } from '../load/latencies.js' */
 /** @import { HttpReader } from './http.js' */
 
 /**

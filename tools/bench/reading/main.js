@@ -3,15 +3,16 @@ import { connect } from '../../../api/store/connect.js';
 import { connectStore } from '../../../api/store/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { serve } from '../environment/service.js';
 import { deviceName } from '../load/devices.js';
-import { createLatencies } from '../measure/latencies.js';
+import { createLatencies } from '../load/latencies.js';
+import { serve } from '../process/service.js';
 import { createHttpReader } from './http.js';
 import { createRowReader, KINDS } from './kinds.js';
 import { createLiveReaders } from './live.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Kind, Resolved, Target } from './kinds.js' */
+/** @import { Target } from '../environment/front.js' */
+/** @import { Kind, Resolved } from './kinds.js' */
 /** @import { LiveReaders } from './live.js' */
 
 // A process that reads one thing at a time, told by its parent what.

@@ -1,5 +1,6 @@
 /** @import { Plan } from './data.js' */
-/** @import { Kind, Read } from './kinds.js' */
+/** @import { Read } from '../environment/front.js' */
+/** @import { Kind } from './kinds.js' */
 
 /**
  * What is read: where, how, and which of the targets of the plan.

@@ -3,7 +3,7 @@ import { createLogger } from '../../../api/observability/logger.js';
 import { startSystem } from '../../../api/system.js';
 import { runCommand } from '../../../common/command.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { serve } from '../environment/service.js';
+import { serve } from '../process/service.js';
 import { countNothing, createGate } from './gate.js';
 import { createLoopSource } from './loop-source.js';
 import { STORES } from './stores.js';

@@ -4,9 +4,9 @@ import { connectStore } from '../../../api/store/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { HOUR_MS } from '../../../schema/rules.js';
-import { serve } from '../environment/service.js';
 import { deviceName } from '../load/devices.js';
-import { createLatencies } from '../measure/latencies.js';
+import { createLatencies } from '../load/latencies.js';
+import { serve } from '../process/service.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 

@@ -1,4 +1,4 @@
-/** @import { Figures } from '../../bench/report/figures.js' */
+/** @import { Figures } from '../../bench/figures.js' */
 
 /** @typedef {'packed' | 'rows'} Way */
 /** @typedef {'ingest' | 'database' | 'broker'} Process */

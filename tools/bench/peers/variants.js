@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { signalProcess } from '../../../infra/engine/processes.js';
 import { startBroker } from '../environment/broker.js';
 import { startIngest } from '../environment/ingest.js';
-import { createLine } from '../environment/line.js';
+import { createLine } from '../environment/pipeline.js';
 import { createPace } from '../environment/wired.js';
 import { createPeer } from './telegraf.js';
 
 /** @import { Environment } from '../environment/index.js' */
-/** @import { Line } from '../environment/line.js' */
+/** @import { Line } from '../environment/pipeline.js' */
 /** @import { Pace } from '../environment/wired.js' */
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Tuning } from './settings.js' */

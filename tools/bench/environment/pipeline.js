@@ -4,7 +4,7 @@ import { samplesOf } from '../load/shapes.js';
 
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Broker } from './broker.js' */
-/** @import { Child } from './child.js' */
+/** @import { Child } from '../process/child.js' */
 /** @import { IngestProcess } from './ingest.js' */
 
 /** How often the publisher is told how much has been committed, in ms; each time it costs ingest a page of metrics. */

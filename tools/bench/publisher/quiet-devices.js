@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openConnection } from '../publisher/connection.js';
-import { createPackets } from '../publisher/packets.js';
-import { createLatencies } from './latencies.js';
+import { createLatencies } from '../load/latencies.js';
+import { openConnection } from './connection.js';
+import { createPackets } from './packets.js';
 
 /** @import { Shape } from '../load/shapes.js' */
-/** @import { Latencies } from './latencies.js' */
+/** @import { Latencies } from '../load/latencies.js' */
 
 /** Each device sends one message in this time, in ms. */
 const INTERVAL_MS = 1000;

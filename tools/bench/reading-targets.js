@@ -1,10 +1,10 @@
-import { median, medianOf } from '../measure/rounds.js';
-import { COALESCED_MS } from '../parts/live.js';
-import { sensorsOf } from '../parts/packing.js';
-import { RATIOS } from './readings.js';
+import { median, medianOf } from './measure/rounds.js';
+import { COALESCED_MS } from './parts/live.js';
+import { sensorsOf } from './parts/packing.js';
+import { RATIOS } from './reading/readings.js';
 
-/** @import { SignalKind } from '../loader/samples.js' */
-/** @import { Results as TargetsResults } from '../targets.js' */
+/** @import { SignalKind } from './loader/samples.js' */
+/** @import { Results as TargetsResults } from './targets.js' */
 
 /** @typedef {Required<TargetsResults>} Results */
 

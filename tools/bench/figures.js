@@ -1,6 +1,7 @@
-import { medianOf } from '../measure/rounds.js';
+import { medianOf } from './measure/rounds.js';
 
-/** @import { Raw } from './readme.js' */
+/** @import { ClassResult } from './peers/report.js' */
+/** @import { Results } from './targets.js' */
 
 /** Of a figure in the file. */
 const DIGITS = 6;
@@ -11,6 +12,17 @@ const PROCESSES = /** @type {const} */ (['ingest', 'database', 'broker']);
 /** CPU µs a sample by process, and samples/s acknowledged. @typedef {Record<'rate' | typeof PROCESSES[number], number>} Cost */
 
 /** Bytes a sample on disk by table, compressed, with indexes and filters. @typedef {Record<string, number>} DiskFigures */
+
+/**
+ * A raw file of the bench.
+ *
+ * @typedef {object} Raw
+ * @property {string} began ISO 8601; of several runs the days, with commas between
+ * @property {string | null} [commit] whose code was measured, or `before COMMIT`; of several runs with commas between; missing: nobody noted it
+ * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
+ * @property {{ quick?: boolean }} [flags] that it was run with
+ * @property {Results & { peers?: ClassResult[] } & Record<string, unknown>} results
+ */
 
 /**
  * @typedef {object} Figures

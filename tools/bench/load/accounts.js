@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credentials/mosquitto-files.js';
 
-/** @import { Certificates } from './database.js' */
+/**
+ * Paths of an authority and of what it signed, for everything on this machine.
+ *
+ * @typedef {{ ca: string, cert: string, key: string }} Certificates
+ */
 
 /**
  * What an installation has that others can reach.

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shapeOf } from '../load/shapes.js';
-import { startChild } from './child.js';
+import { startChild } from '../process/child.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Variant } from './line.js' */
+/** @import { Variant } from './pipeline.js' */
 /** @import { IngestProcess } from './ingest.js' */
-/** @import { Latencies } from '../measure/latencies.js' */
+/** @import { Latencies } from '../load/latencies.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
 const WORKERS = fileURLToPath(new URL('../variants/workers.js', import.meta.url));

@@ -1,24 +1,14 @@
-import { medianOf } from '../measure/rounds.js';
-import { PARTS } from '../parts/index.js';
-import { peerTables } from '../peers/report.js';
-import { targetsTable } from '../targets.js';
-import { betweenMarks } from './between-marks.js';
-import { barChart } from './chart.js';
-import { figure, markdownTable } from './table.js';
+import { medianOf } from './measure/rounds.js';
+import { PARTS } from './parts/index.js';
+import { peerTables } from './peers/report.js';
+import { betweenMarks } from './report/between-marks.js';
+import { barChart } from './report/chart.js';
+import { figure, markdownTable } from './report/table.js';
+import { targetsTable } from './targets.js';
 
-/** @import { ClassResult } from '../peers/report.js' */
-/** @import { Results } from '../targets.js' */
-
-/**
- * A raw file of the bench.
- *
- * @typedef {object} Raw
- * @property {string} began ISO 8601; of several runs the days, with commas between
- * @property {string | null} [commit] whose code was measured, or `before COMMIT`; of several runs with commas between; missing: nobody noted it
- * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
- * @property {{ quick?: boolean }} [flags] that it was run with
- * @property {Results & { peers?: ClassResult[] } & Record<string, unknown>} results
- */
+/** @import { ClassResult } from './peers/report.js' */
+/** @import { Raw } from './figures.js' */
+/** @import { Results } from './targets.js' */
 
 /** Between these two lines of a document stands what the raw file says. */
 const MARKS = { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' };

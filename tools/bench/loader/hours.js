@@ -5,9 +5,9 @@ import { readBatches } from '../../../simulator/replay/samples.js';
 import { surveyFile } from '../../../simulator/replay/survey.js';
 import { createTimeline } from '../../../simulator/replay/timeline.js';
 import { pulse } from '../../../simulator/signals/pulse.js';
-import { samplesOfHour } from '../loader/samples.js';
+import { samplesOfHour } from './samples.js';
 
-/** @import { SignalKind } from '../loader/samples.js' */
+/** @import { SignalKind } from './samples.js' */
 
 /** Hourly pressure, temperature and wind of a year in Seattle. */
 const RECORDED = new URL(
