@@ -71,7 +71,7 @@ export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center
 export function processItem(row, now) {
   const { clientId, role, version, startedAt, seenAt, vitals } = row;
   /** @type {Beat} */
-  const { window, window_most, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
+  const { window, window_limit, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
   return {
     client_id: clientId,
     role,
@@ -80,7 +80,7 @@ export function processItem(row, now) {
     seen: formatTime(seenAt),
     stale: isSilent(row, now),
     ...rates,
-    pressure: { window, window_most, waiting },
+    pressure: { window, window_limit, waiting },
     broker,
   };
 }

@@ -43,7 +43,7 @@ export async function connectPipeline(parts) {
     pressure: () => ({
       in_flight: permits.inUse,
       window: window.size,
-      window_most: config.ingest.maxInFlight,
+      window_limit: config.ingest.maxInFlight,
       waiting: waiting(),
     }),
     readers: parts.readers,
@@ -54,7 +54,7 @@ export async function connectPipeline(parts) {
     gate: permits,
     observe: metrics.databaseSeconds.observe.bind(metrics.databaseSeconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
-    onBrokenRule: (habit) => metrics.brokenQueryRules.inc({ habit }),
+    onBrokenRule: (rule) => metrics.brokenQueryRules.inc({ rule }),
     clock,
   });
   await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
@@ -108,7 +108,7 @@ function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest,
     () => window.size,
   );
   gauge(
-    'iot_ingest_window_most',
+    'iot_ingest_window_limit',
     'The most that the window may grow to: INGEST_MAX_IN_FLIGHT',
     () => windowMost,
   );

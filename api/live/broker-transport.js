@@ -116,10 +116,10 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     checks: {
       live: () =>
         client.connected && !refused
-          ? { ok: true, says: 'connected' }
+          ? { ok: true, message: 'connected' }
           : {
               ok: false,
-              says: `${refused ? 'subscription refused' : 'not connected'}; readers hear of changes within 30 s`,
+              message: `${refused ? 'subscription refused' : 'not connected'}; readers hear of changes within 30 s`,
             },
     },
 

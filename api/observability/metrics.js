@@ -75,10 +75,10 @@ export function createMetrics({ version, role }) {
       'listener',
       'reason',
     ),
-    turnedAway: counter(
-      'iot_broker_turned_away_total',
+    denied: counter(
+      'iot_broker_denied_total',
       'What the embedded broker refused for want of rights: sign_in, will (not let in), publish (connection closed), subscribe; filters: too many or too long; connection: a fifth of an account closed its oldest',
-      'what',
+      'action',
     ),
     late: counter(
       'iot_ingest_late_samples_total',
@@ -126,7 +126,7 @@ export function createMetrics({ version, role }) {
       ['published', 'dropped', 'ignored'],
     ),
     healed: counter(
-      'iot_live_healed_total',
+      'iot_live_resynced_total',
       'Values that readers were told because reading them again found them changed',
     ),
     forwardsDropped: counter(
@@ -143,11 +143,11 @@ export function createMetrics({ version, role }) {
     ),
     brokenQueryRules: counted(
       counter(
-        'iot_db_wrong_habits_total',
+        'iot_db_query_rule_violations_total',
         'Requests to the database that were unprepared, unpaged, filtering (ALLOW FILTERING), or not at CQL_CONSISTENCY',
-        'habit',
+        'rule',
       ),
-      'habit',
+      'rule',
       ['unprepared', 'unpaged', 'filtering', 'consistency'],
     ),
     staleIndexRows: counted(

@@ -105,7 +105,13 @@ export const CHANNELS = {
     parameters: {
       process: { description: 'As `/pipeline` calls it in `client_id`, percent-encoded.' },
     },
-    messages: { signs: jsonMessage('application/json', 'StatsSnapshot', 'Its vital signs') },
+    messages: {
+      stats: jsonMessage(
+        'application/json',
+        'StatsSnapshot',
+        'Its rates, its commit times and its pressure on the database',
+      ),
+    },
   },
   edgeNode: {
     action: 'receive',

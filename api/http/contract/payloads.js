@@ -92,7 +92,7 @@ const HostState = z
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
-const { samples_per_s, refused_per_s, in_flight, window, window_most, waiting, readers } =
+const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
   SCHEMAS.Stats.shape;
 
 const StatsSnapshot = z
@@ -101,7 +101,7 @@ const StatsSnapshot = z
     refused_per_s,
     in_flight,
     window,
-    window_most,
+    window_limit,
     waiting,
     readers,
     commits: z

@@ -144,7 +144,7 @@ const DeadLetter = z
       'A message of which something was refused. `refused` are the first 100 of its measurements that were, `codes` counts all. `content_type` is what the sender said, if anything. `size` is that of the whole payload in bytes, of which the first 64 KiB are kept. Where only counts were kept, all of these but `codes` are null.',
   });
 
-const RefusedHour = z.strictObject({ hour: Time, letters: z.int().positive(), codes: Codes });
+const RefusedHour = z.strictObject({ hour: Time, dead_letters: z.int().positive(), codes: Codes });
 
 const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
   description: 'How many measurements are committed.',
@@ -158,11 +158,11 @@ const RATES = {
   readers: z.int().min(0),
 };
 
-const PRESSURE = { window: z.int().min(0), window_most: z.int().min(0), waiting: z.int().min(0) };
+const PRESSURE = { window: z.int().min(0), window_limit: z.int().min(0), waiting: z.int().min(0) };
 
 const Stats = z.strictObject({ ...RATES, ...PRESSURE }).meta({
   description:
-    'What all processes together do, over the last five seconds. `commit_ms` is from the receipt of a message to its commit, within 3 %, null where nothing was committed. `in_flight` is how many requests to the database are on their way, `window` how many may be now, `window_most` how many may be at most (`INGEST_MAX_IN_FLIGHT`), `waiting` how many wait for a place. `readers` is how many follow `/stream`.',
+    'What all processes together do, over the last five seconds. `commit_ms` is from the receipt of a message to its commit, within 3 %, null where nothing was committed. `in_flight` is how many requests to the database are on their way, `window` how many may be now, `window_limit` how many may be at most (`INGEST_MAX_IN_FLIGHT`), `waiting` how many wait for a place. `readers` is how many follow `/stream`.',
 });
 
 const StatsThen = z.strictObject({ ts: Time, ...Stats.shape });
@@ -176,7 +176,7 @@ const Alive = z.strictObject({ status: z.literal('alive') });
 
 const Readiness = z.strictObject({
   ready: z.boolean(),
-  checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), says: z.string() })),
+  checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), message: z.string() })),
 });
 
 const Counts = z.record(z.string(), z.int().positive()).meta({
@@ -191,7 +191,7 @@ const Fleet = z.strictObject({
   by_site: Counts,
 });
 
-const Check = z.strictObject({ ok: z.boolean(), says: z.string() });
+const Check = z.strictObject({ ok: z.boolean(), message: z.string() });
 
 const Process = z
   .strictObject({

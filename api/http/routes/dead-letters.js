@@ -73,7 +73,11 @@ export const getDeadLetterSummary =
     const range = readRange(readQuery(req, RANGE), clock());
     const { hours, from } = await store.letters.summary(range);
     res.json({
-      items: hours.map(({ hour, letters, codes }) => ({ hour: formatTime(hour), letters, codes })),
+      items: hours.map(({ hour, letters, codes }) => ({
+        hour: formatTime(hour),
+        dead_letters: letters,
+        codes,
+      })),
       from: formatTime(from),
       to: formatTime(range.to),
     });

@@ -143,7 +143,7 @@ describe('ranges', () => {
     expect(await system.all(`/devices/cow/events?${range}`)).toHaveLength(1);
     expect(await system.all(`/dead-letters?${range}`)).toHaveLength(4);
     const summary = await system.get(`/dead-letters/summary?${range}`);
-    const letters = summary.items.map((/** @type {any} */ item) => item.letters);
+    const letters = summary.items.map((/** @type {any} */ item) => item.dead_letters);
     expect(letters.reduce(sum)).toBe(4);
   });
 });

@@ -229,14 +229,14 @@ describe('one letter', () => {
 describe('the summary', () => {
   /** @param {{ from: number, to: number }} range */
   function bruteForce({ from, to }) {
-    /** @type {Map<string, { hour: string, letters: number, codes: Record<string, number> }>} */
+    /** @type {Map<string, { hour: string, dead_letters: number, codes: Record<string, number> }>} */
     const hours = new Map();
     for (const { ts, codes } of all) {
       if (Date.parse(ts) < from || Date.parse(ts) >= to) continue;
       const hour = new Date(Math.floor(Date.parse(ts) / HOUR) * HOUR).toISOString();
-      const count = hours.get(hour) ?? { hour, letters: 0, codes: {} };
+      const count = hours.get(hour) ?? { hour, dead_letters: 0, codes: {} };
       hours.set(hour, count);
-      count.letters++;
+      count.dead_letters++;
       for (const [code, n] of Object.entries(codes)) count.codes[code] = (count.codes[code] ?? 0) + n;
     }
     return [...hours.values()];
@@ -260,9 +260,10 @@ describe('the summary', () => {
     const { hours, from } = await store.letters.summary(range, { mostLetters: 2 });
     expect(from).toBe(NOON + HOUR);
     const rest = await store.letters.summary({ from: range.from, to: from });
-    const counts = [...hours, ...rest.hours].map((one) => ({
-      ...one,
-      hour: new Date(one.hour).toISOString(),
+    const counts = [...hours, ...rest.hours].map(({ hour, letters, codes }) => ({
+      hour: new Date(hour).toISOString(),
+      dead_letters: letters,
+      codes,
     }));
     expect(counts).toEqual(bruteForce(range));
   });

@@ -33,7 +33,7 @@ async function readiness() {
 }
 
 test('a process is ready when all that it needs is well', async () => {
-  const well = { ok: true, says: expect.stringMatching(/./) };
+  const well = { ok: true, message: expect.stringMatching(/./) };
   expect(await readiness()).toEqual({
     status: 200,
     ready: true,
@@ -48,7 +48,7 @@ test('it is not ready while its clock is a minute away from that of the database
     return now.status === 503 && now;
   });
   expect(state).toMatchObject({ ready: false, checks: { clock: { ok: false }, database: { ok: true } } });
-  expect(state.checks.clock.says).toMatch(/^1[12]\d{4} ms ahead of the database's$/);
+  expect(state.checks.clock.message).toMatch(/^1[12]\d{4} ms ahead of the database's$/);
   ahead = 0;
   await until(async () => (await readiness()).ready);
 });

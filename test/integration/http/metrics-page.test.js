@@ -76,15 +76,15 @@ test('what waits, what runs and how far clocks are apart is told as it is', asyn
   expect(await read('iot_ingest_end_to_end_seconds_sum')).toBeGreaterThanOrEqual(2);
   expect(await read('iot_ingest_standstill_seconds')).toBe(0);
   expect(await read('iot_ingest_unsettled_messages')).toBe(0);
-  expect(await read('iot_ingest_window_most')).toBe(512);
+  expect(await read('iot_ingest_window_limit')).toBe(512);
   expect(Math.abs(await read('iot_clock_difference_seconds'))).toBeLessThan(10);
   expect(await read('iot_db_nodes{state="up"}')).toBe(1);
   expect(await read('iot_db_nodes{state="down"}')).toBe(0);
   expect(await read('iot_processes{state="running"}')).toBe(1);
   expect(await read('iot_share_group_members{state="online"}')).toBe(0);
   expect(await read('iot_http_in_flight')).toBe(1);
-  for (const habit of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
-    expect([habit, await read(`iot_db_wrong_habits_total{habit="${habit}"}`)]).toEqual([habit, 0]);
+  for (const rule of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
+    expect([rule, await read(`iot_db_query_rule_violations_total{rule="${rule}"}`)]).toEqual([rule, 0]);
   }
   // Of what first appears with a value, Prometheus sees no increase.
   expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
@@ -118,7 +118,7 @@ test('while the database is away, messages stand still and its node is down, unt
   await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);
 });
 
-test('a request that breaks a habit is counted, under each that it breaks', async () => {
+test('a request that breaks a query rule is counted, under each that it breaks', async () => {
   const { system } = await startSystem();
   /** @type {string[]} */
   const wrong = [];
@@ -126,12 +126,12 @@ test('a request that breaks a habit is counted, under each that it breaks', asyn
   const client = await connect(cql, {
     keyspace: cql.keyspace,
     applicationName: 'test',
-    onBrokenRule: (habit) => wrong.push(habit),
+    onBrokenRule: (rule) => wrong.push(rule),
   });
   afterwards(() => client.shutdown());
   const all = 'SELECT client_id FROM process';
-  const hasBroken = (/** @type {string[]} */ habits) =>
-    until(() => wrong.length >= habits.length).then(() => expect(wrong.splice(0).sort()).toEqual(habits));
+  const hasBroken = (/** @type {string[]} */ rules) =>
+    until(() => wrong.length >= rules.length).then(() => expect(wrong.splice(0).sort()).toEqual(rules));
 
   await client.execute(all, [], { prepare: false });
   await hasBroken(['unprepared']);

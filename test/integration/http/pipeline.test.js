@@ -37,12 +37,12 @@ test('the process that answers is among those that run, and tells anew how it is
       in_flight: expect.any(Number),
       refused_per_s: 0,
       readers: 0,
-      pressure: { window: expect.any(Number), window_most: 512, waiting: 0 },
-      broker: { ok: true, says: expect.any(String) },
+      pressure: { window: expect.any(Number), window_limit: 512, waiting: 0 },
+      broker: { ok: true, message: expect.any(String) },
     },
   ]);
   expect(nodes).toEqual({ nodes: [{ address: expect.any(String), data_center: 'datacenter1', up: true }] });
-  expect(broker).toEqual({ ok: true, says: expect.any(String) });
+  expect(broker).toEqual({ ok: true, message: expect.any(String) });
   // Packing begins three hours before the first migration.
   expect(Date.parse(packed_until)).toBeLessThan(Date.now() - 3 * 3_600_000);
   const { seen } = processes[0];
@@ -56,9 +56,9 @@ test('who follows the stream is counted, and so is who is connected to the broke
   try {
     const [told] = await until(async () => {
       const { processes } = await system.get('/pipeline');
-      return processes[0].readers === 1 && processes[0].broker.says === '1 client' && processes;
+      return processes[0].readers === 1 && processes[0].broker.message === '1 client' && processes;
     });
-    expect(told.pressure.window).toBeLessThanOrEqual(told.pressure.window_most);
+    expect(told.pressure.window).toBeLessThanOrEqual(told.pressure.window_limit);
     await until(async () => (await system.get('/pipeline/recent')).items.at(-1).readers === 1);
   } finally {
     leaving.abort();
@@ -76,7 +76,7 @@ test('what it did is kept, second by second, for those who come later', async ()
     commit_ms: { p50: null, p99: null },
     in_flight: expect.any(Number),
     window: expect.any(Number),
-    window_most: 512,
+    window_limit: 512,
     waiting: 0,
     refused_per_s: 0,
     readers: 0,
@@ -97,9 +97,9 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
     refused_per_s: 0,
     readers: 0,
     window: 8,
-    window_most: 64,
+    window_limit: 64,
     waiting: 0,
-    broker: { ok: false, says: 'does not answer' },
+    broker: { ok: false, message: 'does not answer' },
   });
   const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: at, seenAt: at, vitals };
   await store.write(died);
@@ -119,7 +119,7 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
   expect(row?.['ttl']).toBeGreaterThan(3500);
   // One that lives and has lost its broker is.
   await store.write({ ...died, seenAt: Date.now() });
-  expect((await system.get('/pipeline')).broker).toEqual({ ok: false, says: 'does not answer' });
+  expect((await system.get('/pipeline')).broker).toEqual({ ok: false, message: 'does not answer' });
   await store.remove('died');
 });
 

@@ -123,7 +123,7 @@ test('stats have the fields of the contract, and come again and again', async ()
       commit_ms: data.commit_ms.p50 === null ? { p50: null, p99: null } : { p50: figure, p99: figure },
       in_flight: figure,
       window: figure,
-      window_most: figure,
+      window_limit: figure,
       waiting: figure,
       refused_per_s: figure,
       readers: figure,

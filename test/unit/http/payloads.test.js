@@ -197,7 +197,7 @@ test('what is published for live readers is in the document', () => {
 test('what processes tell each other is in the document', () => {
   expect(statsTopic('p')).toBe(CHANNELS.stats.address.replace('{process}', 'p'));
   let now = NOW;
-  const pressure = () => ({ in_flight: 1, window: 8, window_most: 64, waiting: 2 });
+  const pressure = () => ({ in_flight: 1, window: 8, window_limit: 64, waiting: 2 });
   const processStats = createProcessStats({ clock: () => now, pressure });
   for (const commitMs of [0, 0.1, 5, 1e9]) processStats.note({ samples: 1, refused: 1, commitMs });
   now += 1000;

@@ -87,7 +87,7 @@ export const fleet = dashboard({
         rebirths: 'sum(rate(iot_sparkplug_rebirth_requests_total{job="$job"}[$__rate_interval]))',
         'too large': 'sum(rate(iot_ingest_oversized_total{job="$job"}[$__rate_interval]))',
         'turned away, {{what}}':
-          'sum by (what) (rate(iot_broker_turned_away_total{job="$job"}[$__rate_interval]))',
+          'sum by (action) (rate(iot_broker_denied_total{job="$job"}[$__rate_interval]))',
       },
     },
     {

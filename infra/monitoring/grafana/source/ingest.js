@@ -34,7 +34,7 @@ export const ingest = dashboard({
       queries: {
         'in flight {{instance}}': `iot_ingest_in_flight${OF}`,
         'window {{instance}}': `iot_ingest_window${OF}`,
-        'its most {{instance}}': `iot_ingest_window_most${OF}`,
+        'its most {{instance}}': `iot_ingest_window_limit${OF}`,
       },
     },
     {
@@ -71,8 +71,8 @@ export const ingest = dashboard({
       says: 'Two to three hours when all is well. At a quarter of BATCH_DAYS somebody has to look.',
       unit: 's',
       queries: {
-        behind: `max(iot_pack_behind_seconds${OF})`,
-        'too far': `min(iot_pack_behind_most_seconds${OF})`,
+        behind: `max(iot_pack_lag_seconds${OF})`,
+        'too far': `min(iot_pack_lag_limit_seconds${OF})`,
       },
     },
     {

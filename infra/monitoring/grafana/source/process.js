@@ -74,7 +74,7 @@ export const processes = dashboard({
       unit: 'short',
       queries: {
         '{{result}}': `sum by (result) (rate(iot_live_messages_total${OF}[$__rate_interval]))`,
-        healed: `sum(rate(iot_live_healed_total${OF}[$__rate_interval]))`,
+        healed: `sum(rate(iot_live_resynced_total${OF}[$__rate_interval]))`,
       },
     },
     {

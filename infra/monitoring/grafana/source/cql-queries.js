@@ -5,9 +5,9 @@ import { dashboard } from './dashboard.js';
 const OF = '{job="$job", instance=~"$instance"}';
 
 /** Gauges that show a wrong query: for whoever adds one. */
-export const cqlHabits = dashboard({
-  uid: 'millrace-cql-habits',
-  title: 'Millrace: CQL habits',
+export const cqlQueries = dashboard({
+  uid: 'millrace-cql-queries',
+  title: 'Millrace: CQL queries',
   description:
     'What every request should be: prepared, paged, without ALLOW FILTERING, at CQL_CONSISTENCY. First as we send it, then as ScyllaDB counts it, whoever sent it.',
   panels: [
@@ -17,16 +17,16 @@ export const cqlHabits = dashboard({
       filtering: 'ALLOW FILTERING reads what it does not return: make a table for the query.',
       consistency: 'Not at CQL_CONSISTENCY: what is read may not be what was acknowledged.',
     }).map(
-      ([habit, says]) =>
+      ([rule, says]) =>
         /** @type {Panel} */ ({
-          title: `Ours: ${habit}`,
+          title: `Requests: ${rule}`,
           says: `${says} Always 0.`,
           type: 'stat',
           width: 6,
           unit: 'short',
           limit: 1,
           queries: {
-            [habit]: `sum(increase(iot_db_wrong_habits_total{job="$job", instance=~"$instance", habit="${habit}"}[$__range]))`,
+            [rule]: `sum(increase(iot_db_query_rule_violations_total{job="$job", instance=~"$instance", rule="${rule}"}[$__range]))`,
           },
         }),
     ),
