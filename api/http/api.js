@@ -1,5 +1,5 @@
 import express from 'express';
-import { createConcurrencyLimits, MOST_AT_ONCE } from './concurrency-limits.js';
+import { createConcurrencyLimits, MOST_AT_ONCE } from './long-requests.js';
 import { API_ROUTES } from './routes/index.js';
 import { serve } from './serve.js';
 import { createStream } from './stream/index.js';

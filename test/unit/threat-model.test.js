@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { MOST_AT_ONCE } from '../../api/http/concurrency-limits.js';
+import { MOST_AT_ONCE } from '../../api/http/long-requests.js';
 import { BOUNDS, PIECE_BYTES } from '../../api/http/server.js';
 import { PERIODS_MS } from '../../common/periods.js';
 

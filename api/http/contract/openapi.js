@@ -2,9 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
 import { COOKIE } from '../../access/http/sessions.js';
-import { TAGS } from './operation.js';
+import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf, TAGS } from './operation.js';
 import { PAYLOADS } from './payloads.js';
-import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf } from './problems.js';
 import { SCHEMAS } from './schemas.js';
 
 /** @import { ZodRawShape } from 'zod' */

@@ -2,12 +2,11 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
-import { answerResult } from '../answer-result.js';
 import { audit } from '../audit.js';
-import { json, PAGED } from '../contract/operation.js';
-import { REFUSAL_CODES } from '../contract/problems.js';
+import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas.js';
 import { fields, readQuery } from '../parameters.js';
+import { answerResult } from '../problems.js';
 
 /** @import { Request, RequestHandler } from 'express' */
 /** @import { StoredLetter } from '../../store/dead-letters/letter.js' */

@@ -10,7 +10,7 @@ import * as session from './session.js';
 /** @import { RequestHandler } from 'express' */
 /** @import { RouteParts } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { createConcurrencyLimits } from '../concurrency-limits.js' */
+/** @import { createConcurrencyLimits } from '../long-requests.js' */
 /** @import { createStream } from '../stream/index.js' */
 /** @import { DocumentParts, ServiceParts } from './service.js' */
 

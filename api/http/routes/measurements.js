@@ -1,20 +1,19 @@
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.js';
-import { abortOnClose } from '../abort-on-close.js';
-import { answerResult } from '../answer-result.js';
 import { bodyOf } from '../body.js';
-import { json, PAGED } from '../contract/operation.js';
+import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
-import { REFUSAL_CODES } from '../contract/problems.js';
 import { SCHEMAS } from '../contract/schemas.js';
-import { exportType, sendExport } from '../export/index.js';
+import { exportType, sendExport } from '../export.js';
+import { abortOnClose } from '../long-requests.js';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
+import { answerResult } from '../problems.js';
 import { findMeasured } from './devices.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { RouteParts } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { Places } from '../concurrency-limits.js' */
+/** @import { Places } from '../long-requests.js' */
 
 const SUBMISSION_QUERY = {
   device: z

@@ -3,8 +3,7 @@ import { groupOf } from '../../../schema/ids.js';
 import { EVERY_DEVICE } from '../../live/messages.js';
 import { latestItem } from '../items.js';
 import { createDelta, createSnapshot, readEventId } from './frames.js';
-import { createKnown } from './latest-cache.js';
-import { createReadings } from './readings.js';
+import { createKnown, createReadings } from './latest-cache.js';
 import { follows } from './subscription.js';
 
 /** @import { LimitFunction } from 'p-limit' */

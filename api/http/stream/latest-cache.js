@@ -1,3 +1,7 @@
+/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
+/** @import { LiveItem } from '../../live/messages.js' */
+/** @import { Logger } from 'pino' */
+
 /**
  * What is known of one sensor.
  *
@@ -7,8 +11,6 @@
  * @property {number} reading in which it was last met
  * @property {number} committedAt when its value was committed, in ms of `performance.now()`; `Infinity` where nobody has said: it was read
  */
-
-/** @import { LiveItem } from '../../live/messages.js' */
 
 /** When a value was committed that was read: whenever it was, nobody measures it. */
 const NEVER = Number.POSITIVE_INFINITY;
@@ -127,3 +129,91 @@ const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /** Of two values of one instant the database keeps one, which the next reading tells. @param {LiveItem} item @param {LiveItem} known */
 const isNewer = (item, known) => item.ts !== null && (known.ts === null || item.ts > known.ts);
+
+/** A reading that failed is tried again after this long, in ms, or after the usual time where that is shorter. */
+const AGAIN_MS = 5000;
+
+/**
+ * Reads what a channel follows: once when it opens, then again and again, page by page and spread over the time, and at
+ * once after live changes may have been missed.
+ *
+ * @param {object} parts
+ * @param {() => AsyncIterator<LatestRow[]>} parts.pages reads the first again, then those after it
+ * @param {(read: () => Promise<LatestRow[] | null>) => Promise<boolean>} parts.take has one page read, and takes it in;
+ *   false: there is no more
+ * @param {() => void} parts.begin told before a reading
+ * @param {() => void} parts.end told after a whole one
+ * @param {number} parts.everyMs
+ * @param {Logger} parts.logger
+ */
+export function createReadings({ pages, take, begin, end, everyMs, logger }) {
+  let stopped = false;
+  let urgent = false;
+  let count = 1;
+  let wake = () => {};
+
+  /** @param {number} ms @returns {Promise<void>} */
+  const pause = (ms) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  /** @param {number} pauseMs before each page @returns {Promise<void>} settles when all is read, or something is more urgent */
+  async function readAll(pauseMs) {
+    const iterator = pages();
+    const read = async () => {
+      const { done, value } = await iterator.next();
+      return done ? null : value;
+    };
+    begin();
+    for (let pagesRead = 0; ; pagesRead++) {
+      if (pauseMs > 0) await pause(pauseMs);
+      if (stopped || urgent) return;
+      if (!(await take(read))) {
+        count = Math.max(1, pagesRead);
+        return end();
+      }
+    }
+  }
+
+  async function keepReading() {
+    while (!stopped) {
+      // One pause more than pages: the last is before the end is found.
+      const pauseMs = urgent ? 0 : everyMs / (count + 1);
+      urgent = false;
+      try {
+        await readAll(pauseMs);
+      } catch (error) {
+        logger.warn({ reason: String(error) }, 'what is followed live could not be read again');
+        if (!stopped) await pause(Math.min(AGAIN_MS, everyMs));
+        urgent = true;
+      }
+    }
+  }
+
+  return {
+    /** @returns {Promise<void>} settles when all is read once; fails when it cannot be */
+    async start() {
+      do {
+        urgent = false;
+        await readAll(0);
+      } while (urgent && !stopped);
+      void keepReading();
+    },
+
+    /** Now, all of it. */
+    hurry() {
+      urgent = true;
+      wake();
+    },
+
+    stop() {
+      stopped = true;
+      wake();
+    },
+  };
+}

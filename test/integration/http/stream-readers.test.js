@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
-import { createConcurrencyLimit } from '../../../api/http/concurrency-limits.js';
+import { createConcurrencyLimit } from '../../../api/http/long-requests.js';
 import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
 import { createLocalLink } from '../../../api/live/local-transport.js';

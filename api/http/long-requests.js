@@ -1,5 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 
+/** @import { Response } from 'express' */
+
 /**
  * How much of what is costly a process does at once for all who ask, whoever they are: each export reads ahead for its reader, each
  * series may read a year, and a stream is written to for as long as it lasts.
@@ -46,3 +48,20 @@ export const createConcurrencyLimits = (most) => ({
 });
 
 /** @typedef {ReturnType<typeof createConcurrencyLimit>} Places */
+
+/**
+ * Does something for a client for as long as he is there: when he goes away, `signal` aborts, and that is all.
+ *
+ * @param {Response} res
+ * @param {(signal: AbortSignal) => Promise<void>} work
+ */
+export async function abortOnClose(res, work) {
+  const gone = new AbortController();
+  // Before the end of the answer: nobody is there any more to hear the rest.
+  res.once('close', () => gone.abort());
+  try {
+    await work(gone.signal);
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  }
+}

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { MillraceError } from '../../../common/errors.js';
-import { abortOnClose } from '../abort-on-close.js';
+import { MillraceError } from '../../common/errors.js';
+import { abortOnClose } from './long-requests.js';
 
 /** @import { Request, Response } from 'express' */
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Sensor } from '../../history/reading/hours.js' */
-/** @import { Reading } from '../../history/reading/index.js' */
-/** @import { Places } from '../concurrency-limits.js' */
+/** @import { Series } from '../../schema/packed/series.js' */
+/** @import { Sensor } from '../history/reading/hours.js' */
+/** @import { Reading } from '../history/reading/index.js' */
+/** @import { Places } from './long-requests.js' */
 
 const HOUR_MS = 3_600_000;
 
