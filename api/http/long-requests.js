@@ -3,65 +3,66 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { Response } from 'express' */
 
 /**
- * How much of what is costly a process does at once for all who ask, whoever they are: each export reads ahead for its reader, each
- * series may read a year, and a stream is written to for as long as it lasts.
+ * Requests that take long: how many of them run at once, and their end when the client disconnects.
+ *
+ * The limits count the requests of all clients. An export reads ahead for its client, a series may read a year, and a stream is written to
+ * until it ends.
  */
-export const MOST_AT_ONCE = { streams: 2000, exports: 16, series: 128 };
+export const MAX_CONCURRENT = { streams: 2000, exports: 16, series: 128 };
+
+/** @param {typeof MAX_CONCURRENT} limits */
+export const createConcurrencyLimits = (limits) => ({
+  streams: createConcurrencyLimit(
+    limits.streams,
+    'This process serves as many live streams as it can; try again later.',
+  ),
+  exports: createConcurrencyLimit(
+    limits.exports,
+    'This process makes as many exports as it can; try again later.',
+  ),
+  series: createConcurrencyLimit(
+    limits.series,
+    'This process reads as many series as it can; try again later.',
+  ),
+});
 
 /**
- * @param {number} most
- * @param {string} says what there are too many of
+ * @param {number} limit
+ * @param {string} message of the error when the limit is reached
  */
-export function createConcurrencyLimit(most, says) {
-  let taken = 0;
+export function createConcurrencyLimit(limit, message) {
+  let running = 0;
   return {
     /**
-     * @returns {() => void} gives the place back, however often it is called
+     * @returns {() => void} releases the place; further calls have no effect
      * @throws {MillraceError} `busy`
      */
-    take() {
-      if (taken >= most) throw new MillraceError('busy', says);
-      taken++;
+    acquire() {
+      if (running >= limit) throw new MillraceError('busy', message);
+      running++;
       let isHeld = true;
       return () => {
-        if (isHeld) taken--;
+        if (isHeld) running--;
         isHeld = false;
       };
     },
   };
 }
 
-/** @param {typeof MOST_AT_ONCE} most */
-export const createConcurrencyLimits = (most) => ({
-  streams: createConcurrencyLimit(
-    most.streams,
-    'As many follow live values as one process serves; try again later.',
-  ),
-  exports: createConcurrencyLimit(
-    most.exports,
-    'As many exports are under way as one process makes; try again later.',
-  ),
-  series: createConcurrencyLimit(
-    most.series,
-    'As many series are being read as one process reads; try again later.',
-  ),
-});
-
-/** @typedef {ReturnType<typeof createConcurrencyLimit>} Places */
+/** @typedef {ReturnType<typeof createConcurrencyLimit>} ConcurrencyLimit */
 
 /**
- * Does something for a client for as long as he is there: when he goes away, `signal` aborts, and that is all.
+ * Runs `work` with a signal that aborts when the client disconnects. Errors after that are dropped.
  *
  * @param {Response} res
  * @param {(signal: AbortSignal) => Promise<void>} work
  */
 export async function abortOnClose(res, work) {
-  const gone = new AbortController();
-  // Before the end of the answer: nobody is there any more to hear the rest.
-  res.once('close', () => gone.abort());
+  const closed = new AbortController();
+  res.once('close', () => closed.abort());
   try {
-    await work(gone.signal);
+    await work(closed.signal);
   } catch (error) {
-    if (!gone.signal.aborted) throw error;
+    if (!closed.signal.aborted) throw error;
   }
 }

@@ -63,12 +63,12 @@ export function createPacking(parts) {
   });
   metrics.gauge(
     'iot_pack_lag_seconds',
-    'Since packed_until of the group of devices that is the farthest back; two to three hours when all is well',
+    'Age of packed_until of the last group of devices; two to three hours is normal',
     () => behind.behindMs() / 1000,
   );
   metrics.gauge(
     'iot_pack_lag_limit_seconds',
-    'Farther behind than this somebody has to look: a quarter of BATCH_DAYS',
+    'Lag that raises an alert: a quarter of BATCH_DAYS',
     () => behind.mostMs / 1000,
   );
   /** @type {NodeJS.Timeout | undefined} */

@@ -98,7 +98,7 @@ describe('cursors of something else', () => {
     for (const other of LISTINGS) {
       const answer = await ask(`${other}&cursor=${cursor}`);
       if (other === path) expect(answer.status).toBe(200);
-      else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/begin again without a cursor/);
+      else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/start again without a cursor/);
     }
   });
 

@@ -49,7 +49,7 @@ async function cursorOf(path) {
 async function expectRefused(path, cursor) {
   const answer = await send(system.httpUrl, `/api/v1${withCursor(path, cursor)}`);
   const { detail } = expectProblem(answer, 400, 'bad_cursor');
-  expect(detail).toMatch(/begin again without a cursor/);
+  expect(detail).toMatch(/start again without a cursor/);
   return detail;
 }
 

@@ -37,7 +37,7 @@ describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (p
 
   test('given twice it is refused', async () => {
     const { parameters } = expectProblem(await ask(`${path}limit=1&limit=1`), 400, 'bad_parameter');
-    expect(parameters).toEqual([{ name: 'limit', reason: 'given once, as a text' }]);
+    expect(parameters).toEqual([{ name: 'limit', reason: 'must be given once, as a text' }]);
   });
 });
 

@@ -62,14 +62,14 @@ let url;
 /** @type {EventStream[]} */
 let opened;
 
-/** What the guard before it says of who asks. @type {RequestHandler} */
+/** Stands for the access guard. @type {RequestHandler} */
 const asAnybody = (_req, res, next) => {
   res.locals['caller'] = { by: 'anybody', scopes: [], endsAt: null };
   next();
 };
 
-/** The stream alone. @param {{ heal?: number, periods?: Partial<typeof PERIODS>, most?: number }} [options] ms; `most`: readers */
-async function serve({ heal = 60_000, periods, most = 10_000 } = {}) {
+/** Serves only the stream. @param {{ resync?: number, periods?: Partial<typeof PERIODS>, limit?: number }} [options] ms; `limit` of readers */
+async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
   missed = new Set();
   live = createLocalLink({ isWanted: () => false, send: () => {} });
   live.onMissed = (listener) => {
@@ -79,10 +79,10 @@ async function serve({ heal = 60_000, periods, most = 10_000 } = {}) {
   stream = createStream(
     {
       store,
-      places: { streams: createConcurrencyLimit(most, 'full') },
+      limits: { streams: createConcurrencyLimit(limit, 'full') },
       live: Object.assign(live, { note: () => {} }),
       stats: { read: () => statsOf([]), recent: () => [], start() {}, stop() {} },
-      healMs: heal,
+      resyncMs: resync,
       clock: Date.now,
       groups: system.config.retention.latestGroups,
       logger: pino({ level: 'silent' }),
@@ -289,7 +289,7 @@ test.each([
   ['a sensor', '?sensor=healed/s'],
 ])('%s: a change that was lost is found by reading again, and told once', async (_, query) => {
   await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ heal: 40 });
+  await serve({ resync: 40 });
   const reader = await open(query);
   await reader.first('snapshot');
   const { value: before } = (await system.get('/latest?device=healed')).items[0];
@@ -302,7 +302,7 @@ test.each([
 
 test('what a birth says of a sensor is found by reading again', async () => {
   await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ heal: 40 });
+  await serve({ resync: 40 });
   const reader = await open('?device=named');
   await reader.first('snapshot');
   await device.birth('named', {
@@ -313,7 +313,7 @@ test('what a birth says of a sensor is found by reading again', async () => {
 });
 
 test('when changes may have been missed all is read at once', async () => {
-  await serve({ heal: 3_600_000 });
+  await serve({ resync: 3_600_000 });
   const reader = await open('?device=missed');
   await reader.first('snapshot');
   await device.measure('missed', [{ sensor_id: 's', ts: BASE, value: 5 }]);
@@ -324,7 +324,7 @@ test('when changes may have been missed all is read at once', async () => {
 test('a value that nobody committed is put right by reading', async () => {
   await device.measure('forged', [{ sensor_id: 's', ts: BASE, value: 1 }]);
   const [known] = (await system.get('/latest?device=forged')).items;
-  await serve({ heal: 40 });
+  await serve({ resync: 40 });
   const reader = await open('?device=forged');
   await reader.first('snapshot');
   publish([{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }], known.device_id);
@@ -351,7 +351,7 @@ test('readers of the same things read the database once', async () => {
 });
 
 test('beyond as many readers as are served, one is told to come again, and finds a place when another has gone', async () => {
-  await serve({ most: 1 });
+  await serve({ limit: 1 });
   const reader = await open(`?device=${ID}`);
   await reader.first('snapshot');
   expect((await fetch(url)).status).toBe(429);

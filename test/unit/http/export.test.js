@@ -26,12 +26,12 @@ async function serve({ stallMs = 86_400_000 } = {}) {
       state.ended = true;
     }
   }
-  const places = createConcurrencyLimit(1, 'full');
+  const limit = createConcurrencyLimit(1, 'full');
   const app = express();
   app.get('/', (req, res) =>
     sendExport(req, res, {
       reading: { all },
-      places,
+      limit,
       type: 'text/csv',
       key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
       sensor: { deviceId: 'd', sensorId: 's', row: { deviceName: 'export', name: null } },
