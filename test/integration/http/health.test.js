@@ -32,7 +32,7 @@ async function readiness() {
   return { status, ...JSON.parse(text) };
 }
 
-test('a process is ready when all that it needs is well', async () => {
+test('Readiness: all checks pass: ready', async () => {
   const well = { ok: true, message: expect.stringMatching(/./) };
   expect(await readiness()).toEqual({
     status: 200,
@@ -41,7 +41,7 @@ test('a process is ready when all that it needs is well', async () => {
   });
 });
 
-test('it is not ready while its clock is a minute away from that of the database', async () => {
+test('Readiness: clock differs by a minute: not ready', async () => {
   ahead = 120_000;
   const state = await until(async () => {
     const now = await readiness();
@@ -53,7 +53,7 @@ test('it is not ready while its clock is a minute away from that of the database
   await until(async () => (await readiness()).ready);
 });
 
-test('with the database away, requests fail and say when to come again; it is alive, and not ready', async () => {
+test('Database unavailable: requests get 503 with Retry-After; the process is alive, and not ready', async () => {
   await engine.stop();
   for (const path of ['/latest', '/devices', '/devices/cow', '/devices/cow/sensors/pulse/measurements']) {
     const answer = await send(system.httpUrl, `/api/v1${path}`);

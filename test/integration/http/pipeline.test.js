@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('the process that answers is among those that run, and tells anew how it is', async () => {
+test('GET /pipeline: running process: listed, and its state is updated', async () => {
   const { processes, database: nodes, broker, packed_until } = await system.get('/pipeline');
   expect(processes).toEqual([
     {
@@ -49,16 +49,16 @@ test('the process that answers is among those that run, and tells anew how it is
   await until(async () => (await system.get('/pipeline')).processes[0].seen > seen);
 });
 
-test('who follows the stream is counted, and so is who is connected to the broker', async () => {
+test('GET /pipeline: stream reader and MQTT client: counted', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   const leaving = new AbortController();
   await fetch(`${system.httpUrl}/api/v1/stream`, { signal: leaving.signal });
   try {
-    const [told] = await until(async () => {
+    const [listed] = await until(async () => {
       const { processes } = await system.get('/pipeline');
       return processes[0].readers === 1 && processes[0].broker.message === '1 client' && processes;
     });
-    expect(told.pressure.window).toBeLessThanOrEqual(told.pressure.window_limit);
+    expect(listed.pressure.window).toBeLessThanOrEqual(listed.pressure.window_limit);
     await until(async () => (await system.get('/pipeline/recent')).items.at(-1).readers === 1);
   } finally {
     leaving.abort();
@@ -67,7 +67,7 @@ test('who follows the stream is counted, and so is who is connected to the broke
   await until(async () => (await system.get('/pipeline')).processes[0].readers === 0);
 });
 
-test('what it did is kept, second by second, for those who come later', async () => {
+test('GET /pipeline/recent: five minutes: one entry each second', async () => {
   const recent = async () => (await system.get('/pipeline/recent')).items;
   const [first] = await recent();
   expect(first).toEqual({
@@ -87,7 +87,7 @@ test('what it did is kept, second by second, for those who come later', async ()
   expect(times[0]).toBe(Date.parse(first.ts));
 });
 
-test('a process that died is told of as stale, and rows end by themselves', async () => {
+test('GET /pipeline: process died: stale, and its row expires', async () => {
   const store = createProcessStore(createSession(database, () => {}));
   const at = Date.now() - 60_000;
   const vitals = JSON.stringify({
@@ -109,7 +109,7 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
     stale: true,
     seen: new Date(at).toISOString(),
   });
-  // What it said last is no news of the broker.
+  // The check of a dead process does not count for the broker.
   expect(broker).toMatchObject({ ok: true });
   const row = (
     await database.execute(
@@ -123,7 +123,7 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
   await store.remove('died');
 });
 
-test('a process that ends in good order is not told of any more', async () => {
+test('GET /pipeline: process stopped: removed', async () => {
   const one = async () => (await database.execute('SELECT client_id FROM process')).rowLength;
   expect(await one()).toBe(1);
   await system.halt();

@@ -142,7 +142,7 @@ describe('Cursor: age: valid for one day', () => {
       expect(refusalOf(CURSOR, { cursors: later }).message).toMatch(/^The cursor has expired: start again/);
   });
 
-  test('an expired cursor of another listing: nothing is said of its age', () => {
+  test('an expired cursor of another listing: its age is not mentioned', () => {
     const later = cursorsOf({ now: NOW + 2 * DAY_MS });
     expect(refusalOf(CURSOR, { cursors: later, scope: 'other' }).message).toMatch(/another request/);
   });

@@ -54,7 +54,7 @@ async function serve({ stallMs = 86_400_000 } = {}) {
   return { response, state, url };
 }
 
-test('who takes nothing of an export is given up, and what was read for him let go', async () => {
+test('Export: client reads nothing: connection destroyed, and the query stops', async () => {
   const { response, state } = await serve({ stallMs: 200 });
   response.on('error', () => {});
   expect(response.statusCode).toBe(200);
@@ -62,7 +62,7 @@ test('who takes nothing of an export is given up, and what was read for him let 
   response.destroy();
 });
 
-test('beyond as many as are made at once, one is told to come again, and has its turn when another has ended', async () => {
+test('Export: limit reached: busy, until another export ends', async () => {
   const { response, url } = await serve();
   response.on('error', () => {});
   expect((await fetch(url)).status).toBe(429);
