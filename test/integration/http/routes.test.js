@@ -113,7 +113,7 @@ describe('Accept', () => {
       406,
       'not_acceptable',
     );
-    expect(detail).toMatch(/^Served here: \S+\/\S+/);
+    expect(detail).toMatch(/^This route serves \S+\/\S+/);
   });
 });
 
