@@ -19,6 +19,9 @@ import { createStatic } from './static.js';
 /** @import { Readiness } from '../observability/readiness.js' */
 /** @import { Api } from './api.js' */
 
+// The room of HTTP: `server.js` listens, this file builds the app, `api.js` has everything below `/api/v1`. `contract/` describes the routes,
+// and `stream/` is the live stream. The room knows no CQL and no MQTT.
+
 /**
  * The Express app: health and metrics in every role; the API, its documents and the dashboard where the process serves readers.
  *
