@@ -126,7 +126,7 @@ export async function startSystem(parts) {
         credentials,
         live,
         stats,
-        healMs: periods.heal,
+        resyncMs: periods.heal,
         groups: config.retention.latestGroups,
         historyDays: config.retention.historyDays,
         maxClockSkewMs: config.ingest.maxClockSkewMs,

@@ -1,23 +1,27 @@
 /**
- * Every error that Millrace names, in one table. `docs/errors.md` mirrors it, and a test compares the two.
+ * Every error of Millrace, in one table. `docs/errors.md` mirrors it, and a test compares the two.
  *
- * - `refusal`: why one measurement was not stored; counted in dead letters and listed in a 422 answer.
- * - `problem`: why one HTTP request was not served; the `code` of an RFC 9457 problem document.
- * - `stop`: why a command ended; printed as one message, with the exit code of the process.
+ * - `refusal`: one measurement was not stored. Dead letters count these codes, and 422 answers list them.
+ * - `problem`: one HTTP request was not served. It is the `code` of an RFC 9457 problem document.
+ * - `stop`: a command ended. It prints one message and sets the exit code of the process.
  *
  * @typedef {{ kind: 'refusal' | 'problem' | 'stop', title: string, status?: number, exit?: number }} ErrorEntry
  */
 
 /** @satisfies {Record<string, ErrorEntry>} */
 export const ERRORS = {
-  malformed: { kind: 'refusal', status: 400, title: 'The payload is not what its format demands' },
+  malformed: { kind: 'refusal', status: 400, title: 'The payload does not match its format' },
   unknown_format: { kind: 'refusal', status: 415, title: 'No decoder knows this content type or shape' },
   bad_id: { kind: 'refusal', status: 400, title: 'An id is a lower-case UUID or a name of 1 to 128 bytes' },
-  bad_timestamp: { kind: 'refusal', status: 422, title: 'The time is no epoch milliseconds and no ISO 8601' },
+  bad_timestamp: {
+    kind: 'refusal',
+    status: 422,
+    title: 'The time is neither epoch milliseconds nor ISO 8601',
+  },
   too_old: { kind: 'refusal', status: 422, title: 'The time is before the retention of history' },
   in_future: { kind: 'refusal', status: 422, title: 'The time is further ahead than MAX_CLOCK_SKEW allows' },
-  not_finite: { kind: 'refusal', status: 422, title: 'The value is infinite or not a number' },
-  not_numeric: { kind: 'refusal', status: 422, title: 'The value is no number' },
+  not_finite: { kind: 'refusal', status: 422, title: 'The value is infinite or NaN' },
+  not_numeric: { kind: 'refusal', status: 422, title: 'The value is not a number' },
   too_large: {
     kind: 'refusal',
     status: 413,
@@ -25,8 +29,8 @@ export const ERRORS = {
   },
   unknown_device: { kind: 'refusal', status: 422, title: 'The device has not registered' },
   unknown_sensor: { kind: 'refusal', status: 422, title: 'The sensor has not registered' },
-  registration_limit: { kind: 'refusal', status: 422, title: 'No more devices or sensors are taken' },
-  rejected: { kind: 'refusal', status: 422, title: 'The database refuses this content' },
+  registration_limit: { kind: 'refusal', status: 422, title: 'The limit of devices or sensors is reached' },
+  rejected: { kind: 'refusal', status: 422, title: 'The database rejects this content' },
 
   bad_parameter: {
     kind: 'problem',
@@ -37,53 +41,61 @@ export const ERRORS = {
   bad_range: { kind: 'problem', status: 400, title: 'The range ends before it begins' },
   bad_cursor: { kind: 'problem', status: 400, title: 'The cursor is not valid for this request' },
   unauthorized: { kind: 'problem', status: 401, title: 'The request needs a token, or a session' },
-  forbidden: { kind: 'problem', status: 403, title: 'The token is not good for this' },
-  not_found: { kind: 'problem', status: 404, title: 'There is no such thing here' },
-  method_not_allowed: { kind: 'problem', status: 405, title: 'The method is not served at this address' },
-  not_acceptable: { kind: 'problem', status: 406, title: 'Nothing that is served here is accepted' },
+  forbidden: { kind: 'problem', status: 403, title: 'The caller may not do this' },
+  not_found: { kind: 'problem', status: 404, title: 'The resource does not exist' },
+  method_not_allowed: { kind: 'problem', status: 405, title: 'The address does not serve this method' },
+  not_acceptable: {
+    kind: 'problem',
+    status: 406,
+    title: 'The Accept header excludes all media types of this route',
+  },
   too_slow: { kind: 'problem', status: 408, title: 'The request did not arrive in time' },
-  not_replayable: { kind: 'problem', status: 409, title: 'The dead letter does not hold the whole message' },
+  not_replayable: {
+    kind: 'problem',
+    status: 409,
+    title: 'The dead letter does not contain the whole message',
+  },
   credential_exists: {
     kind: 'problem',
     status: 409,
     title: 'The account has a credential; rotate it, or revoke it first',
   },
-  wrong_host: { kind: 'problem', status: 421, title: 'Only loopback host names are served on loopback' },
+  wrong_host: { kind: 'problem', status: 421, title: 'On loopback only loopback host names are served' },
   refused: {
     kind: 'problem',
     status: 422,
-    title: 'Measurements were refused; those that were accepted are stored',
+    title: 'Measurements were refused; the others are stored',
   },
   rate_limited: {
     kind: 'problem',
     status: 429,
     title: 'Too many requests came from this address; try again later',
   },
-  busy: { kind: 'problem', status: 429, title: 'There is no room for more just now; try again later' },
+  busy: { kind: 'problem', status: 429, title: 'The process is at its limit; try again later' },
   headers_too_large: {
     kind: 'problem',
     status: 431,
-    title: 'Address and headers together are too long',
+    title: 'The address and the headers are too long',
   },
   unavailable: { kind: 'problem', status: 503, title: 'The database does not answer; try again later' },
-  internal: { kind: 'problem', status: 500, title: 'Something failed inside' },
+  internal: { kind: 'problem', status: 500, title: 'An internal error occurred' },
 
-  help: { kind: 'stop', exit: 0, title: 'What the command takes' },
+  help: { kind: 'stop', exit: 0, title: 'The help of the command' },
   failed: { kind: 'stop', exit: 1, title: 'The command failed' },
-  usage: { kind: 'stop', exit: 2, title: 'The command line is not understood' },
+  usage: { kind: 'stop', exit: 2, title: 'The command line is wrong' },
   session_taken: { kind: 'stop', exit: 64, title: 'Another process took the MQTT session; do not restart' },
-  java_missing: { kind: 'stop', exit: 65, title: 'No Java 17 is found' },
-  tool_missing: { kind: 'stop', exit: 66, title: 'A program that is needed is missing' },
-  install_failed: { kind: 'stop', exit: 67, title: 'Installing what is needed failed' },
+  java_missing: { kind: 'stop', exit: 65, title: 'Java 17 was not found' },
+  tool_missing: { kind: 'stop', exit: 66, title: 'A required program is missing' },
+  install_failed: { kind: 'stop', exit: 67, title: 'An installation failed' },
   engine_failed: { kind: 'stop', exit: 68, title: 'The local database did not start, or died' },
   database_away: { kind: 'stop', exit: 69, title: 'The database does not answer' },
-  disk_full: { kind: 'stop', exit: 70, title: 'The disk has no room left' },
-  port_taken: { kind: 'stop', exit: 71, title: 'Something else listens on a port that is needed' },
-  broker_away: { kind: 'stop', exit: 72, title: 'The broker does not answer, or refuses us' },
+  disk_full: { kind: 'stop', exit: 70, title: 'The disk is full' },
+  port_taken: { kind: 'stop', exit: 71, title: 'Another program listens on a required port' },
+  broker_away: { kind: 'stop', exit: 72, title: 'The broker does not answer, or refuses the connection' },
   schema_differs: { kind: 'stop', exit: 73, title: 'The schema or its settings differ from this process' },
-  not_ours: { kind: 'stop', exit: 74, title: 'A directory does not bear our marker file' },
-  data_dir_taken: { kind: 'stop', exit: 75, title: 'Another engine works in this data directory' },
-  not_all_replayed: { kind: 'stop', exit: 76, title: 'Not all that was to be replayed is stored' },
+  not_ours: { kind: 'stop', exit: 74, title: 'A directory has no marker file of Millrace' },
+  data_dir_taken: { kind: 'stop', exit: 75, title: 'Another engine uses this data directory' },
+  not_all_replayed: { kind: 'stop', exit: 76, title: 'Not all measurements of the replay are stored' },
   no_session: { kind: 'stop', exit: 77, title: 'The broker has no such session' },
   bad_settings: { kind: 'stop', exit: 78, title: 'Settings are missing or wrong' },
 };
@@ -91,26 +103,26 @@ export const ERRORS = {
 /** @typedef {keyof typeof ERRORS} ErrorCode */
 
 /**
- * Why a measurement, a sensor of a birth, or a whole message was not stored.
+ * The reason why a measurement, a sensor of a birth, or a whole message was not stored.
  *
  * @typedef {object} Refusal
  * @property {number} index counts the message's elements from 0; -1 stands for the message as a whole
  * @property {ErrorCode} code
- * @property {string} [path] JSON path of what breaks the rule, such as `sensors[3].unit`; empty for the message as a
- *   whole. For CBOR and Sparkplug it names the fields as their specifications do
- * @property {string} [rule] what the value must be. Dead letters of older versions have neither path nor rule
+ * @property {string} [path] JSON path of the field that breaks the rule, such as `sensors[3].unit`; empty for the
+ *   message as a whole. For CBOR and Sparkplug it names the fields as their specifications do
+ * @property {string} [rule] the valid values. Dead letters of older versions have neither path nor rule
  */
 
 /** @param {Pick<Refusal, 'path' | 'rule'>} refusal @returns {string} `sensors[3].unit: must not be empty`; empty: unknown */
 export const refusalText = ({ path, rule = '' }) => (path ? `${path}: ${rule}` : rule);
 
-/** An error of the table above; `message` tells a person what is wrong and what to do. */
+/** An error of the table above. `message` has the fault and the remedy, for a person. */
 export class MillraceError extends Error {
   /**
    * @param {ErrorCode} code
    * @param {string} [message] defaults to the table's title
    * @param {{ cause?: unknown, details?: Record<string, unknown>, path?: string }} [more] `details` become members of a
-   *   problem document; `path` is the JSON path of what is wrong in a message
+   *   problem document; `path` is the JSON path of the wrong field of a message
    */
   constructor(code, message = ERRORS[code].title, { cause, details, path = '' } = {}) {
     super(message, { cause });
@@ -120,7 +132,7 @@ export class MillraceError extends Error {
     this.path = path;
   }
 
-  /** HTTP status of a problem; 500 for what was never meant to reach a client. */
+  /** HTTP status of a problem; 500 for a stop, which no client should get. */
   get status() {
     return /** @type {ErrorEntry} */ (ERRORS[this.code]).status ?? 500;
   }

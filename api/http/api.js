@@ -1,5 +1,5 @@
 import express from 'express';
-import { createConcurrencyLimits, MOST_AT_ONCE } from './concurrency-limits.js';
+import { createConcurrencyLimits, MAX_CONCURRENT } from './long-requests.js';
 import { API_ROUTES } from './routes/index.js';
 import { serve } from './serve.js';
 import { createStream } from './stream/index.js';
@@ -19,9 +19,9 @@ import { createStream } from './stream/index.js';
 /** @import { Cursors } from './cursor.js' */
 
 /**
- * What routes are made of.
+ * The dependencies of routes.
  *
- * @typedef {object} RouteParts
+ * @typedef {object} RouteDeps
  * @property {Access} access
  * @property {Store} store
  * @property {Reading} reading
@@ -31,9 +31,9 @@ import { createStream } from './stream/index.js';
  * @property {Retirement['retire']} retire
  * @property {CredentialService} credentials
  * @property {Live} live
- * @property {number} healMs what readers follow is read again so often
+ * @property {number} resyncMs interval in which a channel of `/stream` reads `latest` again
  * @property {InstallationStats} stats
- * @property {typeof MOST_AT_ONCE} [mostAtOnce]
+ * @property {typeof MAX_CONCURRENT} [maxConcurrent]
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
  * @property {number} maxClockSkewMs
@@ -44,16 +44,16 @@ import { createStream } from './stream/index.js';
  */
 
 /**
- * Everything under `/api/v1`.
+ * The router of everything under `/api/v1`.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  */
-export function createApi(parts) {
+export function createApi(deps) {
   const router = express.Router();
-  const places = createConcurrencyLimits(parts.mostAtOnce ?? MOST_AT_ONCE);
-  const stream = createStream({ ...parts, places });
+  const limits = createConcurrencyLimits(deps.maxConcurrent ?? MAX_CONCURRENT);
+  const stream = createStream({ ...deps, limits });
   router.use('/api/v1', noStore);
-  serve(router, API_ROUTES, { ...parts, places, stream });
+  serve(router, API_ROUTES, { ...deps, limits, stream });
   return { router, readers: stream.readers, stopStreams: stream.stop };
 }
 

@@ -19,17 +19,20 @@ import { createStatic } from './static.js';
 /** @import { Readiness } from '../observability/readiness.js' */
 /** @import { Api } from './api.js' */
 
+// The room of HTTP: `server.js` listens, this file builds the app, `api.js` has everything below `/api/v1`. `contract/` describes the routes,
+// and `stream/` is the live stream. The room knows no CQL and no MQTT.
+
 /**
- * What is served over HTTP: how this process is, and where it serves readers, the API and the dashboard.
+ * The Express app: health and metrics in every role; the API, its documents and the dashboard where the process serves readers.
  *
- * @param {object} parts
- * @param {Api | null} parts.api null: this process serves no readers
- * @param {Readiness} parts.readiness
- * @param {string} parts.version of this program
- * @param {Access} parts.access
- * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} parts.settings
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Api | null} deps.api null: this process serves no API
+ * @param {Readiness} deps.readiness
+ * @param {string} deps.version of this program
+ * @param {Access} deps.access
+ * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} deps.settings
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
  */
 export function createApp({ api, readiness, version, access, settings, logger, metrics }) {
   const app = express();
@@ -38,7 +41,7 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   app.use(requestId);
   app.set('trust proxy', settings.trustProxy);
   app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), demandHost, hostGuard(settings));
-  // Who needs tokens, or a proxy, has others than himself as clients.
+  // With tokens or a proxy, clients on loopback may be other people.
   const spareThisMachine = !access.isRequired && settings.trustProxy === 0;
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { spareThisMachine }));
 
@@ -92,8 +95,7 @@ const isOriginForm = (target) => target.startsWith('/') || target === '*';
 const refuse = (res, detail) => sendProblem(res, new MillraceError('bad_request', detail));
 
 /**
- * On loopback only loopback names are served: a page of somewhere else, whose name was made to point here (DNS
- * rebinding), is not.
+ * On loopback, serves only loopback host names. That refuses requests of a page whose host name was pointed here (DNS rebinding).
  *
  * @param {Pick<Config['http'], 'host' | 'tls'>} settings
  * @returns {RequestHandler}
@@ -106,18 +108,18 @@ const hostGuard = (settings) => (req, res, next) => {
   sendProblem(res, new MillraceError('wrong_host', `Use ${scheme}://localhost or ${scheme}://127.0.0.1.`));
 };
 
-/** An id that somebody else gave is taken into our log and our answers: so no more than this. */
-const GIVEN = /^[\w.:+/=@-]{1,128}$/;
+/** The ids of clients that are safe to copy into logs and answers. */
+const SAFE_ID = /^[\w.:+/=@-]{1,128}$/;
 
 /**
- * Gives each request a name by which its answer and the lines of the log about it are found: that of `X-Request-Id`,
- * where a proxy or a client has given it one, or else a new one. It goes back in the same header, and in problems.
+ * Gives each request an id: a safe one of `X-Request-Id`, or a new one. The same header of the answer, problems and log lines
+ * contain it.
  *
  * @type {RequestHandler}
  */
 const requestId = (req, res, next) => {
   const given = req.get('X-Request-Id') ?? '';
-  const id = GIVEN.test(given) ? given : randomUUID();
+  const id = SAFE_ID.test(given) ? given : randomUUID();
   res.locals['requestId'] = id;
   res.set('X-Request-Id', id);
   next();

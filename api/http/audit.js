@@ -2,14 +2,14 @@
 /** @import { Logger } from 'pino' */
 
 /**
- * Writes down what an administrator has done: a line each, whatever else the log sums up, and never a secret.
+ * Logs an act of an administrator: one line for each act, never throttled, and never with a secret.
  *
  * @param {Logger} logger
- * @param {Response} res of the request that asked for it
- * @param {string} act in words
- * @param {string} whom it was done to
+ * @param {Response} res of its request
+ * @param {string} act the log line, such as `a device was retired`
+ * @param {string} target the device, account or dead letter
  */
-export function audit(logger, res, act, whom) {
+export function audit(logger, res, act, target) {
   const { caller, requestId } = res.locals;
-  logger.info({ audit: true, whom, by: caller.by, address: res.req.ip, requestId }, act);
+  logger.info({ audit: true, target, by: caller.by, address: res.req.ip, requestId }, act);
 }

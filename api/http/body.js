@@ -2,59 +2,59 @@ import { MillraceError } from '../../common/errors.js';
 
 /** @import { Request, Response } from 'express' */
 
-/** After an answer that did not wait for the whole body, the rest may still come for this long, in ms. */
+/** After an early answer the rest of the body may arrive for this time, in ms. */
 const LINGER_MS = 2000;
 
 /**
- * The body of a request: not read before somebody asks for it, and never more of it kept than is allowed. How long it
- * may take is the server's business (`requestTimeout`).
+ * The body of a request. It is read on demand and never buffered beyond the limit. `requestTimeout` of the server limits its
+ * time.
  *
  * @param {Request} req
  * @param {Response} res
- * @param {number} most bytes
- * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: how many it has at most;
- *   `signal` aborts when the sender goes away
- * @throws {MillraceError} `too_large`, `unknown_format`; `read` also `bad_request` when the sender goes away
+ * @param {number} limit bytes
+ * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: its size, or the limit
+ *   if the size is unknown; `signal` aborts when the client disconnects
+ * @throws {MillraceError} `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects
  */
-export function bodyOf(req, res, most) {
+export function bodyOf(req, res, limit) {
   closeUnread(req, res);
   const { 'content-encoding': coding, 'content-length': length } = req.headers;
   if (coding !== undefined && coding !== 'identity') {
-    throw new MillraceError('unknown_format', 'A body is taken as it is, without a content coding.');
+    throw new MillraceError('unknown_format', 'Send the body without a content coding.');
   }
-  if (Number(length) > most) throw tooLarge(most);
-  const gone = new AbortController();
-  res.on('close', () => gone.abort());
+  if (Number(length) > limit) throw tooLarge(limit);
+  const closed = new AbortController();
+  res.on('close', () => closed.abort());
   return {
-    bytes: length === undefined ? most : Number(length),
-    read: () => readBody(req, most),
-    signal: gone.signal,
+    bytes: length === undefined ? limit : Number(length),
+    read: () => readBody(req, limit),
+    signal: closed.signal,
   };
 }
 
-/** @param {Request} req @param {number} most @returns {Promise<Buffer>} */
-function readBody(req, most) {
+/** @param {Request} req @param {number} limit @returns {Promise<Buffer>} */
+function readBody(req, limit) {
   return new Promise((resolve, reject) => {
     /** @type {Buffer[]} */
     const chunks = [];
     let bytes = 0;
     req.on('data', (/** @type {Buffer} */ chunk) => {
       bytes += chunk.length;
-      if (bytes <= most) return void chunks.push(chunk);
+      if (bytes <= limit) return void chunks.push(chunk);
       chunks.length = 0;
-      reject(tooLarge(most));
+      reject(tooLarge(limit));
     });
     req.once('end', () => resolve(Buffer.concat(chunks)));
-    // Nobody is left to be told; what was kept is let go.
-    const brokenOff = () => reject(new MillraceError('bad_request', 'The body broke off.'));
-    if (req.destroyed) brokenOff();
-    else req.once('close', brokenOff);
+    // The client is gone. The rejection releases the buffered chunks.
+    const cutOff = () => reject(new MillraceError('bad_request', 'The body was cut off.'));
+    if (req.destroyed) cutOff();
+    else req.once('close', cutOff);
   });
 }
 
 /**
- * Somebody who is answered before the end of his body gets a moment to notice: a connection that is closed while he
- * still sends would take the answer with it. What comes meanwhile is passed over.
+ * Lets a client notice an answer that came before the end of its body. If the connection closed at once, a client that still sends
+ * would lose the answer. The rest of the body is discarded.
  *
  * @param {Request} req
  * @param {Response} res
@@ -68,5 +68,5 @@ function closeUnread(req, res) {
   });
 }
 
-/** @param {number} most */
-const tooLarge = (most) => new MillraceError('too_large', `A message is ${most} bytes at most.`);
+/** @param {number} limit bytes */
+const tooLarge = (limit) => new MillraceError('too_large', `The limit of a body is ${limit} bytes.`);

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.js';
 import { MillraceError } from '../../common/errors.js';
 
-/** A cursor is good for this long, in ms. */
+/** Validity of a cursor, in ms. */
 const VALID_MS = 24 * 3_600_000;
 
 const MAC_BYTES = 16;
 
-/** Ours are a tenth of this; nothing longer is looked at. */
-const MOST_CHARACTERS = 2048;
+/** Real cursors have a tenth of this length. Longer ones are refused. */
+const MAX_CHARACTERS = 2048;
 
 const ADVICE =
-  'begin again without a cursor, and keep all other parameters but limit the same from page to page.';
+  'start again without a cursor, and keep all parameters except limit the same from page to page.';
 
 /**
- * Cursors: where a page ended, for the client an opaque word. Signed, since the place comes back as part of a query;
- * bound to its request, since a place in one listing means nothing in another; and expiring.
+ * Cursors: the end of a page, opaque for the client. A cursor is signed, because it comes back as part of a query. It is bound to its
+ * listing, because a position means nothing in another one. It expires.
  *
- *     base64url( mac (16 bytes) | JSON [expires, place] )     mac = HMAC-SHA256(key, scope | 0 | JSON)
+ *     base64url( mac (16 bytes) | JSON [expires, position] )     mac = HMAC-SHA256(key, scope | 0 | JSON)
  *
- * @param {{ secret: string, clock: () => number }} parts `clock` in epoch ms
+ * @param {{ secret: string, clock: () => number }} deps `clock` in epoch ms
  */
 export function createCursors({ secret, clock }) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'millrace cursor', 32));
@@ -33,34 +33,37 @@ export function createCursors({ secret, clock }) {
   return {
     /**
      * @param {string} scope route and conditions of the listing
-     * @param {unknown} place JSON
+     * @param {unknown} position JSON
      * @returns {string}
      */
-    seal(scope, place) {
-      const body = JSON.stringify([clock() + VALID_MS, place]);
+    seal(scope, position) {
+      const body = JSON.stringify([clock() + VALID_MS, position]);
       return Buffer.concat([sign(scope, body), Buffer.from(body)]).toString('base64url');
     },
 
     /**
      * @param {string} scope
      * @param {string} cursor
-     * @returns {any} the place
-     * @throws {MillraceError} `bad_cursor`: changed, of another listing, or expired
+     * @returns {any} the position
+     * @throws {MillraceError} `bad_cursor`: changed, from another listing, or expired
      */
     open(scope, cursor) {
-      const bytes = Buffer.from(cursor.slice(0, MOST_CHARACTERS), 'base64url');
+      const bytes = Buffer.from(cursor.slice(0, MAX_CHARACTERS), 'base64url');
       const body = bytes.subarray(MAC_BYTES).toString('utf8');
-      // The same bytes have many spellings in base64url; only ours is taken.
+      // base64url has several encodings of the same bytes. Only the canonical one is valid.
       const genuine =
         bytes.length > MAC_BYTES &&
         bytes.toString('base64url') === cursor &&
         timingSafeEqual(bytes.subarray(0, MAC_BYTES), sign(scope, body));
       if (!genuine) {
-        throw new MillraceError('bad_cursor', `The cursor is of another request, or was changed: ${ADVICE}`);
+        throw new MillraceError(
+          'bad_cursor',
+          `The cursor belongs to another request, or was changed: ${ADVICE}`,
+        );
       }
-      const [expires, place] = JSON.parse(body);
+      const [expires, position] = JSON.parse(body);
       if (expires < clock()) throw new MillraceError('bad_cursor', `The cursor has expired: ${ADVICE}`);
-      return place;
+      return position;
     },
   };
 }
@@ -68,7 +71,7 @@ export function createCursors({ secret, clock }) {
 /** @typedef {ReturnType<typeof createCursors>} Cursors */
 
 /**
- * The key that signs cursors, when no setting gives one: random, kept for the next start.
+ * The key that signs cursors if no setting has one: random, and stored for the next start.
  *
  * @param {string} dataDir
  * @returns {Promise<string>}
@@ -77,7 +80,7 @@ export async function cursorSecret(dataDir) {
   const path = join(dataDir, 'cursor-secret');
   await claimDataDir(dataDir);
   try {
-    // Of two processes that start at once one writes; both read what was written.
+    // If two processes start at once, one writes the file and both read it.
     await writeFile(path, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;

@@ -5,10 +5,10 @@ import helmet from 'helmet';
 /** @import { RequestHandler } from 'express' */
 
 /**
- * What every answer says to browsers. Nothing of ours but its pages is meant to be shown, and these bring a policy of
- * their own, which goes before this one. No answer has an `Access-Control-` header: pages of other origins read nothing.
+ * The security headers of every answer. Only the pages of the dashboard are meant to be shown; they replace this policy by their
+ * own. No answer has an `Access-Control-` header, so pages of other origins can read nothing.
  *
- * @param {{ encrypted: boolean }} options whether this server itself speaks TLS: what ends it elsewhere speaks for itself
+ * @param {{ encrypted: boolean }} options whether this server ends TLS; a proxy that ends TLS sends its own header
  * @returns {RequestHandler}
  */
 export const safeHeaders = ({ encrypted }) =>
@@ -28,7 +28,7 @@ export const safeHeaders = ({ encrypted }) =>
   });
 
 /**
- * The same for what is written without an app.
+ * The same headers for answers that are written without the app.
  *
  * @param {{ encrypted: boolean }} options
  * @returns {string[]} lines of a header
@@ -36,7 +36,7 @@ export const safeHeaders = ({ encrypted }) =>
 export function safeHeaderLines(options) {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
-  // helmet asks neither for anything of Express.
+  // helmet uses nothing of Express in the two objects.
   const handler = /** @type {(req: IncomingMessage, res: ServerResponse, next: () => void) => void} */ (
     /** @type {unknown} */ (safeHeaders(options))
   );

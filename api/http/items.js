@@ -10,8 +10,8 @@ import { isSilent } from '../observability/heartbeat.js';
 /** @import { DeviceRow, SensorRow } from '../store/registry/rows.js' */
 /** @import { FleetCount } from './routes/fleet.js' */
 
-/** A device that never sent a status counts as online when it was heard of within this time, in ms. */
-const HEARD_WITHIN_MS = 300_000;
+/** A device without a status counts as online if its last message is younger than this, in ms. */
+const SEEN_WITHIN_MS = 300_000;
 
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
@@ -45,7 +45,7 @@ export const eventItem = ({ ts, kind }) => ({ ts: formatTime(ts), kind });
 
 /** @param {Pick<DeviceRow, 'state' | 'lastSeen'>} row @param {number} now epoch ms */
 export const isOnline = ({ state, lastSeen }, now) =>
-  state === null ? lastSeen !== null && now - lastSeen < HEARD_WITHIN_MS : state === 'online';
+  state === null ? lastSeen !== null && now - lastSeen < SEEN_WITHIN_MS : state === 'online';
 
 /** @param {DeviceRow & { id: string }} row @param {number} now epoch ms */
 export const deviceItem = (row, now) => ({
@@ -71,7 +71,7 @@ export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center
 export function processItem(row, now) {
   const { clientId, role, version, startedAt, seenAt, vitals } = row;
   /** @type {Beat} */
-  const { window, window_most, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
+  const { window, window_limit, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
   return {
     client_id: clientId,
     role,
@@ -80,7 +80,7 @@ export function processItem(row, now) {
     seen: formatTime(seenAt),
     stale: isSilent(row, now),
     ...rates,
-    pressure: { window, window_most, waiting },
+    pressure: { window, window_limit, waiting },
     broker,
   };
 }

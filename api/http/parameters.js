@@ -7,9 +7,9 @@ import { DAY_MS } from '../../schema/rules.js';
 /** @import { Request } from 'express' */
 /** @import { ZodObject, ZodRawShape, core } from 'zod' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { RouteParts } from './api.js' */
+/** @import { RouteDeps } from './api.js' */
 
-/** A whole number in digits alone: `Number` would also take "1e2", " 5" and "0x10". */
+/** A whole number, written in digits only. `Number` would also accept "1e2", " 5" and "0x10". */
 const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
   z
     .string()
@@ -25,12 +25,12 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-// Nearly always the plus sign of an offset, which in an address stands for a space.
-const BAD_TIME = 'ISO 8601 or integer milliseconds; the plus of an offset is written %2B';
+// The usual cause is the plus sign of an offset, which means a space in an address.
+const BAD_TIME = 'ISO 8601 or integer milliseconds; write the plus of an offset as %2B';
 
 const name = z.string().refine(isName, 'a text of 1 to 128 bytes without control characters');
 
-/** What a time is to those who write one. */
+/** How the documents describe a time. */
 const TIME = {
   means: {
     oneOf: [
@@ -42,25 +42,27 @@ const TIME = {
 };
 
 /**
- * The building blocks of query strings. What a field says of itself in the documents is in its `meta`: a `description`,
- * an `example`, and by `means` what the text stands for.
+ * The fields of query strings. `meta` has what the documents show: a `description`, an `example`, and in `means` the schema of
+ * the meaning of the text.
  */
 export const fields = {
-  limit: digits(1, 1000).default(100).meta({ description: 'Items of one page at most.' }),
-  cursor: z.string().optional().meta({ description: 'The `next` of the page before.' }),
+  limit: digits(1, 1000).default(100).meta({ description: 'The limit of items of one page.' }),
+  cursor: z.string().optional().meta({ description: 'The member `next` of the page before.' }),
   from: time
     .optional()
-    .meta({ ...TIME, description: 'Not before this instant; unless given, from the start of retention.' }),
-  /** Not now: a device's clock may be ahead of ours. */
-  to: time.optional().meta({ ...TIME, description: 'Before this instant; unless given, up to the newest.' }),
-  points: digits(1, 2000).default(500).meta({ description: 'Points of the answer at most.' }),
+    .meta({ ...TIME, description: 'Start of the range, included. Default: the start of retention.' }),
+  /** The default is not now, because the clock of a device may be ahead. */
+  to: time
+    .optional()
+    .meta({ ...TIME, description: 'End of the range, not included. Default: after the newest.' }),
+  points: digits(1, 2000).default(500).meta({ description: 'The limit of points of the answer.' }),
   name: name.optional(),
-  /** Told apart by `parseDevice`, which has a code of its own for what is neither id nor name. */
+  /** `parseDevice` checks it, because a text that is neither an id nor a name has its own code. */
   id: z.string().optional(),
 };
 
 /**
- * Reads a query string; what is unknown, repeated or out of range is refused by name, all at once.
+ * Reads a query string. One problem names all parameters that are unknown, repeated or out of range.
  *
  * @template {ZodRawShape} S
  * @param {Request} req
@@ -74,14 +76,14 @@ export function readQuery(req, shape) {
   if (result.success) return result.data;
   const parameters = result.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ name: key, reason: 'not known here' }))
+      ? issue.keys.map((key) => ({ name: key, reason: 'unknown parameter' }))
       : [{ name: String(issue.path[0] ?? ''), reason: reasonOf(issue) }],
   );
-  const detail = parameters.map((one) => `${one.name}: ${one.reason}`).join('; ');
+  const detail = parameters.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
   throw new MillraceError('bad_parameter', detail, { details: { parameters } });
 }
 
-/** What is not valid percent-encoding would be read as something else. @param {string} url */
+/** Refuses invalid percent-encoding, which the query parser would decode wrongly. @param {string} url */
 function checkEncoding(url) {
   try {
     decodeURIComponent(url.slice(url.indexOf('?') + 1));
@@ -93,7 +95,7 @@ function checkEncoding(url) {
 }
 
 /** @param {core.$ZodIssue} issue */
-const reasonOf = (issue) => (issue.code === 'invalid_type' ? 'given once, as a text' : issue.message);
+const reasonOf = (issue) => (issue.code === 'invalid_type' ? 'must be given once, as a text' : issue.message);
 
 /** @param {string} text from the path or a filter @returns {Identity} @throws {MillraceError} `bad_id` */
 export function parseDevice(text) {
@@ -113,11 +115,11 @@ const BAD_ID =
   'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';
 
 /**
- * The range of a request, cut to what may be shown: nothing before retention, to the millisecond, and nothing that a clock
- * far ahead has measured.
+ * Cuts the range of a request. It starts no earlier than retention, to the millisecond. It ends no later than now plus the allowed clock
+ * skew.
  *
  * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
- * @param {Pick<RouteParts, 'clock' | 'historyDays' | 'maxClockSkewMs'>} parts
+ * @param {Pick<RouteDeps, 'clock' | 'historyDays' | 'maxClockSkewMs'>} deps
  * @returns {{ from: number, to: number }} epoch ms, half-open; empty where `from` is not before `to`
  * @throws {MillraceError} `bad_range`
  */

@@ -1,19 +1,20 @@
 import { STATUS_CODES } from 'node:http';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError, refusalText } from '../../common/errors.js';
 
 /** @import { ErrorRequestHandler, Response } from 'express' */
+/** @import { IngestResult } from '../ingest/ingest-result.js' */
 /** @import { Logger } from 'pino' */
 
 /**
- * An error as a problem document (RFC 9457). Nothing from inside, such as a stack, CQL or a host, is in it.
+ * Makes a problem document (RFC 9457) of an error. It contains no stack, no CQL and no host.
  *
  * @param {MillraceError} error
- * @param {string} [requestId] none: it was not even a request
+ * @param {string} [requestId] missing if the request was not valid HTTP
  * @returns {string} JSON
  */
 export function problemDocument(error, requestId) {
   const { code, status, details } = error;
-  // What went wrong inside is for the log; to the client the table's title says enough.
+  // The log has the internal cause. The client gets only the title of the code.
   const shown = status >= 500 ? new MillraceError(code) : error;
   return JSON.stringify({
     type: 'about:blank',
@@ -37,7 +38,7 @@ export const sendProblem = (res, error) =>
 export const problemHandler = (logger) => (error, req, res, next) => {
   const request = { requestId: res.locals['requestId'], method: req.method, path: req.path };
   if (res.headersSent) {
-    logger.warn({ ...request, reason: String(error) }, 'an answer broke off');
+    logger.warn({ ...request, reason: String(error) }, 'an answer was cut off');
     return next(error);
   }
   const problem = toProblem(error);
@@ -50,12 +51,27 @@ export const problemHandler = (logger) => (error, req, res, next) => {
 
 /** @param {unknown} error @returns {MillraceError} */
 function toProblem(error) {
-  // A statement of ours that the database refuses is a defect of ours, not of the request; unless it is what became of
-  // the measurements that the request brought.
+  // If the database rejects a statement, that is an internal defect, unless it rejected the posted measurements.
   if (error instanceof MillraceError && (error.code !== 'rejected' || error.details)) return error;
   const status = /** @type {{ status?: number }} */ (error)?.status;
-  // Express refuses paths that are not valid percent-encoding before any route sees them.
+  // Express refuses a path with invalid percent-encoding before any route.
   if (status === 400)
     return new MillraceError('bad_parameter', 'The address is not valid percent-encoding of UTF-8.');
   return new MillraceError('internal', undefined, { cause: error });
+}
+
+/**
+ * Answers a post or a replay of measurements: 200 if all are stored, else a problem that lists the refused ones. If the whole
+ * message was refused, the problem has the code of that refusal.
+ *
+ * @param {Response} res
+ * @param {IngestResult} result
+ * @throws {MillraceError} `refused`, or the code that refused the whole message
+ */
+export function answerResult(res, { accepted, refused }) {
+  if (refused.length === 0) return void res.json({ accepted });
+  const [first] = refused;
+  const details = { accepted, refused };
+  if (first?.index !== -1) throw new MillraceError('refused', undefined, { details });
+  throw new MillraceError(first.code, refusalText(first) || undefined, { details });
 }

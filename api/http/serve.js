@@ -8,15 +8,15 @@ import { sendProblem } from './problems.js';
 /** @import { RouteOf } from './routes/index.js' */
 
 /**
- * Serves routes to who has their scope, HEAD with GET, and answers every other method at their addresses as it should be answered, and who
- * takes nothing of what is served there.
+ * Registers routes with a scope check. GET also serves HEAD. Other methods get 405, and a request whose `Accept` excludes all served
+ * media types gets 406.
  *
  * @template {{ access: Access }} P
  * @param {IRouter} router
  * @param {Array<RouteOf<P>>} routes
- * @param {P} parts what they are made of
+ * @param {P} deps the dependencies of the routes
  */
-export function serve(router, routes, parts) {
+export function serve(router, routes, deps) {
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     const address = path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -24,9 +24,9 @@ export function serve(router, routes, parts) {
       router[method](
         address,
         named(address),
-        parts.access.guard(operation.scope),
+        deps.access.guard(operation.scope),
         acceptable(operation),
-        create(parts),
+        create(deps),
       );
     }
     router.all(address, named(address, 'other'), allowOnly(here.map(({ method }) => method.toUpperCase())));
@@ -36,15 +36,15 @@ export function serve(router, routes, parts) {
 /** @param {string[]} served @returns {RequestHandler} */
 function allowOnly(served) {
   const methods = served.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  const says = `Only ${LIST.format(methods)} ${methods.length > 1 ? 'are' : 'is'} served here.`;
+  const message = `Only ${LIST.format(methods)} ${methods.length > 1 ? 'are' : 'is'} served here.`;
   return (_req, res) => {
     res.set('Allow', methods.join(', '));
-    sendProblem(res, new MillraceError('method_not_allowed', says));
+    sendProblem(res, new MillraceError('method_not_allowed', message));
   };
 }
 
 /**
- * Refuses who takes none of the media types that a route answers with, before it does anything.
+ * Refuses a request that accepts none of the media types of the route, before its handler runs.
  *
  * @param {Operation} operation
  * @returns {RequestHandler}
@@ -52,13 +52,13 @@ function allowOnly(served) {
 function acceptable({ answers }) {
   const types = [...new Set(Object.values(answers).flatMap((content) => Object.keys(content)))];
   if (types.length === 0) return (_req, _res, next) => next();
-  // With parameters, a type is accepted only where it has the same ones.
+  // An `Accept` with parameters matches only a type with the same parameters.
   const offered = types.flatMap((type) => [type, `${type}; charset=utf-8`]);
   return (req, _res, next) => {
     if (req.accepts(offered)) return next();
     throw new MillraceError(
       'not_acceptable',
-      `Served here: ${LIST.format(types)}. The Accept header takes none of it.`,
+      `This route serves ${LIST.format(types)}. The Accept header allows none of it.`,
     );
   };
 }
@@ -81,9 +81,9 @@ export const unknown = () => {
 };
 
 /**
- * Times each request under its route, never its path: labels must not grow with the fleet. Express's own `req.route`
- * would not do: it loses the part before a router as soon as a handler fails. The dashboard's files are `other`, and so is
- * a method that a route does not serve: there are dozens that anybody may send.
+ * Measures each request under its route, not its path, because labels must not grow with the fleet. `req.route` of Express does not
+ * work here: it loses the prefix of the router when a handler fails. The dashboard's files are `other`, and so is a method that a route
+ * does not serve, because a client may send dozens of methods.
  *
  * @param {Metrics} metrics
  * @returns {RequestHandler}

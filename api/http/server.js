@@ -15,20 +15,20 @@ import { problemDocument } from './problems.js';
 /** @import { OwnCertificate } from '../access/tls/own-certificate.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 
-/** Room for an address that names all that `/stream` takes, by ids; Node's own 16 KiB are a tenth of that. In bytes. */
-const MOST_HEADER_BYTES = 200 * 1024;
+/** Enough for an address of `/stream` with the most ids. That is ten times Node's default of 16 KiB. In bytes. */
+const MAX_HEADER_BYTES = 200 * 1024;
 
-/** How often it is looked whether requests come, and answers are taken, too slowly, in ms. */
-const LOOK_EVERY_MS = 2000;
+/** Interval of the checks for slow requests and stalled responses, in ms. */
+const CHECK_EVERY_MS = 2000;
 
 /**
- * How long an idle connection is kept, in ms. With Node's own 5 s a process that is busy for a second closes connections
- * on which the next request has arrived already, and the client sees them reset.
+ * Time that an idle connection is kept, in ms. With Node's default of 5 s a busy process closes connections on which the next request
+ * has arrived already. The client then sees a reset.
  */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * Connections, and of these those on which no request is under way: each may hold a header of `MOST_HEADER_BYTES`.
+ * Limits of all connections and of those without a running request. Each of the latter may hold a header of `MAX_HEADER_BYTES`.
  *
  * @type {Bounds}
  */
@@ -37,40 +37,40 @@ export const BOUNDS = { connections: 10_000, pending: 1024 };
 /**
  * The HTTP server of an app.
  *
- * @param {object} parts
- * @param {RequestListener} parts.app
- * @param {string} parts.host
- * @param {number} parts.port
- * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
- * @param {() => void} parts.stopStreams
- * @param {number} parts.requestMs within which a request must have arrived, with its body
- * @param {number} parts.stallMs an answer of which nothing is taken for so long is given up
- * @param {Metrics} parts.metrics
- * @param {Bounds} [parts.bounds]
+ * @param {object} deps
+ * @param {RequestListener} deps.app
+ * @param {string} deps.host
+ * @param {number} deps.port
+ * @param {OwnCertificate | null} [deps.tls] default: without TLS
+ * @param {() => void} deps.stopStreams
+ * @param {number} deps.requestMs time in which a request must arrive with its body
+ * @param {number} deps.stallMs a response is dropped if its client reads nothing for this time
+ * @param {Metrics} deps.metrics
+ * @param {Bounds} [deps.bounds]
  */
-export function createHttpServer(parts) {
-  const { app, host, port, tls = null, stopStreams, requestMs, stallMs, metrics, bounds = BOUNDS } = parts;
+export function createHttpServer(deps) {
+  const { app, host, port, tls = null, stopStreams, requestMs, stallMs, metrics, bounds = BOUNDS } = deps;
   const options = {
-    maxHeaderSize: MOST_HEADER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, requestMs),
-    // Node's own refusal goes past `request`, and so past the bound on how many are under way; see `guards.js`.
+    connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, requestMs),
+    // Node's own refusal bypasses `request`, and so the limit of running requests. `app.js` checks the host.
     requireHostHeader: false,
   };
   const server = tls ? createTlsServer({ ...options, ...tls.options }) : createServer(options);
   tls?.renewOn(server);
   const sockets = socketsOf(server);
   const pending = boundConnections(server, 'http', bounds, metrics);
-  const answers = createAnswers({ pending, stallMs });
-  const serve = oneAtATime((req, res) => {
-    answers.begin(res);
+  const responses = createStalledResponses({ pending, stallMs });
+  const serve = disablePipelining((req, res) => {
+    responses.begin(res);
     app(req, res);
   });
-  // An expectation that we do not know is passed over: Node would refuse it past `request`, too.
+  // Ignores an unknown `Expect`. Node's own refusal would also bypass `request`.
   server.on('request', serve).on('checkExpectation', serve);
-  lookAfter(server, answers.look, Math.min(LOOK_EVERY_MS, stallMs / 4));
-  server.on('clientError', refusing({ encrypted: tls !== null }));
+  repeatWhileListening(server, responses.check, Math.min(CHECK_EVERY_MS, stallMs / 4));
+  server.on('clientError', clientErrorHandler({ encrypted: tls !== null }));
 
   return {
     /** @throws {MillraceError} `port_taken` */
@@ -87,7 +87,7 @@ export function createHttpServer(parts) {
       }
     },
 
-    /** Ends streams, lets requests finish that are under way, and closes what only waits. */
+    /** Ends streams and idle connections, and lets running requests finish. */
     async stop() {
       if (!server.listening) return;
       const closed = once(server, 'close');
@@ -99,7 +99,7 @@ export function createHttpServer(parts) {
       clearTimeout(rest);
     },
 
-    /** @returns {number} the port that it listens on */
+    /** @returns {number} the port on which it listens */
     get port() {
       const address = server.address();
       return address && typeof address === 'object' ? address.port : port;
@@ -108,33 +108,32 @@ export function createHttpServer(parts) {
 }
 
 /**
- * Does something every now and then while a server listens.
+ * Calls a function periodically while a server listens.
  *
  * @param {Server} server
- * @param {() => void} look
+ * @param {() => void} call
  * @param {number} everyMs
  */
-function lookAfter(server, look, everyMs) {
+function repeatWhileListening(server, call, everyMs) {
   server.once('listening', () => {
-    const timer = setInterval(look, everyMs);
+    const timer = setInterval(call, everyMs);
     server.once('close', () => clearInterval(timer));
   });
 }
 
 /**
- * Hands the app the requests of a connection one after the other, as somebody sends them who waits for his answers. Node itself
- * hands over all that come in one piece at once, and when the connection ends, it tells only that answer whose turn it is: what is
- * held for the others would be held for ever.
+ * Passes the requests of a connection to the app one by one. Node passes all requests that arrive in one piece at once. When such a
+ * connection closes, only the current response gets `close`, so the resources of the others would leak.
  *
- * One may wait: the last byte of an answer can be read before it is known here that it was sent, above all with TLS. With
- * a second one that waits the connection ends, since thousands fit in one piece; who sends without waiting has to bear that
- * (RFC 9112, 9.3.2).
+ * One request may wait, because a client can read the last byte of a response before this process knows that it was sent, above all
+ * with TLS. A second waiting request closes the connection, since thousands fit in one piece. A client that pipelines must expect
+ * that (RFC 9112, 9.3.2).
  *
  * @param {RequestListener} app
  * @returns {RequestListener}
  */
-function oneAtATime(app) {
-  /** @type {WeakMap<Socket, { next?: () => void }>} those with a request under way */
+function disablePipelining(app) {
+  /** @type {WeakMap<Socket, { next?: () => void }>} connections with a running request */
   const busy = new WeakMap();
 
   /** @type {RequestListener} */
@@ -144,7 +143,7 @@ function oneAtATime(app) {
     const turn = {};
     busy.set(socket, turn);
     app(req, res);
-    // After what the app does at the end of an answer: the next one has not begun by then.
+    // Runs after the listeners of the app, so that they finish before the next request starts.
     res.once('close', () => {
       busy.delete(socket);
       if (!socket.destroyed) turn.next?.();
@@ -159,28 +158,28 @@ function oneAtATime(app) {
   };
 }
 
-/** Who is told that his request is no good may still be sending it, and has this long to hear it, in ms. */
+/** Time for a client to read the refusal of a request that it may still be sending, in ms. */
 const LINGER_MS = 2000;
 
 /** @type {Record<string, ErrorCode>} by Node's code */
 const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TIMEOUT: 'too_slow' };
 
 /**
- * What is no HTTP never reaches the app; it is answered as problems are, and the connection ends.
+ * Answers malformed HTTP with a problem document and closes the connection. Such a request never reaches the app.
  *
  * @param {{ encrypted: boolean }} options
  * @returns {(error: NodeJS.ErrnoException, socket: Duplex) => void} for `clientError`
  */
-function refusing(options) {
+function clientErrorHandler(options) {
   const headers = [
     ...safeHeaderLines(options),
     'Content-Type: application/problem+json; charset=utf-8',
     'Connection: close',
   ];
   return (error, socket) => {
-    // Where TLS did not come about nobody would understand an answer.
-    const isSecret = error.code?.startsWith('ERR_SSL') || error.code?.startsWith('ERR_TLS');
-    if (isSecret || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    // Without a TLS session the client could not read an answer.
+    const isHandshake = error.code?.startsWith('ERR_SSL') || error.code?.startsWith('ERR_TLS');
+    if (isHandshake || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const problem = new MillraceError(REFUSALS[error.code ?? ''] ?? 'bad_request');
     const body = problemDocument(problem);
     const lines = [
@@ -195,46 +194,45 @@ function refusing(options) {
 }
 
 /**
- * It is not told how much of a piece is taken, only when it is taken whole: for each so many bytes that wait there is
- * `stallMs` once more.
+ * The socket reports only when a whole piece was written. So a response gets `stallMs` once more for each of these bytes that wait.
  */
 export const PIECE_BYTES = 2 * 1024 * 1024;
 
 /**
- * The answers that are under way. Their connections are not among those that say nothing for themselves, until nothing but
- * their client keeps them: who does not take his answer is one of the crowd again, and given up after `stallMs`. Node's own
- * timeout would not do: each byte that he sends begins it anew.
+ * Finds responses whose client stops reading. A connection with a running response is not pending. When the response has ended and only
+ * the client delays it, the connection is pending again. After `stallMs` without progress it is destroyed. Node's own
+ * timeout is no help: each byte that the client sends restarts it.
  *
- * @param {object} parts
- * @param {PendingConnections} parts.pending
- * @param {number} parts.stallMs an answer of which no part is taken for so long is given up
- * @param {() => number} [parts.elapsed] ms of a clock that never goes back
+ * @param {object} deps
+ * @param {PendingConnections} deps.pending
+ * @param {number} deps.stallMs time without progress after which a response is dropped
+ * @param {() => number} [deps.elapsed] ms of a clock that never goes back
  */
-export function createAnswers({ pending, stallMs, elapsed = () => performance.now() }) {
-  /** @type {Map<ServerResponse, { socket: Socket, taken: number, since: number }>} */
-  const underWay = new Map();
+export function createStalledResponses({ pending, stallMs, elapsed = () => performance.now() }) {
+  /** @type {Map<ServerResponse, { socket: Socket, written: number, since: number }>} */
+  const running = new Map();
 
   return {
-    /** @param {ServerResponse} res whose turn it is on its connection */
+    /** @param {ServerResponse} res the current one of its connection */
     begin(res) {
       const { socket } = res.req;
       pending.pass(socket);
-      underWay.set(res, { socket, taken: 0, since: elapsed() });
+      running.set(res, { socket, written: 0, since: elapsed() });
       res.once('close', () => {
-        underWay.delete(res);
+        running.delete(res);
         pending.enter(socket);
       });
     },
 
-    /** To be called every now and then. */
-    look() {
+    /** Call it periodically. */
+    check() {
       const now = elapsed();
-      for (const [res, progress] of underWay) {
+      for (const [res, progress] of running) {
         const { socket } = progress;
         if (res.writableEnded) pending.enter(socket);
         const waiting = socket.writableLength;
-        const taken = socket.bytesWritten - waiting;
-        if (waiting === 0 || taken !== progress.taken) Object.assign(progress, { taken, since: now });
+        const written = socket.bytesWritten - waiting;
+        if (waiting === 0 || written !== progress.written) Object.assign(progress, { written, since: now });
         else if (now - progress.since > stallMs * (1 + waiting / PIECE_BYTES)) socket.destroy();
       }
     },

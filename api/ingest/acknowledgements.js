@@ -99,7 +99,7 @@ export function createProgress({ answeredAt, clock = () => performance.now() }) 
       const waited = oldest === undefined ? 0 : Math.round(clock() - oldest);
       return {
         ok: waited <= mostWaitMs,
-        says: unsettled.size === 0 ? 'none wait' : `${unsettled.size} wait, the oldest for ${waited} ms`,
+        message: unsettled.size === 0 ? 'none wait' : `${unsettled.size} wait, the oldest for ${waited} ms`,
       };
     },
   };

@@ -43,7 +43,7 @@ export async function connectPipeline(parts) {
     pressure: () => ({
       in_flight: permits.inUse,
       window: window.size,
-      window_most: config.ingest.maxInFlight,
+      window_limit: config.ingest.maxInFlight,
       waiting: waiting(),
     }),
     readers: parts.readers,
@@ -54,7 +54,7 @@ export async function connectPipeline(parts) {
     gate: permits,
     observe: metrics.databaseSeconds.observe.bind(metrics.databaseSeconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
-    onBrokenRule: (habit) => metrics.brokenQueryRules.inc({ habit }),
+    onBrokenRule: (rule) => metrics.brokenQueryRules.inc({ rule }),
     clock,
   });
   await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
@@ -101,40 +101,40 @@ export async function connectPipeline(parts) {
  */
 function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest, clockGuard, nodes }) {
   const { gauge, states } = metrics;
-  gauge('iot_ingest_in_flight', 'Requests to the database in flight', () => permits.inUse);
+  gauge('iot_ingest_in_flight', 'Running requests to the database', () => permits.inUse);
   gauge(
     'iot_ingest_window',
-    'Requests to the database that may be in flight, by what it can take now',
+    'Congestion window: the current limit of running requests to the database',
     () => window.size,
   );
-  gauge(
-    'iot_ingest_window_most',
-    'The most that the window may grow to: INGEST_MAX_IN_FLIGHT',
-    () => windowMost,
-  );
-  gauge('iot_ingest_waiting', 'Requests that wait for a place in the window', waiting);
+  gauge('iot_ingest_window_limit', 'Upper limit of the window: INGEST_MAX_IN_FLIGHT', () => windowMost);
+  gauge('iot_ingest_waiting', 'Requests to the database that wait for a place in the window', waiting);
   gauge(
     'iot_ingest_unsettled_messages',
-    'Messages being settled: taken from the broker, not acknowledged yet',
+    'Messages that are being processed: received, but not acknowledged yet',
     () => ingest.progress.unsettled,
   );
-  gauge('iot_ingest_unsettled_bytes', 'Bytes of messages being settled', () => ingest.unsettledBytes);
+  gauge(
+    'iot_ingest_unsettled_bytes',
+    'Bytes of messages that are being processed',
+    () => ingest.unsettledBytes,
+  );
   gauge(
     'iot_ingest_submitted_bytes',
-    'Bytes of posts that are received or settled',
+    'Bytes of posts that are being received or processed',
     () => ingest.submittedBytes,
   );
   gauge(
     'iot_ingest_standstill_seconds',
-    'Since a message was settled and the database answered, while messages wait for it; 0: none waits',
+    'Time since the last processed message or answer of the database, while messages wait; 0: no message waits',
     () => ingest.progress.standstillMs / 1000,
   );
   gauge(
     'iot_clock_difference_seconds',
-    "How far this machine's clock is ahead of the database's; left out until they are compared",
+    'Difference between the clock of this machine and the clock of the database, positive if ahead; missing until it is measured',
     () => clockGuard.differenceMs / 1000,
   );
-  states('iot_db_nodes', 'Nodes of the database as this process sees them: up, down', () => {
+  states('iot_db_nodes', 'Nodes of the database, as seen by this process: up, down', () => {
     const all = nodes();
     const up = all.filter((node) => node.up).length;
     return { up, down: all.length - up };

@@ -116,10 +116,10 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
     checks: {
       live: () =>
         client.connected && !refused
-          ? { ok: true, says: 'connected' }
+          ? { ok: true, message: 'connected' }
           : {
               ok: false,
-              says: `${refused ? 'subscription refused' : 'not connected'}; readers hear of changes within 30 s`,
+              message: `${refused ? 'subscription refused' : 'not connected'}; readers hear of changes within 30 s`,
             },
     },
 
@@ -161,7 +161,7 @@ function createBrokerDrops(client, metrics) {
   let dropped = Number.NaN;
   metrics.gauge(
     'iot_broker_dropped_messages',
-    'Messages that the external broker dropped since it started, as Mosquitto says on $SYS; left out where it says nothing',
+    'Messages that the external broker dropped since its start, as Mosquitto publishes them on $SYS; missing for other brokers',
     () => dropped,
   );
 

@@ -129,12 +129,12 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
 
   metrics.states(
     'iot_processes',
-    'Processes of the installation by their heartbeats: running, silent for half a minute',
+    'Processes of the installation by their heartbeats: running, silent (no heartbeat for 30 s)',
     () => processes,
   );
   metrics.states(
     'iot_share_group_members',
-    'Those that share the messages of an external broker: online, offline (silent, or not connected to it)',
+    'Members of the share group of an external broker: online, offline (silent, or not connected)',
     () => members,
   );
 

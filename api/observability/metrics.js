@@ -6,16 +6,16 @@ const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 3
 const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
 
 /**
- * How a certificate is that this process uses.
+ * The state of a certificate that this process uses.
  *
  * @typedef {object} CertificateState
  * @property {string} purpose
  * @property {number} expires epoch seconds
- * @property {boolean} refused there is another one in the files, which cannot be used
+ * @property {boolean} refused its files contain another certificate, which cannot be used
  */
 
 /**
- * What this process counts, for Prometheus; `docs/metrics.md` mirrors it, and a test compares the two. No label grows with
+ * The metrics of this process, for Prometheus. `docs/metrics.md` mirrors them, and a test compares the two. No label grows with
  * the fleet.
  *
  * @param {{ version: string, role: string }} build
@@ -44,7 +44,7 @@ export function createMetrics({ version, role }) {
     messages: counted(
       counter(
         'iot_ingest_messages_total',
-        'Messages by what became of them: settled, unknown_topic (outside the contract, dropped), unsettled (left to the broker)',
+        'Messages by result: settled, unknown_topic (dropped: not a topic of Millrace), unsettled (left to the broker)',
         'result',
       ),
       'result',
@@ -53,50 +53,50 @@ export function createMetrics({ version, role }) {
     samples: counter('iot_ingest_samples_total', 'Samples committed'),
     skipped: counter(
       'iot_ingest_skipped_total',
-      'Elements of a kind that is not stored: texts and data of SenML, texts, structures and nulls of Sparkplug',
+      'Elements without a number, which are not stored: texts and data of SenML; texts, structures and nulls of Sparkplug',
     ),
     relative: counter(
       'iot_ingest_relative_times_total',
-      'Samples whose time was relative to now, or missing: redelivery may store them twice',
+      'Samples with a relative time or none: a redelivery may store them twice',
     ),
-    conflicts: counter('iot_ingest_conflicts_total', 'Instants for which one message had two values'),
+    conflicts: counter('iot_ingest_conflicts_total', 'Instants with two values in one message'),
     refused: counted(
-      counter('iot_ingest_dead_letters_total', 'Measurements refused, by code', 'code'),
+      counter('iot_ingest_dead_letters_total', 'Refused measurements, by code', 'code'),
       'code',
       Object.entries(ERRORS).flatMap(([code, { kind }]) => (kind === 'refusal' ? [code] : [])),
     ),
     oversized: counter(
       'iot_ingest_oversized_total',
-      'Connections closed because a message was over MAX_MESSAGE_BYTES',
+      'Connections closed for a message over MAX_MESSAGE_BYTES',
     ),
     connectionsRefused: counter(
       'iot_connections_refused_total',
-      'Connections closed by listener (mqtt, http): crowded (too many said nothing yet), silent (no CONNECT in time), full',
+      'Connections closed by a listener (mqtt, http): crowded (too many connections without a request yet), silent (no CONNECT in time), full',
       'listener',
       'reason',
     ),
-    turnedAway: counter(
-      'iot_broker_turned_away_total',
-      'What the embedded broker refused for want of rights: sign_in, will (not let in), publish (connection closed), subscribe; filters: too many or too long; connection: a fifth of an account closed its oldest',
-      'what',
+    denied: counter(
+      'iot_broker_denied_total',
+      'Actions that the embedded broker denied: sign_in and will (not connected), publish (connection closed), subscribe, filters (too many or too long), connection (account exceeded 4 connections, oldest closed)',
+      'action',
     ),
     late: counter(
       'iot_ingest_late_samples_total',
-      'Samples that came after their hour had closed, and went into history by themselves',
+      'Samples that arrived after their hour closed, and were written to history one by one',
     ),
-    retries: counter('iot_ingest_retries_total', 'Requests repeated because the database did not take them'),
+    retries: counter('iot_ingest_retries_total', 'Repeated requests to the database'),
     largePartitions: counter(
       'iot_ingest_large_partitions_total',
-      'Hours of a device that grew past what a partition should hold',
+      'Hours of a device that exceeded the recommended size of a partition',
     ),
     commitSeconds: histogram(
       'iot_ingest_commit_seconds',
-      'From the receipt of a message to its last commit',
+      'Time from the receipt of a message to its last commit',
       COMMIT_BUCKETS,
     ),
     endToEndSeconds: histogram(
       'iot_ingest_end_to_end_seconds',
-      "From the newest sample's own time, by the device's clock, to its commit, once for each message of now",
+      "Time from the newest sample of a message, by the device's clock, to its commit; only messages with current samples",
       END_TO_END_BUCKETS,
     ),
 
@@ -104,61 +104,55 @@ export function createMetrics({ version, role }) {
     packedSamples: counter('iot_pack_samples_total', 'Samples packed into history'),
     packSeconds: histogram(
       'iot_pack_seconds',
-      'Packing one hour of one group of devices, giving way to ingest included',
+      'Time to pack one hour of one group of devices, including its waits for ingest',
       PACK_BUCKETS,
     ),
-    unreadableRows: counter(
-      'iot_pack_unreadable_rows_total',
-      'Rows that this process could not read when it packed their hour',
-    ),
+    unreadableRows: counter('iot_pack_unreadable_rows_total', 'Rows that packing could not read'),
 
     rebirths: counter(
       'iot_sparkplug_rebirth_requests_total',
-      'Sparkplug edge nodes asked to be born anew: messages of them were missed, or not understood',
+      'Births that were requested from Sparkplug edge nodes after lost or unreadable messages',
     ),
     live: counted(
       counter(
         'iot_live_messages_total',
-        'Messages on iot/live: published, dropped (the broker is away or slow), ignored (heard, and not ours)',
+        'Messages on iot/live: published, dropped (the broker is unavailable or slow), ignored (received, but not from Millrace)',
         'result',
       ),
       'result',
       ['published', 'dropped', 'ignored'],
     ),
-    healed: counter(
-      'iot_live_healed_total',
-      'Values that readers were told because reading them again found them changed',
-    ),
+    resynced: counter('iot_live_resynced_total', 'Lost changes that a resync found and sent to readers'),
     forwardsDropped: counter(
       'iot_broker_forwards_dropped_total',
-      'Messages that the embedded broker did not hand to a subscriber that reads too slowly',
+      'Messages that the embedded broker dropped for a subscriber that reads too slowly',
     ),
 
     databaseSeconds: histogram(
       'iot_db_request_seconds',
-      'Requests to the database, by statement and outcome',
+      'Time of requests to the database, by statement and success',
       COMMIT_BUCKETS,
       'query',
       'ok',
     ),
     brokenQueryRules: counted(
       counter(
-        'iot_db_wrong_habits_total',
+        'iot_db_query_rule_violations_total',
         'Requests to the database that were unprepared, unpaged, filtering (ALLOW FILTERING), or not at CQL_CONSISTENCY',
-        'habit',
+        'rule',
       ),
-      'habit',
+      'rule',
       ['unprepared', 'unpaged', 'filtering', 'consistency'],
     ),
     staleIndexRows: counted(
-      counter('iot_db_stale_index_rows_total', 'Index rows that latest contradicted', 'index'),
+      counter('iot_db_stale_index_rows_total', 'Index rows that contradicted latest', 'index'),
       'index',
       ['type', 'site', 'name', 'device_site'],
     ),
 
     httpSeconds: histogram(
       'iot_http_request_seconds',
-      'HTTP requests, by route, method and status',
+      'Time of HTTP requests, by route, method and status',
       COMMIT_BUCKETS,
       'route',
       'method',
@@ -166,17 +160,17 @@ export function createMetrics({ version, role }) {
     ),
     httpInFlight: new Gauge({
       name: 'iot_http_in_flight',
-      help: 'HTTP requests being answered, readers of the stream included',
+      help: 'Running HTTP requests, including readers of the live stream',
       registers,
     }),
 
     /**
-     * @param {() => CertificateState[]} states read when Prometheus asks
+     * @param {() => CertificateState[]} states read at each scrape
      */
     certificates(states) {
       new Gauge({
         name: 'iot_tls_certificate_expires_seconds',
-        help: 'When a certificate in use ends, epoch seconds: our own of http, mqtt and cql, and the authorities in CQL_TLS_CA and MQTT_TLS_CA',
+        help: 'Expiry of a certificate in use, epoch seconds: those of http, mqtt and cql, and the authorities in CQL_TLS_CA and MQTT_TLS_CA',
         labelNames: ['purpose'],
         registers,
         collect() {
@@ -185,7 +179,7 @@ export function createMetrics({ version, role }) {
       });
       new Gauge({
         name: 'iot_tls_certificate_refused',
-        help: '1 while the files of a certificate cannot be used: the one before goes on being served',
+        help: '1 while the files of a certificate cannot be used, and the previous one stays in use',
         labelNames: ['purpose'],
         registers,
         collect() {
@@ -195,12 +189,12 @@ export function createMetrics({ version, role }) {
     },
 
     /**
-     * A value that is read when Prometheus asks.
+     * A value that is read at each scrape.
      *
      * @param {string} name
      * @param {string} help
-     * @param {() => number} read NaN: there is nothing to tell, and the sample is left out; in Prometheus one NaN makes one of
-     *   every sum, average and increase that it is part of
+     * @param {() => number} read NaN leaves the sample out, because in Prometheus a NaN makes every sum, average and
+     *   increase NaN
      */
     gauge(name, help, read) {
       new Gauge({
@@ -216,7 +210,7 @@ export function createMetrics({ version, role }) {
     },
 
     /**
-     * Values that are read when Prometheus asks, one for each of a few states.
+     * Values that are read at each scrape, one for each of a few states.
      *
      * @param {string} name
      * @param {string} help
@@ -239,7 +233,7 @@ export function createMetrics({ version, role }) {
 /** @typedef {ReturnType<typeof createMetrics>} Metrics */
 
 /**
- * Has the values of a label from the beginning: of what first appears as 1, Prometheus sees no increase.
+ * Creates all values of a label with 0. If a series first appears with 1, Prometheus sees no increase.
  *
  * @param {Counter<string>} counter
  * @param {string} label

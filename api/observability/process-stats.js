@@ -7,7 +7,7 @@ const SECONDS = 5;
  *
  * @param {object} parts
  * @param {() => number} parts.clock epoch ms
- * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_most' | 'waiting'>} parts.pressure on the database
+ * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} parts.pressure on the database
  * @param {() => number} [parts.readers] how many follow the stream
  */
 export function createProcessStats({ clock, pressure, readers = () => 0 }) {
@@ -131,7 +131,7 @@ export function createLatencyCounts() {
  * @property {number} refused_per_s
  * @property {number} in_flight requests to the database
  * @property {number} window how many of them may be in flight now
- * @property {number} window_most how many at most
+ * @property {number} window_limit how many at most
  * @property {number} waiting how many wait for a place
  * @property {number} readers how many follow the stream
  * @property {BucketCounts} commits times from the receipt of a message to its commit
@@ -145,7 +145,7 @@ const FIGURES = /** @type {const} */ ([
   'refused_per_s',
   'in_flight',
   'window',
-  'window_most',
+  'window_limit',
   'waiting',
   'readers',
 ]);
@@ -169,7 +169,7 @@ export function statsOf(snapshot) {
     commit_ms: { p50: ms(50), p99: ms(99) },
     in_flight: sum('in_flight'),
     window: sum('window'),
-    window_most: sum('window_most'),
+    window_limit: sum('window_limit'),
     waiting: sum('waiting'),
     refused_per_s: round(sum('refused_per_s'), 10),
     readers: sum('readers'),

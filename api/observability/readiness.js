@@ -13,7 +13,7 @@ const MOST_WAIT_MS = 2000;
 /**
  * One thing that must be well.
  *
- * @typedef {{ ok: boolean, says: string }} Check
+ * @typedef {{ ok: boolean, message: string }} Check
  */
 
 /**
@@ -43,7 +43,7 @@ export function createReadiness({ health, checks, notes = {} }) {
         sleep(MOST_WAIT_MS, null, { signal: limit.signal }),
       ]);
       if (difference === null) return { database: AWAY };
-      return { database: { ok: true, says: 'answers' }, clock: checkClock(Math.round(difference)) };
+      return { database: { ok: true, message: 'answers' }, clock: checkClock(Math.round(difference)) };
     } catch {
       // Why it does not answer is logged where the requests of the pipeline fail; here only that counts.
       return { database: AWAY };
@@ -73,10 +73,10 @@ export function createReadiness({ health, checks, notes = {} }) {
 /** @typedef {ReturnType<typeof createReadiness>} Readiness */
 
 /** @type {Check} */
-const AWAY = { ok: false, says: 'does not answer' };
+const AWAY = { ok: false, message: 'does not answer' };
 
 /** @param {number} difference ms that our clock is ahead @returns {Check} */
 const checkClock = (difference) => ({
   ok: Math.abs(difference) <= MOST_CLOCK_DIFFERENCE_MS,
-  says: `${Math.abs(difference)} ms ${difference < 0 ? 'behind' : 'ahead of'} the database's`,
+  message: `${Math.abs(difference)} ms ${difference < 0 ? 'behind' : 'ahead of'} the database's`,
 });

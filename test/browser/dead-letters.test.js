@@ -33,7 +33,7 @@ describe('what was refused', () => {
       0,
     );
     await until(async () => (await textOf(row.locator('.number'))) === String(count), { what: 'the count' });
-    expect(await textOf(row)).toContain('The value is no number. Send a number without quotes.');
+    expect(await textOf(row)).toContain('The value is not a number. Send a number without quotes.');
     await dashboard.page.locator('.navigation-count').waitFor();
   });
 

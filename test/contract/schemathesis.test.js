@@ -39,7 +39,7 @@ afterAll(async () => {
   if (cwd) rmSync(cwd, { recursive: true, force: true });
 });
 
-/** What the examples of the document name, with something before, beside and refused. @param {TestSystem} to */
+/** Stores the devices and sensors of the examples of the document, more data around them, and a refused message. @param {TestSystem} to */
 async function fill(to) {
   const device = await connectDevice(to);
   const now = Date.now();
@@ -66,7 +66,7 @@ async function fill(to) {
 }
 
 test(
-  'schemathesis finds nothing that the document does not say',
+  'Schemathesis: generated requests: every answer is in the document',
   async () => {
     const args = [
       ...['--config-file', CONFIG, 'run', `${system.httpUrl}/openapi.json`],

@@ -61,7 +61,7 @@ beforeAll(async () => {
     metrics: createMetrics({ version: 'test', role: 'all' }),
     processStats: createProcessStats({
       clock: Date.now,
-      pressure: () => ({ in_flight: 0, window: 1, window_most: 1, waiting: 0 }),
+      pressure: () => ({ in_flight: 0, window: 1, window_limit: 1, waiting: 0 }),
     }),
   });
 });

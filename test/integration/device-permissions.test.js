@@ -93,7 +93,7 @@ describe('who may connect', () => {
     for (const [name, password] of wrong) {
       await expect(credentials.connect(name, password)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
     }
-    expect(await readMetric(system, 'iot_broker_turned_away_total{what="sign_in"}')).toBe(wrong.length);
+    expect(await readMetric(system, 'iot_broker_denied_total{action="sign_in"}')).toBe(wrong.length);
   });
 
   test('the installation, unless ten wrong passwords came from its address in a minute', async () => {
@@ -121,7 +121,7 @@ describe('who may connect', () => {
     for (const one of [...others, newest]) {
       expect(await isTaken(one, measurements('crowd'), sample())).toBe(true);
     }
-    expect(await readMetric(system, 'iot_broker_turned_away_total{what="connection"}')).toBe(1);
+    expect(await readMetric(system, 'iot_broker_denied_total{action="connection"}')).toBe(1);
 
     const installations = [];
     for (let at = 0; at < 6; at++) installations.push(await asInstallation());

@@ -127,14 +127,14 @@ test('while a process has no connection for live changes its readers hear of the
   const client = await connectClient();
   await measure(client, 'cut', 1);
   const reader = await follow(http, '?device=cut');
-  expect((await readiness(http)).checks.live).toEqual({ ok: true, says: 'connected' });
+  expect((await readiness(http)).checks.live).toEqual({ ok: true, message: 'connected' });
 
   gate.cut('refuse');
   await until(async () => (await readiness(http)).checks.live.ok === false);
   expect(await readiness(http)).toMatchObject({ status: 200, ready: true });
   await measure(client, 'cut', 2);
   await until(() => heard(reader).has('cut 2'), { withinMs: HEALED_WITHIN_MS });
-  expect(await readMetric(http, 'iot_live_healed_total')).toBe(1);
+  expect(await readMetric(http, 'iot_live_resynced_total')).toBe(1);
 
   await measure(client, 'cut', 3);
   await gate.open();

@@ -78,7 +78,7 @@ test('a process packs by itself, says how far behind it is, and gives its leases
     const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };
-  expect(await metric('iot_pack_behind_seconds')).toBe(HOUR_MS / 1000);
+  expect(await metric('iot_pack_lag_seconds')).toBe(HOUR_MS / 1000);
   expect(await metric('iot_pack_seconds_count')).toBeGreaterThanOrEqual(4);
   await system.halt();
   expect((await database.execute('SELECT grp FROM pack_lease')).rows).toEqual([]);

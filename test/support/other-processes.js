@@ -26,9 +26,9 @@ export async function tellOfOthers(system, { silentMs = 0 } = {}) {
         refused_per_s: 0,
         readers: role === 'http' ? 2 : 0,
         window: 64,
-        window_most: 512,
+        window_limit: 512,
         waiting: 0,
-        broker: role === 'http' ? null : { ok: true, says: 'connected' },
+        broker: role === 'http' ? null : { ok: true, message: 'connected' },
       });
       await store.write({ clientId, role, version: '0.1.0', startedAt, seenAt: Date.now() - age, vitals });
     }

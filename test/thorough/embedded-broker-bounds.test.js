@@ -200,7 +200,7 @@ test('a subscriber that stops reading is passed over, the others get everything;
   // The watcher got all of them, so these are the frozen one's.
   const passedOver = await dropped();
   expect(passedOver).toBeGreaterThan(0);
-  expect(broker.check().says).toBe('3 clients');
+  expect(broker.check().message).toBe('3 clients');
 
   // When it reads on, what is new comes behind what the operating system had room for; the rest was not kept for it.
   let isBack = false;
@@ -217,7 +217,7 @@ test('a subscriber that stops reading is passed over, the others get everything;
   frozen.pause();
   await until(async () => {
     for (let sent = 0; sent < 100; sent++) await publish();
-    return broker.check().says === '2 clients';
+    return broker.check().message === '2 clients';
   });
 });
 
@@ -243,7 +243,7 @@ test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the sa
   const { socket } = await openDevice(broker, [], 'hurried');
   const messages = Array.from({ length: 5000 }, () => publishBytes(TOPIC, 'x'));
   socket.end(Buffer.concat([...messages, DISCONNECT]));
-  await until(() => broker.check().says === '0 clients');
+  await until(() => broker.check().message === '0 clients');
   await until(() => budget.used === 0);
   expect(accepted()).toBe(5000);
   expect((await metrics.oversized.get()).values[0]?.value ?? 0).toBe(0);

@@ -140,7 +140,7 @@ test('while messages wait and nothing is acknowledged, this process is not ready
   expect(stuck).toMatchObject({
     status: 503,
     checks: {
-      acknowledgements: { ok: false, says: expect.stringMatching(/^3 wait, the oldest for \d+ ms$/) },
+      acknowledgements: { ok: false, message: expect.stringMatching(/^3 wait, the oldest for \d+ ms$/) },
       broker: { ok: true },
       database: { ok: true },
     },

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PROBLEM_CODES, PROBLEMS } from '../../api/http/contract/problems.js';
+import { PROBLEM_CODES, PROBLEMS } from '../../api/http/contract/operation.js';
 import { ERRORS } from '../../common/errors.js';
 import { SETTINGS } from '../../common/settings/index.js';
 import { checkNode } from '../../infra/bootstrap/node.js';

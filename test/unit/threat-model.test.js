@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { MOST_AT_ONCE } from '../../api/http/concurrency-limits.js';
+import { MAX_CONCURRENT } from '../../api/http/long-requests.js';
 import { BOUNDS, PIECE_BYTES } from '../../api/http/server.js';
 import { PERIODS_MS } from '../../common/periods.js';
 
@@ -75,7 +75,7 @@ test.each([
   ],
   [
     'streams, exports and series',
-    `streams (${thousands(MOST_AT_ONCE.streams)}), exports (${MOST_AT_ONCE.exports}) or series (${MOST_AT_ONCE.series})`,
+    `streams (${thousands(MAX_CONCURRENT.streams)}), exports (${MAX_CONCURRENT.exports}) or series (${MAX_CONCURRENT.series})`,
   ],
 ])('Threat model: %s: the number is that of the code', (_, claim) => {
   expect(page).toContain(claim);

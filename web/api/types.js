@@ -57,14 +57,14 @@
  * @property {{ p50: number | null, p99: number | null }} commit_ms null while nothing is committed
  * @property {number} in_flight requests to the database
  * @property {number} window requests that may be in flight now
- * @property {number} window_most and at most
+ * @property {number} window_limit and at most
  * @property {number} waiting requests that wait for a place
  * @property {number} refused_per_s
  * @property {number} readers that follow the stream
  *
  * @typedef {Stats & { ts: string }} StatsThen
  *
- * @typedef {{ ok: boolean, says: string }} Check
+ * @typedef {{ ok: boolean, message: string }} Check
  *
  * @typedef {object} ProcessInfo
  * @property {string} client_id
@@ -78,7 +78,7 @@
  * @property {number} in_flight
  * @property {number} refused_per_s
  * @property {number} readers that follow its stream
- * @property {{ window: number, window_most: number, waiting: number }} pressure requests that may be in flight now, and at most, and that wait for a place
+ * @property {{ window: number, window_limit: number, waiting: number }} pressure requests that may be in flight now, and at most, and that wait for a place
  * @property {Check | null} broker
  *
  * @typedef {{ address: string, data_center: string | null, up: boolean }} DatabaseNode
@@ -103,7 +103,7 @@
  * @property {number | null} size bytes of the whole payload; null where only counts were kept
  * @property {string | null} payload_base64 the first 64 KiB
  *
- * @typedef {{ hour: string, letters: number, codes: Record<string, number> }} RefusedHour
+ * @typedef {{ hour: string, dead_letters: number, codes: Record<string, number> }} RefusedHour
  *
  * @typedef {{ items: RefusedHour[], from: string, to: string }} DeadLetterSummary hours newest first
  *

@@ -10,7 +10,7 @@
 /** @type {Record<string, RefusalCode>} */
 export const CODES = {
   malformed: {
-    title: 'The payload is not what its format demands',
+    title: 'The payload does not match its format',
     advice: 'The text of a letter shows where the format breaks. JSON has no NaN and no trailing comma.',
     look: 'hue-2',
   },
@@ -26,7 +26,7 @@ export const CODES = {
     look: 'hue-3 light',
   },
   bad_timestamp: {
-    title: 'The time is no epoch milliseconds and no ISO 8601',
+    title: 'The time is neither epoch milliseconds nor ISO 8601',
     advice: 'Send ts as epoch milliseconds or ISO 8601; SenML counts in seconds.',
     look: 'hue-3',
   },
@@ -41,12 +41,12 @@ export const CODES = {
     look: 'hue-1',
   },
   not_finite: {
-    title: 'The value is infinite or not a number',
+    title: 'The value is infinite or NaN',
     advice: 'Leave out a value that the sensor could not measure.',
     look: 'hue-4 light',
   },
   not_numeric: {
-    title: 'The value is no number',
+    title: 'The value is not a number',
     advice: 'Send a number without quotes. Texts are not kept.',
     look: 'hue-4',
   },
@@ -66,12 +66,12 @@ export const CODES = {
     look: 'hue-5 light',
   },
   registration_limit: {
-    title: 'No more devices or sensors are taken',
+    title: 'The limit of devices or sensors is reached',
     advice: 'Retire what is gone, or raise AUTO_REGISTER_MAX; then replay.',
     look: 'hue-6',
   },
   rejected: {
-    title: 'The database refuses this content',
+    title: 'The database rejects this content',
     advice: 'The log of the API says why.',
     look: 'hue-0',
   },

@@ -61,7 +61,7 @@ export function binsOf(hours, { from, to }, binMs) {
   for (let at = from; at < to; at += binMs) {
     bins.push({ from: at, to: at + binMs, letters: 0, codes: {}, total: 0 });
   }
-  for (const { hour, letters, codes } of hours) {
+  for (const { hour, dead_letters: letters, codes } of hours) {
     const bin = bins[Math.floor((Date.parse(hour) - from) / binMs)];
     if (bin) addTo(bin, letters, codes);
   }

@@ -56,7 +56,7 @@ function ofBroker({ broker }) {
       stage: 'broker',
       tone: 'bad',
       short: 'not connected',
-      title: `The broker is out of reach: ${broker.says}`,
+      title: `The broker is out of reach: ${broker.message}`,
       advice:
         'What devices send waits at the broker or with them. Ingest connects again by itself; see whether the broker runs, and MQTT_URL.',
     },

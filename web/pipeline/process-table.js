@@ -60,6 +60,6 @@ export function ProcessTable({ processes }) {
 function brokerWords(broker) {
   if (!broker) return html`<span title="It has no session there">${NOTHING}</span>`;
   return broker.ok
-    ? `✓ ${broker.says}`
-    : html`<strong class="wrong" title=${broker.says}>✕ ${broker.says}</strong>`;
+    ? `✓ ${broker.message}`
+    : html`<strong class="wrong" title=${broker.message}>✕ ${broker.message}</strong>`;
 }

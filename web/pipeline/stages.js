@@ -48,7 +48,7 @@ const devices = (fleet) => ({
 const broker = (pipeline) => ({
   name: 'broker',
   title: 'Broker',
-  fine: pipeline?.broker?.ok ? pipeline.broker.says : '',
+  fine: pipeline?.broker?.ok ? pipeline.broker.message : '',
   figures: [
     {
       label: 'Ingest is',
@@ -80,7 +80,7 @@ function ingest(running, stats) {
       {
         label: 'Window',
         value: formatCount(stats?.window),
-        unit: `of ${formatCount(stats?.window_most)}`,
+        unit: `of ${formatCount(stats?.window_limit)}`,
         title: 'How many requests may be in flight now, of how many at most (INGEST_MAX_IN_FLIGHT)',
       },
       {

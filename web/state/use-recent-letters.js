@@ -18,7 +18,7 @@ export function useRecentLetters() {
     const abort = new AbortController();
     const ask = () =>
       client.deadLetterSummary({ from: clock.now() - HOUR_MS }, abort.signal).then(
-        ({ items }) => setLetters(items.reduce((sum, hour) => sum + hour.letters, 0)),
+        ({ items }) => setLetters(items.reduce((sum, hour) => sum + hour.dead_letters, 0)),
         () => {},
       );
     // The first answer says what time it is there; an hour of a machine that is wrong is another hour.

@@ -62,13 +62,13 @@ export function createPacking(parts) {
     },
   });
   metrics.gauge(
-    'iot_pack_behind_seconds',
-    'Since packed_until of the group of devices that is the farthest back; two to three hours when all is well',
+    'iot_pack_lag_seconds',
+    'Age of packed_until of the last group of devices; two to three hours is normal',
     () => behind.behindMs() / 1000,
   );
   metrics.gauge(
-    'iot_pack_behind_most_seconds',
-    'Farther behind than this somebody has to look: a quarter of BATCH_DAYS',
+    'iot_pack_lag_limit_seconds',
+    'Lag that raises an alert: a quarter of BATCH_DAYS',
     () => behind.mostMs / 1000,
   );
   /** @type {NodeJS.Timeout | undefined} */

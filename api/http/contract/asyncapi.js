@@ -3,9 +3,9 @@ import { componentSchemas, refTo } from './openapi.js';
 import { MESSAGES, PAYLOADS } from './payloads.js';
 import { SCHEMAS } from './schemas.js';
 
-const DESCRIPTION = `What devices publish, and what they hear, over MQTT. Publish with QoS 1: the acknowledgement comes when everything in a
-message is committed, or is a dead letter. Measurements are told apart by the content type of MQTT 5, else by their shape.
-Times are whole milliseconds. The embedded broker speaks 3.1.1; behind an external broker any client may speak 5.`;
+const DESCRIPTION = `The MQTT topics that devices publish to and subscribe to. Publish with QoS 1. The acknowledgement comes when all measurements of a
+message are committed or in a dead letter. The content type of MQTT 5 selects the format of measurements; without it the shape of the payload does.
+Times are whole milliseconds. The embedded broker supports MQTT 3.1.1. Clients of an external broker may use MQTT 5.`;
 
 const DEVICE = {
   description:
@@ -13,7 +13,7 @@ const DEVICE = {
   examples: ['my-desk'],
 };
 const GROUP = { description: 'The group of Sparkplug.', examples: ['plant'] };
-const NODE = { description: 'The edge node; as a device it is called `group/node`.', examples: ['edge-1'] };
+const NODE = { description: 'The edge node. Its name as a device is `group/node`.', examples: ['edge-1'] };
 
 /** @param {string} contentType @param {string} name of a schema @param {string} summary */
 const jsonMessage = (contentType, name, summary) => ({ contentType, summary, payload: refTo(name) });
@@ -33,8 +33,7 @@ const SPARKPLUG = {
 };
 
 /**
- * Every topic: what it carries, and whether we receive it or send it. A test compares the topics with those that
- * ingest knows.
+ * Every topic, its messages and its direction. A test compares these topics with the topics of ingest.
  */
 export const CHANNELS = {
   measurements: {
@@ -43,7 +42,7 @@ export const CHANNELS = {
     address: 'iot/v1/{device}/measurements',
     title: 'A batch of measurements',
     description:
-      'Each sample belongs to a sensor of the device. Retain is stripped. A wrong one does not refuse the others: a dead letter names its path and the rule that it breaks.',
+      'Each sample belongs to a sensor of the device. The broker removes the retain flag. If a sample is wrong, the others are stored, and a dead letter names its path and the rule that failed.',
     parameters: { device: DEVICE },
     messages: {
       plain: jsonMessage('application/json', 'PlainMeasurements', 'Plain JSON'),
@@ -55,9 +54,9 @@ export const CHANNELS = {
     action: 'receive',
     qos: 1,
     address: 'iot/v1/{device}/birth',
-    title: 'What a device is, and its sensors',
+    title: 'The registration of a device and its sensors',
     description:
-      'Acknowledged when the registry has it. Of several sessions the newest wins, whatever the order of arrival. A wrong sensor does not refuse the others: a dead letter names its path and the rule that it breaks.',
+      'Acknowledged after the commit to the registry. The birth of the newest session wins, in any order of arrival. If a sensor is wrong, the others are registered, and a dead letter names its path and the rule that failed.',
     parameters: { device: DEVICE },
     messages: { birth: jsonMessage('application/json', 'Birth', 'A birth') },
   },
@@ -65,14 +64,14 @@ export const CHANNELS = {
     action: 'receive',
     qos: 1,
     address: 'iot/v1/{device}/status',
-    title: 'Whether a device is there',
-    description: 'Retained. The last will is the same with `offline`.',
+    title: 'The state of a device: online or offline',
+    description: 'Retained. Set the same message with `offline` as last will.',
     parameters: { device: DEVICE },
     messages: {
-      status: jsonMessage('application/json', 'Status', 'A state of a session'),
+      status: jsonMessage('application/json', 'Status', 'The state, with the session'),
       word: {
         contentType: 'text/plain',
-        summary: 'A bare word',
+        summary: 'The state alone',
         payload: { type: 'string', enum: ['online', 'offline'] },
       },
     },
@@ -81,9 +80,9 @@ export const CHANNELS = {
     action: 'send',
     qos: 0,
     address: 'iot/live/{device}',
-    title: 'Values that have just been committed',
+    title: 'New values after their commit',
     description:
-      'For live readers, coalesced: of each sensor the newest. Only ingest may publish here. A lost one is not sent again; `/stream` tells what was lost within 30 seconds. Its user property `waited_ms` (MQTT 5) says for how long the oldest change in it was committed when it was sent.',
+      'For live readers, coalesced to the newest value of each sensor. Only ingest may publish here. A lost message is not repeated; `/stream` sends the lost values within 30 seconds. The user property `waited_ms` (MQTT 5) is the time from the commit of the oldest change to the sending of the message.',
     parameters: { device: { description: "The device's UUID in lower case." } },
     messages: {
       changes: {
@@ -99,13 +98,19 @@ export const CHANNELS = {
     action: 'send',
     qos: 0,
     address: 'iot/live/stats/{process}',
-    title: 'What a process does',
+    title: 'The rates of a process',
     description:
-      'Once a second, for those that serve readers: they add up what they heard in the last three. Only processes of the installation may publish here.',
+      'Once a second, for processes that serve readers. They add up the messages of the last three seconds. Only processes of the installation may publish here.',
     parameters: {
-      process: { description: 'As `/pipeline` calls it in `client_id`, percent-encoded.' },
+      process: { description: 'The `client_id` of the process in `/pipeline`, percent-encoded.' },
     },
-    messages: { signs: jsonMessage('application/json', 'StatsSnapshot', 'Its vital signs') },
+    messages: {
+      stats: jsonMessage(
+        'application/json',
+        'StatsSnapshot',
+        'Its rates, its commit times and its pressure on the database',
+      ),
+    },
   },
   edgeNode: {
     action: 'receive',
@@ -113,7 +118,7 @@ export const CHANNELS = {
     address: 'spBv1.0/{group}/{type}/{node}',
     title: 'A Sparkplug edge node',
     description:
-      'Its own births, data and deaths. Sparkplug sends births and data with QoS 0; what is sent with 1 is acknowledged after its commit.',
+      'Births, data and deaths of the node itself. Sparkplug sends births and data with QoS 0. A message with QoS 1 is acknowledged after its commit.',
     parameters: { group: GROUP, type: { enum: ['NBIRTH', 'NDATA', 'NDEATH'] }, node: NODE },
     messages: SPARKPLUG,
   },
@@ -122,7 +127,7 @@ export const CHANNELS = {
     qos: 1,
     address: 'spBv1.0/{group}/{type}/{node}/{device}',
     title: 'A device behind a Sparkplug edge node',
-    description: 'It is called `group/node/device`.',
+    description: 'Its name as a device is `group/node/device`.',
     parameters: {
       group: GROUP,
       type: { enum: ['DBIRTH', 'DDATA', 'DDEATH'] },
@@ -135,8 +140,8 @@ export const CHANNELS = {
     action: 'send',
     qos: 0,
     address: 'spBv1.0/{group}/NCMD/{node}',
-    title: 'Asks an edge node for its births again',
-    description: 'When data came that no birth explains; at most once a node in ten seconds.',
+    title: 'Requests the births of an edge node again',
+    description: 'Sent after data without a matching birth, at most once in ten seconds for each node.',
     parameters: { group: GROUP, node: NODE },
     messages: { rebirth: binaryMessage('application/x-protobuf', '`Node Control/Rebirth` = true') },
   },
@@ -144,17 +149,19 @@ export const CHANNELS = {
     action: 'send',
     qos: 1,
     address: 'spBv1.0/STATE/{host}',
-    title: 'Whether we listen to edge nodes',
-    description: 'Retained; our last will is the same with `false`.',
-    parameters: { host: { description: 'Our id as a host application.', examples: ['millrace'] } },
+    title: 'Whether Millrace listens to edge nodes',
+    description: 'Retained. The last will is the same message with `false`.',
+    parameters: {
+      host: { description: 'The id of Millrace as a host application.', examples: ['millrace'] },
+    },
     messages: { state: jsonMessage('application/json', 'HostState', 'A state') },
   },
 };
 
 /**
- * The MQTT interface as an AsyncAPI document.
+ * Makes the AsyncAPI document of the MQTT interface.
  *
- * @param {{ version: string }} of
+ * @param {{ version: string }} options
  */
 export function asyncApiDocument({ version }) {
   const channels = Object.entries(CHANNELS);

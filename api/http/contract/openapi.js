@@ -2,20 +2,19 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS } from '../../../common/errors.js';
 import { COOKIE } from '../../access/http/sessions.js';
-import { TAGS } from './operation.js';
+import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf, TAGS } from './operation.js';
 import { PAYLOADS } from './payloads.js';
-import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf } from './problems.js';
 import { SCHEMAS } from './schemas.js';
 
 /** @import { ZodRawShape } from 'zod' */
 /** @import { Route } from '../routes/index.js' */
 /** @import { Body, Content, Operation } from './operation.js' */
 
-const DESCRIPTION = `Reads what sensors measured, and takes measurements from those who have no MQTT.
+const DESCRIPTION = `Reads measurements, devices and dead letters. Takes measurements from devices without MQTT.
 
-Times go out as \`2026-11-21T00:00:00.000Z\` and are taken as ISO 8601 or as integer milliseconds. Ranges are half-open,
-\`[from, to)\`. Devices and sensors are named by a UUID or by their name, percent-encoded. A page that is not the last one
-ends with a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
+Answers contain times as \`2026-11-21T00:00:00.000Z\`. Requests may contain ISO 8601 or integer milliseconds. Ranges are half-open,
+\`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
+has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
 /** @type {Record<string, z.ZodType>} */
 const NAMED = {
@@ -27,12 +26,12 @@ const NAMED = {
 const nameOf = new Map(Object.entries(NAMED).map(([name, schema]) => [schema, name]));
 
 /**
- * The HTTP interface as an OpenAPI document, made of the table of routes.
+ * Makes the OpenAPI document of the HTTP interface from the table of routes.
  *
- * @param {object} of
- * @param {Route[]} of.routes
- * @param {string} of.version
- * @param {boolean} of.guarded whether a token is demanded
+ * @param {object} options
+ * @param {Route[]} options.routes
+ * @param {string} options.version
+ * @param {boolean} options.guarded whether requests need a token
  */
 export function openApiDocument({ routes, version, guarded }) {
   /** @type {Record<string, Record<string, object>>} */
@@ -56,9 +55,9 @@ export function openApiDocument({ routes, version, guarded }) {
 }
 
 const SECURITY = {
-  token: { type: 'http', scheme: 'bearer', description: 'A token of the settings.' },
-  password: { type: 'http', scheme: 'basic', description: 'Any user; the password is the same token.' },
-  session: { type: 'apiKey', in: 'cookie', name: COOKIE, description: 'Begun by `POST /session`.' },
+  token: { type: 'http', scheme: 'bearer', description: 'A token from the settings.' },
+  password: { type: 'http', scheme: 'basic', description: 'Any user name; the password is the token.' },
+  session: { type: 'apiKey', in: 'cookie', name: COOKIE, description: '`POST /session` sets this cookie.' },
 };
 
 /**
@@ -128,11 +127,11 @@ function mediaOf(body) {
     return { schema: { type: 'string', description: text }, ...(example && { example }) };
   }
   const name = nameOf.get(body);
-  if (!name) throw new Error('an answer has no name in SCHEMAS');
+  if (!name) throw new Error('the schema of an answer has no name in SCHEMAS');
   return { schema: refTo(name) };
 }
 
-/** What stands in braces in a path. */
+/** The parameters of paths. */
 const IN_PATH = {
   device: {
     description: 'A device: its UUID in lower case, or its name, percent-encoded.',
@@ -145,19 +144,19 @@ const IN_PATH = {
     example: 'temperature',
   },
   id: {
-    description: 'A dead letter, as `GET /api/v1/dead-letters` names it.',
+    description: 'The `id` of a dead letter in `GET /api/v1/dead-letters`.',
     schema: { type: 'string', format: 'uuid' },
     example: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
   },
 };
 
-/** @param {string} path @returns {string[]} what stands in its braces */
+/** @param {string} path @returns {string[]} the names of its parameters */
 const named = (path) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
 
 /**
  * @param {string} path with its parameters in braces
- * @returns {object[]} as OpenAPI has them
- * @throws {Error} one of them is not described
+ * @returns {object[]} as OpenAPI writes them
+ * @throws {Error} a parameter has no description
  */
 const pathParameters = (path) =>
   named(path).map((name) => {
@@ -168,7 +167,7 @@ const pathParameters = (path) =>
 
 /**
  * @param {ZodRawShape} shape of a query
- * @returns {object[]} as OpenAPI has them; what a field says of itself is in its `meta`
+ * @returns {object[]} as OpenAPI writes them; `meta` of a field has its description
  */
 const queryParameters = (shape) =>
   Object.entries(shape).map(([name, field]) => {
@@ -191,7 +190,7 @@ const queryParameters = (shape) =>
 
 /**
  * @param {Record<string, z.ZodType>} named
- * @returns {Record<string, object>} as JSON Schema, which refer to each other under `#/components/schemas`
+ * @returns {Record<string, object>} as JSON Schema; references are below `#/components/schemas`
  */
 export function componentSchemas(named) {
   /** @type {z.core.$ZodRegistry<{ id?: string | undefined }>} */

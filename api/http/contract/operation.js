@@ -1,47 +1,137 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { ERRORS } from '../../../common/errors.js';
+import { SCOPES } from '../../access/http/tokens.js';
+import { Refusal } from './schemas.js';
+
+/** @import { ErrorCode as Code } from '../../../common/errors.js' */
+/** @import { Scope } from '../../access/http/tokens.js' */
+/** @import { ZodRawShape, ZodType } from 'zod' */
+
 /**
- * What a stranger has to know of a route. The document at `/openapi.json` is made of it, requests are held to its media
- * types, and the tests hold every answer to it.
+ * The description of a route. It gives the document at `/openapi.json`. The server checks requests against its media types, and the tests check
+ * every answer against it.
  *
  * @typedef {object} Operation
  * @property {string} id unique, in camel case
  * @property {keyof typeof TAGS} tag
- * @property {'open' | Scope} scope what a token must be good for, where tokens are set; `open`: none is asked for
+ * @property {'open' | Scope} scope the scope that a token needs; `open`: no token is needed
  * @property {string} summary a few words
- * @property {string} [description] what the summary leaves open, in Markdown
- * @property {ZodRawShape} [query] the shape that the handler gives to `readQuery`
- * @property {Content} [body] what it takes
- * @property {Record<number, Content>} answers by status; all but problems
- * @property {Record<string, Link>} [links] where a good answer leads, beside its next page
- * @property {Code[]} problems of its own, beside those of every route
+ * @property {string} [description] details, in Markdown
+ * @property {ZodRawShape} [query] the shape that the handler passes to `readQuery`
+ * @property {Content} [body] of a request
+ * @property {Record<number, Content>} answers by status, without problems
+ * @property {Record<string, Link>} [links] links of a successful answer, besides its next page
+ * @property {Code[]} problems of this route, besides those of every route
  *
  *
- * @typedef {{ to: string, parameters: Record<string, string> }} Link the operation, and where in this one's answer its
- *   parameters are, as OpenAPI writes it
+ * @typedef {{ to: string, parameters: Record<string, string> }} Link the operation, and the
+ *   places of its parameters in this answer, as OpenAPI writes them
  *
  * @typedef {Record<string, Body>} Content by media type
  *
- * @typedef {ZodType | { text: string, example?: string }} Body one of `SCHEMAS` (or of `PAYLOADS`) as JSON;
- *   or what a text, or bytes, are
+ * @typedef {ZodType | { text: string, example?: string }} Body one of `SCHEMAS` or of `PAYLOADS` as JSON; or
+ *   the description of a text or of bytes
  */
 
-/** @import { ZodRawShape, ZodType } from 'zod' */
-/** @import { ErrorCode as Code } from '../../../common/errors.js' */
-/** @import { Scope } from '../../access/http/tokens.js' */
-
-/** Groups of routes, in the order in which they are read. */
+/** Groups of routes, in the order of the document. */
 export const TAGS = {
-  latest: 'The latest value of every sensor, or of some, also followed live.',
+  latest: 'The latest value of each sensor, and a live stream of changes.',
   devices: 'Devices and their sensors.',
-  measurements: 'The samples of one sensor, and a way in for those who have no MQTT.',
-  'dead-letters': 'What was refused, and why.',
-  credentials: 'What devices sign in to the broker with, where `MQTT_AUTH` is on.',
-  operation: 'How this process is.',
-  access: 'Who asks, and what he may do.',
-  contract: 'What you read here, for programs.',
+  measurements: 'The samples of one sensor, and ingest over HTTP.',
+  'dead-letters': 'Messages with refused measurements, and the reasons.',
+  credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',
+  operation: 'The state of the processes.',
+  access: 'The caller of a request and its scopes.',
+  contract: 'These documents, for programs.',
 };
 
 /** @param {ZodType} schema @returns {Content} */
 export const json = (schema) => ({ 'application/json': schema });
 
-/** Of every listing that comes in pages. @type {Code[]} */
+/** The problems of every paged listing. @type {Code[]} */
 export const PAGED = ['bad_parameter', 'bad_cursor', 'unavailable'];
+
+/** Every error that can be the problem of a request. */
+export const PROBLEM_CODES = /** @type {Code[]} */ (
+  Object.entries(ERRORS)
+    .filter(([, { kind }]) => kind !== 'stop')
+    .map(([code]) => code)
+);
+
+/** The codes that can refuse a whole message. */
+export const REFUSAL_CODES = PROBLEM_CODES.filter((code) => ERRORS[code].kind === 'refusal');
+
+/** The problems of every route, and those before routing. @type {Code[]} */
+const ANYWHERE = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'not_acceptable',
+  'too_slow',
+  'wrong_host',
+  'headers_too_large',
+  'rate_limited',
+  'internal',
+];
+
+/** A route without a scope never answers with these two codes. @type {Code[]} */
+const ANYWHERE_OPEN = ANYWHERE.filter((code) => !['unauthorized', 'forbidden'].includes(code));
+
+/** @param {Code} code @returns {number} */
+export const statusOf = (code) => /** @type {{ status?: number }} */ (ERRORS[code]).status ?? 500;
+
+const INGEST_RESULT = {
+  accepted: z.int().min(0),
+  refused: z.array(Refusal),
+};
+
+/** Members besides those of every problem. @type {Partial<Record<Code, ZodRawShape>>} */
+const MEMBERS = {
+  bad_parameter: {
+    parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
+  },
+  forbidden: {
+    scope: z.enum(SCOPES).optional().meta({ description: 'The scope that a token needs here.' }),
+  },
+  refused: INGEST_RESULT,
+};
+
+/** The same members, optional: a problem that refuses a whole message has them if its measurements were counted. */
+const OPTIONAL_RESULT = z.strictObject(INGEST_RESULT).partial().shape;
+
+/** @param {Code} code */
+const problemOf = (code) =>
+  z
+    .strictObject({
+      type: z.literal('about:blank'),
+      title: z.literal(STATUS_CODES[statusOf(code)] ?? ''),
+      status: z.literal(statusOf(code)),
+      code: z.literal(code),
+      detail: z.string().min(1).meta({ description: 'The fault of this request, for a person.' }),
+      request_id: z.string().optional().meta({
+        description:
+          'The `X-Request-Id` of the answer. Log lines of the request contain it. Missing if the request was not valid HTTP.',
+      }),
+      ...(MEMBERS[code] ?? (ERRORS[code].kind === 'refusal' ? OPTIONAL_RESULT : {})),
+    })
+    .meta({ description: `${ERRORS[code].title}.` });
+
+/** The problem documents (RFC 9457), by code. */
+export const PROBLEMS = /** @type {Record<string, ZodType>} */ (
+  Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)]))
+);
+
+/** @param {Code} code @returns {string} `bad_id`: `BadIdProblem`, its name in the documents */
+export const problemName = (code) =>
+  `${code.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())}Problem`;
+
+/**
+ * @param {Operation} operation
+ * @returns {Map<number, Code[]>} its problems, by status
+ */
+export function problemsOf({ problems, scope }) {
+  const codes = [...new Set([...problems, ...(scope === 'open' ? ANYWHERE_OPEN : ANYWHERE)])];
+  const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b);
+  return new Map(statuses.map((status) => [status, codes.filter((code) => statusOf(code) === status)]));
+}

@@ -5,8 +5,8 @@ import { BUCKETS } from '../../observability/process-stats.js';
 import { SCHEMAS } from './schemas.js';
 
 /**
- * What devices send. `api/ingest` reads these by hand, for speed, and takes the good measurements of a message in which
- * others are wrong; these are the shapes of messages in which nothing is. A property test holds the two to each other.
+ * The schemas of payloads. `api/ingest` has its own decoders, for speed, and takes the good measurements of a message with wrong ones.
+ * These schemas describe messages without errors. A property test compares the two.
  */
 
 const { Name } = SCHEMAS;
@@ -20,10 +20,10 @@ const PlainMeasurement = z
         z
           .string()
           .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/)
-          .meta({ description: 'ISO 8601; without a zone: UTC.' }),
+          .meta({ description: 'ISO 8601. Without a zone it is UTC.' }),
       ])
       .optional()
-      .meta({ description: 'When it was measured; without it, the time of receipt.' }),
+      .meta({ description: 'The time of the measurement. Default: the time of receipt.' }),
     value: z.number(),
   })
   .meta({ examples: [{ sensor_id: 'temperature', ts: '2026-11-21T08:00:00Z', value: 21.5 }] });
@@ -34,14 +34,20 @@ const SenmlRecord = z
     bt: z.number().optional().meta({ description: 'Base time in seconds, from this record on.' }),
     bv: z.number().optional().meta({ description: 'Base value, from this record on.' }),
     bver: z.number().max(10).optional().meta({ description: 'Version of SenML.' }),
-    n: z.string().optional().meta({ description: 'The sensor is `bn + n`, a UUID in lower case or a name.' }),
-    t: z.number().optional().meta({ description: 'Measured at `bt + t`; below 2^28 it counts from now.' }),
+    n: z
+      .string()
+      .optional()
+      .meta({ description: 'The sensor is `bn + n`: a UUID in lower case, or a name.' }),
+    t: z
+      .number()
+      .optional()
+      .meta({ description: 'The time is `bt + t` in seconds. Below 2^28 it is relative to now.' }),
     v: z.number().optional().meta({ description: 'The value is `bv + v`.' }),
     vb: z.boolean().optional().meta({ description: 'The value is 0 or 1.' }),
   })
   .meta({
     description:
-      'A record of RFC 8428. Texts and data, `vs` and `vd`, are skipped; units are told by births. A label that ends in `_` refuses the pack.',
+      'A record of RFC 8428. Texts and data, `vs` and `vd`, are skipped. Units come from births. A label that ends in `_` refuses the whole pack.',
   });
 
 const words = Name.nullish();
@@ -50,7 +56,11 @@ const described = {
   name: words,
   type: words,
   unit: words,
-  interval_ms: z.int32().positive().nullish().meta({ description: 'It measures this often, in ms.' }),
+  interval_ms: z
+    .int32()
+    .positive()
+    .nullish()
+    .meta({ description: 'The interval of its measurements, in ms.' }),
 };
 
 const BirthSensor = z.union([
@@ -60,7 +70,7 @@ const BirthSensor = z.union([
 
 const session = z.unknown().optional().meta({
   description:
-    'When the device connected, in epoch milliseconds or ISO 8601: the newest session wins. Where it says nothing usable, the time of receipt.',
+    'The time when the device connected, in epoch milliseconds or ISO 8601. The newest session wins. Without a valid time it is the time of receipt.',
 });
 
 const Birth = z
@@ -71,7 +81,7 @@ const Birth = z
     sensors: z.array(BirthSensor).max(MAX_SENSORS_PER_DEVICE).optional(),
   })
   .meta({
-    description: 'What a device says of itself. What it leaves out stays as it is.',
+    description: 'The description of a device. Members that are left out stay unchanged.',
     examples: [
       {
         session: 1795680000000,
@@ -88,11 +98,11 @@ const Status = z
 
 const HostState = z
   .strictObject({ online: z.boolean(), timestamp: z.int() })
-  .meta({ description: 'Whether we listen to edge nodes, since when in epoch milliseconds.' });
+  .meta({ description: 'Whether Millrace listens to edge nodes, and since when in epoch milliseconds.' });
 
 const LiveItems = z.array(SCHEMAS.LatestItem).min(1);
 
-const { samples_per_s, refused_per_s, in_flight, window, window_most, waiting, readers } =
+const { samples_per_s, refused_per_s, in_flight, window, window_limit, waiting, readers } =
   SCHEMAS.Stats.shape;
 
 const StatsSnapshot = z
@@ -101,7 +111,7 @@ const StatsSnapshot = z
     refused_per_s,
     in_flight,
     window,
-    window_most,
+    window_limit,
     waiting,
     readers,
     commits: z
@@ -116,27 +126,25 @@ const StatsSnapshot = z
       )
       .meta({
         description:
-          'How many messages took how long from their receipt to their commit: pairs of a bucket and a count. Bucket b holds times from 2^(b / 16) to 2^((b + 1) / 16) microseconds.',
+          'Histogram of the times from the receipt of messages to their commit: pairs of a bucket and a count. Bucket b has times from 2^(b / 16) to 2^((b + 1) / 16) microseconds.',
       }),
   })
-  .meta({ description: 'What one process does, over the last five seconds.' });
+  .meta({ description: 'The rates of one process over the last five seconds.' });
 
 const SignIn = z
   .strictObject({ token: z.string().min(1).max(4096) })
-  .meta({ examples: [{ token: 'a token of the settings' }] });
+  .meta({ examples: [{ token: 'a token from the settings' }] });
 
 const WantedCredential = z
   .strictObject({
     account: Name.meta({ description: 'The device: a UUID in lower case, or a name.' }),
-    devices: z
-      .array(Name)
-      .max(MOST_DEVICES)
-      .optional()
-      .meta({ description: 'Further devices that it may speak for, as a gateway does.' }),
+    devices: z.array(Name).max(MOST_DEVICES).optional().meta({
+      description: 'Further devices whose topics the account may use, such as those behind a gateway.',
+    }),
   })
   .meta({ examples: [{ account: 'gateway-7', devices: ['pump', 'valve'] }] });
 
-/** By their names in the documents. */
+/** The schemas of HTTP bodies by their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
   PlainMeasurements: z.union([PlainMeasurement, z.array(PlainMeasurement).max(MAX_SAMPLES_PER_MESSAGE)]),
@@ -156,5 +164,5 @@ export const PAYLOADS = {
   WantedCredential,
 };
 
-/** What comes by MQTT alone. */
+/** The schemas of messages that only MQTT carries. */
 export const MESSAGES = { BirthSensor, Birth, Status, HostState, LiveItems, StatsSnapshot };

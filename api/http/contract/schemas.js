@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { SCOPES } from '../../access/http/tokens.js';
 
 /**
- * The shapes of all answers, each under the name that it has in the documents. What makes them is in `../items.js` and
- * in the routes; the tests hold every answer to them, to the last member.
+ * The schemas of all answers, each under its name in the documents. `../items.js` and the routes make the answers. The tests check every
+ * answer against its schema; unknown members are errors.
  */
 
 const Id = z
@@ -15,14 +15,14 @@ const Id = z
     examples: ['0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11'],
   });
 
-/** As `isName` has it, but for the bytes, which JSON Schema cannot count, and for halves of surrogates, which are no UTF-8. */
+/** The rule of `isName`, without its checks of bytes and lone surrogates, which JSON Schema cannot express. */
 const Name = z
   .string()
   .min(1)
   .max(128)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: readers of the documents know ranges, but not all know \p{Cc}
   .regex(/^[^\x00-\x1f\x7f-\x9f]*$/u)
-  .meta({ description: 'A text of 1 to 128 bytes of UTF-8 without control characters, as it was given.' });
+  .meta({ description: 'A text of 1 to 128 bytes of UTF-8 without control characters.' });
 
 const Time = z
   .string()
@@ -35,7 +35,7 @@ const Time = z
 
 const Cursor = z.string().min(1).meta({
   description:
-    'Where the page ended: pass it as `cursor`, all other parameters the same, to go on. Good for a day.',
+    'The end of the page. For the next page send it as `cursor` with all other parameters the same. It is valid for a day.',
 });
 
 const name = Name.nullable();
@@ -54,7 +54,7 @@ const LatestItem = z
     ts: time,
     value,
   })
-  .meta({ description: 'A sensor with its newest value; `ts` and `value` are null before the first one.' });
+  .meta({ description: 'A sensor with its newest value. `ts` and `value` are null before the first value.' });
 
 const Sensor = z
   .strictObject({
@@ -66,13 +66,13 @@ const Sensor = z
     ts: time,
     value,
   })
-  .meta({ description: 'A sensor of a device that is known from elsewhere, with its newest value.' });
+  .meta({ description: 'A sensor of the requested device, with its newest value.' });
 
 const SensorOfDevice = z.strictObject({ device_id: Id, ...Sensor.shape });
 
 const Device = z
   .strictObject({ device_id: Id, name, site: name, online: z.boolean(), last_seen: time })
-  .meta({ description: '`last_seen` is when something last came from it, to the minute.' });
+  .meta({ description: '`last_seen` is the time of the last message of the device, to the minute.' });
 
 const DeviceWithSensors = z.strictObject({ ...Device.shape, registered_at: Time, sensors: z.array(Sensor) });
 
@@ -90,22 +90,22 @@ const Point = z
   })
   .meta({
     description:
-      'The samples of one bin. `ts` is where the bin begins, for the first one also where the range begins later; `avg` is null where their sum is beyond a double.',
+      'The samples of one bin. `ts` is the start of the bin, also if the range starts within it. `avg` is null if the sum overflows a double.',
   });
 
 const Series = z
   .strictObject({
     points: z.array(Point).max(2000),
-    step_ms: z.int().positive().meta({ description: 'The width of a bin, in milliseconds.' }),
+    step_ms: z.int().positive().meta({ description: 'The width of a bin in milliseconds.' }),
     source: z.enum(['statistics', 'samples']),
   })
   .meta({
     description:
-      'In order of time; bins without samples are not listed. `source`: `statistics` where those of whole hours were taken, else `samples`.',
+      'Points in order of time. Bins without samples are left out. `source` is `statistics` if the points are made of the statistics of whole hours, else `samples`.',
   });
 
 const Codes = z.record(z.string(), z.int().positive()).meta({
-  description: 'How many measurements were refused, by code.',
+  description: 'Counts of refused measurements, by code.',
   examples: [{ bad_timestamp: 2 }],
 });
 
@@ -124,7 +124,7 @@ export const Refusal = z
   })
   .meta({
     description:
-      '`index` counts the elements of a message from 0; -1 is the message as a whole. `path` is the JSON path of what breaks the rule, empty for the message as a whole; for CBOR and Sparkplug it names the fields as their specifications do. `rule` says for a person what the value must be. Dead letters of older versions have neither.',
+      '`index` counts the elements of a message from 0; -1 is the message as a whole. `path` is the JSON path of the field that breaks the rule, empty for the message as a whole. For CBOR and Sparkplug it names the fields as their specifications do. `rule` describes the valid values for a person. Dead letters of older versions have neither `path` nor `rule`.',
   });
 
 const DeadLetter = z
@@ -141,13 +141,13 @@ const DeadLetter = z
   })
   .meta({
     description:
-      'A message of which something was refused. `refused` are the first 100 of its measurements that were, `codes` counts all. `content_type` is what the sender said, if anything. `size` is that of the whole payload in bytes, of which the first 64 KiB are kept. Where only counts were kept, all of these but `codes` are null.',
+      'A message with refused measurements. `refused` lists the first 100 of them; `codes` counts all. `content_type` is the content type of the message, if it had one. `size` is the size of the whole payload in bytes; the first 64 KiB are stored. If only the counts were stored, all of these members except `codes` are null.',
   });
 
-const RefusedHour = z.strictObject({ hour: Time, letters: z.int().positive(), codes: Codes });
+const RefusedHour = z.strictObject({ hour: Time, dead_letters: z.int().positive(), codes: Codes });
 
 const Accepted = z.strictObject({ accepted: z.int().min(0) }).meta({
-  description: 'How many measurements are committed.',
+  description: 'The count of committed measurements.',
 });
 
 const RATES = {
@@ -158,29 +158,29 @@ const RATES = {
   readers: z.int().min(0),
 };
 
-const PRESSURE = { window: z.int().min(0), window_most: z.int().min(0), waiting: z.int().min(0) };
+const PRESSURE = { window: z.int().min(0), window_limit: z.int().min(0), waiting: z.int().min(0) };
 
 const Stats = z.strictObject({ ...RATES, ...PRESSURE }).meta({
   description:
-    'What all processes together do, over the last five seconds. `commit_ms` is from the receipt of a message to its commit, within 3 %, null where nothing was committed. `in_flight` is how many requests to the database are on their way, `window` how many may be now, `window_most` how many may be at most (`INGEST_MAX_IN_FLIGHT`), `waiting` how many wait for a place. `readers` is how many follow `/stream`.',
+    'The rates of all processes together over the last five seconds. `commit_ms` is the time from the receipt of a message to its commit, exact to 3 %, null if nothing was committed. `in_flight` counts the running requests to the database. `window` is the congestion window, the current limit of `in_flight`, and `window_limit` its upper limit (`INGEST_MAX_IN_FLIGHT`). `waiting` counts the requests that wait for a place in the window. `readers` counts the readers of `/stream`.',
 });
 
 const StatsThen = z.strictObject({ ts: Time, ...Stats.shape });
 
 const Delta = z.strictObject({ items: z.array(LatestItem), committed_at: time, sent_at: Time }).meta({
   description:
-    '`committed_at` is when the oldest of these values was committed, `sent_at` when this was sent, both by the clock of the process that answers; their difference is measured without comparing clocks of two machines, so the way through an external broker is not in it. `committed_at` is null where all of them were read from the database, not heard of.',
+    '`committed_at` is the commit time of the oldest of these values, `sent_at` the time of sending. Both are by the clock of the process that answers. Their difference is measured without comparing the clocks of two machines, so it leaves out the time in an external broker. `committed_at` is null if all values were read from the database.',
 });
 
 const Alive = z.strictObject({ status: z.literal('alive') });
 
 const Readiness = z.strictObject({
   ready: z.boolean(),
-  checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), says: z.string() })),
+  checks: z.record(z.string(), z.strictObject({ ok: z.boolean(), message: z.string() })),
 });
 
 const Counts = z.record(z.string(), z.int().positive()).meta({
-  description: 'How many sensors, by type or by site.',
+  description: 'Counts of sensors, by type or by site.',
   examples: [{ Temperature: 2 }],
 });
 
@@ -191,7 +191,7 @@ const Fleet = z.strictObject({
   by_site: Counts,
 });
 
-const Check = z.strictObject({ ok: z.boolean(), says: z.string() });
+const Check = z.strictObject({ ok: z.boolean(), message: z.string() });
 
 const Process = z
   .strictObject({
@@ -207,7 +207,7 @@ const Process = z
   })
   .meta({
     description:
-      '`pressure` is how many requests to the database may be in flight now, how many at most (`INGEST_MAX_IN_FLIGHT`), and how many wait for a place. `readers` is how many follow `/stream` at this process. `client_id` is that at the broker; of a process without a session there, where it serves.',
+      '`pressure` has the congestion window for requests to the database, its upper limit (`INGEST_MAX_IN_FLIGHT`), and the count of requests that wait for a place. `readers` counts the readers of `/stream` at this process. `client_id` is the MQTT client id; for a process without a session at the broker it is the address where the process serves.',
   });
 
 const Pipeline = z.strictObject({
@@ -222,32 +222,34 @@ const Pipeline = z.strictObject({
 });
 
 const Session = z.strictObject({
-  required: z.boolean().meta({ description: 'Whether this installation asks for a token at all.' }),
+  required: z.boolean().meta({ description: 'Whether this installation requires tokens.' }),
   scopes: z
     .array(z.enum(SCOPES))
-    .meta({ description: 'What whoever asks may do; nothing: he has to sign in.' }),
-  ends_at: time.meta({ description: 'When his session ends; null where he has none.' }),
+    .meta({ description: 'The scopes of the caller. Empty: the caller has to sign in.' }),
+  ends_at: time.meta({ description: 'The end of the session of the caller; null without a session.' }),
 });
 
 const credential = {
   device_id: Id,
-  account: Name.meta({ description: 'As whom it signs in: its name or its id, as it was given.' }),
-  devices: z.array(Name).meta({ description: 'Further devices that it may speak for.' }),
+  account: Name.meta({
+    description: 'The user name at the broker: the name or the id of the device, as the request had it.',
+  }),
+  devices: z.array(Name).meta({ description: 'Further devices whose topics the account may use.' }),
   issued_at: Time,
-  changed_at: Time.meta({ description: 'When its secret was last made.' }),
+  changed_at: Time.meta({ description: 'The time of the last new secret.' }),
 };
 const Credential = z.strictObject(credential);
 const IssuedCredential = z.strictObject({
   ...credential,
-  secret: z.string().meta({ description: 'Its password, told this once.' }),
+  secret: z.string().meta({ description: 'The password at the broker. No other answer contains it.' }),
 });
 
-const Document = z.looseObject({}).meta({ description: 'The document itself.' });
+const Document = z.looseObject({}).meta({ description: 'The document.' });
 
 /** @template {z.ZodType} T @param {T} item */
 const pageOf = (item) => z.strictObject({ items: z.array(item), next: Cursor.nullable() });
 
-/** By their names in the documents. */
+/** The schemas by their names in the documents. */
 export const SCHEMAS = {
   Id,
   Name,

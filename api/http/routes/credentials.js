@@ -10,20 +10,20 @@ import { fields, readQuery } from '../parameters.js';
 /** @import { RequestHandler } from 'express' */
 /** @import { Issued } from '../../access/credentials/credential-service.js' */
 /** @import { NewCredential } from '../../store/credentials.js' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
 export const LIST = { limit: fields.limit, cursor: fields.cursor };
 
 /** A thousand names of the greatest length, escaped, in bytes. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 const SCOPE = JSON.stringify(['credentials']);
 
 /**
  * `GET /credentials`: the accounts of devices, page by page.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getCredentials =
@@ -36,16 +36,16 @@ export const getCredentials =
   };
 
 /**
- * `POST /credentials`: gives a device its first secret.
+ * `POST /credentials`: issues a credential to a device.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const postCredential =
   ({ credentials, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    const { read } = bodyOf(req, res, MOST_BYTES);
+    const { read } = bodyOf(req, res, MAX_BYTES);
     if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
     const issued = await credentials.issue(readWanted(String(await read())));
     audit(logger, res, 'a credential was issued', issued.credential.account);
@@ -53,9 +53,9 @@ export const postCredential =
   };
 
 /**
- * `POST /credentials/{device}/rotate`: another secret in place of the one before.
+ * `POST /credentials/{device}/rotate`: replaces the secret of an account.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const postRotation =
@@ -68,9 +68,9 @@ export const postRotation =
   };
 
 /**
- * `DELETE /credentials/{device}`: takes it away.
+ * `DELETE /credentials/{device}`: revokes a credential.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const deleteCredential =
@@ -88,8 +88,8 @@ function readWanted(text) {
   try {
     return PAYLOADS.WantedCredential.parse(JSON.parse(text));
   } catch (error) {
-    const says = 'Send {"account": "…"}, and "devices": ["…"] for a gateway, and nothing else.';
-    throw new MillraceError('malformed', says, { cause: error });
+    const message = 'Send only {"account": "…"}, and "devices": ["…"] for a gateway.';
+    throw new MillraceError('malformed', message, { cause: error });
   }
 }
 
@@ -105,7 +105,7 @@ const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => 
 /** @param {Issued} issued */
 const issuedItem = ({ credential, secret }) => ({ ...credentialItem(credential), secret });
 
-const ONCE = 'The secret is told this once: of it only a salted hash is kept.';
+const ONCE = 'Only this answer contains the secret. The database keeps a salted hash.';
 
 /** @type {Operation} */
 export const listCredentials = {
@@ -113,7 +113,7 @@ export const listCredentials = {
   tag: 'credentials',
   scope: 'admin',
   summary: 'The accounts of devices, page by page',
-  description: 'Those that were issued and not revoked since. A page may be short before the end.',
+  description: 'Accounts with a valid credential. A page may be short before the end.',
   query: LIST,
   answers: { 200: json(SCHEMAS.CredentialPage) },
   problems: PAGED,
@@ -124,9 +124,9 @@ export const issueCredential = {
   id: 'issueCredential',
   tag: 'credentials',
   scope: 'admin',
-  summary: 'Gives a device an account',
-  description: `It signs in to the broker with \`account\` as its name and the secret as its password, and may then publish and follow what is its
-own. A gateway may also do so for the devices that are named. ${ONCE} The device need not be registered yet.`,
+  summary: 'Issues a credential to a device',
+  description: `The device signs in to the broker with \`account\` as user name and the secret as password. It may then publish and subscribe to
+its own topics. A gateway may use the topics of the listed devices too. ${ONCE} The device need not be registered yet.`,
   body: json(PAYLOADS.WantedCredential),
   answers: { 201: json(SCHEMAS.IssuedCredential) },
   problems: [
@@ -145,8 +145,8 @@ export const rotateCredential = {
   id: 'rotateCredential',
   tag: 'credentials',
   scope: 'admin',
-  summary: 'Gives an account another secret',
-  description: `The one before is good no more; who is connected with it is disconnected within half a minute. ${ONCE}`,
+  summary: 'Replaces the secret of an account',
+  description: `The old secret is invalid at once. Clients that are connected with it are disconnected within half a minute. ${ONCE}`,
   answers: { 200: json(SCHEMAS.IssuedCredential) },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
@@ -156,9 +156,9 @@ export const revokeCredential = {
   id: 'revokeCredential',
   tag: 'credentials',
   scope: 'admin',
-  summary: 'Takes the account of a device away',
+  summary: 'Revokes the credential of a device',
   description:
-    'Who is connected with it is disconnected within half a minute. Retiring a device does the same.',
+    'Clients that are connected with it are disconnected within half a minute. Retiring a device also revokes its credential.',
   answers: { 204: {} },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };

@@ -2,23 +2,22 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
-import { answerResult } from '../answer-result.js';
 import { audit } from '../audit.js';
-import { json, PAGED } from '../contract/operation.js';
-import { REFUSAL_CODES } from '../contract/problems.js';
+import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas.js';
 import { fields, readQuery } from '../parameters.js';
+import { answerResult } from '../problems.js';
 
 /** @import { Request, RequestHandler } from 'express' */
 /** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
 /** @import { Range } from '../../store/dead-letters/reads.js' */
 /** @import { Store } from '../../store/index.js' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
 export const RANGE = {
   from: fields.from.meta({
-    description: 'Not before this instant; unless given, from 24 hours before `to`.',
+    description: 'Start of the range, included. Default: 24 hours before `to`.',
   }),
   to: fields.to,
 };
@@ -26,9 +25,9 @@ export const RANGE = {
 export const LIST = { limit: fields.limit, cursor: fields.cursor, ...RANGE };
 
 /**
- * `GET /dead-letters`: what was refused, newest first.
+ * `GET /dead-letters`: the dead letters, newest first.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getDeadLetters =
@@ -36,35 +35,35 @@ export const getDeadLetters =
   async (req, res) => {
     const { limit, cursor, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to]);
-    const place = cursor === undefined ? null : cursors.open(scope, cursor);
-    // Where `from` is left to us it goes with the clock, and must not do so from page to page.
-    const range = { ...readRange(given, clock()), ...(place && { from: place.from }) };
-    const before = place && Buffer.from(place.before, 'hex');
+    const position = cursor === undefined ? null : cursors.open(scope, cursor);
+    // The default of `from` depends on the clock. The cursor keeps it equal for all pages.
+    const range = { ...readRange(given, clock()), ...(position && { from: position.from }) };
+    const before = position && Buffer.from(position.before, 'hex');
     const { letters, next } = await store.letters.page(range, { before, limit });
     res.json({
-      items: letters.map(letterItem),
+      items: letters.map(deadLetterItem),
       next: next && cursors.seal(scope, { from: range.from, before: next.toString('hex') }),
     });
   };
 
 /**
- * `GET /dead-letters/{id}`: one of them.
+ * `GET /dead-letters/{id}`: one dead letter.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getDeadLetter =
   ({ store }) =>
   async (req, res) => {
     readQuery(req, {});
-    res.json(letterItem(await findLetter(store, req)));
+    res.json(deadLetterItem(await findDeadLetter(store, req)));
   };
 
 /**
- * `GET /dead-letters/summary`: how much was refused, by code and hour, newest first. `from` is where the counts begin:
- * later than asked for where that is too much for one answer, and then the `to` of the next request.
+ * `GET /dead-letters/summary`: counts of refused measurements by code and hour, newest first. If the range has too
+ * much for one answer, `from` of the answer is later than requested. It is then the `to` of the next request.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getDeadLetterSummary =
@@ -73,25 +72,29 @@ export const getDeadLetterSummary =
     const range = readRange(readQuery(req, RANGE), clock());
     const { hours, from } = await store.letters.summary(range);
     res.json({
-      items: hours.map(({ hour, letters, codes }) => ({ hour: formatTime(hour), letters, codes })),
+      items: hours.map(({ hour, letters, codes }) => ({
+        hour: formatTime(hour),
+        dead_letters: letters,
+        codes,
+      })),
       from: formatTime(from),
       to: formatTime(range.to),
     });
   };
 
 /**
- * `POST /dead-letters/{id}/replay`: stores what was refused, after whatever refused it was mended.
+ * `POST /dead-letters/{id}/replay`: stores the refused measurements after the cause is corrected.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const postReplay =
   ({ store, replay, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    const told = await replay(await findLetter(store, req));
+    const result = await replay(await findDeadLetter(store, req));
     audit(logger, res, 'a dead letter was replayed', String(req.params['id']));
-    answerResult(res, told);
+    answerResult(res, result);
   };
 
 /**
@@ -100,14 +103,14 @@ export const postReplay =
  * @returns {Promise<StoredLetter>}
  * @throws {MillraceError} `not_found`
  */
-async function findLetter(store, req) {
-  const letter = await store.letters.find(String(req.params['id']));
-  if (!letter) throw new MillraceError('not_found', 'There is no such dead letter, or none any more.');
-  return letter;
+async function findDeadLetter(store, req) {
+  const deadLetter = await store.letters.find(String(req.params['id']));
+  if (!deadLetter) throw new MillraceError('not_found', 'There is no such dead letter, or it has expired.');
+  return deadLetter;
 }
 
 /**
- * The last 24 hours, unless something else is asked for; never more than is kept.
+ * The requested range, by default the last 24 hours, cut to the retention of dead letters.
  *
  * @param {{ from?: number | undefined, to?: number | undefined }} given epoch ms
  * @param {number} now epoch ms
@@ -119,14 +122,14 @@ function readRange({ from, to }, now) {
     throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
   }
   const oldest = now - DEAD_LETTER_DAYS * DAY_MS;
-  // A letter is stamped by the clock of the process that took the message, which may be ahead of ours.
+  // The time of a dead letter comes from the process that took the message. Its clock may be ahead.
   const end = Math.max(oldest, Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS));
   const begin = from ?? Math.min(end, now) - DAY_MS;
   return { from: Math.max(oldest, Math.min(begin, end)), to: end };
 }
 
-/** @param {StoredLetter} letter */
-const letterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
+/** @param {StoredLetter} deadLetter */
+const deadLetterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
   id: uuidText(id),
   ts: formatTime(receivedAt),
   device,
@@ -143,8 +146,8 @@ export const listDeadLetters = {
   id: 'listDeadLetters',
   tag: 'dead-letters',
   scope: 'read',
-  summary: 'What was refused, newest first, page by page',
-  description: 'Those of the last 24 hours, unless a range is given. They are kept for 14 days.',
+  summary: 'The dead letters, newest first, page by page',
+  description: 'By default those of the last 24 hours. Dead letters are kept for 14 days.',
   query: LIST,
   answers: { 200: json(SCHEMAS.DeadLetterPage) },
   links: {
@@ -159,7 +162,7 @@ export const readDeadLetter = {
   id: 'readDeadLetter',
   tag: 'dead-letters',
   scope: 'read',
-  summary: 'One message of which something was refused',
+  summary: 'One dead letter',
   answers: { 200: json(SCHEMAS.DeadLetter) },
   links: { replay: { to: 'replayDeadLetter', parameters: { id: '$response.body#/id' } } },
   problems: ['bad_parameter', 'not_found', 'unavailable'],
@@ -170,9 +173,9 @@ export const summarizeDeadLetters = {
   id: 'summarizeDeadLetters',
   tag: 'dead-letters',
   scope: 'read',
-  summary: 'How much was refused, by code and hour',
+  summary: 'Counts of refused measurements, by code and hour',
   description:
-    '`from` is where the counts begin. Where that is later than asked for, there was too much for one answer: it is the `to` of the next request.',
+    '`from` is the start of the counts. If the range has too much for one answer, `from` is later than requested. Use it as the `to` of the next request.',
   query: RANGE,
   answers: { 200: json(SCHEMAS.DeadLetterSummary) },
   problems: ['bad_parameter', 'bad_range', 'unavailable'],
@@ -183,8 +186,9 @@ export const replayDeadLetter = {
   id: 'replayDeadLetter',
   tag: 'dead-letters',
   scope: 'admin',
-  summary: 'Stores what was refused, after its reason was mended',
-  description: 'Only what was refused is stored. Doing it twice is harmless.',
+  summary: 'Stores the refused measurements of a dead letter',
+  description:
+    'Correct the cause first. The API stores only the refused measurements. To repeat a replay is harmless.',
   answers: { 200: json(SCHEMAS.Accepted) },
   problems: [...REFUSAL_CODES, 'bad_parameter', 'not_found', 'not_replayable', 'refused', 'unavailable'],
 };

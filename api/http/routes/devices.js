@@ -11,7 +11,7 @@ import { fields, parseDevice, parseSensor, readQuery } from '../parameters.js';
 
 /** @import { Request, RequestHandler } from 'express' */
 /** @import { DeviceRow } from '../../store/registry/rows.js' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
 const EVENTS_QUERY = {
@@ -27,15 +27,15 @@ export const LIST = {
   state: z
     .enum(['online', 'offline'], 'online or offline')
     .optional()
-    .meta({ description: 'Those that are, or are not, there now.' }),
-  site: fields.name.meta({ description: 'Those of this site.' }),
-  name: fields.name.meta({ description: 'Those whose name begins like this.', example: 'my-' }),
+    .meta({ description: 'Devices that are online or offline now.' }),
+  site: fields.name.meta({ description: 'Devices of this site.' }),
+  name: fields.name.meta({ description: 'Devices whose name begins with this text.', example: 'my-' }),
 };
 
 /**
  * `GET /devices`: all devices, page by page.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getDevices =
@@ -63,7 +63,7 @@ export const getDevices =
 /**
  * `GET /devices/{device}`: one device with its sensors.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getDevice =
@@ -84,7 +84,7 @@ export const getDevice =
 /**
  * `DELETE /devices/{device}`: retires it.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const deleteDevice =
@@ -100,17 +100,17 @@ export const deleteDevice =
 /**
  * `GET /devices/{device}/sensors/{sensor}`
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
-export const getSensor = (parts) => async (req, res) => {
+export const getSensor = (deps) => async (req, res) => {
   readQuery(req, {});
-  const { deviceId, row } = await findSensor(parts, req.params);
+  const { deviceId, row } = await findSensor(deps, req.params);
   res.json({ device_id: deviceId, ...sensorItem(row) });
 };
 
 /**
- * @param {Pick<RouteParts, 'store' | 'groups'>} parts
+ * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
  * @param {Request['params']} params
  * @throws {MillraceError} `bad_id`, `not_found`
  */
@@ -125,20 +125,20 @@ export async function findSensor({ store, groups }, params) {
 }
 
 /**
- * A sensor, and how far its samples reach. That is what `latest` says, unless its device was retired: what came before
- * stays until it expires, and `latest` begins anew, maybe with less than that.
+ * Finds a sensor and the time of its newest sample. `latest` has that time, except if the device was retired. Then older samples
+ * stay until they expire, and `latest` may have an earlier time than they.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @param {Request['params']} params
- * @returns {Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }>} `newest`: epoch ms, after which there is
- *   nothing; null: there is nothing at all
+ * @returns {Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }>} `newest` in epoch ms:
+ *   no sample is later; null: there are no samples
  * @throws {MillraceError} `bad_id`, `not_found`
  */
-export async function findMeasured(parts, params) {
-  const found = await findSensor(parts, params);
+export async function findMeasured(deps, params) {
+  const found = await findSensor(deps, params);
   const { group, device } = found.key;
-  // Behind the sensor: who reads of one that came back reads of the retirement, too.
-  const retiredAt = await parts.store.devices.retiredAt({ group, bytes: device });
+  // Read after the sensor: if the device came back, this read sees the retirement.
+  const retiredAt = await deps.store.devices.retiredAt({ group, bytes: device });
   return { ...found, newest: retiredAt === null ? found.row.ts : Number.POSITIVE_INFINITY };
 }
 
@@ -150,8 +150,8 @@ export const listDevices = {
   tag: 'devices',
   scope: 'read',
   summary: 'All devices, page by page',
-  description: `With \`site\`, as many are read as are answered. With \`state\` or \`name\`, up to 1,000 are looked at for one page, which may
-then be short, even empty, before the end: whether a device is online is known only by looking, and only sensors have an index of names.`,
+  description: `With \`site\` the database reads only the devices of the answer. With \`state\` or \`name\` it reads up to 1,000
+devices for one page, because there is no index of states or device names. So a page may be short, even empty, before the end.`,
   query: LIST,
   answers: { 200: json(SCHEMAS.DevicePage) },
   links: { device: { to: 'readDevice', parameters: { device: '$response.body#/items/0/device_id' } } },
@@ -180,9 +180,9 @@ export const retireDevice = {
   tag: 'devices',
   scope: 'admin',
   summary: 'Retires a device',
-  description: `It is gone from all pages, counts and indexes; its samples expire, and its account at the broker is taken away. If it comes back it registers anew: at once where
-this process takes its messages, within ten minutes where another one does that still knows it. A retirement that was
-answered 503 may be half done: repeat it.`,
+  description: `Removes the device from all pages, counts and indexes, and revokes its credential. Its samples stay until they expire. If
+the device comes back, it registers again: at once at this process, and within ten minutes at other processes. After 503 the retirement
+may be half done. Repeat it.`,
   answers: { 204: {} },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
@@ -192,9 +192,9 @@ export const listEvents = {
   id: 'listEvents',
   tag: 'devices',
   scope: 'read',
-  summary: 'What became of a device, newest first, page by page',
-  description: `Births and \`online\` have the time at which the device's session began, as the device told it; \`offline\` the time at which we
-heard of it. Sessions come in order of their beginning.`,
+  summary: 'The events of a device, newest first, page by page',
+  description: `\`birth\` and \`online\` have the start time of the session, as the device sent it. \`offline\` has the time of
+receipt. Sessions are in the order of their start times.`,
   query: EVENTS_QUERY,
   answers: { 200: json(SCHEMAS.EventPage) },
   problems: [...PAGED, 'bad_range', 'bad_id', 'not_found'],
@@ -211,9 +211,9 @@ export const readSensor = {
 };
 
 /**
- * `GET /devices/{device}/events`: its births, and when it was online and offline, newest first.
+ * `GET /devices/{device}/events`: births, online and offline times of a device, newest first.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getEvents =

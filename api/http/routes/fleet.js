@@ -7,13 +7,13 @@ import { readQuery } from '../parameters.js';
 /** @import { RequestHandler } from 'express' */
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Tally } from '../../store/devices/index.js' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
 /**
- * `GET /fleet`: how many there are.
+ * `GET /fleet`: counts of devices and sensors.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export function getFleet({ store, groups, clock }) {
@@ -24,14 +24,14 @@ export function getFleet({ store, groups, clock }) {
   };
 }
 
-/** No answer is older than this, in ms, unless counting takes longer. */
-const FRESH_MS = 10_000;
+/** The greatest age of an answer, in ms, unless a count takes longer. */
+const MAX_AGE_MS = 10_000;
 
-/** An answer this old is counted anew while it is still given, so that whoever asks regularly never waits. In ms. */
-const AHEAD_MS = 5000;
+/** An answer of this age is still served while a new count runs, so that a regular client never waits. In ms. */
+const RECOUNT_MS = 5000;
 
-/** Types, and sites, that are told of: those with most sensors. */
-const MOST_TERMS = 1000;
+/** The limit of types, and of sites, in an answer: those with most sensors. */
+const MAX_TERMS = 1000;
 
 /** @typedef {{ sensors: number, types: Map<string, number>, sites: Map<string, number> }} SensorCount */
 
@@ -44,26 +44,26 @@ const MOST_TERMS = 1000;
  */
 
 /**
- * Counts the fleet, for all who ask together. Nothing is kept that could go wrong: each count reads all devices, four small
- * columns of each, and the sensors of those groups of which a device says that its sensors have changed. One group
- * more is counted in turn, whatever its devices say: a process that ended between the two writes has not told.
+ * Counts the fleet, once for all concurrent requests. There are no stored counters that could drift: each count reads four small columns
+ * of all devices, and the sensors of the groups in which a device has changed sensors. It also counts one more
+ * group in rotation, because a process that dies between the two writes leaves no mark of its change.
  *
- * @param {object} parts
- * @param {Tally} parts.tally
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {Tally} deps.tally
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {() => number} deps.clock epoch ms
  */
 export function createFleetCount({ tally, groups, clock }) {
   /** @type {Array<{ mark: string, count: SensorCount }>} by group */
-  const known = [];
-  let inTurn = 0;
-  let begunAt = Number.NEGATIVE_INFINITY;
+  const counted = [];
+  let rotation = 0;
+  let startedAt = Number.NEGATIVE_INFINITY;
   /** @type {FleetCount | null} */
   let answer = null;
   /** @type {Promise<FleetCount> | null} */
   let counting = null;
 
-  /** @param {number} group @param {FleetCount['devices']} devices are added to @returns {Promise<string>} another one when its sensors have changed */
+  /** @param {number} group @param {FleetCount['devices']} devices counts to add to @returns {Promise<string>} a mark that differs when sensors have changed */
   async function countDevices(group, devices) {
     let registered = 0;
     let changes = 0;
@@ -98,12 +98,12 @@ export function createFleetCount({ tally, groups, clock }) {
     const fleet = { devices: { online: 0, offline: 0 }, sensors: 0, types: new Map(), sites: new Map() };
     for (let group = 0; group < groups; group++) {
       const mark = await countDevices(group, fleet.devices);
-      if (known[group]?.mark !== mark || group === inTurn) {
-        known[group] = { mark, count: await countSensors(group) };
+      if (counted[group]?.mark !== mark || group === rotation) {
+        counted[group] = { mark, count: await countSensors(group) };
       }
     }
-    inTurn = (inTurn + 1) % groups;
-    for (const { count } of known) {
+    rotation = (rotation + 1) % groups;
+    for (const { count } of counted) {
       fleet.sensors += count.sensors;
       for (const [type, sensors] of count.types) add(fleet.types, type, sensors);
       for (const [site, sensors] of count.sites) add(fleet.sites, site, sensors);
@@ -112,10 +112,10 @@ export function createFleetCount({ tally, groups, clock }) {
   }
 
   async function countNow() {
-    const began = clock();
+    const now = clock();
     try {
       answer = await count();
-      begunAt = began;
+      startedAt = now;
       return answer;
     } finally {
       counting = null;
@@ -128,14 +128,14 @@ export function createFleetCount({ tally, groups, clock }) {
      * @throws {MillraceError} `unavailable`
      */
     async read() {
-      // A clock that was set back does not make an answer younger.
-      const age = Math.abs(clock() - begunAt);
-      if (age >= AHEAD_MS && !counting) {
+      // The absolute value: a clock that was set back must not make an answer younger.
+      const age = Math.abs(clock() - startedAt);
+      if (age >= RECOUNT_MS && !counting) {
         counting = countNow();
-        // It may fail while nobody waits for it; whoever asks next tries again.
+        // It may fail while no request waits for it. The next request starts another one.
         counting.catch(() => {});
       }
-      if (answer && age < FRESH_MS) return answer;
+      if (answer && age < MAX_AGE_MS) return answer;
       return /** @type {Promise<FleetCount>} */ (counting);
     },
   };
@@ -145,16 +145,16 @@ export function createFleetCount({ tally, groups, clock }) {
 const add = (counts, term, more) => counts.set(term, (counts.get(term) ?? 0) + more);
 
 /** @param {Map<string, number>} counts */
-const largest = (counts) => new Map([...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_TERMS));
+const largest = (counts) => new Map([...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_TERMS));
 
 /** @type {Operation} */
 export const readFleet = {
   id: 'readFleet',
   tag: 'devices',
   scope: 'read',
-  summary: 'How many devices and sensors there are',
+  summary: 'Counts of devices and sensors',
   description:
-    'Counted at most 10 s ago. Sensors without a type, or a site, are in none of these; of more than 1,000 types, or sites, those with most sensors are told.',
+    'The counts are at most 10 s old. `by_type` and `by_site` leave out sensors without a type or a site, and contain the 1,000 types or sites with most sensors.',
   answers: { 200: json(SCHEMAS.Fleet) },
   problems: ['bad_parameter', 'unavailable'],
 };
@@ -164,10 +164,10 @@ export const readPipeline = {
   id: 'readPipeline',
   tag: 'operation',
   scope: 'read',
-  summary: 'What runs, and how it is',
-  description: `Each process tells every 10 s how it is, and what it did in the five seconds before. One that ends takes its row away; one that
-died is \`stale\` after 30 s, and forgotten after an hour. \`database\` is as this process sees it; \`broker\` what one of the
-processes says of it, one that is in trouble before others. History before \`packed_until\` is packed.`,
+  summary: 'The processes of the installation, the database and the broker',
+  description: `Each process reports its state and the rates of the last five seconds every 10 s. A process that stops removes its row. A process
+that died is \`stale\` after 30 s and disappears after an hour. \`database\` is the view of the process that answers. \`broker\` is the check of one
+process, of one with a failed check if there is one. History before \`packed_until\` is packed.`,
   answers: { 200: json(SCHEMAS.Pipeline) },
   problems: ['bad_parameter', 'unavailable'],
 };
@@ -177,17 +177,17 @@ export const readRecentStats = {
   id: 'readRecentStats',
   tag: 'operation',
   scope: 'read',
-  summary: 'What the pipeline did in the last five minutes',
+  summary: 'The rates of the pipeline in the last five minutes',
   description:
-    'The `stats` of `/stream`, one a second, the oldest first, by what the process that answers has heard since it started.',
+    'The event `stats` of `/stream`, once a second, oldest first. The process that answers has collected them since its start.',
   answers: { 200: json(SCHEMAS.RecentStats) },
   problems: ['bad_parameter'],
 };
 
 /**
- * `GET /pipeline/recent`: what it did in the last minutes.
+ * `GET /pipeline/recent`: the rates of the last five minutes.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getRecentStats =
@@ -198,9 +198,9 @@ export const getRecentStats =
   };
 
 /**
- * `GET /pipeline`: what runs, and how it is.
+ * `GET /pipeline`: the processes of the installation, the database and the broker.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getPipeline =

@@ -8,38 +8,37 @@ import * as service from './service.js';
 import * as session from './session.js';
 
 /** @import { RequestHandler } from 'express' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { createConcurrencyLimits } from '../concurrency-limits.js' */
+/** @import { createConcurrencyLimits } from '../long-requests.js' */
 /** @import { createStream } from '../stream/index.js' */
-/** @import { DocumentParts, ServiceParts } from './service.js' */
+/** @import { DocumentDeps, ServiceDeps } from './service.js' */
 
 /**
- * What is served at one address by one method.
+ * One method at one address.
  *
  * @template P
  * @typedef {object} RouteOf
  * @property {'get' | 'post' | 'delete'} method
  * @property {string} path as OpenAPI writes it, in full, with parameters in braces
- * @property {(parts: P) => RequestHandler} create
+ * @property {(deps: P) => RequestHandler} create
  * @property {Operation} operation
  */
 
 /** @typedef {RouteOf<any>} Route */
 
 /**
- * Every route under `/api/v1`, and all that its document needs: there is no other place where a route is registered or
- * described. To add one:
+ * Every route under `/api/v1`, with its description. Routes are registered and described only here. To add one:
  *
- * 1. its handler in a file here, with its query as a shape of zod in which every field has a description;
- * 2. the shape of its answer in `contract/schemas.js`, under a name in `SCHEMAS`;
- * 3. its operation next to the handler: summary, scope, query, answers by status and media type, and the codes of
- *    `common/errors.js` that it can answer with, except those of every route (`ANYWHERE` in `contract/problems.js`);
- * 4. a line here.
+ * 1. write its handler in a file of this folder; its query is a zod shape in which every field has a description;
+ * 2. add the shape of its answer to `SCHEMAS` in `contract/schemas.js`;
+ * 3. write its operation next to the handler: summary, scope, query, answers by status and media type, and the codes of
+ *    `common/errors.js` that it can answer with, except those of every route (`ANYWHERE` in `contract/operation.js`);
+ * 4. add a line here.
  *
- * The tests compare every answer with its operation. `npm run test:contract` tries what else might come.
+ * The tests compare every answer with its operation. `npm run test:contract` sends generated requests.
  *
- * @type {Array<RouteOf<RouteParts & { places: ReturnType<typeof createConcurrencyLimits>, stream: ReturnType<typeof createStream> }>>}
+ * @type {Array<RouteOf<RouteDeps & { limits: ReturnType<typeof createConcurrencyLimits>, stream: ReturnType<typeof createStream> }>>}
  */
 export const API_ROUTES = [
   { method: 'get', path: '/api/v1/latest', create: latest.getLatest, operation: latest.listLatest },
@@ -154,9 +153,9 @@ export const API_ROUTES = [
 ];
 
 /**
- * How this process is: served in every role.
+ * The state of this process, served in every role.
  *
- * @type {Array<RouteOf<ServiceParts>>}
+ * @type {Array<RouteOf<ServiceDeps>>}
  */
 export const SERVICE_ROUTES = [
   { method: 'get', path: '/healthz', create: service.getHealth, operation: service.readHealth },
@@ -165,9 +164,9 @@ export const SERVICE_ROUTES = [
 ];
 
 /**
- * What describes the others: served where readers are.
+ * The documents, served where the API is served.
  *
- * @type {Array<RouteOf<DocumentParts>>}
+ * @type {Array<RouteOf<DocumentDeps>>}
  */
 export const DOCUMENT_ROUTES = [
   { method: 'get', path: '/openapi.json', create: service.getOpenApi, operation: service.readOpenApi },

@@ -6,7 +6,7 @@ import { latestItem } from '../items.js';
 import { fields, parseDevice, readQuery } from '../parameters.js';
 
 /** @import { RequestHandler } from 'express' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
 export const QUERY = {
@@ -14,7 +14,7 @@ export const QUERY = {
   cursor: fields.cursor,
   type: fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' }),
   site: fields.name.meta({ description: 'Sensors of this site.' }),
-  name: fields.name.meta({ description: 'Sensors whose name begins like this.', example: 'temp' }),
+  name: fields.name.meta({ description: 'Sensors whose name begins with this text.', example: 'temp' }),
   device: fields.id.meta({
     description: 'Sensors of this device: a UUID in lower case, or a name.',
     example: 'my-desk',
@@ -24,7 +24,7 @@ export const QUERY = {
 /**
  * `GET /latest`: the latest value of every sensor, page by page.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getLatest =
@@ -49,7 +49,7 @@ export const listLatest = {
   tag: 'latest',
   scope: 'read',
   summary: 'The latest value of every sensor, page by page',
-  description: 'Filters hold together. A page may be short, even empty, before the last one.',
+  description: 'A sensor must match all filters. A page may be short, even empty, before the last one.',
   query: QUERY,
   answers: { 200: json(SCHEMAS.LatestPage) },
   links: {
@@ -64,21 +64,21 @@ export const listLatest = {
   problems: [...PAGED, 'bad_id'],
 };
 
-/** Read by `readSubscription`, since a name may hold a slash. */
+/** For the document only. `readSubscription` reads the query, since a name may contain a slash. */
 const SUBSCRIPTION = {
   device: z
     .array(z.string())
     .optional()
-    .meta({ description: 'Follow all sensors of this device; any number of times.' }),
+    .meta({ description: 'Follow all sensors of this device. May be repeated.' }),
   sensor: z
     .array(z.string().regex(/^[^/]+\/.+$/))
     .optional()
     .meta({
-      description: 'Follow this sensor, `DEVICE/SENSOR`, each part percent-encoded; any number of times.',
+      description: 'Follow this sensor: `DEVICE/SENSOR`, each part percent-encoded. May be repeated.',
     }),
 };
 
-/** The data of events, by their names. @type {Record<string, z.ZodType>} */
+/** The schemas of the data of events, by event name. @type {Record<string, z.ZodType>} */
 export const EVENTS = { snapshot: SCHEMAS.Snapshot, delta: SCHEMAS.Delta, stats: SCHEMAS.Stats };
 
 /** @type {Operation} */
@@ -87,22 +87,23 @@ export const followLatest = {
   tag: 'latest',
   scope: 'read',
   summary: 'Latest values as they change',
-  description: `Server-sent events, for a browser's \`EventSource\`. With neither \`device\` nor \`sensor\`: the whole fleet.
+  description: `Server-sent events, for a browser's \`EventSource\`. Without \`device\` and \`sensor\` the stream follows the whole fleet.
 
 | event | data |
 | --- | --- |
-| \`snapshot\` | \`Snapshot\`: what is so now; a large one comes in several |
-| \`delta\` | \`Delta\`: what is new since, each sensor at most once, and how long ago it was committed |
-| \`stats\` | \`Stats\`, every second; those before are at \`/pipeline/recent\` |
+| \`snapshot\` | \`Snapshot\`: the current values; a large snapshot is sent as several events |
+| \`delta\` | \`Delta\`: the sensors that changed, each at most once, and the commit time of the oldest change |
+| \`stats\` | \`Stats\`, every second; \`/pipeline/recent\` has earlier ones |
 
-An \`EventSource\` that comes back says with \`Last-Event-ID\` how far it got, and is told what has changed since; where that is not
-known any more, it begins with a snapshot again, so there is never a gap. The last event of several that belong together has the id.
-What does not exist yet is followed from its first value on. Whoever reads too slowly is dropped, and comes back. A change that is lost on its way to this process is told within 30 s.`,
+An \`EventSource\` that reconnects sends \`Last-Event-ID\` and gets the changes since that event. If the process no longer knows that
+event, it sends a snapshot again, so there is never a gap. If several events belong together, only the last one has an id. A device or sensor that does not
+exist yet appears with its first value. A client that reads too slowly is disconnected and reconnects. A change that is lost on its way to
+this process is sent within 30 s.`,
   query: SUBSCRIPTION,
   answers: {
     200: {
       'text/event-stream': {
-        text: 'Events; the schemas `Snapshot`, `Delta` and `Stats` are those of their data.',
+        text: 'Events. Their data has the schemas `Snapshot`, `Delta` and `Stats`.',
         example:
           'id: 3f2a9c01d4b87e65-1\nevent: delta\ndata: {"items":[],"committed_at":null,"sent_at":"2026-11-21T00:00:00.000Z"}\n\n',
       },

@@ -1,20 +1,19 @@
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.js';
-import { abortOnClose } from '../abort-on-close.js';
-import { answerResult } from '../answer-result.js';
 import { bodyOf } from '../body.js';
-import { json, PAGED } from '../contract/operation.js';
+import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
-import { REFUSAL_CODES } from '../contract/problems.js';
 import { SCHEMAS } from '../contract/schemas.js';
-import { exportType, sendExport } from '../export/index.js';
+import { exportType, sendExport } from '../export.js';
+import { abortOnClose } from '../long-requests.js';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
+import { answerResult } from '../problems.js';
 import { findMeasured } from './devices.js';
 
 /** @import { RequestHandler } from 'express' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
-/** @import { Places } from '../concurrency-limits.js' */
+/** @import { ConcurrencyLimit } from '../long-requests.js' */
 
 const SUBMISSION_QUERY = {
   device: z
@@ -32,34 +31,34 @@ export const QUERY = {
   order: z
     .enum(['asc', 'desc'], 'asc or desc')
     .default('desc')
-    .meta({ description: 'By time: oldest first, or newest first.' }),
+    .meta({ description: 'Order by time: `asc` is oldest first, `desc` is newest first.' }),
   format: z
     .enum(['json', 'csv', 'ndjson'], 'json, csv or ndjson')
     .optional()
-    .meta({ description: 'What a link asks for, since it cannot send `Accept`, before which this goes.' }),
+    .meta({ description: 'The format of the answer. It replaces `Accept`, which a link cannot send.' }),
 };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/measurements`: raw samples in [from, to), newest first unless told otherwise.
- * The cursor holds the instant that was reached. As CSV or NDJSON: all of the range, streamed.
+ * `GET /devices/{device}/sensors/{sensor}/measurements`: the samples in [from, to), newest first by default. The
+ * cursor holds the instant that the page reached. CSV and NDJSON are streams of the whole range.
  *
- * @param {RouteParts & { places: { exports: Places } }} parts
+ * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
-export const getMeasurements = (parts) => async (req, res) => {
-  const { reading, cursors, places } = parts;
+export const getMeasurements = (deps) => async (req, res) => {
+  const { reading, cursors, limits } = deps;
   const { limit, cursor, order, format, ...given } = readQuery(req, QUERY);
-  const range = cutRange(given, parts);
-  const sensor = await findMeasured(parts, req.params);
+  const range = cutRange(given, deps);
+  const sensor = await findMeasured(deps, req.params);
   const { deviceId, sensorId, key, newest } = sensor;
-  // Nothing is stored that is newer than the newest: a sensor that is silent for long costs no more than a busy one.
+  // Without this cut, a page of a sensor that is silent for long would read many empty hours.
   range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
   const type = exportType(req, format);
   res.vary('Accept');
   if (type !== null)
     return sendExport(req, res, {
       reading,
-      places: places.exports,
+      limit: limits.exports,
       type,
       key,
       sensor,
@@ -72,7 +71,7 @@ export const getMeasurements = (parts) => async (req, res) => {
   if (reached !== null && order === 'desc') range.to = Math.min(range.to, reached);
   const page = await reading.page(key, range, { order, limit });
   res.json({
-    items: page.times.map((ts, at) => ({ ts: formatTime(ts), value: page.values[at] })),
+    items: page.times.map((ts, index) => ({ ts: formatTime(ts), value: page.values[index] })),
     next: page.reached === null ? null : cursors.seal(scope, page.reached),
   });
 };
@@ -82,16 +81,16 @@ export const listMeasurements = {
   id: 'listMeasurements',
   tag: 'measurements',
   scope: 'read',
-  summary: 'The samples of a sensor, newest first unless told otherwise, page by page',
-  description: `As \`text/csv\` or \`application/x-ndjson\`, by \`Accept\` or by \`format\`, it is the whole range, streamed as a file that is named after
-device and sensor, and takes neither \`limit\` nor \`cursor\`.
-An export that fails half-way breaks off: what ends as it should is complete.`,
+  summary: 'The samples of a sensor, newest first by default, page by page',
+  description: `\`Accept\` or \`format\` selects an export as \`text/csv\` or \`application/x-ndjson\`. An export streams the whole range as a
+file with the names of device and sensor. It takes neither \`limit\` nor \`cursor\`. If an export fails, the connection breaks. So an answer
+that ends normally is complete.`,
   query: QUERY,
   answers: {
     200: {
       ...json(SCHEMAS.MeasurementPage),
       'text/csv': {
-        text: 'A line `ts,value`, then a line for each sample, all ended by a line feed.',
+        text: 'A line `ts,value`, then a line for each sample. Each line ends with a line feed.',
         example: 'ts,value\n2026-11-21T00:00:00.000Z,21.5\n',
       },
       'application/x-ndjson': {
@@ -108,11 +107,11 @@ export const readSeries = {
   id: 'readSeries',
   tag: 'measurements',
   scope: 'read',
-  summary: "The shape of a sensor's signal, in as many points as fit on a screen",
-  description: `One point for each bin that has samples. Bins are of the smallest width of 1, 2, 5, 10, 15, 30 seconds or minutes,
-1, 2, 3, 6, 12 hours, 1, 7, 30 days, or a multiple of 30 days, that gives at most \`points\` of them. They begin at whole
-multiples of their width since 1970, in UTC; of the first and the last one only what lies in the range counts. \`min\`, \`max\`,
-\`avg\` and \`count\` are those of all samples, whatever the width.`,
+  summary: "A sensor's signal, reduced to a given count of points",
+  description: `One point for each bin that has samples. All bins have the same width: 1, 2, 5, 10, 15 or 30 seconds or minutes,
+1, 2, 3, 6 or 12 hours, 1, 7 or 30 days, or a multiple of 30 days. The API takes the smallest width that gives at most \`points\` bins.
+Bins begin at whole multiples of their width since 1970, in UTC. The first and the last bin count only samples within the range.
+\`min\`, \`max\`, \`avg\` and \`count\` are exact for every width.`,
   query: SERIES_QUERY,
   answers: { 200: json(SCHEMAS.Series) },
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
@@ -124,48 +123,48 @@ export const postMeasurements = {
   tag: 'measurements',
   scope: 'ingest',
   summary: 'Stores measurements of a device',
-  description: `Takes what MQTT takes, and answers after the commit. What is refused is told here and makes no dead letter: \`refused\`
-lists it by its place in the message, with the path and the rule that failed, and the others are stored. A message refused as a whole is a problem of that code.
-After \`busy\`, wait for as long as \`Retry-After\` says.`,
+  description: `Takes the payloads that MQTT takes, and answers after the commit. If some measurements are refused, the others are stored.
+\`refused\` then lists each refused one with its index, its path and the rule that failed. A refused post makes no dead letter. If the whole message is
+refused, the problem has the code of that refusal. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
   query: SUBMISSION_QUERY,
   body: {
     'application/json': PAYLOADS.PlainMeasurements,
     'application/senml+json': PAYLOADS.SenmlPack,
-    'application/senml+cbor': { text: 'The same in CBOR (RFC 8428, section 6).' },
+    'application/senml+cbor': { text: 'SenML as CBOR (RFC 8428, section 6).' },
   },
   answers: { 200: json(SCHEMAS.Accepted) },
   problems: [...REFUSAL_CODES, 'bad_parameter', 'refused', 'busy', 'unavailable'],
 };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/series`: the shape of a signal, in as many points as fit on a screen.
+ * `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a given count of points.
  *
- * @param {RouteParts & { places: { series: Places } }} parts
+ * @param {RouteDeps & { limits: { series: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
-export const getSeries = (parts) => async (req, res) => {
+export const getSeries = (deps) => async (req, res) => {
   const { points, ...given } = readQuery(req, SERIES_QUERY);
-  const range = cutRange(given, parts);
-  const { key, newest } = await findMeasured(parts, req.params);
-  const leave = parts.places.series.take();
+  const range = cutRange(given, deps);
+  const { key, newest } = await findMeasured(deps, req.params);
+  const release = deps.limits.series.acquire();
   try {
     await abortOnClose(res, async (signal) => {
-      const shape = await parts.reading.series(key, range, { points, newest, signal });
+      const series = await deps.reading.series(key, range, { points, newest, signal });
       res.json({
-        points: shape.points.map((point) => ({ ...point, ts: formatTime(point.ts) })),
-        step_ms: shape.width,
-        source: shape.source,
+        points: series.points.map((point) => ({ ...point, ts: formatTime(point.ts) })),
+        step_ms: series.width,
+        source: series.source,
       });
     });
   } finally {
-    leave();
+    release();
   }
 };
 
 /**
- * `POST /measurements?device=`: a message of measurements as MQTT takes it, answered after the commit.
+ * `POST /measurements?device=`: takes a message as MQTT does, and answers after its commit.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const postSubmission =
@@ -173,6 +172,5 @@ export const postSubmission =
   async (req, res) => {
     const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
     const body = bodyOf(req, res, maxMessageBytes);
-    const told = await submit({ device, contentType: req.headers['content-type'], ...body });
-    answerResult(res, told);
+    answerResult(res, await submit({ device, contentType: req.headers['content-type'], ...body }));
   };

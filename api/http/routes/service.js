@@ -8,7 +8,7 @@ import { SCHEMAS } from '../contract/schemas.js';
 /** @import { Operation } from '../contract/operation.js' */
 
 /**
- * @typedef {object} ServiceParts
+ * @typedef {object} ServiceDeps
  * @property {Access} access
  * @property {Readiness} readiness
  * @property {Metrics} metrics
@@ -19,7 +19,7 @@ export const getHealth = () => (_req, res) => {
   res.json({ status: 'alive' });
 };
 
-/** `GET /readyz` @param {ServiceParts} parts @returns {RequestHandler} */
+/** `GET /readyz` @param {ServiceDeps} deps @returns {RequestHandler} */
 export const getReadiness =
   ({ readiness }) =>
   async (_req, res) => {
@@ -27,7 +27,7 @@ export const getReadiness =
     res.status(state.ready ? 200 : 503).json(state);
   };
 
-/** `GET /metrics` @param {ServiceParts} parts @returns {RequestHandler} */
+/** `GET /metrics` @param {ServiceDeps} deps @returns {RequestHandler} */
 export const getMetrics =
   ({ metrics }) =>
   async (_req, res) => {
@@ -49,7 +49,7 @@ export const readReadiness = {
   id: 'readReadiness',
   tag: 'operation',
   scope: 'open',
-  summary: 'Whether it can do its work now, and what is missing',
+  summary: 'Whether this process is ready, and its checks',
   answers: { 200: json(SCHEMAS.Readiness), 503: json(SCHEMAS.Readiness) },
   problems: [],
 };
@@ -63,7 +63,7 @@ export const readMetrics = {
   answers: {
     200: {
       'text/plain; version=0.0.4': {
-        text: 'Lines of a name, labels and a value.',
+        text: 'Each line has a name, labels and a value.',
         example: 'iot_http_streams 3\n',
       },
     },
@@ -92,16 +92,16 @@ export const readAsyncApi = {
 };
 
 /**
- * @typedef {object} DocumentParts
+ * @typedef {object} DocumentDeps
  * @property {Access} access
  * @property {object} openApi
  * @property {object} asyncApi
  */
 
-/** `GET /openapi.json` @param {DocumentParts} parts */
+/** `GET /openapi.json` @param {DocumentDeps} deps */
 export const getOpenApi = ({ openApi }) => answerWith(openApi);
 
-/** `GET /asyncapi.json` @param {DocumentParts} parts */
+/** `GET /asyncapi.json` @param {DocumentDeps} deps */
 export const getAsyncApi = ({ asyncApi }) => answerWith(asyncApi);
 
 /** @param {object} document @returns {RequestHandler} */

@@ -8,32 +8,32 @@ import { readQuery } from '../parameters.js';
 
 /** @import { RequestHandler } from 'express' */
 /** @import { Access, Caller } from '../../access/http/index.js' */
-/** @import { RouteParts } from '../api.js' */
+/** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
 /** A token of the greatest length, escaped, in bytes. */
-const MOST_BYTES = 32 * 1024;
+const MAX_BYTES = 32 * 1024;
 
 /**
  * `POST /session`: signs in.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const postSession =
   ({ access }) =>
   async (req, res) => {
     readQuery(req, {});
-    const { read } = bodyOf(req, res, MOST_BYTES);
+    const { read } = bodyOf(req, res, MAX_BYTES);
     if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
     const { token } = readSignIn(String(await read()));
     res.json(sessionItem(access, await access.signIn(req, res, token)));
   };
 
 /**
- * `GET /session`: what whoever asks may do.
+ * `GET /session`: the scopes of the caller.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const getSession =
@@ -46,7 +46,7 @@ export const getSession =
 /**
  * `DELETE /session`: signs out.
  *
- * @param {RouteParts} parts
+ * @param {RouteDeps} deps
  * @returns {RequestHandler}
  */
 export const deleteSession =
@@ -62,7 +62,7 @@ function readSignIn(text) {
   try {
     return PAYLOADS.SignIn.parse(JSON.parse(text));
   } catch (error) {
-    throw new MillraceError('malformed', 'Send {"token": "…"} and nothing else.', { cause: error });
+    throw new MillraceError('malformed', 'Send only {"token": "…"}.', { cause: error });
   }
 }
 
@@ -78,10 +78,10 @@ export const beginSession = {
   id: 'beginSession',
   tag: 'access',
   scope: 'open',
-  summary: 'Signs in, for a browser',
-  description: `Takes a token that may read, and answers with a cookie that stands for it until \`ends_at\`, or until the token is taken out of the
-settings. A request that changes something by this cookie must come from a page of the same origin. Programs show the token
-itself, as a bearer, and need no session.`,
+  summary: 'Starts the session of a browser',
+  description: `Takes a token of scope \`read\` or \`admin\` and answers with a cookie. The cookie is valid until \`ends_at\`, or until the token is removed from the
+settings. A request that changes data with this cookie must come from a page of the same origin. Programs send the token
+itself as a bearer token and need no session.`,
   body: json(PAYLOADS.SignIn),
   answers: { 200: json(SCHEMAS.Session) },
   problems: ['bad_parameter', 'malformed', 'too_large', 'unauthorized', 'forbidden', 'unknown_format'],
@@ -92,7 +92,7 @@ export const readSession = {
   id: 'readSession',
   tag: 'access',
   scope: 'open',
-  summary: 'What whoever asks may do, and until when',
+  summary: 'The scopes of the caller, and the end of its session',
   answers: { 200: json(SCHEMAS.Session) },
   problems: ['bad_parameter', 'unauthorized'],
 };
@@ -102,9 +102,9 @@ export const endSession = {
   id: 'endSession',
   tag: 'access',
   scope: 'open',
-  summary: 'Signs out, for a browser',
+  summary: 'Ends the session of a browser',
   description:
-    'Takes the cookie away. A copy of it would be good until its end: to end all sessions of a token, take the token out of the settings.',
+    'Removes the cookie. A copy of the cookie stays valid until its end. To end all sessions of a token, remove the token from the settings.',
   answers: { 204: {} },
   problems: ['bad_parameter', 'forbidden'],
 };

@@ -3,8 +3,7 @@ import { groupOf } from '../../../schema/ids.js';
 import { EVERY_DEVICE } from '../../live/messages.js';
 import { latestItem } from '../items.js';
 import { createDelta, createSnapshot, readEventId } from './frames.js';
-import { createKnown } from './latest-cache.js';
-import { createReadings } from './readings.js';
+import { createResync, LatestCache } from './latest-cache.js';
 import { follows } from './subscription.js';
 
 /** @import { LimitFunction } from 'p-limit' */
@@ -20,145 +19,145 @@ import { follows } from './subscription.js';
 /** @import { Subscription } from './subscription.js' */
 
 /**
- * What all channels of a process have in common.
+ * The context of all channels of a process.
  *
- * @typedef {object} ChannelParts
+ * @typedef {object} ChannelDeps
  * @property {Pick<Store, 'fleet'>} store
  * @property {Live} live
  * @property {number} groups
- * @property {LimitFunction} limit of readings of the database
- * @property {{ coalesce: number, heal: number }} periods ms
+ * @property {LimitFunction} limit of reads of the database
+ * @property {{ coalesce: number, resync: number }} periods ms
  * @property {() => number} clock epoch ms
  * @property {Logger} logger
  * @property {Metrics} metrics
  */
 
 /**
- * What readers of the same things share: the newest values, kept by what is published and read again in case some of
- * that was lost; and the events that tell of them.
+ * The shared state of all readers that follow the same things: the cache of their newest values, and the events that carry
+ * its changes.
  *
  * @param {Subscription} subscription
- * @param {ChannelParts} parts
+ * @param {ChannelDeps} deps
  */
 export function createChannel(subscription, { store, live, groups, limit, periods, clock, logger, metrics }) {
   const id = randomBytes(8).toString('hex');
-  const known = createKnown();
+  const cache = new LatestCache();
   /** @type {Set<Reader>} */
   const readers = new Set();
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
-  let toldAt = Number.NEGATIVE_INFINITY;
-  /** @type {Frames | undefined} the last one, for those who come at the same time */
+  let sentAt = Number.NEGATIVE_INFINITY;
+  /** @type {Frames | undefined} the newest one, shared by readers that join at the same time */
   let snapshot;
   let open = true;
   let loaded = false;
-  let readingSince = 0;
+  let resyncPosition = 0;
   /** @type {Array<() => void>} */
-  const endings = [];
+  const cleanUps = [];
 
-  /** A change of a quiet channel is told at once, others when the interval since then is over. */
-  function tellSoon() {
+  /** Sends the first change of a quiet channel at once. Later changes wait until `periods.coalesce` is over. */
+  function sendSoon() {
     if (!open) return;
-    timer ??= setTimeout(tellAll, Math.max(0, toldAt + periods.coalesce - performance.now()));
+    timer ??= setTimeout(sendAll, Math.max(0, sentAt + periods.coalesce - performance.now()));
   }
 
-  function tellAll() {
+  function sendAll() {
     timer = undefined;
-    toldAt = performance.now();
-    const { position } = known;
-    /** @type {Map<number, Frames>} by where readers stand; nearly all of them stand at one place */
+    sentAt = performance.now();
+    const { position } = cache;
+    /** @type {Map<number, Frames>} by the position of readers; nearly all readers have the same one */
     const deltas = new Map();
     for (const reader of readers) {
       if (reader.busy || reader.position === position) continue;
       const delta =
         deltas.get(reader.position) ??
-        createDelta(known.since(reader.position), { channel: id, position }, clock);
+        createDelta(cache.since(reader.position), { channel: id, position }, clock);
       deltas.set(reader.position, delta);
-      void tell(reader, delta);
+      void send(reader, delta);
     }
-    known.settle();
+    cache.markSent();
   }
 
   /** @param {Reader} reader @param {Frames} frames */
-  async function tell(reader, frames) {
-    await reader.tell(frames);
-    if (reader.isOpen() && reader.position < known.position) tellSoon();
+  async function send(reader, frames) {
+    await reader.send(frames);
+    if (reader.isOpen() && reader.position < cache.position) sendSoon();
   }
 
   /** @type {Listener} */
-  function hear(items, committedAt) {
-    for (const item of items) if (follows(subscription, item) && known.hear(item, committedAt)) tellSoon();
+  function onItems(items, committedAt) {
+    for (const item of items) if (follows(subscription, item) && cache.update(item, committedAt)) sendSoon();
   }
 
-  const readings = createReadings({
+  const resync = createResync({
     pages: () => snapshotOf(store.fleet, groups, subscription),
-    take: (read) =>
+    takePage: (read) =>
       limit(async () => {
-        const since = known.position;
+        const since = cache.position;
         const rows = await read();
         if (!open || rows === null) return false;
-        let news = 0;
-        for (const row of rows) if (known.read(latestItem(row), since)) news++;
-        if (!loaded || news === 0) return true;
-        metrics.healed.inc(news);
-        tellSoon();
+        let changes = 0;
+        for (const row of rows) if (cache.refresh(latestItem(row), since)) changes++;
+        if (!loaded || changes === 0) return true;
+        metrics.resynced.inc(changes);
+        sendSoon();
         return true;
       }),
     begin() {
-      readingSince = known.position;
-      known.begin();
+      resyncPosition = cache.position;
+      cache.beginResync();
     },
-    end: () => known.end(readingSince),
-    everyMs: periods.heal,
+    end: () => cache.endResync(resyncPosition),
+    everyMs: periods.resync,
     logger,
   });
 
-  /** Listens before it reads, so that nothing falls between the two. */
+  /** Subscribes before it reads, so that no change is lost between the two. */
   async function load() {
     const devices = subscription.everything
       ? [EVERY_DEVICE]
       : [...new Set([...subscription.devices.keys(), ...[...subscription.sensors.values()].map(deviceOf)])];
-    endings.push(live.onMissed(readings.hurry), await live.listen(devices, hear));
+    cleanUps.push(live.onMissed(resync.refreshNow), await live.listen(devices, onItems));
     if (!open) return end();
-    await readings.start();
+    await resync.start();
     loaded = true;
   }
 
   function end() {
     open = false;
     clearTimeout(timer);
-    readings.stop();
-    for (const ending of endings.splice(0)) ending();
+    resync.stop();
+    for (const cleanUp of cleanUps.splice(0)) cleanUp();
   }
 
   const loading = load();
   loading.catch(end);
 
-  function snapshotNow() {
-    const { position } = known;
+  function currentSnapshot() {
+    const { position } = cache;
     if (snapshot?.position !== position) {
-      snapshot = createSnapshot(known.all(), { channel: id, position });
+      snapshot = createSnapshot(cache.all(), { channel: id, position });
     }
     return snapshot;
   }
 
   return {
-    /** Settles when it can tell; fails when what it follows could not be read. */
+    /** Settles when the cache is loaded; rejects if that fails. */
     loading,
 
     /**
-     * Tells a reader where it left off, else a snapshot, then every change.
+     * Sends a reader the changes since its last event, or a snapshot if that event is unknown. Then sends every change.
      *
      * @param {Reader} reader
      * @param {string} lastId of the last event that it got, if any
      */
     join(reader, lastId) {
-      const left = readEventId(lastId);
+      const last = readEventId(lastId);
       readers.add(reader);
-      if (left?.channel === id && left.position <= known.position) {
-        reader.position = left.position;
-        if (left.position < known.position) tellSoon();
-      } else void tell(reader, snapshotNow());
+      if (last?.channel === id && last.position <= cache.position) {
+        reader.position = last.position;
+        if (last.position < cache.position) sendSoon();
+      } else void send(reader, currentSnapshot());
     },
 
     /** @param {Reader} reader */
@@ -170,14 +169,14 @@ export function createChannel(subscription, { store, live, groups, limit, period
 
 /** @typedef {ReturnType<typeof createChannel>} Channel */
 
-/** @param {{ device: { id: string } }} named */
+/** @param {{ device: { id: string } }} sensor */
 const deviceOf = ({ device }) => device.id;
 
-/** Items of one snapshot event. */
+/** Items of one page of `latest`. */
 const PAGE = 1000;
 
 /**
- * The latest values of everything that a reader follows, in pages.
+ * Reads the latest values of a subscription, in pages.
  *
  * @param {Fleet} fleet
  * @param {number} groups

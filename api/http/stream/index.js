@@ -1,41 +1,49 @@
 import { once } from 'node:events';
 import pLimit from 'p-limit';
-import { createChannels } from './channels.js';
+import { createChannel } from './channel.js';
 import { readSubscription } from './subscription.js';
 
-/** @import { RequestHandler, Response } from 'express' */
 /** @import { Caller } from '../../access/http/index.js' */
-/** @import { RouteParts } from '../api.js' */
-/** @import { Places } from '../concurrency-limits.js' */
+/** @import { Channel, ChannelDeps } from './channel.js' */
 /** @import { Frames } from './frames.js' */
+/** @import { ConcurrencyLimit } from '../long-requests.js' */
+/** @import { RequestHandler, Response } from 'express' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { Subscription } from './subscription.js' */
 
 /**
- * - `coalesce`: changes of one sensor within this time become one
- * - `stats`: what the pipeline does is told this often
- * - `heartbeat`: a quiet stream carries a comment this often; who reads nothing between two of them is dropped
- * - `rest`: who comes back within this time goes on where it was
+ * - `coalesce`: changes of one sensor within this time are sent as one
+ * - `stats`: interval of the event `stats`
+ * - `heartbeat`: interval of comments on a quiet stream; a reader that takes nothing between two of them is dropped
+ * - `rest`: a channel without readers is kept for this time
  */
 const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000 };
 
 /** Pages of `latest` that are read at once, for all readers together. */
-const READINGS_AT_ONCE = 4;
+const CONCURRENT_READS = 4;
+
+/** Channels without readers that are kept for readers that come back. */
+const MAX_RESTING = 100;
 
 /**
- * `GET /stream`: server-sent events. A snapshot of what the reader follows, then its changes, and what the pipeline
- * does. A reader that was here before, and says by Last-Event-ID how far it got, is told what has changed since; where
- * that is not known any more, it gets a snapshot again. So there is never a gap.
+ * `GET /stream`: server-sent events. A reader gets a snapshot of what it follows, then the changes, and the rates of the pipeline. A
+ * reader that comes back sends `Last-Event-ID` and gets the changes since that event. If its channel has ended, it gets a snapshot
+ * again. So there is never a gap.
  *
- * @param {Pick<RouteParts, 'store' | 'live' | 'stats' | 'groups' | 'healMs' | 'clock' | 'logger' | 'metrics'> & { places: { streams: Places } }} parts
+ * @param {Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> & { limits: { streams: ConcurrencyLimit } }} deps
  * @param {typeof PERIODS_MS} [periods]
  */
-export function createStream(parts, periods = PERIODS_MS) {
-  const { places, stats, healMs, clock, logger, metrics } = parts;
-  const limit = pLimit(READINGS_AT_ONCE);
-  const channels = createChannels({ ...parts, limit, periods: { ...periods, heal: healMs } }, periods.rest);
+export function createStream(deps, periods = PERIODS_MS) {
+  const { limits, stats, resyncMs, clock, logger, metrics } = deps;
+  const limit = pLimit(CONCURRENT_READS);
+  const channels = createChannels(
+    { ...deps, limit, periods: { ...periods, resync: resyncMs } },
+    periods.rest,
+  );
   /** @type {Set<Reader>} */
   const readers = new Set();
-  metrics.gauge('iot_http_streams', 'Readers that follow live values', () => readers.size);
-  /** @type {NodeJS.Timeout[]} run while anybody reads */
+  metrics.gauge('iot_http_streams', 'Readers of the live stream', () => readers.size);
+  /** @type {NodeJS.Timeout[]} run while there is a reader */
   let timers = [];
 
   const statsFrame = () => Buffer.from(`event: stats\ndata: ${JSON.stringify(stats.read())}\n\n`);
@@ -46,12 +54,12 @@ export function createStream(parts, periods = PERIODS_MS) {
     if (readers.size > 1) return;
     const sendStats = () => {
       const frame = statsFrame();
-      for (const each of readers) each.mention(frame);
+      for (const each of readers) each.sendIfWritable(frame);
     };
-    const beat = () => {
-      for (const each of readers) each.beat();
+    const sendHeartbeat = () => {
+      for (const each of readers) each.heartbeat();
     };
-    timers = [setInterval(sendStats, periods.stats), setInterval(beat, periods.heartbeat)];
+    timers = [setInterval(sendStats, periods.stats), setInterval(sendHeartbeat, periods.heartbeat)];
   }
 
   /** @param {Reader} reader */
@@ -63,8 +71,7 @@ export function createStream(parts, periods = PERIODS_MS) {
   /** @type {RequestHandler} */
   async function handler(req, res) {
     const subscription = readSubscription(req.url);
-    const leavePlace = places.streams.take();
-    res.once('close', leavePlace);
+    res.once('close', limits.streams.acquire());
     res.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
     if (req.method === 'HEAD') return void res.end();
     res.flushHeaders();
@@ -72,27 +79,27 @@ export function createStream(parts, periods = PERIODS_MS) {
     const reader = createReader(res);
     const { channel, release } = channels.hold(subscription);
     enter(reader);
-    const sessionEnd = endWith(res, reader, clock());
+    const sessionTimer = endWithSession(res, reader, clock());
     res.on('close', () => {
-      clearTimeout(sessionEnd);
+      clearTimeout(sessionTimer);
       leave(reader);
       channel.leave(reader);
       release();
     });
-    reader.mention(statsFrame());
+    reader.sendIfWritable(statsFrame());
     try {
       await channel.loading;
       if (reader.isOpen()) channel.join(reader, req.get('Last-Event-ID') ?? '');
     } catch (error) {
-      // The reader's EventSource comes back by itself and asks for the snapshot again.
-      logger.warn({ reason: String(error) }, 'a snapshot could not be read; the reader will ask again');
+      // The EventSource of the reader reconnects by itself and requests the snapshot again.
+      logger.warn({ reason: String(error) }, 'a snapshot could not be read; the reader will reconnect');
       reader.end();
     }
   }
 
   return {
     handler,
-    /** How many follow. */
+    /** @returns {number} the count of readers */
     readers: () => readers.size,
     /** Ends all streams. */
     stop() {
@@ -103,72 +110,72 @@ export function createStream(parts, periods = PERIODS_MS) {
 }
 
 /**
- * A session ends for what is open, too: who comes back has to show that he may.
+ * Ends a stream when the session of its caller expires: the caller has to sign in again.
  *
  * @param {Response} res
  * @param {Reader} reader
  * @param {number} now epoch ms
  */
-function endWith(res, reader, now) {
+function endWithSession(res, reader, now) {
   /** @type {Caller} */
   const { endsAt } = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
 /**
- * One reader's end of a stream. What it has not read yet waits in the connection, no more than one event and what the
- * connection itself takes, so that a slow reader costs no memory.
+ * The connection to one reader. Unread data waits in the connection: one event, and what the socket itself buffers. So a slow
+ * reader costs no memory.
  *
  * @param {Response} res its headers are sent
  */
 export function createReader(res) {
   let stalled = false;
-  const gone = new AbortController();
-  res.on('close', () => gone.abort());
+  const closed = new AbortController();
+  res.on('close', () => closed.abort());
   res.on('drain', () => {
     stalled = false;
   });
 
-  const isOpen = () => !gone.signal.aborted && !res.writableEnded;
+  const isOpen = () => !closed.signal.aborted && !res.writableEnded;
   const isBehind = () => res.writableNeedDrain;
 
   return {
-    /** Told is all up to this position of its channel. */
+    /** The reader has everything up to this position of its channel. */
     position: 0,
 
-    /** Whether it is being told something. */
+    /** Whether `send` runs. */
     busy: false,
 
     isOpen,
 
-    /** Tells something that it may miss, unless it has not yet read what was sent before. @param {Buffer} frame */
-    mention(frame) {
+    /** Sends an event that a reader may miss, unless earlier events still wait. @param {Buffer} frame */
+    sendIfWritable(frame) {
       if (isOpen() && !isBehind()) res.write(frame);
     },
 
     /**
-     * Tells one event after the other, as fast as it reads them.
+     * Sends events one by one, as fast as the reader takes them.
      *
      * @param {Frames} frames
-     * @returns {Promise<void>} settles when all is told, or it has gone
+     * @returns {Promise<void>} settles when all are sent, or the reader has disconnected
      */
-    async tell({ position, count, frame }) {
+    async send({ position, count, frame }) {
       this.busy = true;
-      for (let at = 0; at < count; at++) {
-        // The only failure is that it has gone.
-        if (isOpen() && isBehind()) await once(res, 'drain', { signal: gone.signal }).catch(() => {});
+      for (let index = 0; index < count; index++) {
+        // It fails only if the reader disconnects.
+        if (isOpen() && isBehind()) await once(res, 'drain', { signal: closed.signal }).catch(() => {});
         if (!isOpen()) return;
-        res.write(frame(at));
+        res.write(frame(index));
       }
       this.position = position;
       this.busy = false;
     },
 
     /**
-     * A comment, so that proxies do not close a quiet stream. Who is behind and has read nothing since the last one is
-     * dropped: it comes back, and goes on from where it was.
+     * Sends a comment, so that proxies do not close a quiet stream. A reader that took nothing since the last heartbeat is dropped. It
+     * reconnects and continues from its last event.
      */
-    beat() {
+    heartbeat() {
       if (!isOpen()) return;
       if (!isBehind()) res.write(':\n\n');
       else if (stalled) res.destroy();
@@ -180,3 +187,68 @@ export function createReader(res) {
 }
 
 /** @typedef {ReturnType<typeof createReader>} Reader */
+
+/**
+ * The channels of a process, by subscription. A channel without readers is kept for a while, so that a reader that comes back
+ * continues from its last event.
+ *
+ * @param {ChannelDeps} deps
+ * @param {number} restMs
+ */
+function createChannels(deps, restMs) {
+  /** @typedef {{ channel: Channel, holders: number, rest: NodeJS.Timeout | undefined }} Held */
+  /** @type {Map<string, Held>} */
+  const channels = new Map();
+  /** @type {Map<string, Held>} without readers, the longest resting first */
+  const resting = new Map();
+
+  /** @param {string} key @param {Held} held */
+  function end(key, held) {
+    clearTimeout(held.rest);
+    held.channel.end();
+    resting.delete(key);
+    if (channels.get(key) === held) channels.delete(key);
+  }
+
+  /** @param {string} key @param {Held} held */
+  function release(key, held) {
+    if (--held.holders > 0 || channels.get(key) !== held) return;
+    resting.set(key, held);
+    held.rest = setTimeout(end, restMs, key, held);
+    const [oldest] = resting;
+    if (resting.size > MAX_RESTING && oldest) end(...oldest);
+  }
+
+  /** @param {string} key @param {Subscription} subscription */
+  function open(key, subscription) {
+    /** @type {Held} */
+    const held = { channel: createChannel(subscription, deps), holders: 0, rest: undefined };
+    channels.set(key, held);
+    // The next reader opens a new channel.
+    held.channel.loading.catch(() => end(key, held));
+    return held;
+  }
+
+  return {
+    /**
+     * @param {Subscription} subscription
+     * @returns {{ channel: Channel, release: () => void }} call `release` once
+     */
+    hold(subscription) {
+      const key = keyOf(subscription);
+      const held = channels.get(key) ?? open(key, subscription);
+      held.holders++;
+      clearTimeout(held.rest);
+      resting.delete(key);
+      return { channel: held.channel, release: () => release(key, held) };
+    },
+
+    stop() {
+      for (const [key, held] of channels) end(key, held);
+    },
+  };
+}
+
+/** @param {Subscription} subscription @returns {string} equal for equal subscriptions */
+const keyOf = ({ devices, sensors }) =>
+  [...[...devices.keys()].sort(), ...[...sensors.keys()].sort()].join(' ');

@@ -1,17 +1,20 @@
+/** @import { Logger } from 'pino' */
+/** @import { LiveItem } from '../../live/messages.js' */
+/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
+
 /**
- * What is known of one sensor.
+ * The cached state of one sensor.
  *
  * @typedef {object} Entry
- * @property {LiveItem} item a copy of our own, changed in place
+ * @property {LiveItem} item a copy, changed in place
  * @property {number} position of its last change
- * @property {number} reading in which it was last met
- * @property {number} committedAt when its value was committed, in ms of `performance.now()`; `Infinity` where nobody has said: it was read
+ * @property {number} resync number of the last resync that found it
+ * @property {number} committedAt commit time of its value in ms of `performance.now()`; `Infinity` if the value was read from the
+ *   database, which does not have that time
  */
 
-/** @import { LiveItem } from '../../live/messages.js' */
-
-/** When a value was committed that was read: whenever it was, nobody measures it. */
-const NEVER = Number.POSITIVE_INFINITY;
+/** The commit time of a value that was read from the database is unknown. */
+const UNKNOWN = Number.POSITIVE_INFINITY;
 
 const LABELS = /** @type {const} */ (['device', 'name', 'type', 'unit', 'site']);
 
@@ -19,111 +22,204 @@ const LABELS = /** @type {const} */ (['device', 'name', 'type', 'unit', 'site'])
 const sameLabels = (a, b) => LABELS.every((label) => a[label] === b[label]);
 
 /**
- * The newest values of what a channel follows, each with the position of its last change: changes are counted, and
- * whoever was told all up to a position is owed what changed after it. So of each sensor only the newest is kept, and
- * nobody can fall so far behind that anything is missing.
+ * The newest values that a channel follows. Changes are numbered, and each entry has the position of its last change. A reader that
+ * got everything up to a position needs only the entries that changed later. So memory is bounded by the sensors, and a slow
+ * reader misses no last value.
  *
- * Of a lost change, readings of `latest` tell. What was committed before a reading began is in it; so it has the last
- * word on all that has not changed since, and only adds newer values to the rest.
+ * A resync, the periodic re-read of `latest`, repairs lost updates. For an entry without a change since the read started, the value
+ * of the database wins. For the other entries only newer values do.
  */
-export function createKnown() {
+export class LatestCache {
   /** @type {Map<string, Entry>} */
-  const entries = new Map();
-  /** @type {Set<Entry>} changed after `told` */
-  let fresh = new Set();
-  let position = 0;
-  let told = 0;
-  let reading = 0;
+  #entries = new Map();
+  /** @type {Set<Entry>} changed after `#sentPosition` */
+  #unsent = new Set();
+  #position = 0;
+  #sentPosition = 0;
+  #resync = 0;
 
-  /** @param {Entry} entry @param {number} committedAt */
-  function changed(entry, committedAt) {
-    entry.committedAt = committedAt;
-    entry.position = ++position;
-    fresh.add(entry);
-    return true;
+  /** @returns {number} the count of changes */
+  get position() {
+    return this.#position;
+  }
+
+  /**
+   * Takes a published item.
+   *
+   * @param {LiveItem} item
+   * @param {number} committedAt ms of `performance.now()`
+   * @returns {boolean} whether it changed the cache
+   */
+  update(item, committedAt) {
+    const key = keyOf(item);
+    const entry = this.#entries.get(key);
+    if (!entry) return this.#add(key, item, committedAt);
+    return isNewer(item, entry.item) && this.#replace(entry, item, committedAt);
+  }
+
+  /** Starts a resync. */
+  beginResync() {
+    this.#resync++;
+  }
+
+  /**
+   * Takes an item that a resync read from `latest`.
+   *
+   * @param {LiveItem} item
+   * @param {number} since the position when its read started
+   * @returns {boolean} whether it changed the cache
+   */
+  refresh(item, since) {
+    const key = keyOf(item);
+    const entry = this.#entries.get(key);
+    if (!entry) return this.#add(key, item, UNKNOWN);
+    entry.resync = this.#resync;
+    const { item: own } = entry;
+    if (entry.position > since) return isNewer(item, own) && this.#replace(entry, item, UNKNOWN);
+    const isSame = item.ts === own.ts && item.value === own.value && sameLabels(item, own);
+    return !isSame && this.#replace(entry, item, UNKNOWN);
+  }
+
+  /** Ends a resync: removes entries that it did not find and that did not change since. @param {number} since the position when it started */
+  endResync(since) {
+    for (const [key, entry] of this.#entries) {
+      if (entry.resync < this.#resync && entry.position <= since) this.#entries.delete(key);
+    }
+  }
+
+  /** @param {number} position @returns {Entry[]} the entries that changed after it */
+  since(position) {
+    const candidates = position >= this.#sentPosition ? this.#unsent : this.#entries.values();
+    return [...candidates].filter((entry) => entry.position > position);
+  }
+
+  /** @returns {Entry[]} */
+  all() {
+    return [...this.#entries.values()];
+  }
+
+  /** Notes that all changes so far were sent. */
+  markSent() {
+    this.#sentPosition = this.#position;
+    this.#unsent = new Set();
   }
 
   /** @param {string} key @param {LiveItem} item @param {number} committedAt */
-  function meet(key, item, committedAt) {
-    const entry = { item: { ...item }, position, reading, committedAt };
-    entries.set(key, entry);
-    return changed(entry, committedAt);
+  #add(key, item, committedAt) {
+    const entry = { item: { ...item }, position: this.#position, resync: this.#resync, committedAt };
+    this.#entries.set(key, entry);
+    return this.#noteChange(entry, committedAt);
   }
 
   /** @param {Entry} entry @param {LiveItem} item @param {number} committedAt */
-  function replace(entry, item, committedAt) {
+  #replace(entry, item, committedAt) {
     const { item: own } = entry;
     own.ts = item.ts;
     own.value = item.value;
-    // The texts that are there already have grown old; new ones would be garbage to be moved.
+    // The stored labels are old objects already. New equal ones would be garbage for the collector to move.
     if (!sameLabels(own, item)) for (const label of LABELS) own[label] = item[label];
-    return changed(entry, committedAt);
+    return this.#noteChange(entry, committedAt);
   }
 
-  return {
-    /**
-     * @param {LiveItem} item that was published
-     * @param {number} committedAt ms of `performance.now()`
-     * @returns {boolean} whether it is news
-     */
-    hear(item, committedAt) {
-      const key = keyOf(item);
-      const entry = entries.get(key);
-      if (!entry) return meet(key, item, committedAt);
-      return isNewer(item, entry.item) && replace(entry, item, committedAt);
-    },
-
-    /** Begins a reading of all that is followed. */
-    begin: () => ++reading,
-
-    /**
-     * @param {LiveItem} item as `latest` has it
-     * @param {number} since the position when reading it began
-     * @returns {boolean} whether it is news
-     */
-    read(item, since) {
-      const key = keyOf(item);
-      const entry = entries.get(key);
-      if (!entry) return meet(key, item, NEVER);
-      entry.reading = reading;
-      const { item: own } = entry;
-      if (entry.position > since) return isNewer(item, own) && replace(entry, item, NEVER);
-      return (
-        (item.ts !== own.ts || item.value !== own.value || !sameLabels(item, own)) &&
-        replace(entry, item, NEVER)
-      );
-    },
-
-    /** Ends a reading of all that is followed: what it has not met, and is not newer than it, is gone. @param {number} since the position when it began */
-    end(since) {
-      for (const [key, entry] of entries) {
-        if (entry.reading < reading && entry.position <= since) entries.delete(key);
-      }
-    },
-
-    /** @param {number} after a position @returns {Entry[]} what changed after it */
-    since: (after) =>
-      [...(after >= told ? fresh : entries.values())].filter((entry) => entry.position > after),
-
-    all: () => [...entries.values()],
-
-    /** All changes until now have been told. */
-    settle() {
-      told = position;
-      fresh = new Set();
-    },
-
-    /** @returns {number} how many changes there were */
-    get position() {
-      return position;
-    },
-  };
+  /** @param {Entry} entry @param {number} committedAt */
+  #noteChange(entry, committedAt) {
+    entry.committedAt = committedAt;
+    entry.position = ++this.#position;
+    this.#unsent.add(entry);
+    return true;
+  }
 }
-
-/** @typedef {ReturnType<typeof createKnown>} Known */
 
 /** @param {LiveItem} item */
 const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
-/** Of two values of one instant the database keeps one, which the next reading tells. @param {LiveItem} item @param {LiveItem} known */
-const isNewer = (item, known) => item.ts !== null && (known.ts === null || item.ts > known.ts);
+/** The database keeps one of two values for one instant; the next resync reads it. @param {LiveItem} item @param {LiveItem} cached */
+const isNewer = (item, cached) => item.ts !== null && (cached.ts === null || item.ts > cached.ts);
+
+/** Delay before a failed resync is repeated, in ms; shorter if `everyMs` is. */
+const RETRY_MS = 5000;
+
+/**
+ * Reads what a channel follows: once when it opens, then repeatedly, page by page and spread over `everyMs`. After live changes may
+ * have been lost, it reads at once.
+ *
+ * @param {object} deps
+ * @param {() => AsyncIterator<LatestRow[]>} deps.pages starts a read; gives its pages
+ * @param {(read: () => Promise<LatestRow[] | null>) => Promise<boolean>} deps.takePage reads one page into the cache; false: there was
+ *   no further page
+ * @param {() => void} deps.begin called before a read
+ * @param {() => void} deps.end called after a complete read
+ * @param {number} deps.everyMs
+ * @param {Logger} deps.logger
+ */
+export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
+  let stopped = false;
+  let urgent = false;
+  let pageCount = 1;
+  let wake = () => {};
+
+  /** @param {number} ms @returns {Promise<void>} */
+  const pause = (ms) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  /** @param {number} pauseMs before each page @returns {Promise<void>} settles after the last page, or early for `refreshNow` or `stop` */
+  async function readAll(pauseMs) {
+    const iterator = pages();
+    const read = async () => {
+      const { done: isDone, value } = await iterator.next();
+      return isDone ? null : value;
+    };
+    begin();
+    for (let pagesRead = 0; ; pagesRead++) {
+      if (pauseMs > 0) await pause(pauseMs);
+      if (stopped || urgent) return;
+      if (!(await takePage(read))) {
+        pageCount = Math.max(1, pagesRead);
+        return end();
+      }
+    }
+  }
+
+  async function keepReading() {
+    while (!stopped) {
+      // One pause more than pages: the last pause comes before the read that finds the end.
+      const pauseMs = urgent ? 0 : everyMs / (pageCount + 1);
+      urgent = false;
+      try {
+        await readAll(pauseMs);
+      } catch (error) {
+        logger.warn({ reason: String(error) }, 'a resync of the live stream failed');
+        if (!stopped) await pause(Math.min(RETRY_MS, everyMs));
+        urgent = true;
+      }
+    }
+  }
+
+  return {
+    /** @returns {Promise<void>} settles after the first complete read; rejects if that fails */
+    async start() {
+      do {
+        urgent = false;
+        await readAll(0);
+      } while (urgent && !stopped);
+      void keepReading();
+    },
+
+    /** Reads everything now, without pauses. */
+    refreshNow() {
+      urgent = true;
+      wake();
+    },
+
+    stop() {
+      stopped = true;
+      wake();
+    },
+  };
+}

@@ -3,22 +3,21 @@ import { parseDevice, parseSensor } from '../parameters.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 
-/** Devices and sensors that one reader may name. */
-const MOST_NAMED = 2000;
+/** Limit of devices and sensors that one reader may name. */
+const MAX_NAMES = 2000;
 
 /**
- * What a reader follows; nothing named: the whole fleet.
+ * The devices and sensors that a reader follows. If it names none, it follows the whole fleet.
  *
  * @typedef {object} Subscription
  * @property {Map<string, Identity>} devices by id
- * @property {Map<string, { device: Identity, sensor: Identity }>} sensors
- *   by `device id/sensor id`
+ * @property {Map<string, { device: Identity, sensor: Identity }>} sensors by `device id/sensor id`
  * @property {boolean} everything
  */
 
 /**
- * Reads `device=` and `sensor=DEVICE/SENSOR`, each any number of times, each part percent-encoded. A name may hold a
- * slash, so the raw query is split before it is decoded.
+ * Reads `device=` and `sensor=DEVICE/SENSOR`, each any number of times. Each part is percent-encoded. A name may contain a slash, so
+ * this splits the raw query before it decodes the parts.
  *
  * @param {string} url of the request
  * @returns {Subscription}
@@ -28,20 +27,20 @@ export function readSubscription(url) {
   /** @type {Subscription} */
   const subscription = { devices: new Map(), sensors: new Map(), everything: false };
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
-  const parts = query.split('&').filter(Boolean);
-  if (parts.length > MOST_NAMED) {
+  const pairs = query.split('&').filter(Boolean);
+  if (pairs.length > MAX_NAMES) {
     throw new MillraceError(
       'bad_parameter',
-      `Name ${MOST_NAMED} devices and sensors at most; or none, for the whole fleet.`,
+      `Name at most ${MAX_NAMES} devices and sensors. Name none to follow the whole fleet.`,
     );
   }
-  for (const part of parts) {
-    const equals = part.indexOf('=');
-    const name = equals < 0 ? part : part.slice(0, equals);
-    const raw = equals < 0 ? '' : part.slice(equals + 1);
+  for (const pair of pairs) {
+    const equals = pair.indexOf('=');
+    const name = equals < 0 ? pair : pair.slice(0, equals);
+    const raw = equals < 0 ? '' : pair.slice(equals + 1);
     if (name === 'device') addDevice(subscription, raw);
     else if (name === 'sensor') addSensor(subscription, raw);
-    else throw new MillraceError('bad_parameter', `${name}: not known here`);
+    else throw new MillraceError('bad_parameter', `${name}: unknown parameter`);
   }
   subscription.everything = subscription.devices.size === 0 && subscription.sensors.size === 0;
   return subscription;
@@ -55,7 +54,7 @@ function addDevice({ devices }, raw) {
 
 /** @param {Subscription} subscription @param {string} raw */
 function addSensor({ sensors }, raw) {
-  // Form encoders encode the slash between the parts, too; then the parts are encoded twice, but spaces only once.
+  // Form encoders also encode the slash between the parts. Then the parts are encoded twice, but spaces only once.
   const pair = raw.includes('/') ? plain(raw) : decode(plain(raw));
   const slash = pair.indexOf('/');
   if (slash < 0) throw new MillraceError('bad_parameter', 'sensor: DEVICE/SENSOR, each part percent-encoded');

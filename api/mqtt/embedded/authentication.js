@@ -26,9 +26,9 @@ const UNAVAILABLE = 3;
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
   // What first appears as 1 shows no increase to Prometheus.
-  for (const what of ['sign_in', 'connection']) metrics.turnedAway.inc({ what }, 0);
+  for (const action of ['sign_in', 'connection']) metrics.denied.inc({ action }, 0);
   const ownConnections = createOwnConnections(({ name }) => {
-    metrics.turnedAway.inc({ what: 'connection' });
+    metrics.denied.inc({ action: 'connection' });
     notices.tooMany(name);
   });
 
@@ -44,7 +44,7 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     const address = addressOf(client);
     const account = await accounts.signIn(name, password, { address, gone: connection.closed });
     if (!account) {
-      metrics.turnedAway.inc({ what: 'sign_in' });
+      metrics.denied.inc({ action: 'sign_in' });
       notices.signIn(name ?? '', address);
       return false;
     }

@@ -18,7 +18,7 @@ import { canPublish, canSubscribe } from '../../access/credentials/permissions.j
 export function createAuthorization({ connectionOf, notices, metrics }) {
   /** @param {string} account @param {'publish' | 'subscribe' | 'filters' | 'will'} what @param {string} topic */
   function turnAway(account, what, topic) {
-    metrics.turnedAway.inc({ what });
+    metrics.denied.inc({ action: what });
     notices.forbidden(account, what, topic);
   }
 

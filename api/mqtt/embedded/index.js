@@ -139,8 +139,8 @@ export function createBroker(parts) {
 
     check: () =>
       listener.isListening
-        ? { ok: true, says: clientsText(aedes.connectedClients) }
-        : { ok: false, says: 'does not listen' },
+        ? { ok: true, message: clientsText(aedes.connectedClients) }
+        : { ok: false, message: 'does not listen' },
   };
 }
 

@@ -177,8 +177,8 @@ export function createSubscriber(parts) {
 
     check: () =>
       client.connected
-        ? { ok: true, says: 'connected' }
-        : { ok: false, says: `not connected to ${mqtt.url}` },
+        ? { ok: true, message: 'connected' }
+        : { ok: false, message: `not connected to ${mqtt.url}` },
   };
 }
 

@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 let addresses = 0;
-/** @param {string} path @param {Record<string, string>} [headers] of a client of its own, unless they say which @param {string} [method] */
+/** @param {string} path @param {Record<string, string>} [headers] from a new client address, unless they contain one @param {string} [method] */
 const ask = (path, headers = {}, method = 'GET') =>
   send(system.httpUrl, path, {
     headers: { 'x-forwarded-for': `198.51.100.${++addresses % 256}`, ...headers },
     method,
   });
 
-test('an address that asks too much is told to wait; health, metrics, files of the dashboard and others are served', async () => {
+test('Rate limit: too many requests of an address: 429; health, metrics, dashboard files and other addresses are served', async () => {
   const from = { 'x-forwarded-for': '192.0.2.1' };
   // A window may end among them.
   const answers = [];
@@ -41,7 +41,7 @@ test('an address that asks too much is told to wait; health, metrics, files of t
   expect((await ask('/api/v1/fleet', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(200);
 });
 
-test('who says that he is somebody else is not believed beyond the proxies that are trusted', async () => {
+test('Rate limit: forged X-Forwarded-For: only trusted proxies count', async () => {
   const statuses = [];
   for (let count = 0; count < 21; count++) {
     const { status } = await ask('/api/v1/fleet', { 'x-forwarded-for': `203.0.113.${count}, 192.0.2.3` });
@@ -50,7 +50,7 @@ test('who says that he is somebody else is not believed beyond the proxies that 
   expect(statuses).toContain(429);
 });
 
-describe('what comes from this machine itself', () => {
+describe('Rate limit: requests from this machine', () => {
   /** @param {string} url @param {Record<string, string>} [headers] */
   async function isCounted(url, headers = {}) {
     const statuses = [];
@@ -60,7 +60,7 @@ describe('what comes from this machine itself', () => {
     return statuses.includes(429);
   }
 
-  test('is counted where a proxy is to say for whom it asks, and does not', async () => {
+  test('a trusted proxy without X-Forwarded-For: counted', async () => {
     expect(await isCounted(system.httpUrl)).toBe(true);
   });
 
@@ -105,14 +105,14 @@ const SAFE = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-test('what is refused before it is a request says so, too', async () => {
+test('Headers: malformed HTTP: the same security headers', async () => {
   const answer = await ask('/', { cookie: 'x'.repeat(250_000) });
   expectProblem(answer, 431, 'headers_too_large');
   expect(answer.headers).toMatchObject(SAFE);
   expect(answer.headers['strict-transport-security']).toBeUndefined();
 });
 
-test.each(ANSWERS)('%s %j says what a browser may do with it', async (path, headers) => {
+test.each(ANSWERS)('Headers: %s %j: security headers', async (path, headers) => {
   const answer = await ask(path, headers);
   expect(answer.headers).toMatchObject(SAFE);
   expect(answer.headers['x-powered-by']).toBeUndefined();
@@ -120,7 +120,7 @@ test.each(ANSWERS)('%s %j says what a browser may do with it', async (path, head
   expect(answer.headers['strict-transport-security']).toBeUndefined();
 });
 
-test('no page of another origin is let read anything, whatever it asks for', async () => {
+test('CORS: any request of another origin: no Access-Control header', async () => {
   const origin = 'http://evil.example';
   const asked = {
     'access-control-request-method': 'DELETE',
@@ -137,7 +137,7 @@ test('no page of another origin is let read anything, whatever it asks for', asy
   }
 });
 
-test('where no token is set, pages of elsewhere change nothing', async () => {
+test('Origin: no token is configured, page of another origin: changes nothing', async () => {
   const path = '/api/v1/measurements?device=victim';
   /** @type {Record<string, string>[]} */
   const elsewhere = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }];

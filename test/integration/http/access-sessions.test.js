@@ -53,7 +53,7 @@ async function whoIs(cookie, origin = system.httpUrl) {
   return JSON.parse((await send(origin, '/api/v1/session', { headers: { cookie } })).text);
 }
 
-test('a session is a cookie that no script reads and no other site has sent, with the scopes of its token', async () => {
+test('Session: sign-in: a cookie with HttpOnly and SameSite, with the scopes of the token', async () => {
   const { status, headers, text } = await signIn(READER);
   const [cookie = ''] = headers['set-cookie'] ?? [];
   expect(status).toBe(200);
@@ -67,7 +67,7 @@ test('a session is a cookie that no script reads and no other site has sent, wit
   expect(text + cookie).not.toContain(READER);
 });
 
-test('it reads what its token reads, and does nothing else', async () => {
+test('Session: requests: allowed what its token may read, and nothing else', async () => {
   const cookie = await sessionOf(READER);
   const headers = { cookie, ...ownPage() };
   expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
@@ -75,7 +75,7 @@ test('it reads what its token reads, and does nothing else', async () => {
   expectProblem(retired, 403, 'forbidden');
 });
 
-test('it is nothing once it is changed, has ended, or is of another secret', async () => {
+test('Session: changed, expired, or of another secret: refused', async () => {
   const cookie = await sessionOf(ADMIN);
   const [, end = '', signature = ''] = /=(\d+)\.(.+)/.exec(cookie) ?? [];
   const nobody = { required: true, scopes: [], ends_at: null };
@@ -98,14 +98,14 @@ test('it is nothing once it is changed, has ended, or is of another secret', asy
   expectProblem(answer, 401, 'unauthorized');
 });
 
-test('of cookies of its name four are looked at: each costs a signature, and a header takes thousands', async () => {
+test('Session: more than four cookies of its name: only four are checked, because each costs a signature', async () => {
   const cookie = await sessionOf(READER);
   const other = `millrace_session=${Date.now() + HOUR_MS + ahead}.${'A'.repeat(43)}; `;
   expect((await whoIs(other.repeat(3) + cookie)).scopes).toEqual(['read']);
   expect((await whoIs(other.repeat(4) + cookie)).scopes).toEqual([]);
 });
 
-test('another process of the same settings knows it, and it ends with its token', async () => {
+test('Session: another process with the same settings: accepted, until its token is removed', async () => {
   const cookie = await sessionOf(READER);
   const start = (/** @type {Record<string, string>} */ changed) =>
     startTestSystem({
@@ -124,7 +124,7 @@ test('another process of the same settings knows it, and it ends with its token'
   }
 });
 
-test('who signs out is rid of the cookie', async () => {
+test('Session: sign-out: the cookie is removed', async () => {
   const cookie = await sessionOf(READER);
   const headers = { cookie, ...ownPage() };
   const answer = await send(system.httpUrl, '/api/v1/session', { method: 'DELETE', headers });
@@ -132,7 +132,7 @@ test('who signs out is rid of the cookie', async () => {
   expect(answer.headers['set-cookie']?.[0]).toMatch(/^millrace_session=; Path=\/; Expires=Thu, 01 Jan 1970/);
 });
 
-test('a token that may only send begins none, and what is no token is told', async () => {
+test('Session: token without the scope read, or a wrong token: refused', async () => {
   const refused = await signIn(SENDER);
   expect(expectProblem(refused, 403, 'forbidden')).toMatchObject({ scope: 'read' });
   expect(refused.headers['set-cookie']).toBeUndefined();
@@ -152,7 +152,7 @@ test('a token that may only send begins none, and what is no token is told', asy
   expectProblem(large, 413, 'too_large');
 });
 
-test('a stream ends with the session that it was opened by', async () => {
+test('Session: expires: its streams end', async () => {
   const cookie = await sessionOf(READER);
   ahead += 12 * HOUR_MS - 1500;
   const response = await fetch(`${system.httpUrl}/api/v1/stream`, { headers: { cookie } });
@@ -162,15 +162,15 @@ test('a stream ends with the session that it was opened by', async () => {
   expect(await whoIs(cookie)).toMatchObject({ scopes: [] });
 });
 
-describe('what changes something', () => {
+describe('Requests that change data', () => {
   const device = '/api/v1/devices/nobody';
 
   test.each([
     ['of another site', { 'sec-fetch-site': 'cross-site' }],
     ['of another origin of this site', { 'sec-fetch-site': 'same-site' }],
-    ['of another origin, as old browsers say it', { origin: 'http://evil.example' }],
+    ['from another origin, in an old browser', { origin: 'http://evil.example' }],
     ['of nowhere', { origin: 'null' }],
-    ['that does not say where it comes from', {}],
+    ['without a header of its origin', {}],
   ])(
     'by a session is refused from a page %s',
     async (_name, /** @type {Record<string, string>} */ headers) => {
@@ -183,7 +183,7 @@ describe('what changes something', () => {
     },
   );
 
-  test('by a session is done from a page of this origin, and by a token from anywhere', async () => {
+  test('session from a page of this origin, token from anywhere: done', async () => {
     const cookie = await sessionOf(ADMIN);
     const { host } = new URL(system.httpUrl);
     /** @type {Record<string, string>[]} */
@@ -197,20 +197,20 @@ describe('what changes something', () => {
     }
   });
 
-  test('signing in is refused from a page of elsewhere', async () => {
+  test('sign-in from a page of another origin: refused', async () => {
     const answer = await signIn(ADMIN, { 'sec-fetch-site': 'cross-site' });
     expectProblem(answer, 403, 'forbidden');
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 });
 
-describe('wrong tokens', () => {
+describe('Wrong tokens', () => {
   const guess = (/** @type {string} */ from, token = 'a guess') =>
     send(system.httpUrl, '/api/v1/latest', {
       headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': from },
     });
 
-  test('are answered ten times a minute from an address; right ones are served from there all the time', async () => {
+  test('more than ten a minute from an address: 429; right tokens are still served', async () => {
     const from = elsewhere();
     for (let count = 0; count < 10; count++) expectProblem(await guess(from), 401, 'unauthorized');
     for (let count = 0; count < 3; count++) {
@@ -228,7 +228,7 @@ describe('wrong tokens', () => {
     expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
   });
 
-  test('count at the sign-in, too, and for themselves', async () => {
+  test('at the sign-in: counted too, separately', async () => {
     const from = { 'x-forwarded-for': elsewhere() };
     for (let count = 0; count < 10; count++)
       expectProblem(await signIn('a guess', from), 401, 'unauthorized');

@@ -61,11 +61,11 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
   (route) => {
     const { scope } = route.operation;
 
-    test('says what a token must be good for', () => {
+    test('its description has the scope of tokens', () => {
       expect(['open', 'read', 'ingest', 'admin']).toContain(scope);
     });
 
-    test('lets in who has that, and nobody else', async () => {
+    test('only tokens with its scope are allowed', async () => {
       if (scope === 'open') return;
       const isHead = route.path.endsWith('/stream');
       for (const [kind, token] of Object.entries(TOKENS)) {
@@ -83,7 +83,7 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
   },
 );
 
-test('every method of every address that is not open is refused to who shows nothing', async () => {
+test('Access: no token: every method of every address with a scope is refused', async () => {
   const paths = new Set(
     ROUTES.filter(({ operation }) => operation.scope !== 'open').map(({ path }) => somewhere(path)),
   );
@@ -95,7 +95,7 @@ test('every method of every address that is not open is refused to who shows not
   }
 });
 
-test('no token can be made of another scope by its spelling', async () => {
+test('Token: any other spelling: does not get another scope', async () => {
   const spellings = [
     '',
     'Bearer',
@@ -130,14 +130,14 @@ test.each([
   expect(status).toBe(200);
 });
 
-test('the dashboard, its files, health and the documents need nothing', async () => {
+test('Access: dashboard, its files, health, documents: no token needed', async () => {
   const paths = ['/', '/devices/x', '/pipeline', '/docs', '/assets/main.js', '/vendor/preact.js'];
   for (const path of [...paths, '/healthz', '/readyz', '/openapi.json', '/asyncapi.json']) {
     expect((await send(system.httpUrl, path)).status).toBe(200);
   }
 });
 
-test('where no token is set everybody may do everything', async () => {
+test('Access: no token is configured: everything is allowed', async () => {
   for (const path of ['/api/v1/latest', '/metrics']) {
     expect((await send(unguarded.httpUrl, path)).status).toBe(200);
   }

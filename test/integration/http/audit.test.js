@@ -49,8 +49,8 @@ const ask = (method, path, options = {}) => {
   });
 };
 
-/** The newest letter that is left over. */
-async function refusedLetter() {
+/** Makes a dead letter and finds its id. */
+async function refuseMessage() {
   await ask('POST', '/measurements?device=pump', { body: '{"sensor_id":"s","value":1}' });
   const client = await mqtt.connectAsync(system.mqttUrl, { username: 'pump', password: secret });
   await client.publishAsync('iot/v1/pump/measurements', 'nothing that we know', { qos: 1 });
@@ -61,11 +61,11 @@ async function refusedLetter() {
 
 let secret = '';
 
-test('each act of an administrator is a line: what, whom, by what, from where, of which request; and no secret', async () => {
+test('Audit: act of an administrator: one line with act, target, credential, address and request, without a secret', async () => {
   const issued = await ask('POST', '/credentials', { body: '{"account":"pump"}', id: 'issuing' });
   secret = JSON.parse(issued.text).secret;
-  const letter = await refusedLetter();
-  await ask('POST', `/dead-letters/${letter}/replay`, { id: 'replaying' });
+  const id = await refuseMessage();
+  await ask('POST', `/dead-letters/${id}/replay`, { id: 'replaying' });
   const rotated = await ask('POST', '/credentials/pump/rotate', { id: 'rotating', address: '192.0.2.2' });
   expect((await ask('DELETE', '/credentials/pump', { id: 'revoking' })).status).toBe(204);
   expect((await ask('DELETE', '/devices/pump', { id: 'retiring' })).status).toBe(204);
@@ -76,23 +76,23 @@ test('each act of an administrator is a line: what, whom, by what, from where, o
     expect.objectContaining({
       ...by,
       msg: 'a credential was issued',
-      whom: 'pump',
+      target: 'pump',
       requestId: 'issuing',
     }),
     expect.objectContaining({
       ...by,
       msg: 'a dead letter was replayed',
-      whom: letter,
+      target: id,
       requestId: 'replaying',
     }),
     expect.objectContaining({
       ...by,
       msg: 'a credential was rotated',
-      whom: 'pump',
+      target: 'pump',
       address: '192.0.2.2',
     }),
-    expect.objectContaining({ ...by, msg: 'a credential was revoked', whom: 'pump' }),
-    expect.objectContaining({ ...by, msg: 'a device was retired', whom: 'pump', requestId: 'retiring' }),
+    expect.objectContaining({ ...by, msg: 'a credential was revoked', target: 'pump' }),
+    expect.objectContaining({ ...by, msg: 'a device was retired', target: 'pump', requestId: 'retiring' }),
   ]);
   const changing = ROUTES.filter(({ method, operation }) => operation.scope === 'admin' && method !== 'get');
   expect(acts).toHaveLength(changing.length);
@@ -101,7 +101,7 @@ test('each act of an administrator is a line: what, whom, by what, from where, o
   }
 });
 
-test('what was asked for and not done leaves no such line', async () => {
+test('Audit: refused act: no line', async () => {
   const before = logged(({ audit }) => audit).length;
   expect((await ask('DELETE', '/credentials/nobody')).status).toBe(404);
   expect((await ask('DELETE', '/devices/nobody')).status).toBe(404);
@@ -109,7 +109,7 @@ test('what was asked for and not done leaves no such line', async () => {
   expect(logged(({ audit }) => audit)).toHaveLength(before);
 });
 
-test('who shows wrong tokens, and who is told to wait for it, is named by address', async () => {
+test('Log: wrong tokens: one line with the address, and one when it must wait', async () => {
   const address = '192.0.2.66';
   for (let count = 0; count < 5; count++) await ask('GET', '/fleet', { token: 'a guess', address });
   const about = logged((line) => line.address === address);
@@ -120,7 +120,7 @@ test('who shows wrong tokens, and who is told to wait for it, is named by addres
   expect(lines.join('')).not.toContain('a guess');
 });
 
-test('who signs in with a wrong password is named by account and address', async () => {
+test('Log: wrong password: account and address', async () => {
   await expect(
     mqtt.connectAsync(system.mqttUrl, { username: 'valve', password: 'a guess', reconnectPeriod: 0 }),
   ).rejects.toMatchObject({ code: 5 });

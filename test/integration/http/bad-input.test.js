@@ -42,7 +42,7 @@ test.each(['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'])(
   },
 );
 
-describe('names that are none', () => {
+describe('Invalid names', () => {
   const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
   const BAD = ['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), LONG];
 
@@ -66,12 +66,12 @@ describe('names that are none', () => {
     }
   });
 
-  test('of 128 bytes one is good', async () => {
+  test('128 bytes: valid', async () => {
     expectProblem(await ask(`/devices/${encodeURIComponent('é'.repeat(64))}`), 404, 'not_found');
   });
 });
 
-describe('cursors of something else', () => {
+describe('Invalid cursors', () => {
   /** @param {string} path @returns {Promise<string>} */
   async function cursorOf(path) {
     const { next } = await system.get(path);
@@ -93,29 +93,29 @@ describe('cursors of something else', () => {
     '/dead-letters?limit=1',
   ];
 
-  test.each(LISTINGS)('no other listing takes one of %s', async (path) => {
+  test.each(LISTINGS)('of %s: refused by every other listing', async (path) => {
     const cursor = await cursorOf(path);
     for (const other of LISTINGS) {
       const answer = await ask(`${other}&cursor=${cursor}`);
       if (other === path) expect(answer.status).toBe(200);
-      else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/begin again without a cursor/);
+      else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/start again without a cursor/);
     }
   });
 
-  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])('%j is none at all', async (cursor) => {
+  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])('%j: refused', async (cursor) => {
     for (const path of LISTINGS) expectProblem(await ask(`${path}&cursor=${cursor}`), 400, 'bad_cursor');
   });
 });
 
-describe('ranges', () => {
+describe('Ranges', () => {
   const RANGED = [RAW, SERIES, '/devices/cow/events', '/dead-letters', '/dead-letters/summary'];
 
-  test.each(RANGED)('%s: one that is turned round is refused with what a range is', async (path) => {
+  test.each(RANGED)('%s: reversed: refused with the definition of a range', async (path) => {
     const { detail } = expectProblem(await ask(`${path}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(detail).toMatch(/half-open/);
   });
 
-  test.each(RANGED)('%s: of no length, before the first and after the last, nothing', async (path) => {
+  test.each(RANGED)('%s: empty, before the first or after the last: nothing', async (path) => {
     const empty = [
       [TS + 1000, TS + 1000],
       [TS - 30 * DAY, TS - 20 * DAY],
@@ -130,7 +130,7 @@ describe('ranges', () => {
     }
   });
 
-  test('of a thousand years, all that there is', async () => {
+  test('a thousand years: everything', async () => {
     const range = 'from=1500-01-01T00:00:00Z&to=2500-01-01T00:00:00Z';
     for (const order of ['asc', 'desc']) {
       const { items, next } = await system.get(`${RAW}?${range}&order=${order}`);
@@ -143,8 +143,8 @@ describe('ranges', () => {
     expect(await system.all(`/devices/cow/events?${range}`)).toHaveLength(1);
     expect(await system.all(`/dead-letters?${range}`)).toHaveLength(4);
     const summary = await system.get(`/dead-letters/summary?${range}`);
-    const letters = summary.items.map((/** @type {any} */ item) => item.letters);
-    expect(letters.reduce(sum)).toBe(4);
+    const hourCounts = summary.items.map((/** @type {any} */ item) => item.dead_letters);
+    expect(hourCounts.reduce(sum)).toBe(4);
   });
 });
 
@@ -156,7 +156,7 @@ test.each([
   RAW,
   SERIES,
   '/dead-letters',
-])('%s has nothing for who takes images alone', async (path) => {
+])('%s: Accept allows only images: 406', async (path) => {
   const { detail } = expectProblem(await ask(path, { accept: 'image/webp' }), 406, 'not_acceptable');
   expect(detail).toMatch(/application\/json/);
 });

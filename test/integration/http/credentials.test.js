@@ -40,7 +40,7 @@ async function issue(account, devices) {
   return JSON.parse(text);
 }
 
-/** @param {string} username @param {string} password @returns {Promise<number>} what CONNACK says */
+/** @param {string} username @param {string} password @returns {Promise<number>} the code of the CONNACK */
 async function connects(username, password) {
   try {
     const client = await mqtt.connectAsync(system.mqttUrl, { username, password, reconnectPeriod: 0 });
@@ -51,7 +51,7 @@ async function connects(username, password) {
   }
 }
 
-test('an account is issued, signs in, gets another secret, and is taken away', async () => {
+test('Credential: issue, sign in, rotate, revoke: each takes effect', async () => {
   const issued = await issue('pump 1', ['a', 'plant/edge']);
   expect(issued).toMatchObject({ account: 'pump 1', devices: ['a', 'plant/edge'] });
   expect(await connects('pump 1', issued.secret)).toBe(0);
@@ -92,7 +92,7 @@ test('Credential: its account is revoked or its device retired: connections are 
   }
 });
 
-test('all accounts are listed, page by page', async () => {
+test('Credentials: list: all accounts, page by page', async () => {
   const names = Array.from({ length: 25 }, (_, i) => `one-of-many-${i}`);
   for (const name of names) await issue(name);
   const seen = [];
@@ -115,11 +115,11 @@ test.each([
   [{ account: 'x', password: 'of my own' }, 400, 'malformed'],
   [{ account: 'ä'.repeat(100) }, 400, 'bad_id'],
   [{ account: 'x', devices: Array.from({ length: 1001 }, (_, i) => `d${i}`) }, 400, 'malformed'],
-])('%j is refused', async (body, status, code) => {
+])('Credential: %j: refused', async (body, status, code) => {
   expectProblem(await ask('POST', '', body), status, code);
 });
 
-test('a body that is no JSON is told so', async () => {
+test('Credential: body is not JSON: malformed', async () => {
   const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'text/plain' };
   const answer = await send(system.httpUrl, '/api/v1/credentials', { method: 'POST', headers, body: 'pump' });
   expectProblem(answer, 415, 'unknown_format');

@@ -49,7 +49,7 @@ async function cursorOf(path) {
 async function expectRefused(path, cursor) {
   const answer = await send(system.httpUrl, `/api/v1${withCursor(path, cursor)}`);
   const { detail } = expectProblem(answer, 400, 'bad_cursor');
-  expect(detail).toMatch(/begin again without a cursor/);
+  expect(detail).toMatch(/start again without a cursor/);
   return detail;
 }
 
@@ -76,7 +76,7 @@ const LISTINGS = [
   raw('a', 's', `&from=${FROM}&to=${FROM + HOUR}`),
 ];
 
-test('a cursor is good for its own listing and for no other', async () => {
+test('Cursor: another listing: refused', async () => {
   for (const path of LISTINGS) {
     const cursor = await cursorOf(path);
     expect((await system.get(withCursor(path, cursor))).items).toHaveLength(1);
@@ -84,7 +84,7 @@ test('a cursor is good for its own listing and for no other', async () => {
   }
 });
 
-test('the limit may change from page to page, and a time be spelt in another way', async () => {
+test('Cursor: other limit or other spelling of a time: valid', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   expect((await system.get(withCursor('/latest?limit=9', cursor))).items).toHaveLength(5);
   const page = await cursorOf(raw('a', 's', `&from=${FROM}`));
@@ -92,13 +92,13 @@ test('the limit may change from page to page, and a time be spelt in another way
   expect((await system.get(withCursor(spelt, page))).items).toHaveLength(1);
 });
 
-test('a device may be called by its name on one page and by its id on the next', async () => {
+test('Cursor: name of a device, then its id: valid', async () => {
   const { device_id } = await system.get('/devices/a');
   const cursor = await cursorOf('/latest?limit=1&device=a');
   expect((await system.get(withCursor(`/latest?limit=1&device=${device_id}`, cursor))).items).toHaveLength(1);
 });
 
-test('a cursor that was changed by one character, anywhere, is refused', async () => {
+test('Cursor: one character changed: refused', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   for (let at = 0; at < cursor.length; at++) {
     const other = cursor[at] === 'A' ? 'B' : 'A';
@@ -115,19 +115,19 @@ describe.each([
   ['padded', 'AAAA=='],
   ['ten thousand characters', 'A'.repeat(10_000)],
   ['JSON', '{"group":0}'],
-])('a cursor that is %s', (_, cursor) => {
-  test.each(['/latest', '/devices', raw('a')])('is refused by %s', async (path) => {
+])('Cursor: %s', (_, cursor) => {
+  test.each(['/latest', '/devices', raw('a')])('%s: refused', async (path) => {
     await expectRefused(path, cursor);
   });
 });
 
-test('a cursor of another secret is refused', async () => {
+test('Cursor: another secret: refused', async () => {
   const other = createCursors({ secret: 'x'.repeat(32), clock });
   const scope = JSON.stringify(['latest', {}, null]);
   await expectRefused('/latest', other.seal(scope, { group: 0 }));
 });
 
-test('a cursor expires after a day, and says so', async () => {
+test('Cursor: older than a day: refused as expired', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   try {
     ahead = 24 * HOUR - 60_000;
@@ -139,7 +139,7 @@ test('a cursor expires after a day, and says so', async () => {
   }
 });
 
-test('a cursor given twice is a bad parameter', async () => {
+test('Cursor: given twice: bad_parameter', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   const answer = await send(system.httpUrl, `/api/v1/latest?cursor=${cursor}&cursor=${cursor}`);
   expectProblem(answer, 400, 'bad_parameter');
@@ -148,7 +148,7 @@ test('a cursor given twice is a bad parameter', async () => {
 test.each([
   ['the secret that was kept in DATA_DIR', {}],
   ['CURSOR_SECRET', { CURSOR_SECRET: 'a secret of thirty-two characters' }],
-])('a cursor outlives a restart, by %s', async (_, settings) => {
+])('Cursor: restart: valid by %s', async (_, settings) => {
   const own = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
   const keyspace = system.config.cql.keyspace;
   const start = (/** @type {Record<string, string>} */ more) =>

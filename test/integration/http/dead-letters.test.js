@@ -11,7 +11,7 @@ import { startTestSystem } from '../../support/system.js';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A full hour of the recent past: letters live in the partitions of their hour. */
+/** A full hour of the recent past. A partition has the dead letters of one hour. */
 const NOON = Math.floor(Date.now() / HOUR) * HOUR - 40 * HOUR;
 
 /** Times of receipt: on both sides of the hour's edge, many in one instant, alone after a gap of hours. */
@@ -63,7 +63,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** Every letter, in the order of `timeuuid` that the database has: it sorts them in a table of one partition. */
+/** All dead letters in the order of `timeuuid` of the database, which sorts them in a table with one partition. */
 async function readAll() {
   const database = await system.openDatabase();
   try {
@@ -83,15 +83,15 @@ async function readAll() {
 
 const idsOf = (/** @type {any[]} */ items) => items.map(({ id }) => id);
 
-describe('pages of letters', () => {
-  test.each([1, 7, 39, 40, 41, 100, 1000])('limit %i: each letter once, newest first', async (limit) => {
+describe('Pages of dead letters', () => {
+  test.each([1, 7, 39, 40, 41, 100, 1000])('limit %i: each one once, newest first', async (limit) => {
     const pages = await pagesOf(system, `/dead-letters?${rangeQuery()}&limit=${limit}`);
     expect(idsOf(pages.flat())).toEqual(idsOf(all));
     for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     expect(pages[0]).toHaveLength(Math.min(limit, all.length));
   });
 
-  test('a range is half-open, to the millisecond, and across the edge of an hour', async () => {
+  test('range: half-open, to the millisecond, also over the edge of an hour', async () => {
     for (const [from, to] of [
       [NOON, NOON + 1],
       [NOON - 1, NOON],
@@ -109,7 +109,7 @@ describe('pages of letters', () => {
     }
   });
 
-  test('two weeks are crossed in few pages, each of a bounded number of partitions', async () => {
+  test('two weeks: few pages, each of a bounded number of partitions', async () => {
     const before = await requestsOf('dead_letter_ids');
     const pages = await pagesOf(system, `/dead-letters?from=0&limit=1000`);
     expect(idsOf(pages.flat())).toEqual(idsOf(all));
@@ -117,7 +117,7 @@ describe('pages of letters', () => {
     expect((await requestsOf('dead_letter_ids')) - before).toBeLessThanOrEqual(pages.length * 25 * 16);
   });
 
-  test('letters that arrive between two pages are not of them, and none is lost', async () => {
+  test('new ones between two pages: left out, and no old one is lost', async () => {
     const [wanted, range] = [idsOf(all), rangeQuery({ from: RANGE.from, to: NOON + 10 * HOUR })];
     const pages = await pagesOf(system, `/dead-letters?${range}&limit=30`, async (page) => {
       await writeBare(NOON + 9 * HOUR + page);
@@ -126,7 +126,7 @@ describe('pages of letters', () => {
     all = await readAll();
   });
 
-  test('a page holds 8 MB of payloads and the like at most', async () => {
+  test('large payloads: a page has at most 8 MB', async () => {
     const at = NOON - 10 * HOUR;
     const large = Buffer.alloc(100_000, 0x20);
     for (let i = 0; i < 200; i++) await writeBare(at + i, large);
@@ -163,7 +163,7 @@ async function requestsOf(query) {
   );
 }
 
-test('a letter says what was refused; by default those of the last day are shown', async () => {
+test('Dead letter: default range: the last day, with refusals and payload', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   const payload = '[{"sensor_id":"t","value":"x"},{"sensor_id":"t","value":1},{"value":2}]';
   const before = Date.now();
@@ -171,7 +171,7 @@ test('a letter says what was refused; by default those of the last day are shown
   await client.endAsync();
   const { items, next } = await system.get('/dead-letters');
   expect(next).toBe(null);
-  const letter = {
+  const expected = {
     id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-1/),
     ts: expect.stringMatching(/Z$/),
     device: 'Öfen & Co',
@@ -190,13 +190,13 @@ test('a letter says what was refused; by default those of the last day are shown
     size: Buffer.byteLength(payload),
     payload_base64: Buffer.from(payload).toString('base64'),
   };
-  expect(items).toEqual([letter]);
+  expect(items).toEqual([expected]);
   expect(await system.get(`/dead-letters/${items[0].id}`)).toEqual(items[0]);
   expect(Date.parse(items[0].ts)).toBeGreaterThanOrEqual(before);
 });
 
-describe('one letter', () => {
-  test('of counts alone has nothing else', async () => {
+describe('One dead letter', () => {
+  test('only counts stored: other members are null', async () => {
     await writeBare(NOON - 30 * HOUR);
     const range = rangeQuery({ from: NOON - 30 * HOUR, to: NOON - 29 * HOUR });
     const [{ id }] = (await system.get(`/dead-letters?${range}`)).items;
@@ -220,23 +220,23 @@ describe('one letter', () => {
     },
   );
 
-  test('takes no parameters', async () => {
+  test('query parameters: refused', async () => {
     const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc?full=1');
     expectProblem(answer, 400, 'bad_parameter');
   });
 });
 
-describe('the summary', () => {
+describe('Summary of dead letters', () => {
   /** @param {{ from: number, to: number }} range */
   function bruteForce({ from, to }) {
-    /** @type {Map<string, { hour: string, letters: number, codes: Record<string, number> }>} */
+    /** @type {Map<string, { hour: string, dead_letters: number, codes: Record<string, number> }>} */
     const hours = new Map();
     for (const { ts, codes } of all) {
       if (Date.parse(ts) < from || Date.parse(ts) >= to) continue;
       const hour = new Date(Math.floor(Date.parse(ts) / HOUR) * HOUR).toISOString();
-      const count = hours.get(hour) ?? { hour, letters: 0, codes: {} };
+      const count = hours.get(hour) ?? { hour, dead_letters: 0, codes: {} };
       hours.set(hour, count);
-      count.letters++;
+      count.dead_letters++;
       for (const [code, n] of Object.entries(codes)) count.codes[code] = (count.codes[code] ?? 0) + n;
     }
     return [...hours.values()];
@@ -247,7 +247,7 @@ describe('the summary', () => {
     ['of a part of an hour', { from: NOON + 1, to: NOON + 30 * 60_000 }],
     ['over an edge', { from: NOON + 30 * 60_000, to: NOON + HOUR + 1 }],
     ['of nothing', { from: NOON + 2 * HOUR, to: NOON + 9 * HOUR }],
-  ])('%s equals a count of every letter', async (_, range) => {
+  ])('%s: equals a count of all', async (_, range) => {
     expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
       items: bruteForce(range),
       from: new Date(range.from).toISOString(),
@@ -255,19 +255,20 @@ describe('the summary', () => {
     });
   });
 
-  test('of too much ends with an hour, and says where', async () => {
+  test('too many for one answer: ends at an hour and returns it', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };
     const { hours, from } = await store.letters.summary(range, { mostLetters: 2 });
     expect(from).toBe(NOON + HOUR);
     const rest = await store.letters.summary({ from: range.from, to: from });
-    const counts = [...hours, ...rest.hours].map((one) => ({
-      ...one,
-      hour: new Date(one.hour).toISOString(),
+    const counts = [...hours, ...rest.hours].map(({ hour, letters, codes }) => ({
+      hour: new Date(hour).toISOString(),
+      dead_letters: letters,
+      codes,
     }));
     expect(counts).toEqual(bruteForce(range));
   });
 
-  test('of an hour with thousands of letters counts each once', async () => {
+  test('thousands in one hour: each counted once', async () => {
     const at = NOON - 20 * HOUR;
     const instants = Array.from({ length: 3000 }, (_, i) => at + (i % 7));
     await someAtOnce(50, instants, (instant) => writeBare(instant));
@@ -280,7 +281,7 @@ describe('the summary', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('Dead letters: wrong requests', () => {
   test.each([
     ['/dead-letters?limit=0', 'bad_parameter'],
     ['/dead-letters?code=malformed', 'bad_parameter'],
@@ -293,7 +294,7 @@ describe('what is refused', () => {
     expectProblem(await send(system.httpUrl, `/api/v1${path}`), 400, code);
   });
 
-  test('a cursor of another range', async () => {
+  test('cursor of another range: refused', async () => {
     const { next } = await system.get(`/dead-letters?${rangeQuery()}&limit=1`);
     const other = withCursor(`/dead-letters?from=${NOON - 2 * HOUR}&to=${RANGE.to}&limit=1`, next);
     expectProblem(await send(system.httpUrl, `/api/v1${other}`), 400, 'bad_cursor');
@@ -307,7 +308,7 @@ describe('what is refused', () => {
     ['in the future', `from=${NOON + 400 * DAY}`],
     ['at the end of all times', 'from=8640000000000000'],
     ['before all times', 'to=-8640000000000000'],
-  ])('a range %s has nothing in it', async (_, query) => {
+  ])('Dead letters: range %s: empty', async (_, query) => {
     expect(await system.get(`/dead-letters?${query}`)).toEqual({ items: [], next: null });
     expect((await system.get(`/dead-letters/summary?${query}`)).items).toEqual([]);
   });

@@ -44,7 +44,7 @@ function ofCsv(text) {
   });
 }
 
-describe('hours that have been through everything', () => {
+describe('Export: hours in every stored form', () => {
   /** @type {Sample[]} */
   let expected;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe('hours that have been through everything', () => {
   test.each([
     [NDJSON, 'ndjson', ofNdjson],
     [CSV, 'csv', ofCsv],
-  ])('as %s: all of the range, in both orders', async (type, extension, read) => {
+  ])('%s: the whole range, in both orders', async (type, extension, read) => {
     for (const order of ['asc', 'desc']) {
       const { status, headers, text } = await ask('mixed', type, `order=${order}`);
       expect(status).toBe(200);
@@ -95,7 +95,7 @@ describe('hours that have been through everything', () => {
     expect(headers['content-type']).toMatch(type);
   });
 
-  test('a link says by its address what it wants, whatever the browser accepts', async () => {
+  test('format in the address: replaces Accept', async () => {
     const html = 'text/html, application/xhtml+xml, */*;q=0.8';
     const csv = await ask('mixed', html, 'order=asc&format=csv');
     expect(csv.headers['content-type']).toBe(`${CSV}; charset=utf-8`);
@@ -108,7 +108,7 @@ describe('hours that have been through everything', () => {
     expectProblem(await ask('mixed', html, 'format=csv&limit=5'), 400, 'bad_parameter');
   });
 
-  test('what nobody serves, and pages of an export, are problems', async () => {
+  test('unknown format, or paging parameters: a problem', async () => {
     expectProblem(await ask('mixed', 'application/xml'), 406, 'not_acceptable');
     for (const query of ['limit=5', 'cursor=abc']) {
       const answer = await ask('mixed', CSV, query);
@@ -119,7 +119,7 @@ describe('hours that have been through everything', () => {
     expectProblem(await ask('nobody', CSV), 404, 'not_found');
   });
 
-  test('nothing in the range: a file without samples; HEAD reads none', async () => {
+  test('empty range: a file without samples; HEAD reads nothing', async () => {
     expect((await ask('mixed', CSV, `to=${BEGIN}`)).text).toBe('ts,value\n');
     expect((await ask('mixed', NDJSON, `to=${BEGIN}`)).text).toBe('');
     const before = await historyReads();
@@ -129,7 +129,7 @@ describe('hours that have been through everything', () => {
   });
 });
 
-describe('nearly two million samples', () => {
+describe('Export: nearly two million samples', () => {
   const DAYS = 20;
   const FROM = BEGIN + 10 * DAY_MS;
   beforeAll(async () => {
@@ -168,7 +168,7 @@ describe('nearly two million samples', () => {
     return response;
   }
 
-  test('a client who reads nothing is read nothing for, and one who goes away no more', async () => {
+  test('client reads nothing, or disconnects: the query stops', async () => {
     const before = await historyReads();
     const response = await begin('order=asc');
     const stalled = (await settled(historyReads)) - before;
@@ -178,7 +178,7 @@ describe('nearly two million samples', () => {
     expect((await settled(historyReads)) - before).toBeLessThanOrEqual(stalled + 1);
   });
 
-  test('who reads on gets all of it', async () => {
+  test('client reads slowly: gets everything', async () => {
     const response = await begin('order=desc');
     await settled(historyReads);
     let [lines, bytes] = [0, 0];
@@ -190,7 +190,7 @@ describe('nearly two million samples', () => {
     expect(bytes).toBeGreaterThan(50e6);
   });
 
-  test('an error in the middle breaks the connection off: nobody takes half of it for the whole', async () => {
+  test('error in the middle: the connection breaks, so the file is not taken as complete', async () => {
     const sensor = world.history.sensorOf('large', 's');
     const hour = FROM + (DAYS - 1) * DAY_MS + 5 * HOUR_MS;
     await world.history.dropPacked(sensor, hour);

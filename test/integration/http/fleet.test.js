@@ -26,8 +26,8 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** Counted now, whatever was counted before. */
-function countAnew() {
+/** Counts again, past the age of the last answer. */
+function countAgain() {
   ahead += 10_000;
   return system.get('/fleet');
 }
@@ -49,7 +49,7 @@ const register = (name, site, types) =>
     sensors: types.map((type, at) => ({ sensor_id: `s${at}`, type })),
   });
 
-test('an empty fleet is counted', async () => {
+test('Fleet count: empty fleet: zeros', async () => {
   expect(await system.get('/fleet')).toEqual({
     devices: { online: 0, offline: 0 },
     sensors: 0,
@@ -58,13 +58,13 @@ test('an empty fleet is counted', async () => {
   });
 });
 
-test('devices by state, sensors by type and by site, as registered, changed and retired', async () => {
+test('Fleet count: register, change, retire: counts by state, type and site follow', async () => {
   await register('one', 'Oslo', ['Pulse', 'Pulse', '__proto__']);
   await register('two', 'Bergen', ['Pulse']);
   await device.status('two', 'offline');
   // Without a birth: neither type nor site.
   await device.measure('three', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
-  expect(await countAnew()).toEqual({
+  expect(await countAgain()).toEqual({
     devices: { online: 2, offline: 1 },
     sensors: 5,
     by_type: { Pulse: 3, ['__proto__']: 1 },
@@ -73,14 +73,14 @@ test('devices by state, sensors by type and by site, as registered, changed and 
 
   await register('two', 'Oslo', ['Sweat', 'Pulse']);
   await device.measure('one', [{ sensor_id: 'new', ts: Date.now(), value: 1 }]);
-  expect(await countAnew()).toMatchObject({
+  expect(await countAgain()).toMatchObject({
     sensors: 7,
     by_type: { Pulse: 3, Sweat: 1 },
     by_site: { Oslo: 6 },
   });
 
   expect((await system.fetch('/devices/one', { method: 'DELETE' })).status).toBe(204);
-  expect(await countAnew()).toMatchObject({
+  expect(await countAgain()).toMatchObject({
     devices: { online: 1, offline: 1 },
     sensors: 3,
     by_type: { Pulse: 1, Sweat: 1 },
@@ -88,8 +88,8 @@ test('devices by state, sensors by type and by site, as registered, changed and 
   });
 });
 
-test('who was heard of lately is online for five minutes', async () => {
-  const { devices } = await countAnew();
+test('Fleet count: device without a status: online for five minutes after a message', async () => {
+  const { devices } = await countAgain();
   ahead += 5 * 60_000;
   expect((await system.get('/fleet')).devices).toEqual({
     online: devices.online - 1,
@@ -97,8 +97,8 @@ test('who was heard of lately is online for five minutes', async () => {
   });
 });
 
-test('however many ask, the fleet is counted once, and a group whose sensors stay the same is not read again', async () => {
-  await countAnew();
+test('Fleet count: concurrent requests: one count; unchanged groups are not read again', async () => {
+  await countAgain();
   const [devices, sensors] = [await requests('tally_devices'), await requests('tally_sensors')];
   ahead += 10_000;
   await Promise.all(Array.from({ length: 20 }, () => system.get('/fleet')));
@@ -108,17 +108,17 @@ test('however many ask, the fleet is counted once, and a group whose sensors sta
   expect(await requests('tally_sensors')).toBe(sensors + 1);
 });
 
-test('what a process did not tell of is found when its group has its turn', async () => {
+test('Fleet count: unmarked change: found when the rotation reaches its group', async () => {
   const database = await system.openDatabase();
   try {
     const { bytes } = /** @type {Identity} */ (identifyDevice('three'));
     const key = { group: groupOf(bytes, 4), bytes };
     const store = createRegistryStore(createSession(database, () => {}));
     const now = Date.now();
-    const change = { bytes: Buffer.alloc(16, 7), type: 'Untold', registeredAt: now, stamp: now * 1000 };
+    const change = { bytes: Buffer.alloc(16, 7), type: 'Unmarked', registeredAt: now, stamp: now * 1000 };
     for (const write of store.sensorWrites(key, [change], now).sensors) await store.commit(write);
   } finally {
     await database.shutdown();
   }
-  await until(async () => (await countAnew()).by_type.Untold === 1);
+  await until(async () => (await countAgain()).by_type.Unmarked === 1);
 });

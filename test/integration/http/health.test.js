@@ -32,8 +32,8 @@ async function readiness() {
   return { status, ...JSON.parse(text) };
 }
 
-test('a process is ready when all that it needs is well', async () => {
-  const well = { ok: true, says: expect.stringMatching(/./) };
+test('Readiness: all checks pass: ready', async () => {
+  const well = { ok: true, message: expect.stringMatching(/./) };
   expect(await readiness()).toEqual({
     status: 200,
     ready: true,
@@ -41,19 +41,19 @@ test('a process is ready when all that it needs is well', async () => {
   });
 });
 
-test('it is not ready while its clock is a minute away from that of the database', async () => {
+test('Readiness: clock differs by a minute: not ready', async () => {
   ahead = 120_000;
   const state = await until(async () => {
     const now = await readiness();
     return now.status === 503 && now;
   });
   expect(state).toMatchObject({ ready: false, checks: { clock: { ok: false }, database: { ok: true } } });
-  expect(state.checks.clock.says).toMatch(/^1[12]\d{4} ms ahead of the database's$/);
+  expect(state.checks.clock.message).toMatch(/^1[12]\d{4} ms ahead of the database's$/);
   ahead = 0;
   await until(async () => (await readiness()).ready);
 });
 
-test('with the database away, requests fail and say when to come again; it is alive, and not ready', async () => {
+test('Database unavailable: requests get 503 with Retry-After; the process is alive, and not ready', async () => {
   await engine.stop();
   for (const path of ['/latest', '/devices', '/devices/cow', '/devices/cow/sensors/pulse/measurements']) {
     const answer = await send(system.httpUrl, `/api/v1${path}`);

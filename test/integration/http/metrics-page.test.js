@@ -24,7 +24,7 @@ async function startSystem(settings) {
 /** @param {Array<{ name: string }>} metrics */
 const byName = (metrics) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-test('docs/metrics.md names every metric that a process has, with its type, its help and its labels', async () => {
+test('docs/metrics.md: every metric of a process: its type, help and labels', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const embedded = await startSystem();
@@ -49,7 +49,7 @@ test('docs/metrics.md names every metric that a process has, with its type, its 
   }
 });
 
-test('what may happen is told as 0 before it happens: an increase from nothing is none to Prometheus', async () => {
+test('Counter: before the first event: 0, so that Prometheus sees the increase', async () => {
   const { scrape } = await startSystem();
   const counted = (await scrape()).split('\n');
   for (const series of [
@@ -65,7 +65,7 @@ test('what may happen is told as 0 before it happens: an increase from nothing i
   }
 });
 
-test('what waits, what runs and how far clocks are apart is told as it is', async () => {
+test('Gauges: one stored message: current values', async () => {
   const { system, scrape } = await startSystem();
   const device = await connectDevice(system);
   afterwards(() => device.end());
@@ -76,21 +76,21 @@ test('what waits, what runs and how far clocks are apart is told as it is', asyn
   expect(await read('iot_ingest_end_to_end_seconds_sum')).toBeGreaterThanOrEqual(2);
   expect(await read('iot_ingest_standstill_seconds')).toBe(0);
   expect(await read('iot_ingest_unsettled_messages')).toBe(0);
-  expect(await read('iot_ingest_window_most')).toBe(512);
+  expect(await read('iot_ingest_window_limit')).toBe(512);
   expect(Math.abs(await read('iot_clock_difference_seconds'))).toBeLessThan(10);
   expect(await read('iot_db_nodes{state="up"}')).toBe(1);
   expect(await read('iot_db_nodes{state="down"}')).toBe(0);
   expect(await read('iot_processes{state="running"}')).toBe(1);
   expect(await read('iot_share_group_members{state="online"}')).toBe(0);
   expect(await read('iot_http_in_flight')).toBe(1);
-  for (const habit of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
-    expect([habit, await read(`iot_db_wrong_habits_total{habit="${habit}"}`)]).toEqual([habit, 0]);
+  for (const rule of ['unprepared', 'unpaged', 'filtering', 'consistency']) {
+    expect([rule, await read(`iot_db_query_rule_violations_total{rule="${rule}"}`)]).toEqual([rule, 0]);
   }
   // Of what first appears with a value, Prometheus sees no increase.
   expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
 });
 
-test('while the database is away, messages stand still and its node is down, until it is back', async () => {
+test('Gauges: database unavailable: standstill and node down until it is back', async () => {
   const gate = await startGate(`cql://${sharedContactPoint()}`);
   afterwards(() => gate.stop());
   const { system } = await startSystem({ CQL_CONTACT_POINTS: new URL(gate.url).host });
@@ -118,7 +118,7 @@ test('while the database is away, messages stand still and its node is down, unt
   await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);
 });
 
-test('a request that breaks a habit is counted, under each that it breaks', async () => {
+test('Query rules: request breaks several: counted under each', async () => {
   const { system } = await startSystem();
   /** @type {string[]} */
   const wrong = [];
@@ -126,12 +126,12 @@ test('a request that breaks a habit is counted, under each that it breaks', asyn
   const client = await connect(cql, {
     keyspace: cql.keyspace,
     applicationName: 'test',
-    onBrokenRule: (habit) => wrong.push(habit),
+    onBrokenRule: (rule) => wrong.push(rule),
   });
   afterwards(() => client.shutdown());
   const all = 'SELECT client_id FROM process';
-  const hasBroken = (/** @type {string[]} */ habits) =>
-    until(() => wrong.length >= habits.length).then(() => expect(wrong.splice(0).sort()).toEqual(habits));
+  const hasBroken = (/** @type {string[]} */ rules) =>
+    until(() => wrong.length >= rules.length).then(() => expect(wrong.splice(0).sort()).toEqual(rules));
 
   await client.execute(all, [], { prepare: false });
   await hasBroken(['unprepared']);
@@ -143,24 +143,24 @@ test('a request that breaks a habit is counted, under each that it breaks', asyn
   expect(wrong).toEqual([]);
 });
 
-test('behind an external broker its members and what it dropped are told', async () => {
+test('External broker: members of the share group and dropped messages: counted', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const { system, scrape } = await startSystem({ MQTT_URL: mosquitto.url });
   const read = (/** @type {string} */ series) => readMetric(system, series);
-  const tellsDrops = async () => (await scrape()).includes('\niot_broker_dropped_messages 0\n');
-  await until(tellsDrops);
+  const showsDrops = async () => (await scrape()).includes('\niot_broker_dropped_messages 0\n');
+  await until(showsDrops);
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
   await mosquitto.stop();
-  // What another broker says that has started anew is not to be compared with what this one said.
+  // The count of a restarted broker must not be compared with the count of the earlier one.
   await until(async () => !(await scrape()).includes('\niot_broker_dropped_messages '));
   await until(async () => (await read('iot_share_group_members{state="offline"}')) === 1);
   await mosquitto.start();
-  await until(tellsDrops);
+  await until(showsDrops);
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
 });
 
-test('a process with a broker of its own is no member of those behind an external one', async () => {
+test('Embedded broker: not a member of the share group', async () => {
   const { system: embedded } = await startSystem();
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());

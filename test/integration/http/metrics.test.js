@@ -48,7 +48,7 @@ async function scrape() {
 const routes = (samples) =>
   new Set(samples.flatMap(({ labels }) => /route="([^"]*)"/.exec(labels)?.slice(1) ?? []));
 
-test('what is counted is valid, and named as the documentation has it', async () => {
+test('Metrics page: valid, with the names of docs/metrics.md', async () => {
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
   const names = new Set((await scrape()).map(({ name }) => name));
   for (const name of [
@@ -63,7 +63,7 @@ test('what is counted is valid, and named as the documentation has it', async ()
   }
 });
 
-test('labels do not grow with the fleet, nor with what is asked', async () => {
+test('Labels: many devices and requests: their count stays the same', async () => {
   /** @param {number} from */
   async function visit(from) {
     for (let d = from; d < from + 5; d++) {

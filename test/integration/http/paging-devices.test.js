@@ -74,7 +74,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 });
 
-test('an item has the fields of the contract', async () => {
+test('Device: members of the contract', async () => {
   const { items } = await system.get('/devices?limit=1');
   expect(items).toEqual([
     {
@@ -87,7 +87,7 @@ test('an item has the fields of the contract', async () => {
   ]);
 });
 
-test('a device that never sent a status is online for as long as it was heard of lately', async () => {
+test('Device: without a status: online for five minutes after a message', async () => {
   await device.measure('silent', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
   try {
     expect(await system.get('/devices/silent')).toMatchObject({ online: true });

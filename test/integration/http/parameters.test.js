@@ -31,24 +31,24 @@ describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (p
     },
   );
 
-  test.each(['1', '1000', '007'])('%j is taken', async (limit) => {
+  test.each(['1', '1000', '007'])('%j: valid', async (limit) => {
     expect((await ask(`${path}limit=${limit}`)).status).toBe(200);
   });
 
-  test('given twice it is refused', async () => {
+  test('given twice: refused', async () => {
     const { parameters } = expectProblem(await ask(`${path}limit=1&limit=1`), 400, 'bad_parameter');
-    expect(parameters).toEqual([{ name: 'limit', reason: 'given once, as a text' }]);
+    expect(parameters).toEqual([{ name: 'limit', reason: 'must be given once, as a text' }]);
   });
 });
 
-test('every wrong parameter is named at once', async () => {
+test('Parameters: several are wrong: all are named', async () => {
   const { parameters, detail } = expectProblem(
-    await ask(`${RAW}?limit=0&order=up&from=yesterday&colour=red`),
+    await ask(`${RAW}?limit=0&order=up&from=yesterday&color=red`),
     400,
     'bad_parameter',
   );
   const names = parameters.map((/** @type {{ name: string }} */ { name }) => name).sort();
-  expect(names).toEqual(['colour', 'from', 'limit', 'order']);
+  expect(names).toEqual(['color', 'from', 'limit', 'order']);
   for (const name of names) expect(detail).toContain(name);
 });
 
@@ -71,11 +71,11 @@ test.each([
   '/latest?site=a%00b',
   '/latest?name=%ff',
   '/latest?type=%zz',
-])('%s is a bad parameter', async (path) => {
+])('%s: bad_parameter', async (path) => {
   expectProblem(await ask(path), 400, 'bad_parameter');
 });
 
-describe('times', () => {
+describe('Times', () => {
   const iso = new Date(TS).toISOString();
   const offset = `${new Date(TS + 2 * 3_600_000).toISOString().slice(0, -1)}+02:00`;
 
@@ -97,12 +97,12 @@ describe('times', () => {
     },
   );
 
-  test('an offset whose plus has become a space is refused with that advice', async () => {
+  test('plus of an offset decoded as a space: refused with advice', async () => {
     const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');
     expect(detail).toMatch(/%2B/);
   });
 
-  test('a range that is turned round is refused, one of no length is empty', async () => {
+  test('reversed range: refused; empty range: no samples', async () => {
     expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
   });

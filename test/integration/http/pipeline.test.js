@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('the process that answers is among those that run, and tells anew how it is', async () => {
+test('GET /pipeline: running process: listed, and its state is updated', async () => {
   const { processes, database: nodes, broker, packed_until } = await system.get('/pipeline');
   expect(processes).toEqual([
     {
@@ -37,28 +37,28 @@ test('the process that answers is among those that run, and tells anew how it is
       in_flight: expect.any(Number),
       refused_per_s: 0,
       readers: 0,
-      pressure: { window: expect.any(Number), window_most: 512, waiting: 0 },
-      broker: { ok: true, says: expect.any(String) },
+      pressure: { window: expect.any(Number), window_limit: 512, waiting: 0 },
+      broker: { ok: true, message: expect.any(String) },
     },
   ]);
   expect(nodes).toEqual({ nodes: [{ address: expect.any(String), data_center: 'datacenter1', up: true }] });
-  expect(broker).toEqual({ ok: true, says: expect.any(String) });
+  expect(broker).toEqual({ ok: true, message: expect.any(String) });
   // Packing begins three hours before the first migration.
   expect(Date.parse(packed_until)).toBeLessThan(Date.now() - 3 * 3_600_000);
   const { seen } = processes[0];
   await until(async () => (await system.get('/pipeline')).processes[0].seen > seen);
 });
 
-test('who follows the stream is counted, and so is who is connected to the broker', async () => {
+test('GET /pipeline: stream reader and MQTT client: counted', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   const leaving = new AbortController();
   await fetch(`${system.httpUrl}/api/v1/stream`, { signal: leaving.signal });
   try {
-    const [told] = await until(async () => {
+    const [listed] = await until(async () => {
       const { processes } = await system.get('/pipeline');
-      return processes[0].readers === 1 && processes[0].broker.says === '1 client' && processes;
+      return processes[0].readers === 1 && processes[0].broker.message === '1 client' && processes;
     });
-    expect(told.pressure.window).toBeLessThanOrEqual(told.pressure.window_most);
+    expect(listed.pressure.window).toBeLessThanOrEqual(listed.pressure.window_limit);
     await until(async () => (await system.get('/pipeline/recent')).items.at(-1).readers === 1);
   } finally {
     leaving.abort();
@@ -67,7 +67,7 @@ test('who follows the stream is counted, and so is who is connected to the broke
   await until(async () => (await system.get('/pipeline')).processes[0].readers === 0);
 });
 
-test('what it did is kept, second by second, for those who come later', async () => {
+test('GET /pipeline/recent: five minutes: one entry each second', async () => {
   const recent = async () => (await system.get('/pipeline/recent')).items;
   const [first] = await recent();
   expect(first).toEqual({
@@ -76,7 +76,7 @@ test('what it did is kept, second by second, for those who come later', async ()
     commit_ms: { p50: null, p99: null },
     in_flight: expect.any(Number),
     window: expect.any(Number),
-    window_most: 512,
+    window_limit: 512,
     waiting: 0,
     refused_per_s: 0,
     readers: 0,
@@ -87,7 +87,7 @@ test('what it did is kept, second by second, for those who come later', async ()
   expect(times[0]).toBe(Date.parse(first.ts));
 });
 
-test('a process that died is told of as stale, and rows end by themselves', async () => {
+test('GET /pipeline: process died: stale, and its row expires', async () => {
   const store = createProcessStore(createSession(database, () => {}));
   const at = Date.now() - 60_000;
   const vitals = JSON.stringify({
@@ -97,9 +97,9 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
     refused_per_s: 0,
     readers: 0,
     window: 8,
-    window_most: 64,
+    window_limit: 64,
     waiting: 0,
-    broker: { ok: false, says: 'does not answer' },
+    broker: { ok: false, message: 'does not answer' },
   });
   const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: at, seenAt: at, vitals };
   await store.write(died);
@@ -109,7 +109,7 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
     stale: true,
     seen: new Date(at).toISOString(),
   });
-  // What it said last is no news of the broker.
+  // The check of a dead process does not count for the broker.
   expect(broker).toMatchObject({ ok: true });
   const row = (
     await database.execute(
@@ -119,11 +119,11 @@ test('a process that died is told of as stale, and rows end by themselves', asyn
   expect(row?.['ttl']).toBeGreaterThan(3500);
   // One that lives and has lost its broker is.
   await store.write({ ...died, seenAt: Date.now() });
-  expect((await system.get('/pipeline')).broker).toEqual({ ok: false, says: 'does not answer' });
+  expect((await system.get('/pipeline')).broker).toEqual({ ok: false, message: 'does not answer' });
   await store.remove('died');
 });
 
-test('a process that ends in good order is not told of any more', async () => {
+test('GET /pipeline: process stopped: removed', async () => {
   const one = async () => (await database.execute('SELECT client_id FROM process')).rowLength;
   expect(await one()).toBe(1);
   await system.halt();

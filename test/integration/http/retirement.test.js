@@ -69,7 +69,7 @@ async function register(word, more) {
   await device.measure(word, [{ sensor_id: 'a', ts: Date.now() - 1000, value: 1 }]);
 }
 
-test('a retired device is gone from pages and indexes, and its samples stay to expire', async () => {
+test('Retirement: gone from pages and indexes; samples stay until they expire', async () => {
   await register('gone');
   expect(await foundBy('gone')).toEqual(ALL);
   const { device_id: id } = await system.get('/devices/gone');
@@ -85,12 +85,12 @@ test('a retired device is gone from pages and indexes, and its samples stay to e
   expectProblem(await retire('gone'), 404, 'not_found');
 });
 
-test('who was never there cannot be retired', async () => {
+test('Retirement: unknown device: 404', async () => {
   expectProblem(await retire('nobody'), 404, 'not_found');
   expectProblem(await retire('x'.repeat(129)), 400, 'bad_id');
 });
 
-test('one that comes back by a birth is there as before', async () => {
+test('Retirement: birth afterwards: registered as before', async () => {
   await register('back');
   await retire('back');
   await register('back');
@@ -101,7 +101,7 @@ test('one that comes back by a birth is there as before', async () => {
   expect(of).toHaveLength(2);
 });
 
-test('one that comes back in the session in which it was retired is there with all it says', async () => {
+test('Retirement: birth of the same session: registered with all its values', async () => {
   const session = Date.now() - 5_000;
   await register('same', { session });
   await retire('same');
@@ -115,7 +115,7 @@ test('one that comes back in the session in which it was retired is there with a
   expect(await foundBy('same')).toEqual(ALL);
 });
 
-test('one that comes back by a measurement is registered by it; a later birth still says more', async () => {
+test('Retirement: measurement afterwards: registered; a later birth adds its values', async () => {
   const session = Date.now() - 5_000;
   await register('zz-first', { session, name: 'zz-first', site: 'zz-first' });
   await retire('zz-first');
@@ -131,7 +131,7 @@ test('one that comes back by a measurement is registered by it; a later birth st
   expect(await foundBy('Aa')).toEqual(ALL);
 });
 
-test('one that comes back with what it measured before it was retired is shown with all of it', async () => {
+test('Retirement: older measurements afterwards: all samples are shown', async () => {
   const now = Date.now();
   const of = '/devices/late/sensors/a';
   const shown = async () => ({
@@ -152,7 +152,7 @@ test('one that comes back with what it measured before it was retired is shown w
   expect(await shown()).toMatchObject({ raw: [1, 2], csv: 3, series: [2] });
 });
 
-test('who was retired by another process is registered anew by its birth here', async () => {
+test('Retirement: by another process: a birth here registers again', async () => {
   await register('elsewhere');
   const other = await system.openStore();
   try {
@@ -168,7 +168,7 @@ test('who was retired by another process is registered anew by its birth here', 
   expect(await foundBy('elsewhere')).toEqual(ALL);
 });
 
-test('a retirement that broke off is finished by doing it again, wherever it broke off', async () => {
+test('Retirement: interrupted at any step: a second one completes it', async () => {
   for (let requests = 0, finished = false; !finished; requests++) {
     const word = `half-${requests}`;
     await register(word);

@@ -28,7 +28,7 @@ const SERVED = [
   '/api/v1/stream',
 ];
 
-test.each(SERVED)('%s is served to GET and HEAD alone', async (path) => {
+test.each(SERVED)('%s: only GET and HEAD', async (path) => {
   expect(await send(system.httpUrl, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
     const answer = await send(system.httpUrl, path, { method });
@@ -45,13 +45,13 @@ test.each([
   '/nothing',
   '/assets/nothing.js',
   '/.env',
-])('%s is not found', async (path) => {
+])('%s: 404', async (path) => {
   for (const method of ['GET', 'POST', 'DELETE']) {
     expectProblem(await send(system.httpUrl, path, { method }), 404, 'not_found');
   }
 });
 
-test('a method that is not served is none of the labels of metrics: there are dozens', async () => {
+test('Metrics: unserved method: not a label', async () => {
   for (const path of ['/healthz', '/api/v1/latest', '/', '/assets/main.js', '/nothing']) {
     for (const method of ['GET', 'HEAD', 'PUT', 'PROPFIND', 'M-SEARCH']) {
       await send(system.httpUrl, path, { method });
@@ -69,12 +69,12 @@ test.each(['/api/v1/devices/%zz', '/api/v1/devices/a%', '/api/v1/devices/%ff', '
   },
 );
 
-test('what is too long for headers, or no HTTP, is a problem as well', async () => {
+test('Malformed HTTP or too long headers: a problem document', async () => {
   const long = await send(system.httpUrl, `/api/v1/latest?type=${'x'.repeat(300_000)}`);
   expectProblem(long, 431, 'headers_too_large');
 });
 
-test('the document of the interface is served', async () => {
+test('GET /openapi.json: served', async () => {
   const document = JSON.parse((await send(system.httpUrl, '/openapi.json')).text);
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: 'test' } });
   expect(document.paths['/api/v1/latest'].get).toMatchObject({ operationId: 'listLatest', security: [] });
@@ -86,7 +86,7 @@ test('the document of the interface is served', async () => {
   ]);
 });
 
-describe('what is accepted', () => {
+describe('Accept', () => {
   test.each(['*/*', 'application/*', 'text/html, application/json;q=0.1', 'application/json; charset=utf-8'])(
     '%s gets JSON',
     async (accept) => {
@@ -107,17 +107,17 @@ describe('what is accepted', () => {
     ['/api/v1/stream', 'application/json'],
     ['/healthz', 'nonsense'],
     ['/metrics', 'application/json'],
-  ])('%s has nothing for %s', async (path, accept) => {
+  ])('%s, Accept %s: 406', async (path, accept) => {
     const { detail } = expectProblem(
       await send(system.httpUrl, path, { headers: { accept } }),
       406,
       'not_acceptable',
     );
-    expect(detail).toMatch(/^Served here: \S+\/\S+/);
+    expect(detail).toMatch(/^This route serves \S+\/\S+/);
   });
 });
 
-describe('on loopback', () => {
+describe('On loopback', () => {
   test.each(['localhost', 'localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST'])(
     'the host %s is served',
     async (host) => {

@@ -80,7 +80,7 @@ test.each(
   expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
 });
 
-test('a device whose site changed is found by the new one alone', async () => {
+test('Index: site of a device changed: found only by the new one', async () => {
   const birth = (/** @type {string} */ site) =>
     device.birth('van', { session: Date.now() + ahead, site, sensors: [] });
   const indexed = async () => {
@@ -102,7 +102,7 @@ test('a device whose site changed is found by the new one alone', async () => {
   expect(await system.all('/devices?site=Depot')).toHaveLength(1);
 });
 
-test('a page of wrong rows is short, and the next one goes on behind them', async () => {
+test('Index: page of stale rows: short, and the next page continues after them', async () => {
   const sensors = (/** @type {string} */ type) =>
     Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
   await device.birth('turncoat', { sensors: sensors('Before') });
@@ -111,7 +111,7 @@ test('a page of wrong rows is short, and the next one goes on behind them', asyn
   expect(rest.map(({ name }) => name).sort()).toEqual(['s8', 's9']);
 });
 
-test('a row that is written anew while the old one is being removed survives', async () => {
+test('Index: row rewritten during the removal of the old one: stays', async () => {
   const index = createSensorIndex(createSession(database, () => {}));
   const [deviceId, sensorId] = [
     '10000000-0000-4000-8000-000000000001',

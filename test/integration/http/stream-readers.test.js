@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
-import { createConcurrencyLimit } from '../../../api/http/concurrency-limits.js';
+import { createConcurrencyLimit } from '../../../api/http/long-requests.js';
 import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
 import { createLocalLink } from '../../../api/live/local-transport.js';
@@ -29,14 +29,14 @@ const SENSORS = 2000;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const BASE = Date.now() - 3_600_000;
 
-/** With its clockwork quickened: no reader waits for a second. */
+/** Short periods, so that no reader waits for a second. */
 const PERIODS = { coalesce: 5, stats: 20, heartbeat: 50, rest: 60_000 };
 
 /** @type {TestSystem} whose keyspace is read here */
 let system;
 /** @type {Awaited<ReturnType<TestSystem['openStore']>>} */
 let store;
-/** @type {Device} what it measures the streams of this file are not told of */
+/** @type {Device} a publisher whose live changes the streams of this file do not get */
 let device;
 beforeAll(async () => {
   system = await startTestSystem();
@@ -62,14 +62,14 @@ let url;
 /** @type {EventStream[]} */
 let opened;
 
-/** What the guard before it says of who asks. @type {RequestHandler} */
+/** Stands for the access guard. @type {RequestHandler} */
 const asAnybody = (_req, res, next) => {
   res.locals['caller'] = { by: 'anybody', scopes: [], endsAt: null };
   next();
 };
 
-/** The stream alone. @param {{ heal?: number, periods?: Partial<typeof PERIODS>, most?: number }} [options] ms; `most`: readers */
-async function serve({ heal = 60_000, periods, most = 10_000 } = {}) {
+/** Serves only the stream. @param {{ resync?: number, periods?: Partial<typeof PERIODS>, limit?: number }} [options] ms; `limit` of readers */
+async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
   missed = new Set();
   live = createLocalLink({ isWanted: () => false, send: () => {} });
   live.onMissed = (listener) => {
@@ -79,10 +79,10 @@ async function serve({ heal = 60_000, periods, most = 10_000 } = {}) {
   stream = createStream(
     {
       store,
-      places: { streams: createConcurrencyLimit(most, 'full') },
+      limits: { streams: createConcurrencyLimit(limit, 'full') },
       live: Object.assign(live, { note: () => {} }),
       stats: { read: () => statsOf([]), recent: () => [], start() {}, stop() {} },
-      healMs: heal,
+      resyncMs: resync,
       clock: Date.now,
       groups: system.config.retention.latestGroups,
       logger: pino({ level: 'silent' }),
@@ -149,13 +149,13 @@ const connections = async () =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 
-test('a quiet stream carries comments', async () => {
+test('Stream: quiet: carries comments', async () => {
   await serve();
   const reader = await open();
   await until(() => reader.comments() >= 3);
 });
 
-test('a reader that does not read is dropped; the others go on', async () => {
+test('Stream: reader does not read: dropped; other readers continue', async () => {
   // Time enough for who reads on a busy machine, where it shares a thread with all that is published.
   await serve({ periods: { heartbeat: 2000 } });
   const reader = await open();
@@ -181,7 +181,7 @@ test('a reader that does not read is dropped; the others go on', async () => {
   idle.destroy();
 });
 
-test('a reader that was slow for a while is told the newest of all that it missed', async () => {
+test('Stream: reader was slow: gets the newest of all missed values', async () => {
   await serve({ periods: { heartbeat: 60_000 } });
   const slow = await open();
   const witness = await open();
@@ -197,11 +197,11 @@ test('a reader that was slow for a while is told the newest of all that it misse
   }
   slow.resume();
   await until(() => [...slow.state().values()].filter((one) => one.value === rounds).length === SENSORS);
-  // What it did not read in time it was not told at all.
+  // Values that it did not read in time were never sent.
   expect(values(slow).length).toBeLessThan(rounds * SENSORS);
 });
 
-test('who comes back goes on where it was, without a gap and without a repetition', async () => {
+test('Stream: reader reconnects: continues without a gap or a repetition', async () => {
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
@@ -220,7 +220,7 @@ test('who comes back goes on where it was, without a gap and without a repetitio
   expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
 });
 
-test('who comes back when nothing has changed is told nothing again', async () => {
+test('Stream: reader reconnects, nothing changed: gets nothing again', async () => {
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
@@ -233,14 +233,14 @@ test('who comes back when nothing has changed is told nothing again', async () =
   expect([again.items('snapshot'), values(again)]).toEqual([[], [2]]);
 });
 
-test('a broken-off event of several parts is told again from its beginning', async () => {
+test('Stream: connection broke within an event of several parts: the event is sent again', async () => {
   await serve();
   const reader = await open(`?device=${ID}`);
   const { id } = await reader.first('snapshot');
   publishAll(1);
   await until(() => reader.items('delta').length === SENSORS);
   const deltas = reader.events.filter(({ event }) => event === 'delta');
-  // Whoever got all parts but the last has the snapshot's id still.
+  // A reader that got all parts except the last still has the id of the snapshot.
   const parts = deltas.slice(0, -1);
   expect(parts.length).toBeGreaterThan(0);
   expect(parts.map((delta) => delta.id)).toEqual(parts.map(() => undefined));
@@ -250,7 +250,7 @@ test('a broken-off event of several parts is told again from its beginning', asy
   expect(again.items('snapshot')).toEqual([]);
 });
 
-test('an id of something else followed, or of a channel that has ended, gets a snapshot', async () => {
+test('Stream: id of another subscription or an ended channel: snapshot', async () => {
   await serve({ periods: { rest: 20 } });
   const other = await open('?device=other');
   const reader = await open(`?device=${ID}`);
@@ -263,7 +263,7 @@ test('an id of something else followed, or of a channel that has ended, gets a s
   await late.first('snapshot');
 });
 
-test('what a reader has left is released', async () => {
+test('Stream: last reader disconnects: its channel is released', async () => {
   await serve({ periods: { rest: 20 } });
   const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
   await Promise.all(readers.map((reader) => reader.first('snapshot')));
@@ -273,7 +273,7 @@ test('what a reader has left is released', async () => {
   expect(missed.size).toBe(0);
 });
 
-test('a stop ends every stream, also those that still read their snapshot', async () => {
+test('Stream: stop: every stream ends, also during its snapshot', async () => {
   await serve();
   const ready = await open();
   await ready.first('snapshot');
@@ -287,22 +287,22 @@ test.each([
   ['the whole fleet', ''],
   ['a device', '?device=healed'],
   ['a sensor', '?sensor=healed/s'],
-])('%s: a change that was lost is found by reading again, and told once', async (_, query) => {
+])('Resync: %s: a lost change is found and sent once', async (_, query) => {
   await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ heal: 40 });
+  await serve({ resync: 40 });
   const reader = await open(query);
   await reader.first('snapshot');
   const { value: before } = (await system.get('/latest?device=healed')).items[0];
   await device.measure('healed', [{ sensor_id: 's', ts: BASE + before + 1, value: before + 1 }]);
   await until(() => values(reader).includes(before + 1));
-  const told = reader.events.length;
-  await until(() => reader.events.length > told + 10);
+  const count = reader.events.length;
+  await until(() => reader.events.length > count + 10);
   expect(values(reader)).toEqual([before + 1]);
 });
 
-test('what a birth says of a sensor is found by reading again', async () => {
+test('Resync: birth changes a sensor: found', async () => {
   await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ heal: 40 });
+  await serve({ resync: 40 });
   const reader = await open('?device=named');
   await reader.first('snapshot');
   await device.birth('named', {
@@ -312,8 +312,8 @@ test('what a birth says of a sensor is found by reading again', async () => {
   await until(() => reader.state().size === 2 && reader.items('delta').some(({ name }) => name === 'Pulse'));
 });
 
-test('when changes may have been missed all is read at once', async () => {
-  await serve({ heal: 3_600_000 });
+test('Resync: changes may be lost: reads at once', async () => {
+  await serve({ resync: 3_600_000 });
   const reader = await open('?device=missed');
   await reader.first('snapshot');
   await device.measure('missed', [{ sensor_id: 's', ts: BASE, value: 5 }]);
@@ -321,19 +321,19 @@ test('when changes may have been missed all is read at once', async () => {
   await until(() => values(reader).includes(5));
 });
 
-test('a value that nobody committed is put right by reading', async () => {
+test('Resync: value was never committed: corrected', async () => {
   await device.measure('forged', [{ sensor_id: 's', ts: BASE, value: 1 }]);
   const [known] = (await system.get('/latest?device=forged')).items;
-  await serve({ heal: 40 });
+  await serve({ resync: 40 });
   const reader = await open('?device=forged');
   await reader.first('snapshot');
   publish([{ ...known, ts: '2999-01-01T00:00:00.000Z', value: 666 }], known.device_id);
-  // Where it is put right within the interval nobody hears of it.
+  // If it is corrected within the interval, no reader gets it.
   await until(() => values(reader).at(-1) === 1);
   expect([[1], [666, 1]]).toContainEqual(values(reader));
 });
 
-test('readers of the same things read the database once', async () => {
+test('Stream: equal subscriptions: one read of the database', async () => {
   await serve();
   const { latestPage } = store.fleet;
   let reads = 0;
@@ -350,8 +350,8 @@ test('readers of the same things read the database once', async () => {
   }
 });
 
-test('beyond as many readers as are served, one is told to come again, and finds a place when another has gone', async () => {
-  await serve({ most: 1 });
+test('Stream: limit of readers reached: busy, until another reader disconnects', async () => {
+  await serve({ limit: 1 });
   const reader = await open(`?device=${ID}`);
   await reader.first('snapshot');
   expect((await fetch(url)).status).toBe(429);

@@ -58,7 +58,7 @@ test.each([
   ['a sensor with a space, encoded as a whole', `?${form('c%20d/s')}`, ['c d: s']],
   ['several of each', '?sensor=a/s&device=b&sensor=c%20d/s', ['a: s', 'b: s', 'c d: s']],
   ['what does not exist yet', '?device=nobody', []],
-])('%s: a snapshot, then its changes alone', async (_, query, expected) => {
+])('Stream: %s: a snapshot, then only its changes', async (_, query, expected) => {
   const stream = await open(query);
   const { data } = await stream.first('snapshot');
   if (expected.length === 0) expect(data.items).toEqual([]);
@@ -68,7 +68,7 @@ test.each([
   const value = now;
   for (const name of ['a', 'b', 'c d']) await measure(name, 's', value);
   await measure('a', 'left/top', value);
-  // A reader of the whole fleet hears of all of them; then everybody has heard of what is theirs.
+  // A reader of the whole fleet gets all of them. By then every reader has its own.
   const witness = await open();
   await witness.first('snapshot');
   await until(() => stream.items('delta').filter((item) => item.value === value).length === expected.length);
@@ -80,7 +80,7 @@ function form(pair) {
   return new URLSearchParams({ sensor: pair }).toString();
 }
 
-test('items are those of /latest; ids are all different', async () => {
+test('Stream: items equal those of /latest; ids are unique', async () => {
   const stream = await open('?sensor=b/s');
   const { data } = await stream.first('snapshot');
   expect(data).toEqual({ items: (await system.get('/latest?device=b')).items });
@@ -94,7 +94,7 @@ test('items are those of /latest; ids are all different', async () => {
   expect(stream.headers['cache-control']).toBe('no-store');
 });
 
-test('a delta says how long ago the oldest of its values was committed', async () => {
+test('Stream: delta: has the commit time of its oldest value', async () => {
   const stream = await open('?device=b');
   await stream.first('snapshot');
   const before = Date.now();
@@ -108,7 +108,7 @@ test('a delta says how long ago the oldest of its values was committed', async (
   expect(sent).toBeLessThanOrEqual(Date.now());
 });
 
-test('stats have the fields of the contract, and come again and again', async () => {
+test('Stream: stats: members of the contract, sent repeatedly', async () => {
   const stream = await open('?device=a');
   await until(() => stream.events.filter(({ event }) => event === 'stats').length >= 3);
   const figure = expect.any(Number);
@@ -123,7 +123,7 @@ test('stats have the fields of the contract, and come again and again', async ()
       commit_ms: data.commit_ms.p50 === null ? { p50: null, p99: null } : { p50: figure, p99: figure },
       in_flight: figure,
       window: figure,
-      window_most: figure,
+      window_limit: figure,
       waiting: figure,
       refused_per_s: figure,
       readers: figure,
@@ -131,7 +131,7 @@ test('stats have the fields of the contract, and come again and again', async ()
   }
 });
 
-test('of many changes at once the reader is told the newest', async () => {
+test('Stream: many changes at once: only the newest is sent', async () => {
   const stream = await open('?sensor=b/s');
   await stream.first('snapshot');
   const last = now + 199;
@@ -143,7 +143,7 @@ test('of many changes at once the reader is told the newest', async () => {
   expect(times.length).toBeLessThan(200);
 });
 
-test('an older value that comes late is no news', async () => {
+test('Stream: older value arrives late: not sent', async () => {
   const stream = await open('?device=late');
   await stream.first('snapshot');
   const ts = now;
@@ -156,7 +156,7 @@ test('an older value that comes late is no news', async () => {
   expect(stream.items('delta').map(({ value }) => value)).toEqual([1, 3]);
 });
 
-test('nothing falls between the snapshot and the changes', async () => {
+test('Stream: changes during the snapshot: none is lost', async () => {
   for (let round = 0; round < 25; round++) {
     const value = 1000 + round;
     const [stream] = await Promise.all([open('?sensor=a/s'), measure('a', 's', value)]);
@@ -165,21 +165,21 @@ test('nothing falls between the snapshot and the changes', async () => {
   }
 });
 
-test('an id of somewhere else gets a fresh snapshot', async () => {
+test('Stream: unknown id: a new snapshot', async () => {
   for (const id of ['elsewhere-12', '', 'a'.repeat(1000)]) {
     const stream = await open('?sensor=b/s', { 'Last-Event-ID': id });
     expect((await stream.first('snapshot')).data.items).toHaveLength(1);
   }
 });
 
-test('a hundred readers at once are all told', async () => {
+test('Stream: a hundred readers: all get the changes', async () => {
   const readers = await Promise.all(Array.from({ length: 100 }, () => open('?sensor=b/s')));
   await Promise.all(readers.map((reader) => reader.first('snapshot')));
   await measure('b', 's', 4242);
   await until(() => readers.every((reader) => reader.items('delta').some(({ value }) => value === 4242)));
 });
 
-test('HEAD answers and ends', async () => {
+test('Stream: HEAD: answers and ends', async () => {
   const answer = await send(system.httpUrl, '/api/v1/stream', { method: 'HEAD' });
   expect(answer).toMatchObject({ status: 200, text: '' });
 });
@@ -191,11 +191,11 @@ test.each([
   ['broken percent-encoding', '?device=%zz', 'bad_parameter'],
   ['an empty name', '?device=', 'bad_id'],
   ['an empty sensor', '?sensor=a/', 'bad_id'],
-])('%s: 400', async (_, query, code) => {
+])('Stream: %s: 400', async (_, query, code) => {
   expectProblem(await send(system.httpUrl, `/api/v1/stream${query}`), 400, code);
 });
 
-test('as many as are allowed are served', async () => {
+test('Stream: most names allowed: served', async () => {
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const stream = await open(`?${Array.from({ length: 2000 }, () => `sensor=${id}/${id}`).join('&')}`);
   expect((await stream.first('snapshot')).data.items).toEqual([]);

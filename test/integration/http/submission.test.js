@@ -37,13 +37,13 @@ const post = (device, body, headers = { 'content-type': 'application/json' }) =>
   });
 
 /** @param {{ status: number, text: string }} answer */
-const told = ({ status, text }) => ({ status, ...JSON.parse(text) });
+const resultOf = ({ status, text }) => ({ status, ...JSON.parse(text) });
 
 /** @param {string} device @param {string} sensor @returns {Promise<number>} */
 const latest = async (device, sensor) =>
   (await system.get(`/devices/${encodeURIComponent(device)}/sensors/${sensor}`)).value;
 
-describe('the payloads of MQTT', () => {
+describe('Post: payloads of MQTT', () => {
   test.each([
     ['plain JSON', 'application/json', JSON.stringify({ sensor_id: 't', ts: TS, value: 21.5 }), 1],
     [
@@ -58,19 +58,19 @@ describe('the payloads of MQTT', () => {
     ['CBOR of no type', '', CBOR, 1],
   ])('%s', async (name, type, payload, accepted) => {
     const answer = await post(name, payload, type ? { 'content-type': type } : {});
-    expect(told(answer)).toEqual({ status: 200, accepted });
+    expect(resultOf(answer)).toEqual({ status: 200, accepted });
     expect(await latest(name, 't')).toBe(21.5);
   });
 
-  test('in chunks, of a length that nobody told', async () => {
+  test('chunks without a length: stored', async () => {
     const parts = ['[{"sensor_id":"t",', '"value":1}', ']'].map((part) => Buffer.from(part));
-    expect(told(await post('chunked', parts))).toEqual({ status: 200, accepted: 1 });
+    expect(resultOf(await post('chunked', parts))).toEqual({ status: 200, accepted: 1 });
   });
 
-  test('what was posted twice is stored once, and the device was heard of', async () => {
+  test('posted twice: stored once, and last_seen is set', async () => {
     const payload = JSON.stringify([1, 2, 3].map((value) => ({ sensor_id: 't', ts: TS + value, value })));
     for (let times = 0; times < 2; times++) {
-      expect(told(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
+      expect(resultOf(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
     }
     const { items } = await system.get(`/devices/twice/sensors/t/measurements?from=${TS}`);
     expect(items.map((/** @type {any} */ { value }) => value)).toEqual([3, 2, 1]);
@@ -78,7 +78,7 @@ describe('the payloads of MQTT', () => {
   });
 });
 
-test('of measurements that are bad in part the good are stored, the others told, and there is no letter', async () => {
+test('Post: some measurements are wrong: the others are stored; the answer lists the wrong ones, without a dead letter', async () => {
   const answer = await post(
     'partly',
     JSON.stringify([
@@ -101,14 +101,14 @@ test('of measurements that are bad in part the good are stored, the others told,
   expect(await readLetters(database, 'partly')).toEqual([]);
 });
 
-test('all of ten thousand refused measurements are told', async () => {
+test('Post: ten thousand wrong measurements: the answer lists all', async () => {
   const answer = await post('all-bad', `[${'{},'.repeat(9999)}{}]`);
   const { accepted, refused } = expectProblem(answer, 422, 'refused');
   expect(accepted).toBe(0);
   expect(refused).toMatchObject(Array.from({ length: 10_000 }, (_, index) => ({ index, code: 'bad_id' })));
 });
 
-describe('what is wrong as a whole', () => {
+describe('Post: whole message refused', () => {
   test.each([
     ['an empty body', '', 'application/json', 400, 'malformed'],
     ['broken JSON', '[{"sensor_id":', 'application/json', 400, 'malformed'],
@@ -121,7 +121,7 @@ describe('what is wrong as a whole', () => {
     expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
   });
 
-  test('a content coding', async () => {
+  test('content coding: refused', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     expectProblem(await post('bad', Buffer.from([0x1f, 0x8b]), headers), 415, 'unknown_format');
   });
@@ -133,12 +133,12 @@ describe('what is wrong as a whole', () => {
     [`?device=${'x'.repeat(129)}`, 'bad_id'],
     ['?device=a&device=b', 'bad_parameter'],
     ['?device=a&sensor=b', 'bad_parameter'],
-  ])('the query %j', async (query, code) => {
+  ])('query %j: refused', async (query, code) => {
     const answer = await send(system.httpUrl, `/api/v1/measurements${query}`, { method: 'POST', body: '{}' });
     expectProblem(answer, 400, code);
   });
 
-  test('another method', async () => {
+  test('another method: 405', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const answer = await send(system.httpUrl, '/api/v1/measurements?device=d', { method });
       expectProblem(answer, 405, 'method_not_allowed');
@@ -146,7 +146,7 @@ describe('what is wrong as a whole', () => {
     }
   });
 
-  test('nothing of it registered anybody, or left a letter', async () => {
+  test('afterwards: no device registered, and no dead letter', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
     expect(await readLetters(database)).toEqual([]);
   });
@@ -155,22 +155,25 @@ describe('what is wrong as a whole', () => {
 describe('MAX_MESSAGE_BYTES', () => {
   const measurement = JSON.stringify({ sensor_id: 't', value: 5 });
 
-  test('the largest body is taken', async () => {
-    expect(told(await post('just-right', measurement.padEnd(100_000)))).toEqual({ status: 200, accepted: 1 });
+  test('the largest body: stored', async () => {
+    expect(resultOf(await post('just-right', measurement.padEnd(100_000)))).toEqual({
+      status: 200,
+      accepted: 1,
+    });
   });
 
-  test('one byte more is not', async () => {
+  test('one byte more: refused', async () => {
     expectProblem(await post('too-large', measurement.padEnd(100_001)), 413, 'too_large');
   });
 
-  test('in chunks, of a length that nobody told, 10 MB are not taken either, nor kept', async () => {
+  test('chunks without a length, 10 MB: refused, and not buffered', async () => {
     const chunk = Buffer.alloc(10_000, 0x20);
     expectProblem(await post('too-large', Array(1000).fill(chunk)), 413, 'too_large');
     expect((await system.fetch('/devices/too-large')).status).toBe(404);
   });
 });
 
-test('an unknown device, where devices do not register by themselves, is told', async () => {
+test('Post: unknown device without AUTO_REGISTER: unknown_device', async () => {
   const closed = await startTestSystem({
     settings: { AUTO_REGISTER: 'false', API_TOKEN: 'a token of 16 or more' },
   });

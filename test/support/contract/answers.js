@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/problems.js';
+import { PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/operation.js';
 import { ROUTES } from '../../../api/http/routes/index.js';
 
 /** @import { Content } from '../../../api/http/contract/operation.js' */

@@ -53,7 +53,7 @@ async function startBroker(bounds, tls) {
     const { values } = await metrics.connectionsRefused.get();
     return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
   };
-  const clients = () => Number.parseInt(broker.check().says, 10);
+  const clients = () => Number.parseInt(broker.check().message, 10);
   return { port: broker.port, clients, metrics, refused };
 }
 

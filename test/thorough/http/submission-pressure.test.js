@@ -66,7 +66,7 @@ const isSamples = (/** @type {WireRequest} */ { statements }) =>
 const unsettled = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_unsettled_bytes');
 const held = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_submitted_bytes');
 
-test('nothing is answered before the commit; while the database fails others are told to come back', async () => {
+test('Post: database fails: no answer before the commit; further posts get busy', async () => {
   const system = await startSystem();
   expect((await post(system, 0)).status).toBe(200);
   cql.hold(({ kind }) => kind !== 'query');
@@ -90,7 +90,7 @@ test('nothing is answered before the commit; while the database fails others are
   await until(async () => (await unsettled(system)) === 0);
 });
 
-test('who goes away while his measurements are committed leaves nothing behind', async () => {
+test('Post: client disconnects during the commit: everything is released', async () => {
   const system = await startSystem();
   await post(system, 0);
   cql.hold(isSamples);
@@ -111,7 +111,7 @@ test('who goes away while his measurements are committed leaves nothing behind',
   expect((await system.get('/devices/d/sensors/t')).value).toBe(1);
 });
 
-test('slow senders hold no more than their part, and what one leaves is there for the next', async () => {
+test('Post: slow senders: bounded share, released for the next', async () => {
   const system = await startSystem();
   const most = system.config.ingest.maxMessageBytes;
   const slow = [];
@@ -132,7 +132,7 @@ test('slow senders hold no more than their part, and what one leaves is there fo
   await until(async () => (await held(system)) === 0);
 });
 
-test('a body that does not come in time is given up', async () => {
+test('Post: body does not arrive in time: dropped', async () => {
   const system = await startSystem({ request: 300 });
   const { socket, answer } = await promise(system, 1000);
   const closed = once(socket, 'close');
@@ -143,7 +143,7 @@ test('a body that does not come in time is given up', async () => {
   expect((await post(system, 1)).status).toBe(200);
 });
 
-test('of a body that breaks off nothing is stored', async () => {
+test('Post: body is cut off: nothing is stored', async () => {
   const system = await startSystem();
   const { socket } = await promise(system, 1000);
   await until(async () => (await held(system)) > 0);
@@ -152,7 +152,7 @@ test('of a body that breaks off nothing is stored', async () => {
   expect((await system.fetch('/devices/slow')).status).toBe(404);
 });
 
-test('an end in order answers what waits for the database: it is not known to be stored', async () => {
+test('Stop: posts wait for the database: answered with a problem, because their commit is unknown', async () => {
   const system = await startSystem();
   await post(system, 0);
   cql.hold(isSamples);

@@ -48,8 +48,8 @@ test('Metrics of packing: two sensors are packed: their hours and samples are co
   expect(await metric('iot_pack_samples_total')).toBe(25);
   expect(await metric('iot_pack_unreadable_rows_total')).toBe(0);
   expect(await metric('iot_pack_seconds_count')).toBe(GROUPS);
-  expect(await metric('iot_pack_behind_seconds')).toBe(3600);
-  expect(await metric('iot_pack_behind_most_seconds')).toBe(2 * 86_400);
+  expect(await metric('iot_pack_lag_seconds')).toBe(3600);
+  expect(await metric('iot_pack_lag_limit_seconds')).toBe(2 * 86_400);
 });
 
 test('Metrics of packing: rows cannot be read: each is counted', async () => {

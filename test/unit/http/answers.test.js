@@ -18,7 +18,7 @@ const problem = (other) => {
   return { status: body.status, type: 'application/problem+json', body };
 };
 
-describe('what is in the contract', () => {
+describe('Answer within the contract', () => {
   test.each([
     ['a page', {}],
     ['the same with a query', { path: '/api/v1/latest?limit=1' }],
@@ -36,7 +36,7 @@ describe('what is in the contract', () => {
   ])('%s', (_, answer) => expect(objection(answer)).toBeNull());
 });
 
-describe('what is not', () => {
+describe('Answer outside the contract', () => {
   test.each([
     ['a status', { status: 204 }, 'no problem document'],
     ['a media type', { type: 'text/html' }, 'text/html is not described'],
@@ -46,11 +46,11 @@ describe('what is not', () => {
     ['a problem of another route', problem(), 'not_found is not described'],
     ['a problem without its sentence', { path: '/api/v1/devices/a', ...problem({ detail: '' }) }, 'detail'],
     [
-      'a refusal of a method that does not say which are served',
+      '405 without the list of methods',
       { method: 'PUT', ...problem({ status: 405, title: 'Method Not Allowed', code: 'method_not_allowed' }) },
       'no header allow',
     ],
     ['an answer to a method that is not served', { method: 'DELETE' }, 'no problem document'],
     ['an answer where nothing is', { path: '/api/v1/nothing' }, 'no problem document'],
-  ])('%s', (_, answer, says) => expect(objection(answer)).toContain(says));
+  ])('%s', (_, answer, text) => expect(objection(answer)).toContain(text));
 });

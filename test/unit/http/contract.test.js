@@ -13,7 +13,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   ),
 );
 
-test('every route is in the document, once, in full', () => {
+test('OpenAPI: every route: described once, in full', () => {
   const routes = ROUTES.map(({ method, path }) => `${method} ${path}`);
   expect(new Set(routes).size).toBe(routes.length);
   expect(operations.map(([route]) => route).sort()).toEqual([...routes].sort());
@@ -23,7 +23,7 @@ test('every route is in the document, once, in full', () => {
 });
 
 describe.each(operations)('%s', (route, operation) => {
-  test('says what it is, what it takes and what it answers', () => {
+  test('summary, body and answers are described', () => {
     expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
     for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);
@@ -31,7 +31,7 @@ describe.each(operations)('%s', (route, operation) => {
     expect(operation.responses['500']).toBeDefined();
   });
 
-  test('names its query as it reads it', () => {
+  test('query parameters equal those of the handler', () => {
     const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
     const query = operation.parameters.filter((/** @type {any} */ one) => one.in === 'query');
     expect(query.map((/** @type {any} */ one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
@@ -47,15 +47,15 @@ describe.each(operations)('%s', (route, operation) => {
   });
 });
 
-test('whatever is referred to is there, and whatever is there is referred to', () => {
+test('OpenAPI: references: all exist, and every schema is used', () => {
   const text = JSON.stringify(document);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
-  // What streams tell of by name alone, and what is answered where no operation is.
+  // Schemas that only stream events name, and problems outside of operations.
   for (const name of ['Snapshot', 'Delta', 'Stats', 'MethodNotAllowedProblem']) referred.add(name);
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
 });
 
-test('links lead to operations, and give them parameters that they have', () => {
+test('OpenAPI: links: known operations and parameters', () => {
   const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]));
   const links = operations.flatMap(([, { responses }]) => Object.values(responses['200']?.links ?? {}));
   expect(links.length).toBeGreaterThan(5);
@@ -65,7 +65,7 @@ test('links lead to operations, and give them parameters that they have', () => 
   }
 });
 
-test('the only addresses that need no token are those of health, the documents and signing in', () => {
+test('OpenAPI: addresses without a token: only health, documents and sign-in', () => {
   const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
   expect(open.sort()).toEqual([
     'delete /api/v1/session',

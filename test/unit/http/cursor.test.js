@@ -63,7 +63,7 @@ describe('Cursor: another listing: refused', () => {
     ['nothing', []],
   ])('%s', (_, scope) => {
     expect(refusalOf(CURSOR, { scope: JSON.stringify(scope) }).message).toMatch(
-      /^The cursor is of another request, or was changed: begin again without a cursor/,
+      /^The cursor belongs to another request, or was changed: start again without a cursor/,
     );
   });
 
@@ -139,10 +139,10 @@ describe('Cursor: age: valid for one day', () => {
     const later = cursorsOf({ now: NOW + age });
     if (isValid) expect(later.open(SCOPE, CURSOR)).toEqual(PLACE);
     else
-      expect(refusalOf(CURSOR, { cursors: later }).message).toMatch(/^The cursor has expired: begin again/);
+      expect(refusalOf(CURSOR, { cursors: later }).message).toMatch(/^The cursor has expired: start again/);
   });
 
-  test('an expired cursor of another listing: nothing is said of its age', () => {
+  test('an expired cursor of another listing: its age is not mentioned', () => {
     const later = cursorsOf({ now: NOW + 2 * DAY_MS });
     expect(refusalOf(CURSOR, { cursors: later, scope: 'other' }).message).toMatch(/another request/);
   });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import express from 'express';
-import { createConcurrencyLimit } from '../../../api/http/concurrency-limits.js';
-import { sendExport } from '../../../api/http/export/index.js';
+import { sendExport } from '../../../api/http/export.js';
+import { createConcurrencyLimit } from '../../../api/http/long-requests.js';
 import { createHttpServer } from '../../../api/http/server.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { HOUR_MS } from '../../../schema/rules.js';
@@ -26,12 +26,12 @@ async function serve({ stallMs = 86_400_000 } = {}) {
       state.ended = true;
     }
   }
-  const places = createConcurrencyLimit(1, 'full');
+  const limit = createConcurrencyLimit(1, 'full');
   const app = express();
   app.get('/', (req, res) =>
     sendExport(req, res, {
       reading: { all },
-      places,
+      limit,
       type: 'text/csv',
       key: { group: 0, device: Buffer.alloc(16), sensor: Buffer.alloc(16) },
       sensor: { deviceId: 'd', sensorId: 's', row: { deviceName: 'export', name: null } },
@@ -54,7 +54,7 @@ async function serve({ stallMs = 86_400_000 } = {}) {
   return { response, state, url };
 }
 
-test('who takes nothing of an export is given up, and what was read for him let go', async () => {
+test('Export: client reads nothing: connection destroyed, and the query stops', async () => {
   const { response, state } = await serve({ stallMs: 200 });
   response.on('error', () => {});
   expect(response.statusCode).toBe(200);
@@ -62,7 +62,7 @@ test('who takes nothing of an export is given up, and what was read for him let 
   response.destroy();
 });
 
-test('beyond as many as are made at once, one is told to come again, and has its turn when another has ended', async () => {
+test('Export: limit reached: busy, until another export ends', async () => {
   const { response, url } = await serve();
   response.on('error', () => {});
   expect((await fetch(url)).status).toBe(429);

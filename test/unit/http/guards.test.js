@@ -25,10 +25,10 @@ async function answerTo(app, lines) {
 describe('Host: not exactly one valid host: 400', () => {
   test.each([
     ['two headers', ['GET /healthz HTTP/1.1', 'Host: localhost', 'Host: evil.example']],
-    ['two headers, a foreign one first', ['GET /healthz HTTP/1.1', 'Host: evil.example', 'Host: localhost']],
+    ['two headers, another host first', ['GET /healthz HTTP/1.1', 'Host: evil.example', 'Host: localhost']],
     ['two equal headers', ['GET /healthz HTTP/1.1', 'Host: localhost', 'Host: localhost']],
     [
-      'two headers, in other letters and apart',
+      'two headers, in another case and apart',
       ['GET /healthz HTTP/1.1', 'hOST: localhost', 'A: b', 'HOST: x'],
     ],
     ['two headers of HTTP/1.0', ['GET /healthz HTTP/1.0', 'Host: localhost', 'Host: localhost']],
@@ -39,7 +39,7 @@ describe('Host: not exactly one valid host: 400', () => {
     ['a path', ['GET /healthz HTTP/1.1', 'Host: localhost/evil']],
     ['user information', ['GET /healthz HTTP/1.1', 'Host: evil@localhost']],
     ['a port that is no number', ['GET /healthz HTTP/1.1', 'Host: localhost:http']],
-    ['letters beyond ASCII', ['GET /healthz HTTP/1.1', 'Host: l\u00f6calhost']],
+    ['characters beyond ASCII', ['GET /healthz HTTP/1.1', 'Host: l\u00f6calhost']],
     ['a target with user information', ['GET http://evil@localhost/healthz HTTP/1.1', 'Host: localhost']],
     ['a target without a host', ['GET http:///healthz HTTP/1.1', 'Host: localhost']],
     ['a target of another scheme', ['GET ftp://localhost/healthz HTTP/1.1', 'Host: localhost']],

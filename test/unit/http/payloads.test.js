@@ -75,7 +75,7 @@ const sensor = fc.record(
   { sensor_id: name, name, type: name, unit: name, interval_ms: interval },
   { requiredKeys: ['sensor_id'] },
 );
-const told = fc.record({ session: instant, name, site: name }, { requiredKeys: [] });
+const birthFields = fc.record({ session: instant, name, site: name }, { requiredKeys: [] });
 
 /** What is right, and how one field of it goes wrong. @type {Record<string, { schema: ZodType, read: (content: unknown) => boolean, good: fc.Arbitrary<Json>, wrap: (one: Json) => unknown, wrong: Array<[string, fc.Arbitrary<unknown>]> }>} */
 const KINDS_OF_PAYLOAD = {
@@ -119,7 +119,7 @@ const KINDS_OF_PAYLOAD = {
   'a birth': {
     schema: MESSAGES.Birth,
     read: birth,
-    good: told,
+    good: birthFields,
     wrap: (one) => ({ ...one, sensors: [{ sensor_id: 's' }] }),
     wrong: [
       ['name', notWords],
@@ -152,7 +152,7 @@ const KINDS_OF_PAYLOAD = {
 };
 
 describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, wrap, wrong }) => {
-  test('that the document has is taken', () => {
+  test('valid by the schema: ingest accepts it', () => {
     fc.assert(
       fc.property(good, (one) => {
         expect([schema.safeParse(wrap(one)).error, isTaken(read, wrap(one))]).toEqual([undefined, true]);
@@ -160,7 +160,7 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
     );
   });
 
-  test.each(wrong)('that is wrong in %s is neither in the document nor taken', (field, values) => {
+  test.each(wrong)('wrong %s: neither the schema nor ingest accepts it', (field, values) => {
     fc.assert(
       fc.property(good, values, (one, value) => {
         const broken = wrap({ ...one, [field]: value });
@@ -170,7 +170,7 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
   });
 });
 
-test('the topics of the document are those that ingest knows', () => {
+test('AsyncAPI: topics: those of ingest', () => {
   const received = Object.values(CHANNELS).filter(({ action }) => action === 'receive');
   const topics = received.flatMap(({ address, parameters }) => {
     const types = /** @type {any} */ (parameters).type?.enum ?? [''];
@@ -182,7 +182,7 @@ test('the topics of the document are those that ingest knows', () => {
   expect(topics).toHaveLength(KINDS.length + 6);
 });
 
-test('what is published for live readers is in the document', () => {
+test('AsyncAPI: live items: match their schema', () => {
   const { address } = CHANNELS.live;
   expect(liveTopic(DEVICE.id)).toBe(address.replace('{device}', DEVICE.id));
   const named = { name: 'Temperature', type: 'temperature', unit: 'Cel', site: null };
@@ -194,10 +194,10 @@ test('what is published for live readers is in the document', () => {
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
 });
 
-test('what processes tell each other is in the document', () => {
+test('AsyncAPI: stats of processes: match their schema', () => {
   expect(statsTopic('p')).toBe(CHANNELS.stats.address.replace('{process}', 'p'));
   let now = NOW;
-  const pressure = () => ({ in_flight: 1, window: 8, window_most: 64, waiting: 2 });
+  const pressure = () => ({ in_flight: 1, window: 8, window_limit: 64, waiting: 2 });
   const processStats = createProcessStats({ clock: () => now, pressure });
   for (const commitMs of [0, 0.1, 5, 1e9]) processStats.note({ samples: 1, refused: 1, commitMs });
   now += 1000;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { REFUSAL_CODES } from '../../../api/http/contract/problems.js';
+import { REFUSAL_CODES } from '../../../api/http/contract/operation.js';
 import { ERRORS } from '../../../common/errors.js';
 import { byCount, CODES, codeOf } from '../../../web/letters/codes.js';
 import { indexesByCode, indexText, reasonsOf } from '../../../web/letters/indexes.js';

@@ -12,7 +12,11 @@ import {
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);
 /** @param {number} at @param {Record<string, number>} codes @param {number} [letters] */
-const hourOf = (at, codes, letters = 1) => ({ hour: new Date(at).toISOString(), letters, codes });
+const hourOf = (at, codes, letters = 1) => ({
+  hour: new Date(at).toISOString(),
+  dead_letters: letters,
+  codes,
+});
 
 describe.each(RANGES)('a range of $words', (range) => {
   const span = spanOf(range, NOW);

@@ -17,7 +17,7 @@ const STATS = {
   commit_ms: { p50: 1, p99: 2 },
   in_flight: 3,
   window: 32,
-  window_most: 512,
+  window_limit: 512,
   waiting: 0,
   refused_per_s: 0,
   readers: 1,
@@ -36,8 +36,8 @@ const processOf = (more) => ({
   in_flight: 1,
   refused_per_s: 0,
   readers: 1,
-  pressure: { window: 32, window_most: 512, waiting: 0 },
-  broker: { ok: true, says: 'connected' },
+  pressure: { window: 32, window_limit: 512, waiting: 0 },
+  broker: { ok: true, message: 'connected' },
   ...more,
 });
 
@@ -50,7 +50,7 @@ const pipelineOf = (more) => ({
       { address: '10.0.0.2:9042', data_center: 'dc', up: true },
     ],
   },
-  broker: { ok: true, says: 'connected' },
+  broker: { ok: true, message: 'connected' },
   packed_until: new Date(NOW - 90 * 60_000).toISOString(),
   ...more,
 });
@@ -66,7 +66,13 @@ describe('what needs a look', () => {
   });
 
   test.each([
-    ['a broker', { pipeline: pipelineOf({ broker: { ok: false, says: 'gone' } }) }, 'broker', 'bad', /gone/],
+    [
+      'a broker',
+      { pipeline: pipelineOf({ broker: { ok: false, message: 'gone' } }) },
+      'broker',
+      'bad',
+      /gone/,
+    ],
     [
       'a silent process',
       {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { PROBLEM_CODES, statusOf } from '../../../api/http/contract/problems.js';
+import { PROBLEM_CODES, statusOf } from '../../../api/http/contract/operation.js';
 import { Problem, toProblem } from '../../../web/api/problem.js';
 import { wordsOf } from '../../../web/api/problem-words.js';
 

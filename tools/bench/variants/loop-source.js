@@ -49,8 +49,8 @@ export function createLoopSource({ handleMessage, clock }) {
     /** @type {MessageSource} */
     source: {
       checks: {
-        broker: () => ({ ok: true, says: 'no broker' }),
-        acknowledgements: () => ({ ok: true, says: 'none wait' }),
+        broker: () => ({ ok: true, message: 'no broker' }),
+        acknowledgements: () => ({ ok: true, message: 'none wait' }),
       },
       start: async () => {},
       send: () => {},

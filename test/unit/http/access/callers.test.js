@@ -124,22 +124,22 @@ describe('Session', () => {
   });
 });
 
-/** Headers of a request by where it comes from. @type {Array<[from: string, headers: Record<string, string>, origin: 'own' | 'foreign' | 'untold']>} */
+/** Headers of a request by where it comes from. @type {Array<[from: string, headers: Record<string, string>, origin: 'own' | 'other' | 'unknown']>} */
 const ORIGINS = [
   ['a page of ours', { 'sec-fetch-site': 'same-origin' }, 'own'],
-  ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'foreign'],
-  ['another origin of this site', { 'sec-fetch-site': 'same-site' }, 'foreign'],
-  ['the address bar', { 'sec-fetch-site': 'none' }, 'foreign'],
+  ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'other'],
+  ['another origin of this site', { 'sec-fetch-site': 'same-site' }, 'other'],
+  ['the address bar', { 'sec-fetch-site': 'none' }, 'other'],
   [
     'another site whose Origin looks like ours',
     { 'sec-fetch-site': 'cross-site', origin: 'http://ours' },
-    'foreign',
+    'other',
   ],
   ['an old browser, our page', { origin: 'http://ours' }, 'own'],
-  ['an old browser, another page', { origin: 'http://evil.example' }, 'foreign'],
-  ['an old browser, another port', { origin: 'http://ours:81' }, 'foreign'],
-  ['an old browser, a page that hides itself', { origin: 'null' }, 'foreign'],
-  ['no browser', {}, 'untold'],
+  ['an old browser, another page', { origin: 'http://evil.example' }, 'other'],
+  ['an old browser, another port', { origin: 'http://ours:81' }, 'other'],
+  ['an old browser, a page that hides itself', { origin: 'null' }, 'other'],
+  ['no browser', {}, 'unknown'],
 ];
 
 describe('Own page', () => {
@@ -164,7 +164,7 @@ describe('Own page', () => {
       try {
         const sent = { ...headers, host: 'ours' };
         const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
-        expect(status).toBe(origin === 'foreign' ? 403 : 200);
+        expect(status).toBe(origin === 'other' ? 403 : 200);
       } finally {
         await remote.stop();
       }

@@ -78,7 +78,7 @@ describe('Wrong tokens', () => {
     expect((await show('guess')).status).toBe(401);
   });
 
-  test('the time is over: counted anew', async () => {
+  test('the time is over: counted from 0', async () => {
     const { show } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 300 } });
     await show('guess');
     await until(async () => (await show('guess')).status === 429);
@@ -146,7 +146,7 @@ describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten sec
   test.each([
     ['this machine, no tokens, no proxy', false, {}, LOCAL],
     ['this machine, tokens', true, TOKENS, { ...LOCAL, ...TOKEN }],
-    ['this machine, a proxy is trusted and says nothing', true, { trustProxy: 1 }, LOCAL],
+    ['this machine, a proxy is trusted and sends no header', true, { trustProxy: 1 }, LOCAL],
     ['a proxy of this machine that is not trusted', true, {}, ELSEWHERE],
     ['an address that a trusted proxy reports', true, { trustProxy: 1 }, ELSEWHERE],
   ])('%s: limited: %p', async (_, expected, settings, /** @type {Record<string, string>} */ headers) => {

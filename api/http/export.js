@@ -1,18 +1,21 @@
 import { once } from 'node:events';
-import { MillraceError } from '../../../common/errors.js';
-import { abortOnClose } from '../abort-on-close.js';
+import { MillraceError } from '../../common/errors.js';
+import { abortOnClose } from './long-requests.js';
 
 /** @import { Request, Response } from 'express' */
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Sensor } from '../../history/reading/hours.js' */
-/** @import { Reading } from '../../history/reading/index.js' */
-/** @import { Places } from '../concurrency-limits.js' */
+/** @import { Series } from '../../schema/packed/series.js' */
+/** @import { Sensor } from '../history/reading/hours.js' */
+/** @import { Reading } from '../history/reading/index.js' */
+/** @import { ConcurrencyLimit } from './long-requests.js' */
 
 const HOUR_MS = 3_600_000;
 
-/** Minutes and seconds, and milliseconds, as they end a time: `00:00.` to `59:59.`, `000Z` to `999Z`. */
-const SECONDS = Array.from({ length: 3600 }, (_, at) => `${pad(Math.floor(at / 60), 2)}:${pad(at % 60, 2)}.`);
-const MILLISECONDS = Array.from({ length: 1000 }, (_, at) => `${pad(at, 3)}Z`);
+/** The ends of a time: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
+const SECONDS = Array.from(
+  { length: 3600 },
+  (_, second) => `${pad(Math.floor(second / 60), 2)}:${pad(second % 60, 2)}.`,
+);
+const MILLISECONDS = Array.from({ length: 1000 }, (_, ms) => `${pad(ms, 3)}Z`);
 
 /** @param {number} number @param {number} digits */
 function pad(number, digits) {
@@ -20,7 +23,7 @@ function pad(number, digits) {
 }
 
 /**
- * Times as `formatTime` writes them, put together from three texts: for many of one hour that is three times as fast.
+ * Formats times as `formatTime` does, from three cached texts. For many times of one hour that is three times as fast.
  *
  * @returns {(ts: number) => string} `ts` in whole epoch ms
  */
@@ -40,7 +43,7 @@ function createTimes() {
 }
 
 /**
- * How samples are written one after the other. Numbers and times need no quotes, and no spreadsheet takes them for formulas.
+ * A text format of samples. Numbers and times need no quotes, and no spreadsheet reads them as formulas.
  *
  * @typedef {object} Format
  * @property {string} extension of a file's name
@@ -62,10 +65,10 @@ const FORMATS = {
 
 const TYPES = /** @type {ExportType[]} */ (Object.keys(FORMATS));
 
-/** What is served, pages first; with their charset too, since who asks for that takes nothing else. */
+/** The media types served here, pages first. Each is also listed with its charset, because an `Accept` with a charset matches only that. */
 const SERVED = ['application/json', ...TYPES].flatMap((type) => [type, `${type}; charset=utf-8`]);
 
-/** By the name that a link gives, which cannot send an Accept. */
+/** The media type by the parameter `format`. A link cannot send `Accept`. */
 export const TYPE_OF = /** @type {const} */ ({
   json: null,
   ndjson: 'application/x-ndjson',
@@ -74,8 +77,8 @@ export const TYPE_OF = /** @type {const} */ ({
 
 /**
  * @param {Request} req
- * @param {keyof typeof TYPE_OF | undefined} format goes before Accept
- * @returns {ExportType | null} what whoever asks would rather have than a page; null: a page
+ * @param {keyof typeof TYPE_OF | undefined} format replaces `Accept`
+ * @returns {ExportType | null} the export that the client prefers; null: a page
  */
 export function exportType(req, format) {
   if (format !== undefined) return TYPE_OF[format];
@@ -84,32 +87,30 @@ export function exportType(req, format) {
 }
 
 /**
- * The whole range, streamed.
+ * Streams the whole range.
  *
  * @param {Request} req
  * @param {Response} res
- * @param {object} of
- * @param {Pick<Reading, 'all'>} of.reading
- * @param {Places} of.places
- * @param {ExportType} of.type
- * @param {Sensor} of.key
- * @param {Parameters<typeof fileName>[0]} of.sensor
- * @param {{ from: number, to: number }} of.range
- * @param {'asc' | 'desc'} of.order
+ * @param {object} options
+ * @param {Pick<Reading, 'all'>} options.reading
+ * @param {ConcurrencyLimit} options.limit
+ * @param {ExportType} options.type
+ * @param {Sensor} options.key
+ * @param {Parameters<typeof fileName>[0]} options.sensor
+ * @param {{ from: number, to: number }} options.range
+ * @param {'asc' | 'desc'} options.order
  * @throws {MillraceError} `bad_parameter`, `busy`, `unavailable`
  */
-export async function sendExport(req, res, { reading, places, type, key, sensor, range, order }) {
+export async function sendExport(req, res, { reading, limit, type, key, sensor, range, order }) {
   const paged = ['limit', 'cursor'].filter((parameter) => parameter in req.query);
   if (paged.length > 0) {
-    throw new MillraceError('bad_parameter', 'An export is the whole range: it has no pages.', {
+    throw new MillraceError('bad_parameter', 'An export is the whole range. It has no pages.', {
       details: {
-        parameters: paged.map((parameter) => ({ name: parameter, reason: `not known to ${type}` })),
+        parameters: paged.map((parameter) => ({ name: parameter, reason: `not allowed with ${type}` })),
       },
     });
   }
-  const leave = places.take();
-  // Its end, or that of the connection, whichever comes.
-  res.once('close', leave);
+  res.once('close', limit.acquire());
   const format = FORMATS[type];
   res.attachment(fileName(sensor, format.extension)).set('Content-Type', `${type}; charset=utf-8`);
   if (req.method === 'HEAD') return void res.end();
@@ -118,21 +119,21 @@ export async function sendExport(req, res, { reading, places, type, key, sensor,
       sendSamples(res, format, reading.all(key, range, order, signal), { ...range, order, signal }),
     );
   } catch (error) {
-    // What is answered now is a problem, and no file.
+    // The answer is a problem now, not a file.
     if (!res.headersSent) res.removeHeader('Content-Disposition');
     throw error;
   }
 }
 
-/** A file's name may have 255 bytes on most systems; two of these and an extension have fewer. */
-const MOST_BYTES = 120;
+/** Most systems allow 255 bytes in a file name. Two parts of this length and an extension have fewer. */
+const MAX_BYTES = 120;
 
-/** What some system does not take in a file's name, or a shell would take for something else. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are among them
+/** Characters that some file system forbids, or that a shell interprets. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are unsafe too
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\:*?"'<>|`$;&]+/g;
 
 /**
- * What the file of a sensor's samples is called: after its device and itself, by their names where they have some.
+ * The file name of an export: the names of device and sensor, or their ids without a name.
  *
  * @param {{ deviceId: string, sensorId: string, row: { deviceName: string | null, name: string | null } }} sensor
  * @param {string} extension
@@ -147,34 +148,38 @@ function safe(text) {
   const plain = text.replaceAll(UNSAFE, '-').replace(/^[\s.-]+/, '');
   let kept = '';
   for (const character of plain) {
-    if (Buffer.byteLength(kept + character) > MOST_BYTES) break;
+    if (Buffer.byteLength(kept + character) > MAX_BYTES) break;
     kept += character;
   }
   return kept.trim() || '-';
 }
 
-/** What is written at once, in characters: small writes would cost more than all that is in them. */
+/** Characters of one write. Small writes would cost more than formatting their content. */
 const CHUNK = 64 * 1024;
 
 /**
- * Writes samples to a client, no faster than he takes them. Nothing is sent before the first of them are read, so that a
- * database that is away can still be told as a problem.
+ * Writes samples, no faster than the client reads them. Sends nothing before the first samples are read, so that a problem
+ * can be the answer if the database is unavailable.
  *
  * @param {Response} res with its headers set, but not sent
  * @param {Format} format
  * @param {AsyncGenerator<Series, void>} all each sorted
- * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal }} options what is outside [from, to) is left
- *   out; `signal`: the client has gone
+ * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal }} options samples outside [from, to) are left
+ *   out; `signal` aborts when the client disconnects
  */
 async function sendSamples(res, { head, line }, all, { from, to, order, signal }) {
   const timeOf = createTimes();
   const step = order === 'asc' ? 1 : -1;
   let text = head;
   for await (const { times, values } of all) {
-    for (let at = order === 'asc' ? 0 : times.length - 1; at >= 0 && at < times.length; at += step) {
-      const ts = /** @type {number} */ (times[at]);
+    for (
+      let index = order === 'asc' ? 0 : times.length - 1;
+      index >= 0 && index < times.length;
+      index += step
+    ) {
+      const ts = /** @type {number} */ (times[index]);
       if (ts < from || ts >= to) continue;
-      text += line(timeOf(ts), /** @type {number} */ (values[at]));
+      text += line(timeOf(ts), /** @type {number} */ (values[index]));
       if (text.length < CHUNK) continue;
       await write(res, text, signal);
       text = '';

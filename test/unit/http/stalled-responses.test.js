@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { createAnswers } from '../../../api/http/server.js';
+import { createStalledResponses } from '../../../api/http/server.js';
 
 const STALL_MS = 120_000;
 const PIECE = 2 * 1024 * 1024;
 
-/** An answer that is under way. @param {number} waiting bytes that wait for the client */
+/** A running response. @param {number} waiting bytes that wait for the client */
 function begin(waiting) {
   let now = 0;
   const socket = { writableLength: waiting, bytesWritten: waiting, isClosed: false, destroy() {} };
@@ -14,13 +14,13 @@ function begin(waiting) {
   };
   /** @type {string[]} */
   const entered = [];
-  const answers = createAnswers({
+  const responses = createStalledResponses({
     pending: /** @type {any} */ ({ pass() {}, enter: () => entered.push('pending') }),
     stallMs: STALL_MS,
     elapsed: () => now,
   });
   const res = Object.assign(new EventEmitter(), { req: { socket }, writableEnded: false });
-  answers.begin(/** @type {any} */ (res));
+  responses.begin(/** @type {any} */ (res));
   return {
     res,
     socket,
@@ -28,7 +28,7 @@ function begin(waiting) {
     /** @param {number} time ms since it began */
     isClosedAt(time) {
       now = time;
-      answers.look();
+      responses.check();
       return socket.isClosed;
     },
   };
@@ -38,17 +38,17 @@ test.each([
   [1, STALL_MS],
   [PIECE, 2 * STALL_MS],
   [3 * PIECE, 4 * STALL_MS],
-])('Answer: nothing of it is taken, %i bytes wait: given up after %i ms', (waiting, stallMs) => {
+])('Response: client reads nothing, %i bytes wait: dropped after %i ms', (waiting, stallMs) => {
   const { isClosedAt } = begin(waiting);
-  // The first look finds what waits.
+  // The first check notes the progress.
   expect(isClosedAt(0)).toBe(false);
-  const most = Math.floor(STALL_MS * (1 + waiting / PIECE));
-  expect(Math.abs(most - stallMs)).toBeLessThan(1);
-  expect(isClosedAt(most)).toBe(false);
-  expect(isClosedAt(most + 1)).toBe(true);
+  const limit = Math.floor(STALL_MS * (1 + waiting / PIECE));
+  expect(Math.abs(limit - stallMs)).toBeLessThan(1);
+  expect(isClosedAt(limit)).toBe(false);
+  expect(isClosedAt(limit + 1)).toBe(true);
 });
 
-test('Answer: a part of it is taken: it has the whole time again', () => {
+test('Response: client reads a part: the time starts again', () => {
   const { isClosedAt, socket } = begin(PIECE);
   isClosedAt(0);
   expect(isClosedAt(2 * STALL_MS)).toBe(false);
@@ -58,13 +58,13 @@ test('Answer: a part of it is taken: it has the whole time again', () => {
   expect(isClosedAt(4 * STALL_MS + 1)).toBe(true);
 });
 
-test('Answer: nothing waits, as in a stream without news: kept', () => {
+test('Response: nothing waits, as in a quiet stream: kept', () => {
   const { isClosedAt, entered } = begin(0);
   expect(isClosedAt(100 * STALL_MS)).toBe(false);
   expect(entered).toEqual([]);
 });
 
-test('Answer: written whole: its connection is pending again, and so it is when the answer closes', () => {
+test('Response: ended: its connection is pending again, also after the response closes', () => {
   const { isClosedAt, res, entered } = begin(1);
   res.writableEnded = true;
   isClosedAt(1);

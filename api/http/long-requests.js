@@ -1,0 +1,68 @@
+import { MillraceError } from '../../common/errors.js';
+
+/** @import { Response } from 'express' */
+
+/**
+ * Requests that take long: how many of them run at once, and their end when the client disconnects.
+ *
+ * The limits count the requests of all clients. An export reads ahead for its client, a series may read a year, and a stream is written to
+ * until it ends.
+ */
+export const MAX_CONCURRENT = { streams: 2000, exports: 16, series: 128 };
+
+/** @param {typeof MAX_CONCURRENT} limits */
+export const createConcurrencyLimits = (limits) => ({
+  streams: createConcurrencyLimit(
+    limits.streams,
+    'This process serves as many live streams as it can; try again later.',
+  ),
+  exports: createConcurrencyLimit(
+    limits.exports,
+    'This process makes as many exports as it can; try again later.',
+  ),
+  series: createConcurrencyLimit(
+    limits.series,
+    'This process reads as many series as it can; try again later.',
+  ),
+});
+
+/**
+ * @param {number} limit
+ * @param {string} message of the error when the limit is reached
+ */
+export function createConcurrencyLimit(limit, message) {
+  let running = 0;
+  return {
+    /**
+     * @returns {() => void} releases the place; further calls have no effect
+     * @throws {MillraceError} `busy`
+     */
+    acquire() {
+      if (running >= limit) throw new MillraceError('busy', message);
+      running++;
+      let isHeld = true;
+      return () => {
+        if (isHeld) running--;
+        isHeld = false;
+      };
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createConcurrencyLimit>} ConcurrencyLimit */
+
+/**
+ * Runs `work` with a signal that aborts when the client disconnects. Errors after that are dropped.
+ *
+ * @param {Response} res
+ * @param {(signal: AbortSignal) => Promise<void>} work
+ */
+export async function abortOnClose(res, work) {
+  const closed = new AbortController();
+  res.once('close', () => closed.abort());
+  try {
+    await work(closed.signal);
+  } catch (error) {
+    if (!closed.signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { LatestCache } from '../../../api/http/stream/latest-cache.js';
+
+/** @import { LiveItem } from '../../../api/live/messages.js' */
+
+/** @param {number} sensor @param {number} ts epoch ms @returns {LiveItem} */
+const itemOf = (sensor, ts) => ({
+  device_id: 'd',
+  sensor_id: `s${sensor}`,
+  device: null,
+  name: null,
+  type: null,
+  unit: null,
+  site: null,
+  ts: new Date(ts).toISOString(),
+  value: ts,
+});
+
+const SENSORS = 4;
+
+/**
+ * A sensor gets a newer value, whose message arrives or is lost. The page of a resync is requested or arrives. Readers get the
+ * changes. One reader disconnects or comes back.
+ */
+const anyStep = fc.oneof(
+  fc.record({ kind: fc.constant('commit'), sensor: fc.nat(SENSORS - 1), arrives: fc.boolean() }),
+  fc.constant({ kind: 'again' }),
+  fc.record({ kind: fc.constant('retire'), sensor: fc.nat(SENSORS - 1) }),
+  fc.constant({ kind: 'begin' }),
+  fc.record({ kind: fc.constant('page'), half: fc.nat(1) }),
+  fc.constant({ kind: 'send' }),
+  fc.constant({ kind: 'away' }),
+);
+
+test('LatestCache: lost, late and repeated messages: in the end every reader has the values of the database', () => {
+  fc.assert(
+    fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
+      const cache = new LatestCache();
+      /** @type {Map<string, LiveItem>} */
+      const database = new Map();
+      const readers = [0, 1].map(() => ({ position: 0, away: false, state: new Map() }));
+      let clock = 0;
+      /** @type {LiveItem | undefined} */
+      let last;
+      /** @type {{ since: number, rows: LiveItem[] } | undefined} */
+      let page;
+
+      const sendChanges = () => {
+        for (const reader of readers) {
+          if (reader.away) continue;
+          for (const { item } of cache.since(reader.position)) reader.state.set(item.sensor_id, { ...item });
+          reader.position = cache.position;
+        }
+        cache.markSent();
+      };
+      const begin = () => {
+        cache.beginResync();
+        page = { since: cache.position, rows: [...database.values()].map((item) => ({ ...item })) };
+      };
+      const takePage = () => {
+        if (!page) return;
+        for (const item of page.rows) cache.refresh(item, page.since);
+        cache.endResync(page.since);
+        page = undefined;
+      };
+
+      for (const step of /** @type {any[]} */ (steps)) {
+        if (step.kind === 'commit') {
+          last = itemOf(step.sensor, ++clock);
+          database.set(last.sensor_id, last);
+          if (step.arrives) cache.update(last, clock);
+        } else if (step.kind === 'again' && last && database.has(last.sensor_id)) cache.update(last, clock);
+        else if (step.kind === 'retire') database.delete(`s${step.sensor}`);
+        else if (step.kind === 'begin' && !page) begin();
+        else if (step.kind === 'page') takePage();
+        else if (step.kind === 'send') sendChanges();
+        else if (step.kind === 'away' && readers[1]) readers[1].away = !readers[1].away;
+      }
+      takePage();
+      begin();
+      takePage();
+      for (const reader of readers) reader.away = false;
+      sendChanges();
+      const values = [...database.values()].map(({ sensor_id, value }) => `${sensor_id} ${value}`).sort();
+      expect(
+        cache
+          .all()
+          .map(({ item }) => `${item.sensor_id} ${item.value}`)
+          .sort(),
+      ).toEqual(values);
+      for (const { state } of readers)
+        for (const item of database.values()) expect(state.get(item.sensor_id)).toEqual(item);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('LatestCache: an older or an equal value: no change', () => {
+  const cache = new LatestCache();
+  expect(cache.update(itemOf(0, 5), 0)).toBe(true);
+  expect(cache.update(itemOf(0, 5), 0)).toBe(false);
+  expect(cache.update(itemOf(0, 4), 0)).toBe(false);
+  expect(cache.refresh(itemOf(0, 5), cache.position)).toBe(false);
+  expect(cache.position).toBe(1);
+});
+
+test('LatestCache: a resync started before a change: the change stays', () => {
+  const cache = new LatestCache();
+  cache.update(itemOf(0, 1), 0);
+  const since = cache.position;
+  cache.update(itemOf(0, 2), 0);
+  expect(cache.refresh(itemOf(0, 1), since)).toBe(false);
+  expect(cache.all()[0]?.item.value).toBe(2);
+});
