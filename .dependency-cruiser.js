@@ -128,7 +128,7 @@ const WEB = {
   // The fleet as a wall of cells.
   'web/wall/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/components/'],
   // Dead letters.
-  'web/letters/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/components/'],
+  'web/dead-letters/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/components/'],
   // What ingest does, drawn.
   'web/pipeline/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
   // The page that documents the API.

@@ -70,7 +70,7 @@ export function createStatic({ webDir = WEB_DIR } = {}) {
   // Browsers ask for it by themselves, whatever the page names.
   router.get('/favicon.ico', (_request, response) => response.redirect('/assets/mark.svg'));
 
-  router.get('/{*path}', nowhere(answerWithPage('index.html', ['/assets/views/nowhere.js'])));
+  router.get('/{*path}', nowhere(answerWithPage('index.html', ['/assets/views/not-found.js'])));
   return router;
 }
 

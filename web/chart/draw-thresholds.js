@@ -1,7 +1,7 @@
 import { formatNumber } from '../format.js';
 
 /** @import UPlot from 'uplot' */
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 
 /**
  * @typedef {object} Brush

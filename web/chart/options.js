@@ -1,10 +1,10 @@
 import uPlot from 'uplot';
 import { formatTicks } from '../format.js';
 import { drawThresholds } from './draw-thresholds.js';
-import { withThresholds } from './thresholds.js';
+import { withThresholds } from '../state/thresholds.js';
 import { timeLabels } from './time-axis.js';
 
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
 const DOT_SPACE = 10;

@@ -7,7 +7,7 @@ import { TimeChart } from './time-chart.js';
 
 /** @import { PointWords } from './point-words.js' */
 /** @import { Shape } from './shape.js' */
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Bounds, Window } from './window.js' */
 
 const HINT =

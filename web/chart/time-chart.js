@@ -5,11 +5,11 @@ import { drawn } from './columns.js';
 import { listenForGestures } from './gestures.js';
 import { chartOptions } from './options.js';
 import { entryNear, moveCursor, placeOf, press, show } from './plot.js';
-import { NO_THRESHOLDS } from './thresholds.js';
+import { NO_THRESHOLDS } from '../state/thresholds.js';
 import { usePlot } from './use-plot.js';
 
 /** @import { Shape } from './shape.js' */
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Bounds, Window } from './window.js' */
 
 /**

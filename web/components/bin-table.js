@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { sideOf } from '../chart/thresholds.js';
+import { sideOf } from '../state/thresholds.js';
 import { PAGE_ROWS } from '../chart/use-sample-pages.js';
 import {
   decimalsFor,
@@ -16,7 +16,7 @@ import { Beyond } from './beyond.js';
 import { Pager } from './pager.js';
 
 /** @import { Shape } from '../chart/shape.js' */
-/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 
 /**
  * The points of a chart in figures, page by page.

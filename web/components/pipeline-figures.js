@@ -6,7 +6,7 @@ import { Figure } from './figure.js';
 import { Sparkline } from './sparkline.js';
 
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../wall/reviewing.js' */
+/** @import { Reviewed } from '../state/reviewing.js' */
 
 /** The sparklines reach back so far, in ms: one minute at first, growing to five. */
 const SPAN = { least: 60_000, most: 300_000 };

@@ -6,7 +6,7 @@ import { Choice } from './choice.js';
 import { SampleTable } from './sample-table.js';
 
 /** @import { Shape } from '../chart/shape.js' */
-/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Window } from '../chart/window.js' */
 
 const SOURCES = [

@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { sideOf } from '../chart/thresholds.js';
+import { sideOf } from '../state/thresholds.js';
 import { useSamplePages } from '../chart/use-sample-pages.js';
 import {
   decimalsFor,
@@ -14,7 +14,7 @@ import { Beyond } from './beyond.js';
 import { ProblemNotice } from './notice.js';
 import { Pager } from './pager.js';
 
-/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Window } from '../chart/window.js' */
 
 /**

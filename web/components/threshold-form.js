@@ -1,10 +1,10 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { countBeyond, parseThresholds } from '../chart/thresholds.js';
+import { countBeyond, parseThresholds } from '../state/thresholds.js';
 import { formatCount, formatCounted, formatUnit } from '../format.js';
 
 /** @import { Shape } from '../chart/shape.js' */
-/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 
 /**
  * Lines to draw into the chart, and how often the signal is beyond them.

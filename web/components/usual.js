@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { decimalsFor, formatNumber, formatUnit } from '../format.js';
 import { useJudgement } from '../state/use-judgement.js';
-import { describeLook } from '../wall/looks.js';
+import { describeLook } from '../state/cell-state.js';
 
 /** @import { LatestItem } from '../api/types.js' */
 

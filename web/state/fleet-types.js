@@ -36,6 +36,6 @@
  * @property {number} offlineSensors
  */
 
-/** @import { Range } from '../wall/deviation.js' */
+/** @import { Range } from './baseline.js' */
 
 export {};

@@ -1,6 +1,6 @@
-import { lookOf, SILENT } from '../wall/looks.js';
-import { reviewOf } from './review.js';
-import { createRoster } from './roster.js';
+import { lookOf, SILENT } from './cell-state.js';
+import { reviewOf } from './outliers.js';
+import { createRoster } from './device-index.js';
 import { createUsual } from './usual.js';
 
 /** @import { LatestItem } from '../api/types.js' */

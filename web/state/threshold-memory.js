@@ -1,4 +1,4 @@
-/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Thresholds } from './thresholds.js' */
 
 const KEY = 'millrace.thresholds';
 /** Sensors; those whose lines were drawn longest ago are forgotten first. */

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isLearning } from '../wall/deviation.js';
-import { createJudge } from '../wall/judge.js';
+import { isLearning } from './baseline.js';
+import { createJudge } from './deviation.js';
 import { useParts } from './hooks.js';
 import { keyOf } from './live.js';
 
 /** @import { LatestItem } from '../api/types.js' */
-/** @import { Judge, Judgement, Sample } from '../wall/judge.js' */
+/** @import { Judge, Judgement, Sample } from './deviation.js' */
 
 /** Values before the newest, from which one learns what is usual: fewer where the sensor measures seldom. */
 const VALUES = 500;

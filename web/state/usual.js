@@ -1,5 +1,5 @@
-import { isLearning, learn, levelOf, scoreOf, spreadOf } from '../wall/deviation.js';
-import { kinLevel, measureKin } from '../wall/kin.js';
+import { isLearning, learn, levelOf, scoreOf, spreadOf } from './baseline.js';
+import { kinLevel, measureKin } from './peers.js';
 
 /** @import { FleetSensor } from './fleet-types.js' */
 

@@ -2,19 +2,19 @@ import { html } from 'htm/preact';
 import { Choice } from '../components/choice.js';
 import { Notice, ProblemNotice } from '../components/notice.js';
 import { formatCounted, formatDateTime } from '../format.js';
-import { Bars } from '../letters/bars.js';
-import { BinsTable } from '../letters/bins-table.js';
-import { CodeTable } from '../letters/code-table.js';
-import { binsOf, chosenBin, letterRangeOf, RANGES, sumOf } from '../letters/counts.js';
-import { Letter } from '../letters/letter.js';
-import { LetterList } from '../letters/letter-list.js';
-import { useLetterCounts } from '../letters/use-letter-counts.js';
+import { Bars } from '../dead-letters/bars.js';
+import { BinsTable } from '../dead-letters/bins-table.js';
+import { CodeTable } from '../dead-letters/code-table.js';
+import { binsOf, chosenBin, letterRangeOf, RANGES, sumOf } from '../dead-letters/counts.js';
+import { Letter } from '../dead-letters/dead-letter.js';
+import { LetterList } from '../dead-letters/dead-letter-list.js';
+import { useLetterCounts } from '../dead-letters/use-counts.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { useFiguresAlone } from '../state/use-figures-alone.js';
 import { useTitle } from '../state/use-title.js';
 
-/** @import { Bin } from '../letters/counts.js' */
+/** @import { Bin } from '../dead-letters/counts.js' */
 /** @import { Place } from '../state/router.js' */
 
 /** What was refused, and why: counts over time, the letters, and one of them opened. */

@@ -6,7 +6,7 @@ import { SensorList } from '../components/sensor-list.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useTitle } from '../state/use-title.js';
 import { FleetWall } from '../wall/fleet-wall.js';
-import { useFleetInfo, useFleetState } from '../wall/use-fleet-state.js';
+import { useFleetInfo, useFleetState } from '../state/fleet-state.js';
 
 /** The fleet at a glance: key figures, a wall of all sensors, and below them the same as lists, page by page. */
 export function FleetView() {

@@ -8,7 +8,7 @@ import { ProcessTable } from '../pipeline/process-table.js';
 import { Storage } from '../pipeline/storage.js';
 import { StripChart } from '../pipeline/strip-chart.js';
 import { useFleetCount, usePipeline } from '../pipeline/use-pipeline.js';
-import { Way } from '../pipeline/way.js';
+import { Way } from '../pipeline/data-path.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { useFiguresAlone } from '../state/use-figures-alone.js';
 import { useRecentStats } from '../state/use-recent-stats.js';

@@ -6,7 +6,7 @@ import { SignalChart } from '../chart/signal-chart.js';
 import { statisticsOf } from '../chart/statistics.js';
 import { useExtent } from '../chart/use-extent.js';
 import { useSeries } from '../chart/use-series.js';
-import { useThresholds } from '../chart/use-thresholds.js';
+import { useThresholds } from '../state/use-thresholds.js';
 import { useWindow } from '../chart/use-window.js';
 import { lengthOf } from '../chart/window.js';
 import { CutOff } from '../components/cut-off.js';

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { formatAge, formatNumber, formatUnit, NOTHING } from '../format.js';
-import { isLearning } from './deviation.js';
-import { describeLook, LEARNING } from './looks.js';
+import { isLearning } from '../state/baseline.js';
+import { describeLook, LEARNING } from '../state/cell-state.js';
 
 /** @import { FleetSensor } from '../state/fleet-types.js' */
 /** @import { Box } from './picture.js' */

@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.js';
 import { useObservable, useParts } from '../state/hooks.js';
 import { Legend } from './legend.js';
-import { StandsOut } from './stands-out.js';
+import { StandsOut } from './outlier-list.js';
 import { Wall } from './wall.js';
 
 /** @import { FleetInfo } from '../api/types.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from './reviewing.js' */
+/** @import { Reviewed } from '../state/reviewing.js' */
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
 const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';

@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from './looks.js';
+import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from '../state/cell-state.js';
 
 const SCALE = Array.from({ length: 2 * USUAL + 1 }, (_, look) => look);
 const OTHERS = [

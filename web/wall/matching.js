@@ -1,5 +1,5 @@
-import { FAR } from './deviation.js';
-import { OFFLINE, SILENT } from './looks.js';
+import { FAR } from '../state/baseline.js';
+import { OFFLINE, SILENT } from '../state/cell-state.js';
 
 /** @import { FleetSensor } from '../state/fleet-types.js' */
 

@@ -1,5 +1,5 @@
 import { drawCard } from './card.js';
-import { LOOKS } from './looks.js';
+import { LOOKS } from '../state/cell-state.js';
 import { fill, SHAPES } from './shapes.js';
 
 /** @import { FleetSensor } from '../state/fleet-types.js' */

@@ -1,4 +1,4 @@
-import { LOOKS } from './looks.js';
+import { LOOKS } from '../state/cell-state.js';
 
 /** @import { Palette } from './painter.js' */
 

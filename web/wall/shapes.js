@@ -1,4 +1,4 @@
-import { OFFLINE, SILENT, UNHEARD } from './looks.js';
+import { OFFLINE, SILENT, UNHEARD } from '../state/cell-state.js';
 
 /** @import { Palette, Scene } from './painter.js' */
 

@@ -8,7 +8,7 @@ import {
   sideOf,
   withThresholds,
   writeThresholds,
-} from '../../../web/chart/thresholds.js';
+} from '../../../web/state/thresholds.js';
 import { timeLabels } from '../../../web/chart/time-axis.js';
 import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
 import { createThresholdMemory } from '../../../web/state/threshold-memory.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LEARNING, OFFLINE, SILENT, USUAL } from '../../../web/wall/looks.js';
+import { LEARNING, OFFLINE, SILENT, USUAL } from '../../../web/state/cell-state.js';
 import { matcherOf } from '../../../web/wall/matching.js';
 
 /** @param {string} name @param {{ device?: string, site?: string, type?: string, look?: number, score?: number }} [rest] @returns {any} */

@@ -8,7 +8,7 @@ import { withQuery } from '../state/router.js';
 import { usePages } from '../state/use-pages.js';
 import { useQuery } from '../state/use-query.js';
 import { binName } from './bars.js';
-import { LetterTable } from './letter-table.js';
+import { LetterTable } from './dead-letter-table.js';
 
 /** @import { Span } from './counts.js' */
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { REFUSAL_CODES } from '../../../api/http/contract/problems.js';
 import { ERRORS } from '../../../common/errors.js';
-import { byCount, CODES, codeOf } from '../../../web/letters/codes.js';
-import { indexesByCode, indexText, reasonsOf } from '../../../web/letters/indexes.js';
+import { byCount, CODES, codeOf } from '../../../web/dead-letters/codes.js';
+import { indexesByCode, indexText, reasonsOf } from '../../../web/dead-letters/indexes.js';
 
 test('every refusal is explained in the words of the documents, with what to do', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());

@@ -1,4 +1,4 @@
-import { createRange } from '../wall/deviation.js';
+import { createRange } from './baseline.js';
 
 /** @import { LatestItem } from '../api/types.js' */
 /** @import { FleetDevice, FleetSensor } from './fleet-types.js' */

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { useParts } from '../state/hooks.js';
-import { useQuery } from '../state/use-query.js';
+import { useParts } from './hooks.js';
+import { useQuery } from './use-query.js';
 import { createReviewing } from './reviewing.js';
 
 /** @import { Client } from '../api/client.js' */
 /** @import { DeviceItem, FleetInfo, Page } from '../api/types.js' */
-/** @import { Observable } from '../state/observable.js' */
+/** @import { Observable } from './observable.js' */
 /** @import { Reviewed } from './reviewing.js' */
 
 /** Which devices are offline is asked this often, in ms, while anybody looks. */

@@ -7,7 +7,7 @@ import { useObservable, useParts } from '../state/hooks.js';
 import { useQuery } from '../state/use-query.js';
 import { useTitle } from '../state/use-title.js';
 import { escapeLine } from './escape.js';
-import { DeviceLink } from './letter-table.js';
+import { DeviceLink } from './dead-letter-table.js';
 import { readPayload } from './payload.js';
 import { PayloadView } from './payload-view.js';
 import { RefusedTable } from './refused-table.js';

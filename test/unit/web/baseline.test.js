@@ -8,9 +8,9 @@ import {
   levelOf,
   scoreOf,
   spreadOf,
-} from '../../../web/wall/deviation.js';
+} from '../../../web/state/baseline.js';
 
-/** @import { Range } from '../../../web/wall/deviation.js' */
+/** @import { Range } from '../../../web/state/baseline.js' */
 
 /** A made-up series of numbers from -1 to 1, the same each time. @param {number} i */
 const wobble = (i) => Math.sin(i * 12.9898) * Math.cos(i * 78.233);

@@ -1,4 +1,4 @@
-import { levelOf } from './deviation.js';
+import { levelOf } from './baseline.js';
 
 /**
  * What the sensors of one type measure at this moment: where there is nothing yet to compare a sensor's value with but the others'.

@@ -1,7 +1,7 @@
-import { createRange, isLearning, learn, levelOf, scoreOf, spreadOf } from './deviation.js';
-import { USUAL } from './looks.js';
+import { createRange, isLearning, learn, levelOf, scoreOf, spreadOf } from './baseline.js';
+import { USUAL } from './cell-state.js';
 
-/** @import { Range } from './deviation.js' */
+/** @import { Range } from './baseline.js' */
 
 /**
  * @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms

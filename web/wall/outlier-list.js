@@ -6,7 +6,7 @@ import { withQuery } from '../state/router.js';
 
 /** @import { FleetDevice, FleetSensor } from '../state/fleet-types.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from './reviewing.js' */
+/** @import { Reviewed } from '../state/reviewing.js' */
 
 /** Entries shown of each kind; of the one that was chosen, more. */
 const FEW = 4;

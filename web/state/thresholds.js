@@ -4,7 +4,7 @@
  * @typedef {{ low: number | null, high: number | null }} Thresholds
  */
 
-/** @import { Shape } from './shape.js' */
+/** @import { Shape } from '../chart/shape.js' */
 
 /** @type {Thresholds} */
 export const NO_THRESHOLDS = { low: null, high: null };

@@ -1,5 +1,5 @@
-import { FAR, isLearning } from '../wall/deviation.js';
-import { OFFLINE, SILENT } from '../wall/looks.js';
+import { FAR, isLearning } from './baseline.js';
+import { OFFLINE, SILENT } from './cell-state.js';
 
 /** @import { FleetDevice, FleetSensor, Review } from './fleet-types.js' */
 

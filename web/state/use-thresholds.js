@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useParts } from './hooks.js';
 import { readThresholds, writeThresholds } from './thresholds.js';
 
 /** @import { Thresholds } from './thresholds.js' */

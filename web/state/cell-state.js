@@ -1,4 +1,4 @@
-import { LEVELS } from './deviation.js';
+import { LEVELS } from './baseline.js';
 
 /**
  * How a cell looks. One number each, so that a painter can go through them colour by colour: 0 to 10 is the scale from far below to far

@@ -1,10 +1,10 @@
-import { createObservable } from '../state/observable.js';
+import { createObservable } from './observable.js';
 
 /** @import { StreamStatus } from '../api/stream.js' */
 /** @import { FleetInfo } from '../api/types.js' */
-/** @import { Review } from '../state/fleet-types.js' */
-/** @import { Fleet } from '../state/fleet.js' */
-/** @import { Observable } from '../state/observable.js' */
+/** @import { Review } from './fleet-types.js' */
+/** @import { Fleet } from './fleet.js' */
+/** @import { Observable } from './observable.js' */
 
 /**
  * @typedef {object} Reviewed what is shown together, of one moment
