@@ -10,7 +10,7 @@ export const BASE = '/api/v1';
 /**
  * Requests to the API. Each may throw a Problem, or an AbortError by `signal`.
  *
- * @param {{ fetch: typeof globalThis.fetch }} parts
+ * @param {{ fetch: typeof globalThis.fetch }} deps
  */
 export function createRequests({ fetch }) {
   /** @param {string} path @param {Query} query @param {AbortSignal} [signal] */

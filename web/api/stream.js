@@ -16,12 +16,12 @@ const RETRY_MS = { first: 500, most: 8_000 };
 /**
  * One live connection, whatever is looked at: a browser opens six to a host, all tabs together.
  *
- * @param {object} parts
- * @param {typeof globalThis.EventSource} parts.EventSource
- * @param {(text: string) => void} parts.onItems JSON of snapshots and deltas alike: both carry newest values
- * @param {(stats: Stats) => void} parts.onStats
- * @param {(status: StreamStatus) => void} parts.onStatus
- * @param {() => void} parts.onRefused whoever asks may not be known any more
+ * @param {object} deps
+ * @param {typeof globalThis.EventSource} deps.EventSource
+ * @param {(text: string) => void} deps.onItems JSON of snapshots and deltas alike: both carry newest values
+ * @param {(stats: Stats) => void} deps.onStats
+ * @param {(status: StreamStatus) => void} deps.onStatus
+ * @param {() => void} deps.onRefused whoever asks may not be known any more
  */
 export function createStream({ EventSource, onItems, onStats, onStatus, onRefused }) {
   /** @type {EventSource | null} */

@@ -1,11 +1,11 @@
 import { html } from 'htm/preact';
 import { useCallback, useId, useState } from 'preact/hooks';
 import { formatStep, formatUnit, hueOf } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { inOneLine, pointWords } from './point-words.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { inOneLine, pointWords } from './readout.js';
 import { TimeChart } from './time-chart.js';
 
-/** @import { PointWords } from './point-words.js' */
+/** @import { PointWords } from './readout.js' */
 /** @import { Shape } from './shape.js' */
 /** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Bounds, Window } from './window.js' */
@@ -33,7 +33,7 @@ const HINT =
  * @param {any} [props.children] what stands over an empty chart
  */
 export function SignalChart({ name, type, unit, shape, loading, title, children, ...chart }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const [place, setPlace] = useState(/** @type {number | null} */ (null));
   const onPlace = useCallback(setPlace, []);

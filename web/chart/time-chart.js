@@ -1,12 +1,11 @@
 import { html } from 'htm/preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { NO_THRESHOLDS } from '../state/thresholds.js';
 import { drawn } from './columns.js';
 import { listenForGestures } from './gestures.js';
 import { chartOptions } from './options.js';
-import { entryNear, moveCursor, placeOf, press, show } from './plot.js';
-import { NO_THRESHOLDS } from '../state/thresholds.js';
-import { usePlot } from './use-plot.js';
+import { entryNear, moveCursor, placeOf, press, show, usePlot } from './plot.js';
 
 /** @import { Shape } from './shape.js' */
 /** @import { Thresholds } from '../state/thresholds.js' */

@@ -1,15 +1,15 @@
 import { html } from 'htm/preact';
 import { NOTHING } from '../format.js';
 import { deviceHref } from '../routes.js';
-import { heardAt } from '../state/heard.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { sorted } from '../state/sorting.js';
-import { Age } from './age.js';
-import { Online } from './online.js';
-import { SortHeader } from './sort-header.js';
+import { heardAt } from '../state/device.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { sorted } from '../state/lists.js';
+import { Online } from './device-title.js';
+import { SortHeader } from './list-controls.js';
+import { Age } from './value.js';
 
 /** @import { DeviceItem } from '../api/types.js' */
-/** @import { Sorting } from '../state/sorting.js' */
+/** @import { Sorting } from '../state/lists.js' */
 
 /** What each column is sorted by; the first one is the usual. @type {Record<string, (device: DeviceItem) => string | number | null>} */
 const SORT_VALUES = {
@@ -84,13 +84,13 @@ const DeviceRow = ({ device, siteHref }) => {
 
 /** Counts on by itself, and begins anew with each sample. @param {{ device: DeviceItem }} props */
 function Heard({ device }) {
-  useObservable(useParts().clock);
+  useObservable(useServices().clock);
   return html`<${Age} ts=${useHeard()(device)} />`;
 }
 
 /** @returns {(device: DeviceItem) => string | null} when it was last heard of, by its samples too */
 function useHeard() {
-  const { live, clock } = useParts();
+  const { live, clock } = useServices();
   return ({ device_id, last_seen }) =>
     heardAt(last_seen, live.fleet.devices.get(device_id)?.sensors ?? [], clock.get());
 }

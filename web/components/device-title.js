@@ -1,10 +1,10 @@
 import { html } from 'htm/preact';
 import { formatCounted, formatDateTime } from '../format.js';
-import { heardAt } from '../state/heard.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { heardAt } from '../state/device.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { keyOf } from '../state/live.js';
-import { Age } from './age.js';
-import { Online } from './online.js';
+import { Notice } from './notice.js';
+import { Age } from './value.js';
 
 /** @import { DeviceInfo } from '../api/types.js' */
 
@@ -29,7 +29,7 @@ export const DeviceTitle = ({ name, device, children }) => html`
 /** @param {{ device: DeviceInfo }} props */
 function Facts({ device }) {
   const { name, online, site, registered_at, sensors } = device;
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   return html`
     <ul class="facts">
@@ -52,8 +52,42 @@ function Facts({ device }) {
  * @param {{ device: DeviceInfo }} props
  */
 function LastHeard({ device: { device_id, last_seen, sensors } }) {
-  const { live, clock } = useParts();
+  const { live, clock } = useServices();
   const now = useObservable(clock);
   const newest = sensors.map((sensor) => live.sensor(keyOf({ ...sensor, device_id }))?.item ?? sensor);
   return html`<${Age} ts=${heardAt(last_seen, newest, now)} />`;
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Stands where nobody knows the device that the address names.
+ *
+ * @param {{ device: string }} props id or name
+ */
+export function DeviceMissing({ device }) {
+  const isName = !UUID.test(device);
+  return html`
+    <${Notice} title=${`There is no device “${device}”`} tone="warn">
+      <p>
+        It may have been retired, or the address is mistyped. A device is here from its first message on: should this one
+        speak, it appears by itself.
+      </p>
+      <p class="notice-ways">
+        ${
+          isName &&
+          html`<a class="button" href=${`/?show=devices&name=${encodeURIComponent(device)}`}>Search names that begin like this</a>`
+        }
+        <a class="button" href="/">To the fleet</a>
+      </p>
+    <//>
+  `;
+}
+
+/**
+ * Whether a device is there: by a disc or a ring, and by the word.
+ *
+ * @param {{ online: boolean }} props
+ */
+export const Online = ({ online }) =>
+  html`<span class="state" data-online=${online}>${online ? 'Online' : 'Offline'}</span>`;

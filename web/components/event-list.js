@@ -1,11 +1,10 @@
 import { html } from 'htm/preact';
 import { formatDateTime, formatDuration, formatZone, NOTHING } from '../format.js';
 import { listed } from '../state/device-events.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { ProblemNotice } from './notice.js';
 
-/** @import { Listed } from '../state/device-events.js' */
-/** @import { useDeviceEvents } from '../state/use-device-events.js' */
+/** @import { Listed, useDeviceEvents } from '../state/device-events.js' */
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 
@@ -15,7 +14,7 @@ const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
  * @param {{ history: ReturnType<typeof useDeviceEvents>, online: boolean }} props
  */
 export function EventList({ history, online }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const { events, problem, reload, more, busy } = history;
 
@@ -68,7 +67,7 @@ function isCurrent(rows, index) {
 
 /** @param {{ event: Listed, current: boolean }} props */
 function EventRow({ event: { kind, ts, onlineFrom }, current }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   return html`
     <tr>
@@ -83,7 +82,7 @@ function EventRow({ event: { kind, ts, onlineFrom }, current }) {
 
 /** @param {{ from: number }} props epoch ms */
 function SoFar({ from }) {
-  const { clock } = useParts();
+  const { clock } = useServices();
   const now = useObservable(clock);
   return html`<span title="Still online">${formatDuration(Math.max(now - from, 0))}</span><span class="said"> so far</span>`;
 }

@@ -1,7 +1,9 @@
 import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
 import { formatCount } from '../format.js';
-import { useMay } from '../state/use-may.js';
-import { useRecentLetters } from '../state/use-recent-letters.js';
+import { aheadOf, MOVED_MS } from '../state/clock.js';
+import { useServices } from '../state/hooks.js';
+import { useMay } from '../state/session.js';
 
 const MOST_SHOWN = 999;
 
@@ -33,3 +35,49 @@ function RecentLetters() {
     <span class="navigation-count" title=${`${formatCount(letters)} within the last hour`}>${shown}<span class="said"> within the last hour</span></span>
   `;
 }
+
+const EVERY_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * How many dead letters came within the last hour; asked once a minute, without a word where there is no answer: whoever
+ * wants to know more opens the view.
+ *
+ * @returns {number} 0 as long as it is not known
+ */
+function useRecentLetters() {
+  const { client, clock } = useServices();
+  const [letters, setLetters] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    const ask = () =>
+      client.deadLetterSummary({ from: clock.now() - HOUR_MS }, abort.signal).then(
+        ({ items }) => setLetters(items.reduce((sum, hour) => sum + hour.letters, 0)),
+        () => {},
+      );
+    // The first answer says what time it is there; an hour of a machine that is wrong is another hour.
+    const before = aheadOf(clock);
+    void ask().then(() => {
+      if (!abort.signal.aborted && Math.abs(aheadOf(clock) - before) > MOVED_MS) void ask();
+    });
+    const timer = setInterval(ask, EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      abort.abort();
+    };
+  }, [client, clock]);
+  return letters;
+}
+
+/**
+ * The way back up: fleet, device.
+ *
+ * @param {{ steps: { label: string, href: string }[] }} props
+ */
+export const Trail = ({ steps }) => html`
+  <nav class="trail" aria-label="Where this is">
+    <ol>
+      ${steps.map(({ label, href }) => html`<li key=${href}><a href=${href}>${label}</a></li>`)}
+    </ol>
+  </nav>
+`;

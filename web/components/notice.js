@@ -1,5 +1,7 @@
 import { html } from 'htm/preact';
-import { wordsOf } from '../api/problem-words.js';
+import { wordsOf } from '../api/problem.js';
+import { formatTime } from '../format.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /** @import { Problem } from '../api/problem.js' */
 
@@ -57,3 +59,36 @@ export const ProblemLine = ({ problem, onRetry }) => html`
 /** Said when an answer takes its time. */
 export const SlowLine = () =>
   html`<p class="slow" role="status">The database takes longer than usual; still waiting.</p>`;
+
+/** @param {{ href: string }} props where all sensors are shown */
+export const NoMatch = ({ href }) => html`
+  <${Notice} title="No sensor matches">
+    <p>Types and sites must match as a whole, names from their beginning.</p>
+    <p><a class="button" href=${href}>Show all sensors</a></p>
+  <//>
+`;
+
+export const NoDevice = () => html`
+  <${Notice} title="No device matches">
+    <p>Sites must match as a whole, names from their beginning.</p>
+    <p><a class="button" href="/?show=devices">Show all devices</a></p>
+  <//>
+`;
+
+/** The first thing a newcomer may see: what to do next. */
+export const EmptyFleet = () => html`
+  <${Notice} title="No sensor has spoken yet">
+    <p>The first measurement appears here by itself. Send one:</p>
+    <pre><code>mosquitto_pub -q 1 -t iot/v1/kitchen/measurements \\
+  -m '{"sensor_id":"temperature","value":21.5}'</code></pre>
+    <p>Or start a simulated fleet with <code>npm run simulator</code>.</p>
+  <//>
+`;
+
+/** Says that what is shown is old. @param {{ since: number | null }} props epoch ms; null: it is not */
+export function CutOff({ since }) {
+  const { preferences } = useServices();
+  const { zone } = useObservable(preferences);
+  if (since === null) return null;
+  return html`<p class="slow">The connection is lost. What follows is as it was at ${formatTime(since, zone)}.</p>`;
+}

@@ -1,12 +1,12 @@
 import { html } from 'htm/preact';
 import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useRecentStats } from '../state/use-recent-stats.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { useRecentStats } from '../state/stats.js';
 import { Figure } from './figure.js';
 import { Sparkline } from './sparkline.js';
 
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../state/reviewing.js' */
+/** @import { Reviewed } from '../state/fleet-state.js' */
 
 /** The sparklines reach back so far, in ms: one minute at first, growing to five. */
 const SPAN = { least: 60_000, most: 300_000 };
@@ -23,7 +23,7 @@ const HOLE_MS = 5_000;
  * @param {{ reviewed: Observable<Reviewed> }} props
  */
 export function PipelineFigures({ reviewed }) {
-  const { live } = useParts();
+  const { live } = useServices();
   const moments = useRecentStats();
   const screen = useObservable(live.screenTimes);
   const status = useObservable(live.status);

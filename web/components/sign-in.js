@@ -1,8 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useTitle } from '../state/use-title.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
 
 /** What went wrong, by the API's codes. @type {Record<string, string>} */
 const WORDS = {
@@ -16,7 +15,7 @@ const WORDS = {
 
 /** Stands in place of every view until whoever is here has shown a token; the address stays, so he then is where he wanted to be. */
 export function SignIn() {
-  const { session } = useParts();
+  const { session } = useServices();
   const { hasEnded } = useObservable(session.state);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState('');

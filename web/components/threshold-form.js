@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { countBeyond, parseThresholds } from '../state/thresholds.js';
 import { formatCount, formatCounted, formatUnit } from '../format.js';
+import { countBeyond, parseThresholds } from '../state/thresholds.js';
 
 /** @import { Shape } from '../chart/shape.js' */
 /** @import { Thresholds } from '../state/thresholds.js' */

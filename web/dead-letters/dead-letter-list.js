@@ -1,15 +1,17 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Notice, ProblemNotice, SlowLine } from '../components/notice.js';
-import { Pager } from '../components/pager.js';
-import { formatCounted } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { Pager, usePages } from '../components/pager.js';
+import { formatBytes, formatCount, formatCounted, formatDateTime, formatZone, NOTHING } from '../format.js';
+import { deviceHref } from '../routes.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
-import { usePages } from '../state/use-pages.js';
 import { useQuery } from '../state/use-query.js';
 import { binName } from './bars.js';
-import { LetterTable } from './dead-letter-table.js';
+import { byCount, Code } from './codes.js';
+import { escapeLine } from './text.js';
 
+/** @import { DeadLetter } from '../api/types.js' */
 /** @import { Span } from './counts.js' */
 
 /** Letters bring their payloads, up to 64 KiB each. */
@@ -24,7 +26,7 @@ const PAGE_ROWS = 25;
  * @param {number} props.count letters of the span that are known of; when it changes, the first page is asked for anew
  */
 export function LetterList({ span, bin, count }) {
-  const { client, preferences, router } = useParts();
+  const { client, preferences, router } = useServices();
   const place = useObservable(router.place);
   const { zone } = useObservable(preferences);
   const cursor = place.query.get('cursor');
@@ -86,3 +88,60 @@ const NothingHere = ({ of, code, more }) => html`
     ${more && html`<p>There may be some on the next page.</p>`}
   <//>
 `;
+
+/**
+ * @param {object} props
+ * @param {DeadLetter[] | null} props.letters null while the first page is asked for
+ * @param {boolean} props.busy
+ * @param {'local' | 'utc'} props.zone
+ * @param {(id: string) => string} props.hrefOf a letter, opened
+ */
+export const LetterTable = ({ letters, busy, zone, hrefOf }) => html`
+  <table class="plain stacks letters" aria-busy=${busy}>
+    <caption class="said">Dead letters, newest first</caption>
+    <thead>
+      <tr>
+        <th scope="col" class="col-time">Received ${formatZone(zone, Date.now())}</th>
+        <th scope="col" class="col-of">Device</th>
+        <th scope="col" class="col-topic">Topic</th>
+        <th scope="col" class="col-codes">Refused</th>
+        <th scope="col" class="col-size number">Size</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${
+        letters
+          ? letters.map(
+              (letter) =>
+                html`<${Row} key=${letter.id} letter=${letter} zone=${zone} href=${hrefOf(letter.id)} />`,
+            )
+          : Array.from(
+              { length: 6 },
+              (_, row) =>
+                html`<tr key=${row} class="waiting" aria-hidden="true"><td colspan="5"><span class="bar-gap"></span></td></tr>`,
+            )
+      }
+    </tbody>
+  </table>
+`;
+
+/** @param {{ letter: DeadLetter, zone: 'local' | 'utc', href: string }} props */
+const Row = ({ letter, zone, href }) => html`
+  <tr>
+    <th scope="row" class="col-time">
+      <a class="row-link" href=${href}><time datetime=${letter.ts}>${formatDateTime(Date.parse(letter.ts), zone)}</time></a>
+    </th>
+    <td class="col-of whole"><${DeviceLink} device=${letter.device} /></td>
+    <td class="col-topic" title=${escapeLine(letter.topic)}>${escapeLine(letter.topic)}</td>
+    <td class="col-codes whole">
+      ${byCount(letter.codes).map(([code, count]) => html`<span class="code-count" key=${code}><${Code} code=${code} />${count > 1 && ` ${formatCount(count)}`}</span>`)}
+    </td>
+    <td class="col-size number">${letter.size === null ? html`<span title="Only the counts were kept">${NOTHING}</span>` : formatBytes(letter.size)}</td>
+  </tr>
+`;
+
+/** A letter tells the device as its topic has it; that need not be one that is known. @param {{ device: string | null }} props */
+export const DeviceLink = ({ device }) =>
+  device === null
+    ? html`<span class="quiet">several</span>`
+    : html`<a class="link" href=${deviceHref(device)}>${escapeLine(device)}</a>`;

@@ -1,17 +1,15 @@
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { Trail } from '../components/navigation.js';
 import { ProblemNotice, SlowLine } from '../components/notice.js';
-import { Trail } from '../components/trail.js';
 import { formatCount, formatCounted, formatDateTime, formatZone } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
 import { useQuery } from '../state/use-query.js';
-import { useTitle } from '../state/use-title.js';
-import { escapeLine } from './escape.js';
-import { DeviceLink } from './dead-letter-table.js';
-import { readPayload } from './payload.js';
-import { PayloadView } from './payload-view.js';
+import { DeviceLink } from './dead-letter-list.js';
+import { PayloadView, readPayload } from './payload.js';
 import { RefusedTable } from './refused-table.js';
 import { Replay } from './replay.js';
+import { escapeLine } from './text.js';
 
 /** @import { DeadLetter } from '../api/types.js' */
 
@@ -21,7 +19,7 @@ import { Replay } from './replay.js';
  * @param {{ id: string, backHref: string }} props
  */
 export function Letter({ id, backHref }) {
-  const { client } = useParts();
+  const { client } = useServices();
   const heading = useRef(/** @type {HTMLElement | null} */ (null));
   const { data, problem, slow, reload } = useQuery(id, (signal) => client.deadLetter(id, signal));
   useTitle('Dead letter');
@@ -42,7 +40,7 @@ export function Letter({ id, backHref }) {
 
 /** @param {{ letter: DeadLetter }} props */
 function Facts({ letter }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const at = Date.parse(letter.ts);
   return html`

@@ -1,11 +1,10 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { toProblem } from '../api/problem.js';
-import { wordsOf } from '../api/problem-words.js';
+import { toProblem, wordsOf } from '../api/problem.js';
 import { Cancel, Dialog } from '../components/dialog.js';
 import { formatBytes, formatCount, formatCounted } from '../format.js';
-import { useParts } from '../state/hooks.js';
-import { useMay } from '../state/use-may.js';
+import { useServices } from '../state/hooks.js';
+import { useMay } from '../state/session.js';
 import { RefusedTable } from './refused-table.js';
 
 /** @import { Problem } from '../api/problem.js' */
@@ -17,7 +16,7 @@ import { RefusedTable } from './refused-table.js';
  * @param {{ letter: DeadLetter, keptBytes: number }} props
  */
 export function Replay({ letter, keptBytes }) {
-  const { client } = useParts();
+  const { client } = useServices();
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
   const [told, setTold] = useState(/** @type {Told | null} */ (null));

@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
-import { Channel } from './channel.js';
 import { Markdown } from './markdown.js';
-import { Operation } from './operation.js';
+import { Channel, Operation } from './operation.js';
 import { Schema } from './schema.js';
 
 /**

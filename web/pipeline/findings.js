@@ -1,9 +1,10 @@
-import { wordsOf } from '../api/problem-words.js';
+import { html } from 'htm/preact';
+import { wordsOf } from '../api/problem.js';
 import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../format.js';
-import { BEHIND_MS, packingOf } from './packing.js';
+import { BEHIND_MS, packingOf } from './storage.js';
 
-/** @import { Problem } from '../api/problem.js' */
 /** @import { Pipeline, Stats } from '../api/types.js' */
+/** @import { Problem } from '../api/problem.js' */
 
 /**
  * What is wrong on the data's way, and what one can do about it.
@@ -150,4 +151,33 @@ function ofPacking({ packed_until }, now) {
         'It gives way to ingest, and catches up when there is less to do. Charts are as exact, but long ones slower.',
     },
   ];
+}
+
+/**
+ * What is wrong, and what to do.
+ *
+ * @param {{ findings: Finding[] }} props
+ */
+export const Findings = ({ findings }) => html`
+  <ul class="findings" aria-label="What needs a look">
+    ${findings.map(
+      ({ title, tone, advice, href }) => html`
+        <li key=${title} class="finding" data-tone=${tone}>
+          <span class="finding-sign" aria-hidden="true">${tone === 'bad' ? '✕' : '!'}</span>
+          <p><strong>${title}.</strong> ${advice} ${href && html`<a class="link" href=${href}>See them</a>`}</p>
+        </li>
+      `,
+    )}
+  </ul>
+`;
+
+/** All of it in a few words. @param {{ count: number, isKnown: boolean }} props */
+export function Verdict({ count, isKnown }) {
+  const words =
+    count === 0
+      ? isKnown
+        ? '✓ All is well'
+        : 'Looking …'
+      : `! ${formatCounted(count, 'thing needs', 'things need')} a look`;
+  return html`<p class="verdict" role="status" data-tone=${count > 0 ? 'warn' : isKnown ? 'good' : undefined}>${words}</p>`;
 }

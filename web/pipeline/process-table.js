@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
-import { Age } from '../components/age.js';
+import { Age } from '../components/value.js';
 import { formatCount, formatDateClock, formatMs, formatRate, NOTHING } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /** @import { Check, ProcessInfo } from '../api/types.js' */
 
@@ -13,7 +13,7 @@ const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'ht
  * @param {{ processes: ProcessInfo[] }} props
  */
 export function ProcessTable({ processes }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   return html`
     <div class="scrolls" tabindex="0" role="group" aria-label="Processes, a table that may scroll sideways">

@@ -2,7 +2,7 @@ import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../fo
 
 /** @import { StreamStatus } from '../api/stream.js' */
 /** @import { FleetInfo, Pipeline, Stats } from '../api/types.js' */
-/** @import { Stage } from './stage.js' */
+/** @import { Stage } from './data-path.js' */
 
 /**
  * What each stage of the data's way says of itself.

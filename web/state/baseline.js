@@ -1,3 +1,5 @@
+/** @import { FleetSensor } from './fleet-types.js' */
+
 /**
  * How far a value is from what its sensor usually measures: a running mean and spread for each sensor, weighted by time, which forget within
  * minutes. Pure arithmetic; nothing in here knows how it is drawn.
@@ -101,3 +103,117 @@ export function levelOf(score) {
   while (level < LEVELS && size >= Number(STEPS[level])) level += 1;
   return score < 0 ? -level : level;
 }
+
+/**
+ * What the sensors of one type measure at this moment: where there is nothing yet to compare a sensor's value with but the others'.
+ *
+ * @typedef {{ middle: number, spread: number }} Kin
+ */
+
+/** Fewer of a type say nothing of one of them. */
+const LEAST_KIN = 8;
+/** Median absolute deviations in a standard deviation of a normal distribution. */
+const MAD_TO_SPREAD = 1.4826;
+/** Kin differ for many reasons: one is never called far off for it. */
+const MOST_LEVEL = 3;
+
+/**
+ * Medians, so that a few wild ones do not move what is usual.
+ *
+ * @param {Iterable<{ type: string | null, value: number }>} sensors NaN: nothing measured yet
+ * @returns {Map<string | null, Kin>} by type; types of few sensors, or of no spread, are left out
+ */
+export function measureKin(sensors) {
+  /** @type {Map<string | null, number[]>} */
+  const byType = new Map();
+  for (const { type, value } of sensors) {
+    if (Number.isNaN(value)) continue;
+    const values = byType.get(type);
+    if (values) values.push(value);
+    else byType.set(type, [value]);
+  }
+  /** @type {Map<string | null, Kin>} */
+  const kin = new Map();
+  for (const [type, values] of byType) {
+    if (type === null || values.length < LEAST_KIN) continue;
+    const middle = median(values);
+    const spread = MAD_TO_SPREAD * median(values.map((value) => Math.abs(value - middle)));
+    if (spread > 0) kin.set(type, { middle, spread });
+  }
+  return kin;
+}
+
+/** @param {Kin} kin @param {number} value @returns {number} steps of colour below or above the usual */
+export function kinLevel({ middle, spread }, value) {
+  return Math.max(-MOST_LEVEL, Math.min(MOST_LEVEL, levelOf((value - middle) / spread)));
+}
+
+/** @param {number[]} values at least one @returns {number} */
+function median(values) {
+  const sorted = Float64Array.from(values).sort();
+  const half = sorted.length >> 1;
+  const upper = Number(sorted[half]);
+  return sorted.length % 2 === 1 ? upper : (Number(sorted[half - 1]) + upper) / 2;
+}
+
+/**
+ * What is usual for each sensor, and as long as that is being learned, for others of its type.
+ *
+ * @param {ReadonlyMap<string, FleetSensor>} sensors of the fleet, as they come and go
+ */
+export function createUsual(sensors) {
+  /** Spread that sensors of a type have in the middle. @type {Map<string | null, number>} */
+  const typical = new Map();
+  /** What sensors are compared with while their own ranges are being learned. @type {ReturnType<typeof measureKin>} */
+  let kin = new Map();
+
+  function poolSpreads() {
+    /** @type {Map<string | null, { sum: number, count: number }>} */
+    const pools = new Map();
+    for (const { type, range } of sensors.values()) {
+      if (isLearning(range)) continue;
+      const pool = pools.get(type) ?? { sum: 0, count: 0 };
+      pools.set(type, pool);
+      pool.sum += Math.sqrt(range.variance);
+      pool.count += 1;
+    }
+    typical.clear();
+    for (const [type, { sum, count }] of pools) typical.set(type, sum / count);
+  }
+
+  return {
+    /** @param {FleetSensor} sensor @returns {number | null} null: there is nothing yet to compare its value with */
+    level({ range, score, type, value }) {
+      if (!isLearning(range)) return levelOf(score);
+      const others = kin.get(type);
+      return others ? kinLevel(others, value) : null;
+    },
+
+    /** @param {FleetSensor} sensor @param {number} at epoch ms @param {number} value its newest, which is compared first, and then learned from */
+    learn(sensor, at, value) {
+      const spread = typical.get(sensor.type) ?? 0;
+      sensor.score = scoreOf(sensor.range, value, spread);
+      learn(sensor.range, at, value, spread);
+    },
+
+    /** @param {string | null} type @returns {number} spread that its sensors have in the middle; 0: not known */
+    typical: (type) => typical.get(type) ?? 0,
+
+    /** @param {FleetSensor} sensor @returns {number} its usual spread, in its unit */
+    spread: ({ range, type }) => spreadOf(range, typical.get(type) ?? 0),
+
+    /**
+     * Sums up anew what is usual for each type.
+     *
+     * @returns {FleetSensor[]} those that are compared with their type
+     */
+    sumUp() {
+      poolSpreads();
+      const newcomers = [...sensors.values()].filter(({ range, at }) => at > 0 && isLearning(range));
+      if (newcomers.length > 0) kin = measureKin(sensors.values());
+      return newcomers;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createUsual>} Usual */

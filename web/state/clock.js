@@ -45,3 +45,17 @@ export const MOVED_MS = 5000;
 
 /** @param {Pick<Clock, 'now' | 'local'>} clock @returns {number} ms that the API is ahead of this machine, as far as is known */
 export const aheadOf = (clock) => clock.now() - clock.local();
+
+/**
+ * A fetch that tells the clock by each answer what time it is there.
+ *
+ * @param {typeof globalThis.fetch} fetch
+ * @param {Pick<Clock, 'hear' | 'local'>} clock
+ * @returns {typeof globalThis.fetch}
+ */
+export const datedFetch = (fetch, clock) => async (input, init) => {
+  const askedAt = clock.local();
+  const response = await fetch(input, init);
+  clock.hear(Date.parse(response.headers.get('Date') ?? ''), { askedAt, answeredAt: clock.local() });
+  return response;
+};

@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import { useParts } from './hooks.js';
+import { useServices } from './hooks.js';
+import { createObservable } from './observable.js';
 import { useQuery } from './use-query.js';
-import { createReviewing } from './reviewing.js';
 
 /** @import { Client } from '../api/client.js' */
 /** @import { DeviceItem, FleetInfo, Page } from '../api/types.js' */
+/** @import { Fleet } from './fleet.js' */
 /** @import { Observable } from './observable.js' */
-/** @import { Reviewed } from './reviewing.js' */
+/** @import { Review } from './fleet-types.js' */
+/** @import { StreamStatus } from '../api/stream.js' */
 
 /** Which devices are offline is asked this often, in ms, while anybody looks. */
 const REFRESH = { refreshMs: 10_000 };
@@ -19,7 +21,7 @@ const MOST_PAGES = 20;
  * @returns {Observable<Reviewed>}
  */
 export function useFleetState() {
-  const { client, live, clock, vocabulary } = useParts();
+  const { client, live, clock, vocabulary } = useServices();
   const [reviewing] = useState(() => createReviewing({ fleet: live.fleet, status: live.status, clock }));
   useQuery(
     'fleet',
@@ -81,4 +83,61 @@ async function offlineDevices(client, signal) {
     if (cursor === null) break;
   }
   return ids;
+}
+
+/**
+ * @typedef {object} Reviewed what is shown together, of one moment
+ * @property {Review} review
+ * @property {FleetInfo | null} info the API's own count, as old as the devices that the review calls offline
+ * @property {number} now epoch ms
+ */
+
+/** So long after the connection is there, nobody is called silent: the snapshot is still coming. In ms. */
+const CATCHING_UP_MS = 3000;
+
+/**
+ * What there is to say of the fleet, anew each second, with the API's count of it. From the moment that the connection is lost until all
+ * is told anew, the last of it stands: half of it would be of then and half of now.
+ *
+ * @param {object} deps
+ * @param {Fleet} deps.fleet
+ * @param {Observable<StreamStatus>} deps.status
+ * @param {{ get: () => number, now: () => number }} deps.clock
+ */
+export function createReviewing({ fleet, status, clock }) {
+  const reviewed = createObservable(
+    /** @type {Reviewed} */ ({ review: fleet.review(0), info: null, now: clock.get() }),
+  );
+  /** @type {FleetInfo | null} */
+  let info = null;
+  let liveSince = Number.POSITIVE_INFINITY;
+  let isHeld = false;
+
+  function noteStatus() {
+    if (status.get() === 'reconnecting') isHeld = true;
+    if (status.get() !== 'live') liveSince = Number.POSITIVE_INFINITY;
+    else if (liveSince === Number.POSITIVE_INFINITY) liveSince = clock.now();
+  }
+
+  function look() {
+    const now = clock.get();
+    const isCaughtUp = now - liveSince > CATCHING_UP_MS;
+    if (isCaughtUp) isHeld = false;
+    if (isHeld) return;
+    reviewed.set({ review: fleet.review(isCaughtUp ? now : 0), info, now });
+  }
+
+  return {
+    reviewed,
+    look,
+    noteStatus,
+
+    /** @param {FleetInfo} counted @param {ReadonlySet<string>} offline ids of devices */
+    count(counted, offline) {
+      if (status.get() === 'reconnecting') return;
+      info = counted;
+      fleet.setOffline(offline);
+      look();
+    },
+  };
 }

@@ -1,7 +1,7 @@
+import { createUsual } from './baseline.js';
 import { lookOf, SILENT } from './cell-state.js';
-import { reviewOf } from './outliers.js';
 import { createRoster } from './device-index.js';
-import { createUsual } from './usual.js';
+import { reviewOf } from './outliers.js';
 
 /** @import { LatestItem } from '../api/types.js' */
 /** @import { FleetDevice, FleetSensor, Narrowing, Review } from './fleet-types.js' */

@@ -1,10 +1,8 @@
 import { createStream } from '../api/stream.js';
 import { createFleet } from './fleet.js';
-import { createFrameQueue } from './frame-queue.js';
-import { createIntake } from './intake.js';
+import { createFrameQueue, createIntake, createScreenTimes } from './frames.js';
 import { createObservable } from './observable.js';
 import { createRecentValues } from './recent-values.js';
-import { createScreenTimes } from './screen-times.js';
 
 /** @import { StreamStatus, Target } from '../api/stream.js' */
 /** @import { Delta, LatestItem, Stats } from '../api/types.js' */
@@ -21,11 +19,11 @@ export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
  * Values are told once a frame, to those concerned only. While the whole fleet is followed, all of it is in `fleet`, and of single
  * sensors only those that were seeded keep what came before.
  *
- * @param {object} parts
- * @param {typeof globalThis.EventSource} parts.EventSource
- * @param {(run: () => void) => void} parts.requestFrame
- * @param {() => void} parts.onRefused the connection was refused: whoever is here may not be known any more
- * @param {() => boolean} [parts.isHidden] whether frames are drawn at all
+ * @param {object} deps
+ * @param {typeof globalThis.EventSource} deps.EventSource
+ * @param {(run: () => void) => void} deps.requestFrame
+ * @param {() => void} deps.onRefused the connection was refused: whoever is here may not be known any more
+ * @param {() => boolean} [deps.isHidden] whether frames are drawn at all
  */
 export function createLive({ EventSource, requestFrame, onRefused, isHidden = () => false }) {
   const status = createObservable(/** @type {StreamStatus} */ ('connecting'));

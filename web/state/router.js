@@ -12,7 +12,7 @@ import { createObservable } from './observable.js';
 /**
  * The address is the state: reload, back and sharing work by themselves.
  *
- * @param {{ window: Window }} parts
+ * @param {{ window: Window }} deps
  */
 export function createRouter({ window }) {
   const place = createObservable(/** @type {Place} */ ({ ...read(), opened: null }));

@@ -1,5 +1,6 @@
 import { Problem } from '../api/problem.js';
 import { createRequests } from '../api/request.js';
+import { useObservable, useServices } from './hooks.js';
 import { createObservable } from './observable.js';
 
 /** @import { Clock } from './clock.js' */
@@ -30,9 +31,9 @@ const AFTER_END_MS = 1000;
 /**
  * Who is here, as the API says it; the browser's cookie is all that remembers it, and no script can read that.
  *
- * @param {object} parts
- * @param {typeof globalThis.fetch} parts.fetch
- * @param {Pick<Clock, 'now'>} parts.clock
+ * @param {object} deps
+ * @param {typeof globalThis.fetch} deps.fetch
+ * @param {Pick<Clock, 'now'>} deps.clock
  */
 export function createSession({ fetch, clock }) {
   const { get, good, read } = createRequests({ fetch });
@@ -99,3 +100,9 @@ export const knownFetch = (fetch, session) => async (input, init) => {
   if (response.status === 401) void session.look();
   return response;
 };
+
+/** @param {Scope} scope @returns {boolean} whether whoever is here may do that */
+export function useMay(scope) {
+  const { session } = useServices();
+  return useObservable(session.state).scopes.includes(scope);
+}

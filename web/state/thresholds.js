@@ -1,10 +1,11 @@
+import { useEffect } from 'preact/hooks';
+import { useObservable, useServices } from './hooks.js';
+
 /**
  * Lines that a reader draws: what is below `low` or above `high` is beyond.
  *
  * @typedef {{ low: number | null, high: number | null }} Thresholds
  */
-
-/** @import { Shape } from '../chart/shape.js' */
 
 /** @type {Thresholds} */
 export const NO_THRESHOLDS = { low: null, high: null };
@@ -62,7 +63,7 @@ export function sideOf(min, max, { low, high }) {
 const FARTHEST = 3;
 
 /**
- * @param {Shape} shape
+ * @param {{ min: number[], max: number[] }} shape lowest and highest of each sample or bin
  * @param {Thresholds} thresholds
  * @returns {{ low: number, high: number }} samples, or bins with such a sample, that are beyond
  */
@@ -88,4 +89,79 @@ export function withThresholds(min, max, { low, high }) {
   );
   const lines = /** @type {number[]} */ (near);
   return [Math.min(min, ...lines), Math.max(max, ...lines)];
+}
+
+const KEY = 'millrace.thresholds';
+/** Sensors; those whose lines were drawn longest ago are forgotten first. */
+const SENSORS_KEPT = 500;
+
+/**
+ * The lines that a reader drew, by sensor, remembered in this browser.
+ *
+ * @param {{ storage: Storage }} deps
+ */
+export function createThresholdMemory({ storage }) {
+  /** @returns {Map<string, Thresholds>} what another tab drew meanwhile is there, too */
+  function read() {
+    try {
+      const kept = JSON.parse(storage.getItem(KEY) ?? '[]');
+      return new Map(kept.filter(isEntry));
+    } catch {
+      // Storage is forbidden or holds something else: nothing is remembered.
+      return new Map();
+    }
+  }
+
+  return {
+    /** @param {string} sensor key @returns {Thresholds | null} */
+    recall: (sensor) => read().get(sensor) ?? null,
+
+    /** @param {string} sensor key @param {Thresholds} thresholds none at all: forgotten */
+    remember(sensor, thresholds) {
+      const kept = read();
+      kept.delete(sensor);
+      if (thresholds.low !== null || thresholds.high !== null) kept.set(sensor, thresholds);
+      try {
+        storage.setItem(KEY, JSON.stringify([...kept].slice(-SENSORS_KEPT)));
+      } catch {
+        // Forbidden or full: the address still says them.
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createThresholdMemory>} ThresholdMemory */
+
+/** @param {any} entry */
+function isEntry(entry) {
+  const isLine = (/** @type {unknown} */ line) => line === null || Number.isFinite(line);
+  return (
+    Array.isArray(entry) && typeof entry[0] === 'string' && isLine(entry[1]?.low) && isLine(entry[1]?.high)
+  );
+}
+
+/**
+ * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; where it says none, those that
+ * were last drawn for this sensor are put there.
+ *
+ * @param {string} key of the sensor; empty: not known yet
+ */
+export function useThresholds(key) {
+  const { router, thresholds: memory } = useServices();
+  const { query } = useObservable(router.place);
+  const isSaid = query.has('low') || query.has('high');
+
+  useEffect(() => {
+    const known = key && !isSaid ? memory.recall(key) : null;
+    if (known) router.changeQuery(writeThresholds(known), { replace: true });
+  }, [router, memory, key, isSaid]);
+
+  return {
+    thresholds: readThresholds(query),
+    /** @param {Thresholds} next */
+    change(next) {
+      memory.remember(key, next);
+      router.changeQuery(writeThresholds(next), { replace: true });
+    },
+  };
 }

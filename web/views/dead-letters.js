@@ -1,25 +1,22 @@
 import { html } from 'htm/preact';
 import { Choice } from '../components/choice.js';
 import { Notice, ProblemNotice } from '../components/notice.js';
-import { formatCounted, formatDateTime } from '../format.js';
-import { Bars } from '../dead-letters/bars.js';
-import { BinsTable } from '../dead-letters/bins-table.js';
-import { CodeTable } from '../dead-letters/code-table.js';
-import { binsOf, chosenBin, letterRangeOf, RANGES, sumOf } from '../dead-letters/counts.js';
+import { Bars, BinsTable } from '../dead-letters/bars.js';
+import { CodeTable } from '../dead-letters/codes.js';
+import { binsOf, chosenBin, letterRangeOf, RANGES, sumOf, useLetterCounts } from '../dead-letters/counts.js';
 import { Letter } from '../dead-letters/dead-letter.js';
 import { LetterList } from '../dead-letters/dead-letter-list.js';
-import { useLetterCounts } from '../dead-letters/use-counts.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { formatCounted, formatDateTime } from '../format.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
-import { useFiguresAlone } from '../state/use-figures-alone.js';
-import { useTitle } from '../state/use-title.js';
+import { useFiguresAlone } from '../state/stats.js';
 
 /** @import { Bin } from '../dead-letters/counts.js' */
 /** @import { Place } from '../state/router.js' */
 
 /** What was refused, and why: counts over time, the letters, and one of them opened. */
 export function DeadLettersView() {
-  const { router } = useParts();
+  const { router } = useServices();
   const place = useObservable(router.place);
   const id = place.query.get('letter');
   useFiguresAlone();
@@ -29,7 +26,7 @@ export function DeadLettersView() {
 
 /** @param {{ place: Place }} props */
 function Overview({ place }) {
-  const { preferences, router } = useParts();
+  const { preferences, router } = useServices();
   const { zone } = useObservable(preferences);
   const range = letterRangeOf(place.query);
   const bin = chosenBin(place.query, range);

@@ -1,22 +1,18 @@
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { CutOff } from '../components/cut-off.js';
-import { DeviceMissing } from '../components/device-missing.js';
 import { DeviceSensors, NoSensors, SensorChoice } from '../components/device-sensors.js';
 import { DeviceSignals } from '../components/device-signals.js';
-import { DeviceTitle } from '../components/device-title.js';
+import { DeviceMissing, DeviceTitle } from '../components/device-title.js';
 import { EventList } from '../components/event-list.js';
-import { ProblemNotice, SlowLine } from '../components/notice.js';
+import { Trail } from '../components/navigation.js';
+import { CutOff, ProblemNotice, SlowLine } from '../components/notice.js';
 import { RetireDialog } from '../components/retire-dialog.js';
 import { SensorTable } from '../components/sensor-table.js';
-import { Trail } from '../components/trail.js';
-import { chooseSensors } from '../state/choose-sensors.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useCutOff } from '../state/use-cut-off.js';
-import { useDevice } from '../state/use-device.js';
-import { useDeviceEvents } from '../state/use-device-events.js';
-import { useMay } from '../state/use-may.js';
-import { useTitle } from '../state/use-title.js';
+import { chooseSensors, useDevice } from '../state/device.js';
+import { useDeviceEvents } from '../state/device-events.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
+import { useMay } from '../state/session.js';
+import { useCutOff } from '../state/stats.js';
 
 /** @import { DeviceInfo, LatestItem } from '../api/types.js' */
 
@@ -67,7 +63,7 @@ function Retire({ onAsk }) {
  * @param {() => void} props.reload
  */
 function Known({ device, items, reload }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const { query } = useObservable(router.place);
   const history = useDeviceEvents(device.device_id);
   const { shown, found, more } = useMemo(() => chooseSensors(items, query), [items, query]);

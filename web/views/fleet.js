@@ -3,14 +3,13 @@ import { useEffect } from 'preact/hooks';
 import { DeviceList } from '../components/device-list.js';
 import { PipelineFigures } from '../components/pipeline-figures.js';
 import { SensorList } from '../components/sensor-list.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useTitle } from '../state/use-title.js';
-import { FleetWall } from '../wall/fleet-wall.js';
 import { useFleetInfo, useFleetState } from '../state/fleet-state.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
+import { FleetWall } from '../wall/fleet-wall.js';
 
 /** The fleet at a glance: key figures, a wall of all sensors, and below them the same as lists, page by page. */
 export function FleetView() {
-  const { live, router } = useParts();
+  const { live, router } = useServices();
   const { query } = useObservable(router.place);
   const reviewed = useFleetState();
   const info = useFleetInfo(reviewed);

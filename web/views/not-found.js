@@ -1,12 +1,11 @@
 import { html } from 'htm/preact';
 import { Notice } from '../components/notice.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useFiguresAlone } from '../state/use-figures-alone.js';
-import { useTitle } from '../state/use-title.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
+import { useFiguresAlone } from '../state/stats.js';
 
 /** An address that names no view. */
 export function NowhereView() {
-  const { router } = useParts();
+  const { router } = useServices();
   const { path } = useObservable(router.place);
   useFiguresAlone();
   useTitle('Nothing here');

@@ -1,18 +1,14 @@
 import { html } from 'htm/preact';
 import { ProblemNotice } from '../components/notice.js';
 import { formatCount, formatMs, formatRate, formatTime } from '../format.js';
-import { findingsOf } from '../pipeline/findings.js';
-import { Findings, Verdict } from '../pipeline/findings-list.js';
-import { Meanings } from '../pipeline/meanings.js';
+import { Way } from '../pipeline/data-path.js';
+import { Findings, findingsOf, Verdict } from '../pipeline/findings.js';
 import { ProcessTable } from '../pipeline/process-table.js';
 import { Storage } from '../pipeline/storage.js';
 import { StripChart } from '../pipeline/strip-chart.js';
 import { useFleetCount, usePipeline } from '../pipeline/use-pipeline.js';
-import { Way } from '../pipeline/data-path.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useFiguresAlone } from '../state/use-figures-alone.js';
-import { useRecentStats } from '../state/use-recent-stats.js';
-import { useTitle } from '../state/use-title.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
+import { useFiguresAlone, useRecentStats } from '../state/stats.js';
 
 /** @import { Line } from '../pipeline/strip-chart.js' */
 
@@ -31,7 +27,7 @@ const REQUESTS = [
 
 /** The data's way, drawn as it runs; what is wrong on it; and its last five minutes. */
 export function PipelineView() {
-  const { clock, live, preferences } = useParts();
+  const { clock, live, preferences } = useServices();
   const { zone } = useObservable(preferences);
   const now = useObservable(clock);
   const status = useObservable(live.status);
@@ -79,3 +75,36 @@ export function PipelineView() {
     <${Meanings} />
   `;
 }
+
+/** @type {[term: string, meaning: string][]} */
+const MEANINGS = [
+  [
+    'Committed',
+    'A message is acknowledged to its device only when all of it is written at the consistency that is configured. The time to commit is from its receipt to then.',
+  ],
+  ['p50, p99', 'Of a hundred messages, 50 and 99 took no longer.'],
+  [
+    'In flight, window',
+    'How many requests to the database are on their way, and how many may be now; INGEST_MAX_IN_FLIGHT is the most. The window grows while the database answers quickly, and shrinks when it answers slowly: so it is kept busy, and never flooded.',
+  ],
+  [
+    'Waiting, pressure',
+    'Requests that found no place in the window. While any wait, the system is under pressure: messages stay at the broker or with their devices until there is room. Nothing is dropped.',
+  ],
+  [
+    'Refused',
+    'Measurements that cannot be stored, such as a value that is no number. Each is kept as a dead letter, with the reason.',
+  ],
+  ['Stale', 'Each process tells every 10 s how it is. One that has been silent for 30 s may have died.'],
+  ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
+];
+
+/** For whoever meets these words for the first time. */
+const Meanings = () => html`
+  <details class="panel meanings">
+    <summary>What these words mean</summary>
+    <dl>
+      ${MEANINGS.map(([term, meaning]) => html`<div key=${term}><dt>${term}</dt><dd>${meaning}</dd></div>`)}
+    </dl>
+  </details>
+`;

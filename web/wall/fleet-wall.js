@@ -1,14 +1,14 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { Legend } from './legend.js';
+import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from '../state/cell-state.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { StandsOut } from './outlier-list.js';
 import { Wall } from './wall.js';
 
 /** @import { FleetInfo } from '../api/types.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../state/reviewing.js' */
+/** @import { Reviewed } from '../state/fleet-state.js' */
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
 const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
@@ -24,7 +24,7 @@ const drawLegend = (/** @type {{ current: HTMLElement | null }} */ legendRef) =>
  * @param {Observable<Reviewed>} props.reviewed
  */
 export function FleetWall({ info, reviewed }) {
-  const { live } = useParts();
+  const { live } = useServices();
   const status = useObservable(live.status);
   const section = useRef(/** @type {HTMLElement | null} */ (null));
   const [isLarge, toggle] = useFullScreen(section);
@@ -53,8 +53,8 @@ export function FleetWall({ info, reviewed }) {
 
 /** @param {{ info: FleetInfo | null }} props */
 function Counts({ info }) {
-  const { live } = useParts();
-  useObservable(useParts().clock);
+  const { live } = useServices();
+  useObservable(useServices().clock);
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
   const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
@@ -71,7 +71,7 @@ function Counts({ info }) {
 
 /** A fleet that is too large for the wall is shown by site and type, as the filters say. @param {boolean} isFull */
 function useNarrowing(isFull) {
-  const { live, router } = useParts();
+  const { live, router } = useServices();
   const { query } = useObservable(router.place);
   const [type, site] = [query.get('type'), query.get('site')];
   const done = useRef('');
@@ -97,3 +97,38 @@ function useFullScreen(element) {
     void (document.fullscreenElement ? document.exitFullscreen() : element.current?.requestFullscreen());
   return [isLarge, toggle];
 }
+
+const SCALE = Array.from({ length: 2 * USUAL + 1 }, (_, look) => look);
+const OTHERS = [
+  {
+    look: LEARNING,
+    label: 'learning its range',
+    title:
+      'Fewer than five values were seen since this page was opened, and there are too few of its type to compare it with',
+  },
+  { look: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
+  {
+    look: OFFLINE,
+    label: 'device offline',
+    title: 'Its device has left, or has not been heard of for five minutes',
+  },
+  { look: UNHEARD, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
+];
+
+/** What the colours and shapes of the wall mean. @param {{ legendRef: { current: HTMLElement | null } }} props */
+const Legend = ({ legendRef }) => html`
+  <ul class="wall-legend" ref=${legendRef} aria-label="What the cells mean">
+    <li class="wall-scale" title="How far each value is from what its own sensor measured in the last minutes, in its usual spread; of a sensor just met, from what others of its type measure">
+      <span>far below</span>
+      <span class="wall-scale-steps" aria-hidden="true">
+        ${SCALE.map((look) => html`<i key=${look} class="swatch" data-look=${look}></i>`)}
+      </span>
+      <span>far above its usual</span>
+    </li>
+    ${OTHERS.map(
+      ({ look, label, title }) => html`
+        <li key=${look} title=${title}><i class="swatch" data-look=${look} aria-hidden="true"></i>${label}</li>
+      `,
+    )}
+  </ul>
+`;

@@ -1,12 +1,12 @@
 import { html } from 'htm/preact';
 import { formatCount, formatCounted, formatNumber, formatSpan, formatUnit } from '../format.js';
 import { deviceHref, sensorHref } from '../routes.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 
 /** @import { FleetDevice, FleetSensor } from '../state/fleet-types.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../state/reviewing.js' */
+/** @import { Reviewed } from '../state/fleet-state.js' */
 
 /** Entries shown of each kind; of the one that was chosen, more. */
 const FEW = 4;
@@ -63,7 +63,7 @@ const linkTo = ({ key, id, name, device }) => ({
 
 /** @param {{ look: string, title: string, count: number, entries: Entry[] }} props */
 function Kind({ look, title, count, entries }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const place = useObservable(router.place);
   if (count === 0) return null;
   const chosen = place.query.get('look') === look;

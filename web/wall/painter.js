@@ -1,6 +1,5 @@
-import { drawCard } from './card.js';
 import { LOOKS } from '../state/cell-state.js';
-import { fill, SHAPES } from './shapes.js';
+import { drawCard, fill, SHAPES } from './cells.js';
 
 /** @import { FleetSensor } from '../state/fleet-types.js' */
 /** @import { Layout } from './layout.js' */
@@ -73,3 +72,24 @@ export function createPainter(canvas) {
 }
 
 /** @typedef {ReturnType<typeof createPainter>} Painter */
+
+/**
+ * The colours of the theme as they are now, read off the legend: what it shows is what is drawn.
+ *
+ * @param {HTMLElement} legend with one `[data-look]` for each look
+ * @returns {Palette}
+ */
+export function readPalette(legend) {
+  const style = getComputedStyle(legend);
+  return {
+    looks: Array.from({ length: LOOKS }, (_, look) => {
+      const swatch = legend.querySelector(`[data-look="${look}"]`);
+      return swatch ? getComputedStyle(swatch).color : style.color;
+    }),
+    ground: style.getPropertyValue('--surface'),
+    card: style.getPropertyValue('--off-card'),
+    ink: style.getPropertyValue('--ink'),
+    quiet: style.getPropertyValue('--ink-2'),
+    font: style.fontFamily,
+  };
+}

@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useObservable, useParts } from '../state/hooks.js';
-import { matcherOf, WALL_FILTERS } from './matching.js';
-import { readPalette } from './palette.js';
+import { FAR } from '../state/baseline.js';
+import { OFFLINE, SILENT } from '../state/cell-state.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { readPalette } from './painter.js';
 import { createPicture } from './picture.js';
 
+/** @import { FleetSensor } from '../state/fleet-types.js' */
 /** @import { Heading, Picture } from './picture.js' */
 
 /** While sensors are still coming, places are given anew no more often than this, in ms. */
@@ -20,7 +22,7 @@ const ARRANGE_MS = 300;
  * @returns refs to be set, and what is shown
  */
 export function usePicture() {
-  const { live, router, preferences, clock } = useParts();
+  const { live, router, preferences, clock } = useServices();
   const { query } = useObservable(router.place);
   const { theme } = useObservable(preferences);
   const room = useRef(/** @type {HTMLElement | null} */ (null));
@@ -123,4 +125,67 @@ export function usePicture() {
 function heightFor(room) {
   if (document.fullscreenElement?.contains(room)) return { height: room.clientHeight, isAll: true };
   return { height: Math.max(280, Math.min(640, Math.round(innerHeight * 0.5))), isAll: false };
+}
+
+/**
+ * Who opened a sensor from the wall by keyboard and comes back finds the focus on the wall, and its cursor on the same cell, as soon as
+ * that sensor is known.
+ *
+ * @param {(sensor: FleetSensor) => void} onReturn the same function as long as the wall is there
+ * @returns {{ current: HTMLElement | null }} ref of what takes the focus
+ */
+export function useReturn(onReturn) {
+  const { live, router } = useServices();
+  const element = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const { opened } = router.place.get();
+    if (opened === null) return undefined;
+    element.current?.focus({ preventScroll: true });
+    const find = () => {
+      const sensor = live.fleet.sensors.get(opened);
+      if (!sensor) return;
+      stop();
+      // Meanwhile one may have gone on.
+      if (document.activeElement === element.current) onReturn(sensor);
+    };
+    const stop = live.watch(find);
+    find();
+    return stop;
+  }, [live, router, onReturn]);
+  return element;
+}
+
+/**
+ * @typedef {'far' | 'silent' | 'offline'} Trouble what may be wrong with a sensor; in the address as `look`
+ */
+
+/** @type {Record<Trouble, (sensor: FleetSensor) => boolean>} */
+const TROUBLES = {
+  far: ({ look, score }) => look < SILENT && Math.abs(score) >= FAR,
+  silent: ({ look }) => look === SILENT,
+  offline: ({ look }) => look === OFFLINE,
+};
+
+/** Parameters of the address that the wall heeds. */
+export const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
+
+/**
+ * Which sensors the address asks for: type and site as a whole, a text anywhere in the name of sensor or device, what is wrong with it.
+ *
+ * @param {URLSearchParams} query
+ * @returns {((sensor: FleetSensor) => boolean) | null} null: all
+ */
+export function matcherOf(query) {
+  const { name, type, site, look, state } = Object.fromEntries(
+    WALL_FILTERS.map((filter) => [filter, query.get(filter) ?? '']),
+  );
+  if (!(name || type || site || look || state)) return null;
+  const text = (name ?? '').toLowerCase();
+  const trouble = TROUBLES[/** @type {Trouble} */ (look)];
+  return (sensor) =>
+    (!type || sensor.type === type) &&
+    (!site || sensor.device.site === site) &&
+    (!state || sensor.device.offline === (state === 'offline')) &&
+    (!trouble || trouble(sensor)) &&
+    (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
 }

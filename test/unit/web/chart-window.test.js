@@ -1,14 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { placed } from '../../../web/chart/gestures.js';
-import { nextSpan, parseSpan, roundSpan, SPANS, writeSpan } from '../../../web/chart/spans.js';
 import {
   lengthOf,
   liveWindow,
   NARROWEST_MS,
+  nextSpan,
   pan,
+  parseSpan,
   readWindow,
+  roundSpan,
+  SPANS,
   settle,
+  writeSpan,
   writeWindow,
   zoom,
   zoomStep,

@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { readCsv } from '../../../web/api/client.js';
-import { keyed } from '../../../web/chart/keys.js';
+import { timeLabels } from '../../../web/chart/options.js';
+import { keyed } from '../../../web/chart/plot.js';
+import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
 import {
   countBeyond,
+  createThresholdMemory,
   parseThresholds,
   readThresholds,
   sideOf,
   withThresholds,
   writeThresholds,
 } from '../../../web/state/thresholds.js';
-import { timeLabels } from '../../../web/chart/time-axis.js';
-import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
-import { createThresholdMemory } from '../../../web/state/threshold-memory.js';
 
 /** @import { Columns } from '../../../web/chart/columns.js' */
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createGate } from '../../../web/state/gate.js';
+import { createGate } from '../../../web/api/client.js';
 
 /** A request that is answered by hand. */
 function request() {

@@ -1,6 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { datedFetch } from '../../../web/api/dated-fetch.js';
-import { createClock } from '../../../web/state/clock.js';
+import { createClock, datedFetch } from '../../../web/state/clock.js';
 
 jest.useFakeTimers();
 

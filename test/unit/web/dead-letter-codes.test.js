@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { REFUSAL_CODES } from '../../../api/http/contract/problems.js';
 import { ERRORS } from '../../../common/errors.js';
 import { byCount, CODES, codeOf } from '../../../web/dead-letters/codes.js';
-import { indexesByCode, indexText, reasonsOf } from '../../../web/dead-letters/indexes.js';
+import { indexesByCode, indexText, reasonsOf } from '../../../web/dead-letters/refused-table.js';
 
 test('every refusal is explained in the words of the documents, with what to do', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());

@@ -2,11 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
 import { readCbor } from '../../../web/dead-letters/cbor.js';
-import { dumpOf } from '../../../web/dead-letters/dump.js';
-import { escapeLine, escapeUnseen } from '../../../web/dead-letters/escape.js';
-import { elementsOf } from '../../../web/dead-letters/json-text.js';
 import { readPayload } from '../../../web/dead-letters/payload.js';
 import { obstacleOf } from '../../../web/dead-letters/replay.js';
+import { dumpOf, elementsOf, escapeLine, escapeUnseen } from '../../../web/dead-letters/text.js';
 
 /** @import { DeadLetter } from '../../../web/api/types.js' */
 

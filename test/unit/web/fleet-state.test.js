@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createFleet } from '../../../web/state/fleet.js';
+import { createReviewing } from '../../../web/state/fleet-state.js';
 import { createObservable } from '../../../web/state/observable.js';
-import { createReviewing } from '../../../web/state/reviewing.js';
 
 /** @import { StreamStatus } from '../../../web/api/stream.js' */
 /** @import { Observable } from '../../../web/state/observable.js' */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFleet } from '../../../web/state/fleet.js';
-import { createIntake } from '../../../web/state/intake.js';
 import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from '../../../web/state/cell-state.js';
+import { createFleet } from '../../../web/state/fleet.js';
+import { createIntake } from '../../../web/state/frames.js';
 
 /** @import { Fleet } from '../../../web/state/fleet.js' */
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { heardAt } from '../../../web/state/heard.js';
+import { heardAt } from '../../../web/state/device.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 /** @param {number} second */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fillPage } from '../../../web/state/pages.js';
-import { sorted, sortingOf, sortText } from '../../../web/state/sorting.js';
+import { fillPage, sorted, sortingOf, sortText } from '../../../web/state/lists.js';
 
 /** @param {Record<string, { items: number[], next: string | null }>} parts by cursor */
 function source(parts) {

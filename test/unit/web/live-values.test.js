@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFrameQueue } from '../../../web/state/frame-queue.js';
+import { createFrameQueue } from '../../../web/state/frames.js';
 import { createRecentValues } from '../../../web/state/recent-values.js';
 
 /** @param {number} second @param {number} value @param {string} [sensor] */

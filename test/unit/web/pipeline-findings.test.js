@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../schema/rules.js';
 import { Problem } from '../../../web/api/problem.js';
+import { flowSeconds } from '../../../web/pipeline/data-path.js';
 import { findingsOf } from '../../../web/pipeline/findings.js';
-import { flowSeconds } from '../../../web/pipeline/flow.js';
-import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/packing.js';
-import { joined, placed, SPAN_MS } from '../../../web/state/recent-stats.js';
+import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/storage.js';
+import { joined, placed, SPAN_MS } from '../../../web/state/stats.js';
 
 /** @import { Pipeline, ProcessInfo, Stats } from '../../../web/api/types.js' */
 

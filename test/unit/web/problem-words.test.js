@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { PROBLEM_CODES, statusOf } from '../../../api/http/contract/problems.js';
-import { Problem, toProblem } from '../../../web/api/problem.js';
-import { wordsOf } from '../../../web/api/problem-words.js';
+import { Problem, toProblem, wordsOf } from '../../../web/api/problem.js';
 
 /** @param {string} code @param {number} status */
 const answered = (code, status) =>

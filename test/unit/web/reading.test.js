@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readingAt } from '../../../web/chart/reading.js';
+import { readingAt } from '../../../web/chart/readout.js';
 import { shapeOfBins, shapeOfSamples } from '../../../web/chart/shape.js';
 
 const RANGE = { from: 0, to: 100_000 };

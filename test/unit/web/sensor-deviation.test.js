@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFleet } from '../../../web/state/fleet.js';
-import { createJudge } from '../../../web/state/deviation.js';
 import { describeLook } from '../../../web/state/cell-state.js';
+import { createJudge } from '../../../web/state/deviation.js';
+import { createFleet } from '../../../web/state/fleet.js';
 
 /** @import { FleetSensor } from '../../../web/state/fleet-types.js' */
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { runsOf } from '../../../web/components/runs.js';
+import { runsOf } from '../../../web/components/sparkline.js';
 
 const HOLE_MS = 15_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { LEARNING, OFFLINE, SILENT, USUAL } from '../../../web/state/cell-state.js';
-import { matcherOf } from '../../../web/wall/matching.js';
+import { matcherOf } from '../../../web/wall/use-picture.js';
 
 /** @param {string} name @param {{ device?: string, site?: string, type?: string, look?: number, score?: number }} [rest] @returns {any} */
 const sensor = (

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { shortened } from '../../../web/wall/card.js';
+import { shortened } from '../../../web/wall/cells.js';
 import { createHits } from '../../../web/wall/hits.js';
 import { layOut } from '../../../web/wall/layout.js';
-import { inOrder } from '../../../web/wall/order.js';
+import { inOrder } from '../../../web/wall/picture.js';
 
 /** @param {number} count @param {number} sensors of each */
 const devices = (count, sensors) => Array.from({ length: count }, () => sensors);
