@@ -25,7 +25,7 @@ const services = {
   live: createLive({
     EventSource,
     requestFrame: (run) => requestAnimationFrame(run),
-    onRefused: session.look,
+    onRefused: session.refresh,
     isHidden: () => document.hidden,
   }),
   router: createRouter({ window }),
@@ -36,7 +36,7 @@ const services = {
 };
 
 // The page names these modules, so the browser fetches them already. A failure is shown in place of the view.
-await Promise.all([views.load(routeOf(location.pathname).view).catch(() => {}), session.look()]);
+await Promise.all([views.load(routeOf(location.pathname).view).catch(() => {}), session.refresh()]);
 
 const root = document.getElementById('app');
 if (root) render(html`<${ServicesContext.Provider} value=${services}><${App} views=${views} /><//>`, root);

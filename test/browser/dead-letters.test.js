@@ -15,7 +15,7 @@ const dashboard = useDashboard({
   },
 });
 
-const rows = () => dashboard.page.locator('.letters tbody tr:not(.waiting)');
+const rows = () => dashboard.page.locator('.dead-letters tbody tr:not(.waiting)');
 /** @param {string} device @param {string} code */
 const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasText: code }).first();
 /** @param {Locator} locator */
@@ -42,7 +42,7 @@ describe('what was refused', () => {
     const plot = dashboard.page.getByRole('img', { name: /^Refused measurements over time/ });
     await plot.focus();
     await dashboard.page.keyboard.press('End');
-    const told = dashboard.page.locator('.bars-told');
+    const told = dashboard.page.locator('.bars-readout');
     await until(async () => /120 not_numeric|122 not_numeric/.test(await textOf(told)), {
       what: 'what the bar says',
     });

@@ -52,7 +52,7 @@ test('each row shows at once what its sensor measured lately, without waiting fo
 
 describe('the signals', () => {
   const charts = () => dashboard.page.locator('.signal .chart');
-  const words = () => dashboard.page.locator('.signal-words');
+  const words = () => dashboard.page.locator('.signal-text');
   /** @param {string} sensor what stands beside its chart */
   const wordsOf = (sensor) => textOf(words().filter({ hasText: sensor }));
   /** The charts that are in sight have been read. */

@@ -91,7 +91,7 @@ test('an address of nothing says so and leads home', async () => {
   await dashboard.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
   await dashboard.page.getByText('/nowhere', { exact: true }).waitFor();
   await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-  await dashboard.lookAt('nowhere');
+  await dashboard.lookAt('not-found');
   await dashboard.page.getByRole('link', { name: 'To the fleet' }).click();
   await dashboard.page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor({ state: 'attached' });
 });

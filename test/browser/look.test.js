@@ -26,7 +26,7 @@ describe('the look', () => {
     await dashboard.untilRows(PAGE_ROWS);
     expect(await isDark()).toBe(colorScheme === 'dark');
     await dashboard.visit('/devices/collar-1/sensors/ambient');
-    await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+    await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
       what: 'a chart that is drawn',
     });
     await dashboard.visit('/devices/collar-1');

@@ -91,7 +91,7 @@ test('what was before is there at once after a reload, as a chart and as a table
   await publishAcrossQuarter();
   await dashboard.visit('/pipeline');
   const samples = dashboard.page.getByRole('region', { name: 'Samples' });
-  await until(async () => (await dashboard.paintedColours('.strip canvas')) > 20, {
+  await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
     what: 'a chart that is drawn',
   });
   await samples.getByText('The same as a table').press('Enter');
@@ -135,7 +135,7 @@ test('keeps to the rules of accessibility, in both themes and on a phone', async
   try {
     await dashboard.visit('/pipeline');
     await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
-    await until(async () => (await dashboard.paintedColours('.strip canvas')) > 20, {
+    await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
       what: 'a chart that is drawn',
     });
     await dashboard.lookAt('pipeline');

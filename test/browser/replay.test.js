@@ -20,7 +20,7 @@ test('a letter shows up by itself; replayed too early it says why not, after its
     { sensor_id: 's', ts, value: 1 },
     { sensor_id: 's', ts: ts - 1, value: 2, note: 'x'.repeat(20_000) },
   ]);
-  await dashboard.page.locator('.letters a.row-link').press('Enter');
+  await dashboard.page.locator('.dead-letters a.row-link').press('Enter');
   await replay();
   await dashboard.page.getByText('Nothing is stored. Refused again: 2.').waitFor();
   // The browser itself notes the 422 that was meant to come.

@@ -13,16 +13,16 @@ const LOST = { timeout: 30_000 };
 const dashboard = useDashboard({ fill: publishCollars });
 const afterwards = useCleanUps();
 
-const usual = () => dashboard.page.locator('.usual');
+const usual = () => dashboard.page.locator('.baseline');
 const usualText = async () => ((await usual().textContent()) ?? '').replaceAll(/\s+/g, ' ').trim();
 
-test('beside its value a sensor says what is usual, and how far off that a new one is, as its cell on the wall is coloured', async () => {
+test('beside its value a sensor says what is usual, and how far off that a new one is, as its cell on the wall is colored', async () => {
   await dashboard.visit('/devices/collar-3/sensors/belly');
   await until(async () => /^As usual: 7[345] ± 3 bpm$/.test(await usualText()), { what: 'what is usual' });
   await dashboard.publish('collar-3', { sensor_id: 'belly', ts: Date.now() + 1000, value: 140 });
   await usual().getByText('Far above its usual').waitFor();
   expect(await usualText()).toMatch(/^Far above its usual 7[345] ± 3 bpm, by 6[567]$/);
-  expect(await usual().locator('.swatch').getAttribute('data-look')).toBe('10');
+  expect(await usual().locator('.swatch').getAttribute('data-cell-state')).toBe('10');
   await dashboard.lookAt('sensor-far-off');
 });
 

@@ -24,7 +24,7 @@ describe('a sensor', () => {
     const statistics = dashboard.page.getByLabel('Statistics of what is shown');
     await until(async () => /Samples\s*120/.test(await textOf(statistics)), { what: 'all samples' });
     expect(await textOf(statistics)).toMatch(/Lowest\s*37\.00\s*°C[\s\S]*Highest\s*39\.00\s*°C/);
-    await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+    await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
       what: 'a chart that is drawn',
     });
     expect(await dashboard.page.locator('table.samples tbody tr').count()).toBeGreaterThan(5);

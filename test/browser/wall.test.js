@@ -34,7 +34,7 @@ const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands 
 async function visit(path = '/') {
   await dashboard.visit(path);
   await dashboard.page.getByText(`${ALL} sensors`).waitFor();
-  await until(async () => (await dashboard.paintedColours('.wall-picture canvas')) > 4, {
+  await until(async () => (await dashboard.paintedColors('.wall-picture canvas')) > 4, {
     what: 'a wall that is drawn',
   });
 }
@@ -50,7 +50,7 @@ async function walkTo(says) {
   throw new Error(`no device's first cell says ${says}`);
 }
 
-/** @returns {Promise<string>} the shape that is drawn at the left of the card under the cursor, whatever its colour */
+/** @returns {Promise<string>} the shape that is drawn at the left of the card under the cursor, whatever its color */
 const shapeOfCell = () =>
   dashboard.page.evaluate(() => {
     const cell = /** @type {HTMLElement} */ (document.querySelector('.wall-cursor'));
@@ -58,8 +58,8 @@ const shapeOfCell = () =>
     const copy = Object.assign(document.createElement('canvas'), { width: 14, height: 30 });
     const context = copy.getContext('2d', { willReadFrequently: true });
     context?.drawImage(canvas, -cell.offsetLeft, -cell.offsetTop);
-    const colours = [...new Uint32Array(context?.getImageData(0, 0, 14, 30).data.buffer ?? [])];
-    return colours.map((colour) => Number(colour !== colours[0])).join('');
+    const colors = [...new Uint32Array(context?.getImageData(0, 0, 14, 30).data.buffer ?? [])];
+    return colors.map((color) => Number(color !== colors[0])).join('');
   });
 
 describe('the wall', () => {
@@ -88,7 +88,7 @@ describe('the wall', () => {
     const link = standsOut().getByRole('link', { name: /ambient.*collar-1.*55\.5/ });
     await link.click();
     await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
-    await dashboard.page.locator('.usual').getByText('Far above its usual').waitFor();
+    await dashboard.page.locator('.baseline').getByText('Far above its usual').waitFor();
   });
 
   test('the keyboard alone leads to a sensor', async () => {

@@ -95,8 +95,8 @@ export class Dashboard {
   /** @param {number} count */
   untilRows = (count) => until(async () => (await this.rows().count()) === count, { what: `${count} rows` });
 
-  /** @param {string} selector of a canvas @returns {Promise<number>} different colours on it: 1 where nothing is drawn */
-  paintedColours = (selector) =>
+  /** @param {string} selector of a canvas @returns {Promise<number>} different colors on it: 1 where nothing is drawn */
+  paintedColors = (selector) =>
     this.page.evaluate((found) => {
       const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(found));
       if (!canvas) return 1;

@@ -1,6 +1,6 @@
 import { BASE, createRequests, readProblem, toQuery } from './request.js';
 
-/** @import { DeadLetter, DeadLetterSummary, DeviceEvent, DeviceInfo, DeviceItem, FleetInfo, LatestItem, Measurement, Page, Pipeline, SensorInfo, Series, StatsThen, Told } from './types.js' */
+/** @import { DeadLetter, DeadLetterSummary, DeviceEvent, DeviceInfo, DeviceItem, FleetInfo, LatestItem, Measurement, Page, Pipeline, SensorInfo, Series, StatsThen, ReplayResult } from './types.js' */
 /** @import { Query } from './request.js' */
 
 /** @param {string} id UUID or name @returns {string} a path segment */
@@ -93,13 +93,13 @@ export function createClient({ fetch }) {
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<DeadLetter>} */
     deadLetter: (id, signal) => get(`/dead-letters/${segment(id)}`, {}, signal),
 
-    /** @param {string} id @returns {Promise<Told>} what became of each measurement that had been refused */
+    /** @param {string} id @returns {Promise<ReplayResult>} what became of each measurement that had been refused */
     async replay(id) {
       const response = await reach(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
       if (response.ok) return { refused: [], ...(await response.json()) };
-      const told = response.status === 422 ? await response.clone().json() : {};
-      if (!Array.isArray(told.refused)) throw await readProblem(response);
-      return { accepted: told.accepted, refused: told.refused };
+      const body = response.status === 422 ? await response.clone().json() : {};
+      if (!Array.isArray(body.refused)) throw await readProblem(response);
+      return { accepted: body.accepted, refused: body.refused };
     },
   };
 }
@@ -120,7 +120,7 @@ export function readCsv(text) {
  *
  * @param {number} most
  */
-export function createGate(most) {
+export function createLimit(most) {
   let passing = 0;
   /** @type {(() => void)[]} */
   const waiting = [];
@@ -139,7 +139,7 @@ export function createGate(most) {
      * @param {AbortSignal} [signal] who gives up while waiting asks nothing
      * @returns {Promise<T>}
      */
-    async pass(request, signal) {
+    async run(request, signal) {
       if (passing >= most) await new Promise((go) => waiting.push(() => go(undefined)));
       else passing += 1;
       try {
@@ -152,19 +152,19 @@ export function createGate(most) {
   };
 }
 
-/** @typedef {ReturnType<typeof createGate>} Gate */
+/** @typedef {ReturnType<typeof createLimit>} Limit */
 
 /**
  * The client for a page of many charts: few of their readings are under way at once.
  *
  * @param {Client} client
- * @param {Gate} gate
+ * @param {Limit} limit
  * @returns {Client}
  */
-export const gated = (client, gate) => ({
+export const withLimit = (client, limit) => ({
   ...client,
   series: (device, sensor, query, signal) =>
-    gate.pass(() => client.series(device, sensor, query, signal), signal),
+    limit.run(() => client.series(device, sensor, query, signal), signal),
   samples: (device, sensor, query, signal) =>
-    gate.pass(() => client.samples(device, sensor, query, signal), signal),
+    limit.run(() => client.samples(device, sensor, query, signal), signal),
 });

@@ -40,12 +40,12 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
     close();
     const opened = new EventSource(address);
     source = opened;
-    opened.addEventListener('open', () => heard());
-    opened.addEventListener('snapshot', (event) => heard(() => onItems(event.data)));
-    opened.addEventListener('delta', (event) => heard(() => onItems(event.data)));
-    opened.addEventListener('stats', (event) => heard(() => onStats(JSON.parse(event.data))));
+    opened.addEventListener('open', () => received());
+    opened.addEventListener('snapshot', (event) => received(() => onItems(event.data)));
+    opened.addEventListener('delta', (event) => received(() => onItems(event.data)));
+    opened.addEventListener('stats', (event) => received(() => onStats(JSON.parse(event.data))));
     opened.addEventListener('error', () => {
-      tellLost();
+      reportLost();
       // A refused request (not 200) closes an EventSource for good; all else it mends by itself.
       if (opened.readyState !== EventSource.CLOSED) return;
       onRefused();
@@ -55,7 +55,7 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
   }
 
   /** @param {() => void} [handle] */
-  function heard(handle) {
+  function received(handle) {
     clearTimeout(silenceTimer);
     clearTimeout(graceTimer);
     silenceTimer = setTimeout(startAgain, SILENCE_MS);
@@ -65,13 +65,13 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
     handle?.();
   }
 
-  function tellLost() {
+  function reportLost() {
     clearTimeout(graceTimer);
     onStatus(wasLive ? 'reconnecting' : 'connecting');
   }
 
   function startAgain() {
-    tellLost();
+    reportLost();
     open();
   }
 
@@ -95,7 +95,7 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
       if (next === address) return;
       address = next;
       clearTimeout(graceTimer);
-      graceTimer = setTimeout(tellLost, GRACE_MS);
+      graceTimer = setTimeout(reportLost, GRACE_MS);
       open();
     },
     /** Begins with a snapshot again. */

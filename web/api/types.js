@@ -107,7 +107,7 @@
  *
  * @typedef {{ items: RefusedHour[], from: string, to: string }} DeadLetterSummary hours newest first
  *
- * @typedef {{ accepted: number, refused: Refusal[] }} Told
+ * @typedef {{ accepted: number, refused: Refusal[] }} ReplayResult
  */
 
 /**

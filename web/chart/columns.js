@@ -59,7 +59,7 @@ export function middleOf({ ts, stepMs, from, to }, at) {
  */
 function gapOf({ ts, stepMs, count }, intervalMs) {
   // Many a sensor sends less often than it says.
-  const interval = Math.max(intervalMs ?? 0, usualDistance(ts));
+  const interval = Math.max(intervalMs ?? 0, medianDistance(ts));
   const most = (intervalMs === null ? UNTOLD_GAP_INTERVALS : GAP_INTERVALS) * interval;
   if (stepMs === null) return most;
   const samples = count.reduce((sum, one) => sum + one, 0);
@@ -68,7 +68,7 @@ function gapOf({ ts, stepMs, count }, intervalMs) {
 }
 
 /** @param {number[]} ts @returns {number} ms, the median */
-function usualDistance(ts) {
+function medianDistance(ts) {
   const distances = ts.slice(1).map((at, index) => at - (ts[index] ?? 0));
   return distances.sort((a, b) => a - b)[distances.length >> 1] ?? 0;
 }

@@ -54,7 +54,7 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
   }
 
   /** @param {Shape} next */
-  function tell(next) {
+  function publish(next) {
     if (signal.aborted) return;
     shape = next;
     onShape(next);
@@ -67,8 +67,8 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
     const bins = await reader.bins(range, points, signal);
     const isRaw = areFew(bins);
     // Samples in place of samples need no coarser picture on the way.
-    if (!isRaw || shape?.stepMs !== null) tell(bins);
-    if (isRaw) tell(await reader.samples(range, signal));
+    if (!isRaw || shape?.stepMs !== null) publish(bins);
+    if (isRaw) publish(await reader.samples(range, signal));
   }
 
   /** @param {Shape} held */
@@ -78,12 +78,12 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
     const { stepMs } = held;
     const last = held.ts.at(-1) ?? kept.from;
     if (stepMs === null) {
-      tell(join(kept, await reader.samples({ from: last, to }, signal)));
+      publish(join(kept, await reader.samples({ from: last, to }, signal)));
       return;
     }
     const from = last - BINS_AGAIN * stepMs;
     const bins = await reader.bins({ from, to }, Math.ceil(to / stepMs) - Math.floor(from / stepMs), signal);
-    tell(join(kept, coarsen(bins, stepMs)));
+    publish(join(kept, coarsen(bins, stepMs)));
   }
 
   async function look() {

@@ -32,7 +32,7 @@ const TIME_SPACE = 84;
  * How a sensor's signal is drawn.
  *
  * @param {object} what
- * @param {HTMLElement} what.host its custom properties give the colours
+ * @param {HTMLElement} what.host its custom properties give the colors
  * @param {'local' | 'utc'} what.zone
  * @param {string | undefined} what.cursorKey charts with the same one move their cursors together
  * @param {() => Look} what.look
@@ -40,7 +40,7 @@ const TIME_SPACE = 84;
  * @returns {uPlot.Options}
  */
 export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
-  const colour = coloursOf(host);
+  const color = colorsOf(host);
   const edge = { stroke: 'transparent', width: 0, points: { show: false } };
   return {
     width: host.clientWidth,
@@ -50,7 +50,7 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
     legend: { show: false },
     // Ticks of a clock stand at round times of its own zone.
     tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
-    cursor: cursorOptions(colour, cursorKey),
+    cursor: cursorOptions(color, cursorKey),
     select: { show: true, left: 0, top: 0, width: 0, height: 0 },
     scales: {
       x: { time: true, auto: false },
@@ -59,23 +59,23 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
     series: [
       {},
       {
-        stroke: colour('--line'),
-        fill: () => (look().isRaw ? colour('--line-area') : 'transparent'),
+        stroke: color('--line'),
+        fill: () => (look().isRaw ? color('--line-area') : 'transparent'),
         width: 1.5,
-        points: { space: DOT_SPACE, size: 4, fill: colour('--line') },
+        points: { space: DOT_SPACE, size: 4, fill: color('--line') },
       },
       edge,
       edge,
     ],
-    bands: [{ series: [2, 3], fill: colour('--line-band') }],
-    axes: axesOptions(colour, zone),
+    bands: [{ series: [2, 3], fill: color('--line-band') }],
+    axes: axesOptions(color, zone),
     hooks: {
       setCursor: [(chart) => onCursor(chart.cursor.idxs?.[1] ?? null)],
       draw: [
         (chart) =>
           drawThresholds(chart, look().thresholds, {
-            colour: colour('--warn'),
-            ground: colour('--surface'),
+            color: color('--warn'),
+            ground: color('--surface'),
             font: `${12 * uPlot.pxRatio}px system-ui, sans-serif`,
             ratio: uPlot.pxRatio,
           }),
@@ -84,8 +84,8 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
   };
 }
 
-/** @param {(name: string) => string} colour @param {string | undefined} cursorKey @returns {uPlot.Cursor} */
-function cursorOptions(colour, cursorKey) {
+/** @param {(name: string) => string} color @param {string | undefined} cursorKey @returns {uPlot.Cursor} */
+function cursorOptions(color, cursorKey) {
   const none = () => null;
   return {
     y: false,
@@ -96,20 +96,20 @@ function cursorOptions(colour, cursorKey) {
     points: {
       size: (_chart, index) => (index === 1 ? 9 : 6),
       width: 2,
-      stroke: colour('--surface'),
-      fill: colour('--line'),
+      stroke: color('--surface'),
+      fill: color('--line'),
     },
     ...(cursorKey ? { sync: { key: cursorKey, setSeries: false, scales: ['x', null] } } : {}),
   };
 }
 
-/** @param {(name: string) => string} colour @param {'local' | 'utc'} zone @returns {uPlot.Axis[]} */
-function axesOptions(colour, zone) {
+/** @param {(name: string) => string} color @param {'local' | 'utc'} zone @returns {uPlot.Axis[]} */
+function axesOptions(color, zone) {
   const axis = {
     font: AXIS_FONT,
-    stroke: colour('--ink-2'),
+    stroke: color('--ink-2'),
     ticks: { show: false },
-    grid: { stroke: colour('--rule'), width: 1 },
+    grid: { stroke: color('--rule'), width: 1 },
     border: { show: false },
   };
   return [
@@ -133,8 +133,8 @@ function axesOptions(colour, zone) {
   ];
 }
 
-/** @param {HTMLElement} host @returns {(name: string) => string} a custom property as a colour that a canvas takes */
-export function coloursOf(host) {
+/** @param {HTMLElement} host @returns {(name: string) => string} a custom property as a color that a canvas takes */
+export function colorsOf(host) {
   const style = getComputedStyle(host);
   return (name) => style.getPropertyValue(name);
 }

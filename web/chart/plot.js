@@ -129,7 +129,7 @@ function walk({ columns: [x], places }, { from, to }, cursor, by) {
 }
 
 /**
- * A plot that fills an element. It is built anew with another theme, since that means other colours, another zone, or when something
+ * A plot that fills an element. It is built anew with another theme, since that means other colors, another zone, or when something
  * else changes that it is built of.
  *
  * @param {(element: HTMLElement, zone: 'local' | 'utc') => { plot: UPlot, stop?: () => void }} build

@@ -56,7 +56,7 @@ const SAMPLES_READ = 200_000;
 const LONG_MS = 2 * 86_400_000;
 const HOUR_MS = 3_600_000;
 const POINTS = { least: 200, most: 2000 };
-const USUAL_INTERVAL_MS = 1000;
+const DEFAULT_INTERVAL_MS = 1000;
 
 /**
  * How many bins to ask for: about one to a pixel, so that none is wider than what one can see; but of long ranges no bins narrower than the
@@ -69,7 +69,7 @@ const USUAL_INTERVAL_MS = 1000;
  */
 export function pointsFor(lengthMs, width, intervalMs) {
   const fine = Math.min(Math.max(Math.round(width), POINTS.least), POINTS.most);
-  const isMuch = lengthMs / (intervalMs ?? USUAL_INTERVAL_MS) > SAMPLES_READ;
+  const isMuch = lengthMs / (intervalMs ?? DEFAULT_INTERVAL_MS) > SAMPLES_READ;
   return lengthMs > LONG_MS && isMuch ? Math.min(fine, Math.ceil(lengthMs / HOUR_MS) + 1) : fine;
 }
 

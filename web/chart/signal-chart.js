@@ -53,7 +53,7 @@ export function SignalChart({ name, type, unit, shape, loading, title, children,
         describedBy=${hint}
         ...${chart}
       />
-      <p id=${hint} class="said">${HINT}</p>
+      <p id=${hint} class="visually-hidden">${HINT}</p>
       ${loading && html`<div class="chart-loading" aria-hidden="true"></div>`}
       ${children && html`<div class="chart-over">${children}</div>`}
     </figure>

@@ -121,6 +121,6 @@ export function TimeChart(props) {
       onDblClick=${() => props.onReset()}
       onBlur=${onBlur}
     ></div>
-    <p class="said" role="status">${said}</p>
+    <p class="visually-hidden" role="status">${said}</p>
   `;
 }

@@ -33,7 +33,7 @@ export const liveWindow = (ms, now) => ({ live: true, from: now - ms, to: now })
  * @returns {Window}
  */
 export function readWindow(query, now) {
-  const span = parseSpan(query.get('range')) ?? USUAL_SPAN_MS;
+  const span = parseSpan(query.get('range')) ?? DEFAULT_SPAN_MS;
   const to = parseTime(query.get('to'));
   const from = parseTime(query.get('from'));
   if (to === null) return liveWindow(span, now);
@@ -116,7 +116,7 @@ export const SPANS = [
   { value: '1y', label: '1 y', title: 'The last 365 days', ms: UNITS_MS.y },
 ];
 
-export const USUAL_SPAN_MS = 300_000;
+export const DEFAULT_SPAN_MS = 300_000;
 
 /** Longer than anything is kept. */
 const LONGEST_MS = 100 * UNITS_MS.y;
@@ -184,7 +184,7 @@ export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
   const now = Math.max(useObservable(clock), newest ?? 0);
   const [draft, setDraft] = useState(/** @type {Window | null} */ (null));
   const chosen = readWindow(query, now);
-  const home = useRef(USUAL_SPAN_MS);
+  const home = useRef(DEFAULT_SPAN_MS);
   if (chosen.live) home.current = lengthOf(chosen);
   useEffect(() => setDraft(null), [query]);
 

@@ -112,26 +112,26 @@ export function paintBand(chart, { spans, births, knownFrom, now }) {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
   const middle = bbox.top + bbox.height / 2;
-  const colour = (/** @type {string} */ name) => getComputedStyle(chart.root).getPropertyValue(name);
+  const color = (/** @type {string} */ name) => getComputedStyle(chart.root).getPropertyValue(name);
   const place = (/** @type {number} */ ts) => chart.valToPos(ts, 'x', true);
 
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
   ctx.clip();
-  line(ctx, place(now), middle, { from: bbox.left, colour: colour('--ink-2'), ratio });
+  line(ctx, place(now), middle, { from: bbox.left, color: color('--ink-2'), ratio });
   if (knownFrom !== null) {
     ctx.setLineDash([2 * ratio, 3 * ratio]);
     ctx.clearRect(bbox.left, bbox.top, place(knownFrom) - bbox.left, bbox.height);
-    line(ctx, place(knownFrom), middle, { from: bbox.left, colour: colour('--ink-2'), ratio });
+    line(ctx, place(knownFrom), middle, { from: bbox.left, color: color('--ink-2'), ratio });
   }
-  ctx.fillStyle = colour('--good');
+  ctx.fillStyle = color('--good');
   for (const { from, to } of spans) {
     const left = place(from);
     const width = Math.max(place(to ?? now) - left, LEAST_WIDTH * ratio);
     ctx.fillRect(left, bbox.top + bbox.height * 0.2, width, bbox.height * 0.6);
   }
-  ctx.fillStyle = colour('--accent');
+  ctx.fillStyle = color('--accent');
   for (const ts of births) ctx.fillRect(place(ts) - ratio, 0, 2 * ratio, bbox.top + bbox.height);
   ctx.restore();
 }
@@ -140,10 +140,10 @@ export function paintBand(chart, { spans, births, knownFrom, now }) {
  * @param {CanvasRenderingContext2D} ctx
  * @param {number} to
  * @param {number} y
- * @param {{ from: number, colour: string, ratio: number }} how
+ * @param {{ from: number, color: string, ratio: number }} how
  */
-function line(ctx, to, y, { from, colour, ratio }) {
-  ctx.strokeStyle = colour;
+function line(ctx, to, y, { from, color, ratio }) {
+  ctx.strokeStyle = color;
   ctx.lineWidth = ratio;
   ctx.beginPath();
   ctx.moveTo(from, y);

@@ -26,7 +26,7 @@ export function DeviceList({ fleet }) {
   const narrowed = cursor !== null || DEVICE_FILTERS.some((name) => place.query.has(name));
 
   return html`
-    <${Word} />
+    <${FlashMessage} />
     <section id="devices" class="panel" aria-label="Devices">
       <div class="list-head"><${ListSwitch} /><${DeviceFilters} fleet=${fleet} /></div>
       ${slow && html`<${SlowLine} />`}
@@ -114,14 +114,14 @@ function DeviceFilters({ fleet }) {
 }
 
 /** Says what was done on the page before this one, until it is put away. */
-function Word() {
+function FlashMessage() {
   const { router } = useServices();
-  const { word, path, query, trail } = useObservable(router.place);
-  if (!word) return null;
-  const dismiss = () => router.go(`${path}?${query}`, { replace: true, trail });
+  const { flash, path, query, pageCursors } = useObservable(router.place);
+  if (!flash) return null;
+  const dismiss = () => router.go(`${path}?${query}`, { replace: true, pageCursors });
   return html`
-    <div class="word" role="status">
-      <p>${word}</p>
+    <div class="flash-message" role="status">
+      <p>${flash}</p>
       <button type="button" class="button quiet-button" onClick=${dismiss}>Dismiss</button>
     </div>
   `;

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { createGate, gated } from '../api/client.js';
+import { createLimit, withLimit } from '../api/client.js';
 import { pointsFor } from '../chart/reader.js';
 import { inOneLine, pointWords, readingAt } from '../chart/readout.js';
 import { within } from '../chart/shape.js';
@@ -38,7 +38,7 @@ const HINT = 'device-signals-hint';
 export function DeviceSignals({ device, items, newestEvent }) {
   const services = useServices();
   const careful = useMemo(
-    () => ({ ...services, client: gated(services.client, createGate(AT_ONCE)) }),
+    () => ({ ...services, client: withLimit(services.client, createLimit(AT_ONCE)) }),
     [services],
   );
   const cursor = useMemo(() => createObservable(/** @type {number | null} */ (null)), []);
@@ -53,7 +53,7 @@ export function DeviceSignals({ device, items, newestEvent }) {
     <${ServicesContext.Provider} value=${careful}>
       <section class="panel signals" aria-label="Signals">
         <${WindowBar} ...${time} />
-        <p id=${HINT} class="said">
+        <p id=${HINT} class="visually-hidden">
           The cursor is shared by all of these charts. Keys: arrows walk along the line, plus and minus zoom, arrows with Shift
           pan, 0 goes back.
         </p>
@@ -143,7 +143,7 @@ const nothing = () => {};
 
 /** @param {{ item: LatestItem, children?: any }} props */
 const Name = ({ item, children }) => html`
-  <div class="signal-words">
+  <div class="signal-text">
     <a href=${sensorHref(item.device_id, item.sensor_id)}><${TypeDot} type=${item.type} />${item.name ?? item.sensor_id}</a>
     ${children}
   </div>

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { formatCounted, formatDateTime } from '../format.js';
-import { heardAt } from '../state/device.js';
+import { lastSeenAt } from '../state/device.js';
 import { useObservable, useServices } from '../state/hooks.js';
 import { keyOf } from '../state/live.js';
 import { Notice } from './notice.js';
@@ -37,7 +37,7 @@ function Facts({ device }) {
       ${name === null && html`<li>no name told yet</li>`}
       ${site && html`<li><a href=${`/?show=devices&site=${encodeURIComponent(site)}`}>${site}</a></li>`}
       <li>${formatCounted(sensors.length, 'sensor')}</li>
-      <li>last heard <${LastHeard} device=${device} /></li>
+      <li>last seen <${LastSeen} device=${device} /></li>
       ${
         registered_at &&
         html`<li>registered <time datetime=${registered_at}>${formatDateTime(Date.parse(registered_at), zone)}</time></li>`
@@ -51,11 +51,11 @@ function Facts({ device }) {
  *
  * @param {{ device: DeviceInfo }} props
  */
-function LastHeard({ device: { device_id, last_seen, sensors } }) {
+function LastSeen({ device: { device_id, last_seen, sensors } }) {
   const { live, clock } = useServices();
   const now = useObservable(clock);
   const newest = sensors.map((sensor) => live.sensor(keyOf({ ...sensor, device_id }))?.item ?? sensor);
-  return html`<${Age} ts=${heardAt(last_seen, newest, now)} />`;
+  return html`<${Age} ts=${lastSeenAt(last_seen, newest, now)} />`;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -73,7 +73,7 @@ export function DeviceMissing({ device }) {
         It may have been retired, or the address is mistyped. A device is here from its first message on: should this one
         speak, it appears by itself.
       </p>
-      <p class="notice-ways">
+      <p class="notice-actions">
         ${
           isName &&
           html`<a class="button" href=${`/?show=devices&name=${encodeURIComponent(device)}`}>Search names that begin like this</a>`

@@ -84,7 +84,7 @@ function EventRow({ event: { kind, ts, onlineFrom }, current }) {
 function SoFar({ from }) {
   const { clock } = useServices();
   const now = useObservable(clock);
-  return html`<span title="Still online">${formatDuration(Math.max(now - from, 0))}</span><span class="said"> so far</span>`;
+  return html`<span title="Still online">${formatDuration(Math.max(now - from, 0))}</span><span class="visually-hidden"> so far</span>`;
 }
 
 const EmptyRow = () => html`

@@ -99,7 +99,7 @@ function EventWords({ online, band, cursor }) {
       ? ['State', online ? 'Online now' : 'Offline now']
       : [formatDateTime(ts, zone), wordsAt(band, ts)];
   return html`
-    <p class="signal-words">
+    <p class="signal-text">
       <strong class="signal-state">${head}</strong><span>${words}</span>
     </p>
   `;

@@ -126,7 +126,7 @@ function SignOut() {
     }}>
       <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${DOOR} /></svg>
       <span>Sign out</span>
-      <span class="said" role="status">${failed ? 'Not signed out: the API cannot be reached.' : ''}</span>
+      <span class="visually-hidden" role="status">${failed ? 'Not signed out: the API cannot be reached.' : ''}</span>
     </button>
   `;
 }

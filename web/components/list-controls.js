@@ -93,7 +93,8 @@ export function SortHeader({ label, by, sorting, class: name }) {
   const { router } = useServices();
   const isSorted = sorting.by === by;
   const next = sortText({ by, down: isSorted && !sorting.down });
-  const sort = () => router.changeQuery({ sort: next }, { replace: true, trail: router.place.get().trail });
+  const sort = () =>
+    router.changeQuery({ sort: next }, { replace: true, pageCursors: router.place.get().pageCursors });
   return html`
     <th scope="col" class=${name} aria-sort=${isSorted ? (sorting.down ? 'descending' : 'ascending') : undefined}>
       <button type="button" class="sort" title="Sort this page" onClick=${sort}>

@@ -20,19 +20,19 @@ export function Navigation({ view }) {
     <nav class="navigation" aria-label="Views">
       <a href="/" aria-current=${current(view === 'fleet')} data-within=${view === 'device' || view === 'sensor'}>Fleet</a>
       <a href="/pipeline" aria-current=${current(view === 'pipeline')}>Pipeline</a>
-      <a href="/dead-letters" aria-current=${current(view === 'dead-letters')}>Dead letters${mayRead && html`<${RecentLetters} />`}</a>
+      <a href="/dead-letters" aria-current=${current(view === 'dead-letters')}>Dead letters${mayRead && html`<${RecentDeadLetters} />`}</a>
       <a href="/docs" title="The interfaces, HTTP and MQTT" aria-current=${current(view === 'docs')} data-native>API</a>
     </nav>
   `;
 }
 
 /** A sign with how many came within the last hour; nothing where none did. */
-function RecentLetters() {
-  const letters = useRecentLetters();
+function RecentDeadLetters() {
+  const letters = useRecentDeadLetters();
   if (!letters) return null;
   const shown = letters > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(letters);
   return html`
-    <span class="navigation-count" title=${`${formatCount(letters)} within the last hour`}>${shown}<span class="said"> within the last hour</span></span>
+    <span class="navigation-count" title=${`${formatCount(letters)} within the last hour`}>${shown}<span class="visually-hidden"> within the last hour</span></span>
   `;
 }
 
@@ -45,7 +45,7 @@ const HOUR_MS = 3_600_000;
  *
  * @returns {number} 0 as long as it is not known
  */
-function useRecentLetters() {
+function useRecentDeadLetters() {
   const { client, clock } = useServices();
   const [letters, setLetters] = useState(0);
   useEffect(() => {
@@ -74,8 +74,8 @@ function useRecentLetters() {
  *
  * @param {{ steps: { label: string, href: string }[] }} props
  */
-export const Trail = ({ steps }) => html`
-  <nav class="trail" aria-label="Where this is">
+export const Breadcrumbs = ({ steps }) => html`
+  <nav class="breadcrumbs" aria-label="Where this is">
     <ol>
       ${steps.map(({ label, href }) => html`<li key=${href}><a href=${href}>${label}</a></li>`)}
     </ol>

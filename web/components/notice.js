@@ -36,7 +36,7 @@ export function ProblemNotice({ problem, onRetry, retries = true }) {
     <${Notice} title=${title} tone="warn">
       ${advice && html`<p>${advice}</p>`}
       ${retries && problem.passes && html`<p>This is tried again by itself every few seconds.</p>`}
-      <p class="notice-ways">
+      <p class="notice-actions">
         <button type="button" class="button" onClick=${onRetry}>Try again</button>
         <a class="button" href="/">To the fleet</a>
       </p>
@@ -86,7 +86,7 @@ export const EmptyFleet = () => html`
 `;
 
 /** Says that what is shown is old. @param {{ since: number | null }} props epoch ms; null: it is not */
-export function CutOff({ since }) {
+export function OfflineBanner({ since }) {
   const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   if (since === null) return null;

@@ -47,20 +47,21 @@ const Turn = ({ label, onTurn }) =>
  */
 export function usePages({ next, top, along }) {
   const { router } = useServices();
-  const { query, trail } = useObservable(router.place);
+  const { query, pageCursors } = useObservable(router.place);
   const cursor = query.get('cursor');
 
   /** @param {string | null} to @param {(string | null)[]} before cursors of the pages before it */
   const turn = (to, before) => {
-    router.changeQuery({ cursor: to, ...along?.(to) }, { trail: before });
+    router.changeQuery({ cursor: to, ...along?.(to) }, { pageCursors: before });
     if (top) document.getElementById(top)?.scrollIntoView({ block: 'nearest' });
   };
 
   return {
     isFirst: !cursor,
-    number: cursor && trail.length === 0 ? null : trail.length + 1,
+    number: cursor && pageCursors.length === 0 ? null : pageCursors.length + 1,
     onFirst: () => turn(null, []),
-    onPrevious: trail.length > 0 ? () => turn(trail.at(-1) ?? null, trail.slice(0, -1)) : null,
-    onNext: next ? () => turn(next, [...trail, cursor]) : null,
+    onPrevious:
+      pageCursors.length > 0 ? () => turn(pageCursors.at(-1) ?? null, pageCursors.slice(0, -1)) : null,
+    onNext: next ? () => turn(next, [...pageCursors, cursor]) : null,
   };
 }

@@ -6,7 +6,7 @@ import { Figure } from './figure.js';
 import { Sparkline } from './sparkline.js';
 
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../state/fleet-state.js' */
+/** @import { FleetState } from '../state/fleet-state.js' */
 
 /** The sparklines reach back so far, in ms: one minute at first, growing to five. */
 const SPAN = { least: 60_000, most: 300_000 };
@@ -20,9 +20,9 @@ const HOLE_MS = 5_000;
  * What the fleet and the pipeline do right now, with the last five minutes behind it. While the connection is lost, they look as old as
  * they are.
  *
- * @param {{ reviewed: Observable<Reviewed> }} props
+ * @param {{ fleetState: Observable<FleetState> }} props
  */
-export function PipelineFigures({ reviewed }) {
+export function PipelineFigures({ fleetState }) {
   const { live } = useServices();
   const moments = useRecentStats();
   const screen = useObservable(live.screenTimes);
@@ -32,7 +32,7 @@ export function PipelineFigures({ reviewed }) {
 
   return html`
     <dl class="figures figures-five" aria-label="The pipeline now" data-stale=${status === 'reconnecting'}>
-      <${SensorsOnline} reviewed=${reviewed} />
+      <${SensorsOnline} fleetState=${fleetState} />
       <${Figure} label="Samples stored" value=${formatRate(now?.samples_per_s)} unit="/s">
         <${Line} moments=${moments} read=${(/** @type {any} */ one) => one.samples_per_s} />
       <//>
@@ -70,11 +70,11 @@ export function PipelineFigures({ reviewed }) {
   `;
 }
 
-/** @param {{ reviewed: Observable<Reviewed> }} props */
-function SensorsOnline({ reviewed }) {
-  const { review, info } = useObservable(reviewed);
+/** @param {{ fleetState: Observable<FleetState> }} props */
+function SensorsOnline({ fleetState }) {
+  const { outliers, info } = useObservable(fleetState);
   const known = info !== null;
-  const away = review.offlineSensors + review.silentCount;
+  const away = outliers.offlineSensors + outliers.silentCount;
   return html`
     <${Figure}
       label="Sensors online"

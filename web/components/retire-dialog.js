@@ -31,7 +31,7 @@ export function RetireDialog({ device, onClose }) {
       return;
     }
     live.fleet.forget(device.device_id);
-    router.go('/?show=devices', { word: `${name} is retired.` });
+    router.go('/?show=devices', { flash: `${name} is retired.` });
   }
 
   return html`

@@ -13,7 +13,7 @@ import {
 } from '../format.js';
 import { useObservable, useServices } from '../state/hooks.js';
 import { keyOf } from '../state/live.js';
-import { sideOf } from '../state/thresholds.js';
+import { thresholdSideOf } from '../state/thresholds.js';
 import { useQuery } from '../state/use-query.js';
 import { ProblemNotice } from './notice.js';
 import { Pager } from './pager.js';
@@ -46,7 +46,7 @@ export function SampleTable({ sensor, window, order, unit, thresholds }) {
   }
   return html`
     <table class="samples raw" aria-busy=${loading}>
-      <caption class="said">Samples, ${order === 'desc' ? 'newest' : 'oldest'} first</caption>
+      <caption class="visually-hidden">Samples, ${order === 'desc' ? 'newest' : 'oldest'} first</caption>
       <thead>
         <tr>
           <th scope="col">Time ${formatZone(zone, Date.parse(items[0]?.ts ?? ''))}</th>
@@ -61,7 +61,7 @@ export function SampleTable({ sensor, window, order, unit, thresholds }) {
             <tr key=${ts}>
               <td><time datetime=${ts}>${formatDateTime(at, zone)}<span class="milliseconds">${formatTimeMs(at, zone).slice(8)}</span></time></td>
               <td class="col-number">${formatNumber(value, decimals)}</td>
-              <td><${Beyond} side=${sideOf(value, value, thresholds)} /></td>
+              <td><${OverThreshold} side=${thresholdSideOf(value, value, thresholds)} /></td>
             </tr>
           `;
         })}
@@ -102,7 +102,7 @@ export function BinTable({ shape, order, unit, thresholds }) {
   return html`
     <div class="table-scroll" tabindex="0" role="region" aria-label="Points of the chart">
       <table class="samples bins">
-        <caption class="said">Points of the chart, each of ${formatStep(shape.stepMs ?? 0)}</caption>
+        <caption class="visually-hidden">Points of the chart, each of ${formatStep(shape.stepMs ?? 0)}</caption>
         <thead>
           <tr>
             <th scope="col">From ${formatZone(zone, shape.to)}</th>
@@ -139,7 +139,7 @@ function BinRow({ shape, at, zone, decimals, thresholds }) {
     <tr>
       <td>
         <time datetime=${new Date(ts).toISOString()}>${formatDateTime(ts, zone)}</time>
-        ${' '}<${Beyond} side=${sideOf(min, max, thresholds)} />
+        ${' '}<${OverThreshold} side=${thresholdSideOf(min, max, thresholds)} />
       </td>
       <td class="col-number">${formatNumber(min, decimals)}</td>
       <td class="col-number">${formatNumber(shape.avg[at], decimals)}</td>
@@ -152,7 +152,7 @@ function BinRow({ shape, at, zone, decimals, thresholds }) {
 const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
 
 /** Marks what is beyond the lines that the reader drew. @param {{ side: keyof typeof WORDS | null }} props */
-const Beyond = ({ side }) => side && html`<span class="beyond">${WORDS[side]}</span> `;
+const OverThreshold = ({ side }) => side && html`<span class="over-threshold">${WORDS[side]}</span> `;
 
 const PAGE_ROWS = 25;
 /** New samples join the first page no more often than this. */

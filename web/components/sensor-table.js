@@ -42,7 +42,7 @@ export function SensorTable({ caption, items, busy = false, ofDevice = false, ex
     html`<${SortHeader} label=${label} by=${by} sorting=${sorting} class=${name} />`;
   return html`
     <table class="sensors" data-of-device=${ofDevice} aria-busy=${busy}>
-      <caption class="said">${caption}</caption>
+      <caption class="visually-hidden">${caption}</caption>
       <thead>
         <tr>
           ${head('name', 'Sensor')}
@@ -113,10 +113,10 @@ function SensorRow({ item, ofDevice = false, filterHref }) {
         ${!ofDevice && html`<span class="under">${device}</span>`}
       </th>
       ${!ofDevice && html`<td class="col-device"><a href=${deviceHref(now.device_id)}>${device}</a></td>`}
-      <td class="col-type"><${Word} text=${now.type} href=${now.type && filterHref?.({ type: now.type })} /></td>
+      <td class="col-type"><${FilterLink} text=${now.type} href=${now.type && filterHref?.({ type: now.type })} /></td>
       ${
         !ofDevice &&
-        html`<td class="col-site"><${Word} text=${now.site} href=${now.site && filterHref?.({ site: now.site })} /></td>`
+        html`<td class="col-site"><${FilterLink} text=${now.site} href=${now.site && filterHref?.({ site: now.site })} /></td>`
       }
       <td class="col-spark hue-${hueOf(now.type)}">
         <${Sparkline} points=${recent.map(({ ts, value }) => ({ x: ts, y: value }))} span=${spanOf(recent)} />
@@ -131,7 +131,7 @@ function SensorRow({ item, ofDevice = false, filterHref }) {
 const spanOf = (recent) => Math.max(LEAST_SPAN_MS, (recent.at(-1)?.ts ?? 0) - (recent[0]?.ts ?? 0));
 
 /** @param {{ text: string | null, href?: string | null }} props */
-function Word({ text, href }) {
+function FilterLink({ text, href }) {
   if (!text) return html`<span class="quiet">${NOTHING}</span>`;
   return href ? html`<a href=${href} title=${`Only ${text}`}>${text}</a>` : text;
 }

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { decimalsFor, formatNumber, formatUnit, hueOf } from '../format.js';
-import { describeLook } from '../state/cell-state.js';
-import { useJudgement } from '../state/deviation.js';
+import { describeCellState } from '../state/cell-state.js';
+import { useDeviation } from '../state/deviation.js';
 import { keyOf } from '../state/live.js';
 import { Age, TypeDot, Value } from './value.js';
 
@@ -32,31 +32,31 @@ export function SensorTitle({ name, item, recent, isOld }) {
           <${Value} value=${item?.value ?? null} unit=${item?.unit ?? null} ts=${item?.ts ?? null} recent=${recent} />
           <${Age} ts=${item?.ts ?? null} />
         </p>
-        ${item && html`<${Usual} key=${keyOf(item)} item=${item} recent=${recent} />`}
+        ${item && html`<${Baseline} key=${keyOf(item)} item=${item} recent=${recent} />`}
       </div>
     </div>
   `;
 }
 
 /**
- * What is usual for a sensor, and how far its newest value is from that: the colour of its cell on the wall, in words.
+ * What is usual for a sensor, and how far its newest value is from that: the color of its cell on the wall, in words.
  *
  * @param {{ item: LatestItem, recent: { ts: number, value: number }[] }} props
  */
-function Usual({ item, recent }) {
-  const judgement = useJudgement(item, recent);
+function Baseline({ item, recent }) {
+  const deviation = useDeviation(item, recent);
   if (item.ts === null) return null;
-  if (!judgement) return html`<p class="usual">Learning what is usual for it</p>`;
-  const { mean, spread, off, look } = judgement;
-  const says = describeLook(look, false);
+  if (!deviation) return html`<p class="baseline">Learning what is usual for it</p>`;
+  const { mean, spread, off, cellState } = deviation;
+  const says = describeCellState(cellState, false);
   const decimals = decimalsFor(recent.map(({ value }) => value));
   const written = (/** @type {number} */ value) => formatNumber(value, decimals);
   // What does not move has no spread to speak of.
   const around = Number(spread.toFixed(decimals)) > 0 ? ` ± ${written(spread)}` : '';
-  const range = html`<span class="usual-range">${written(mean)}${around} ${formatUnit(item.unit)}</span>`;
+  const range = html`<span class="baseline-range">${written(mean)}${around} ${formatUnit(item.unit)}</span>`;
   return html`
-    <p class="usual" title="What this sensor measured in the last minutes, and its usual spread: what its cell on the wall is coloured by">
-      <i class="swatch" data-look=${look} aria-hidden="true"></i>
+    <p class="baseline" title="What this sensor measured in the last minutes, and its usual spread: what its cell on the wall is colored by">
+      <i class="swatch" data-cell-state=${cellState} aria-hidden="true"></i>
       <span>${says === AS_USUAL ? html`${says}: ${range}` : html`<b>${says}</b> ${range}, by ${written(Math.abs(off))}`}</span>
     </p>
   `;

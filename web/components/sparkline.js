@@ -70,13 +70,13 @@ const areaOf = (runs, scale) =>
 
 /** @typedef {{ x: number, y: number }} Point */
 
-/** Neighbours that say how far points are apart usually. */
+/** Neighbors that say how far points are apart usually. */
 const AROUND = 4;
 /** So many times as far is a hole. */
 const MANY = 4;
 
 /**
- * Where nothing was heard no line is drawn: points in runs, each of them about as close as its neighbours are.
+ * Where nothing was heard no line is drawn: points in runs, each of them about as close as its neighbors are.
  *
  * @param {Point[]} points by x
  * @param {number} least what is no further apart is never a hole
@@ -88,7 +88,7 @@ export function runsOf(points, least) {
   const runs = [];
   let first = 0;
   for (const [i, step] of steps.entries()) {
-    if (step <= least || step <= MANY * usualAt(steps, i)) continue;
+    if (step <= least || step <= MANY * typicalStep(steps, i)) continue;
     runs.push(points.slice(first, i + 1));
     first = i + 1;
   }
@@ -96,7 +96,7 @@ export function runsOf(points, least) {
 }
 
 /** Values may come further apart than before: the wider side counts. @param {number[]} steps @param {number} i */
-const usualAt = (steps, i) =>
+const typicalStep = (steps, i) =>
   Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
 
 /** @param {number[]} steps @returns {number} 0 where there is none */

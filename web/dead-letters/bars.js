@@ -53,7 +53,7 @@ export function Bars({ bins, chosen, zone, reached, onChoose }) {
 
   return html`
     <figure class="bars">
-      <figcaption class="bars-told" aria-live="polite">${told ? wordsOf(told, zone) : 'Point at a bar to read it; choose it to see its letters.'}</figcaption>
+      <figcaption class="bars-readout" aria-live="polite">${told ? wordsOf(told, zone) : 'Point at a bar to read it; choose it to see its letters.'}</figcaption>
       <div class="bars-frame">
         <span class="bars-most" aria-hidden="true">${formatCount(most)}</span>
         <div
@@ -139,7 +139,7 @@ export function BinsTable({ bins, zone, hrefOf }) {
     <details class="more-figures">
       <summary>The same as a table</summary>
       <table class="plain">
-        <caption class="said">Refused measurements over time, newest first</caption>
+        <caption class="visually-hidden">Refused measurements over time, newest first</caption>
         <thead>
           <tr>
             <th scope="col">Time ${formatZone(zone, bins[0]?.from ?? Date.now())}</th>

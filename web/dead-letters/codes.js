@@ -104,7 +104,7 @@ export const byCount = (codes) =>
  */
 export const CodeTable = ({ codes, chosen, hrefOf }) => html`
   <table class="plain stacks codes">
-    <caption class="said">Refused measurements by code</caption>
+    <caption class="visually-hidden">Refused measurements by code</caption>
     <thead>
       <tr>
         <th scope="col">Code</th>

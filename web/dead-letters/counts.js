@@ -22,12 +22,12 @@ export const RANGES = [
   { value: '14d', label: '14 d', words: '14 days', binMs: 6 * HOUR_MS, bins: 56 },
 ];
 
-const USUAL = /** @type {typeof RANGES[number]} */ (RANGES[0]);
+const DEFAULT_RANGE = /** @type {typeof RANGES[number]} */ (RANGES[0]);
 
-/** @param {URLSearchParams} query @returns {typeof USUAL} */
-export const letterRangeOf = (query) => RANGES.find(({ value }) => value === query.get('range')) ?? USUAL;
+/** @param {URLSearchParams} query @returns {typeof DEFAULT_RANGE} */
+export const rangeOf = (query) => RANGES.find(({ value }) => value === query.get('range')) ?? DEFAULT_RANGE;
 
-/** @param {typeof USUAL} range @param {number} now epoch ms @returns {Span} whole bins, the last of them the one that runs */
+/** @param {typeof DEFAULT_RANGE} range @param {number} now epoch ms @returns {Span} whole bins, the last of them the one that runs */
 export function spanOf({ binMs, bins }, now) {
   const to = (Math.floor(now / binMs) + 1) * binMs;
   return { from: to - bins * binMs, to };
@@ -35,7 +35,7 @@ export function spanOf({ binMs, bins }, now) {
 
 /**
  * @param {URLSearchParams} query
- * @param {typeof USUAL} range
+ * @param {typeof DEFAULT_RANGE} range
  * @returns {Span | null} the one bar that was chosen
  */
 export function chosenBin(query, { binMs }) {
@@ -95,7 +95,7 @@ const REFRESH_MS = 10_000;
 const RETRY_MS = 5000;
 
 /**
- * @typedef {object} LetterCounts
+ * @typedef {object} Counts
  * @property {RefusedHour[]} hours
  * @property {Span} span what is asked for
  * @property {number} reached epoch ms back to which all is counted
@@ -108,7 +108,7 @@ const RETRY_MS = 5000;
  *
  * @param {typeof RANGES[number]} range
  */
-export function useLetterCounts(range) {
+export function useCounts(range) {
   const { client, clock } = useServices();
   const [round, setRound] = useState(0);
   const [counts, setCounts] = useState(() => nothingYet(range, clock.now()));
@@ -119,7 +119,7 @@ export function useLetterCounts(range) {
     let timer;
     let known = nothingYet(range, clock.now());
     let countedAt = 0;
-    const show = (/** @type {Partial<LetterCounts>} */ change) => {
+    const show = (/** @type {Partial<Counts>} */ change) => {
       known = { ...known, ...change };
       if (!abort.signal.aborted) setCounts(known);
     };
@@ -175,7 +175,7 @@ export function useLetterCounts(range) {
   return { ...counts, reload: useCallback(() => setRound((count) => count + 1), []) };
 }
 
-/** @param {typeof RANGES[number]} range @param {number} now epoch ms @returns {LetterCounts} */
+/** @param {typeof RANGES[number]} range @param {number} now epoch ms @returns {Counts} */
 const nothingYet = (range, now) => ({
   hours: [],
   span: spanOf(range, now),

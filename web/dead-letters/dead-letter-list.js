@@ -25,7 +25,7 @@ const PAGE_ROWS = 25;
  * @param {Span | null} props.bin the bar that was chosen
  * @param {number} props.count letters of the span that are known of; when it changes, the first page is asked for anew
  */
-export function LetterList({ span, bin, count }) {
+export function DeadLetterList({ span, bin, count }) {
   const { client, preferences, router } = useServices();
   const place = useObservable(router.place);
   const { zone } = useObservable(preferences);
@@ -66,7 +66,7 @@ export function LetterList({ span, bin, count }) {
           ? html`<${ProblemNotice} problem=${problem} onRetry=${problem.code === 'bad_cursor' ? pages.onFirst : reload} />`
           : shown?.length === 0
             ? html`<${NothingHere} of=${items?.length ?? 0} code=${code} more=${Boolean(data?.next)} />`
-            : html`<${LetterTable} letters=${shown} busy=${loading} zone=${zone} hrefOf=${(/** @type {string} */ id) => withQuery(place, { letter: id })} />`
+            : html`<${DeadLetterTable} letters=${shown} busy=${loading} zone=${zone} hrefOf=${(/** @type {string} */ id) => withQuery(place, { letter: id })} />`
       }
       ${
         items &&
@@ -80,7 +80,7 @@ export function LetterList({ span, bin, count }) {
 
 /** What the list is narrowed to, and the way out of it. @param {{ label: string, href: string }} props */
 const Chip = ({ label, href }) =>
-  html`<a class="chip" href=${href} title="Show all again">${label} <span aria-hidden="true">×</span><span class="said">, show all again</span></a>`;
+  html`<a class="chip" href=${href} title="Show all again">${label} <span aria-hidden="true">×</span><span class="visually-hidden">, show all again</span></a>`;
 
 /** @param {{ of: number, code: string | null, more: boolean }} props */
 const NothingHere = ({ of, code, more }) => html`
@@ -96,9 +96,9 @@ const NothingHere = ({ of, code, more }) => html`
  * @param {'local' | 'utc'} props.zone
  * @param {(id: string) => string} props.hrefOf a letter, opened
  */
-export const LetterTable = ({ letters, busy, zone, hrefOf }) => html`
-  <table class="plain stacks letters" aria-busy=${busy}>
-    <caption class="said">Dead letters, newest first</caption>
+export const DeadLetterTable = ({ letters, busy, zone, hrefOf }) => html`
+  <table class="plain stacks dead-letters" aria-busy=${busy}>
+    <caption class="visually-hidden">Dead letters, newest first</caption>
     <thead>
       <tr>
         <th scope="col" class="col-time">Received ${formatZone(zone, Date.now())}</th>

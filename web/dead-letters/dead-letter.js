@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Trail } from '../components/navigation.js';
+import { Breadcrumbs } from '../components/navigation.js';
 import { ProblemNotice, SlowLine } from '../components/notice.js';
 import { formatCount, formatCounted, formatDateTime, formatZone } from '../format.js';
 import { useObservable, useServices, useTitle } from '../state/hooks.js';
@@ -18,7 +18,7 @@ import { escapeLine } from './text.js';
  *
  * @param {{ id: string, backHref: string }} props
  */
-export function Letter({ id, backHref }) {
+export function DeadLetterPage({ id, backHref }) {
   const { client } = useServices();
   const heading = useRef(/** @type {HTMLElement | null} */ (null));
   const { data, problem, slow, reload } = useQuery(id, (signal) => client.deadLetter(id, signal));
@@ -27,8 +27,8 @@ export function Letter({ id, backHref }) {
   useEffect(() => heading.current?.focus(), []);
 
   return html`
-    <${Trail} steps=${[{ label: 'Dead letters', href: backHref }]} />
-    <div class="letter-title">
+    <${Breadcrumbs} steps=${[{ label: 'Dead letters', href: backHref }]} />
+    <div class="dead-letter-title">
       <h1 class="title-text" ref=${heading} tabindex="-1">Dead letter</h1>
       ${data && html`<${Facts} letter=${data} />`}
     </div>
@@ -44,7 +44,7 @@ function Facts({ letter }) {
   const { zone } = useObservable(preferences);
   const at = Date.parse(letter.ts);
   return html`
-    <dl class="letter-facts">
+    <dl class="dead-letter-facts">
       <div><dt>Received</dt><dd><time datetime=${letter.ts}>${formatDateTime(at, zone)} ${formatZone(zone, at)}</time></dd></div>
       <div><dt>Device</dt><dd><${DeviceLink} device=${letter.device} /></dd></div>
       <div><dt>Topic</dt><dd><code>${escapeLine(letter.topic)}</code></dd></div>

@@ -14,7 +14,7 @@ const MOST_REASONS = 3;
  */
 export const RefusedTable = ({ refused, caption }) => html`
   <table class="plain stacks refused">
-    <caption class="said">${caption}</caption>
+    <caption class="visually-hidden">${caption}</caption>
     <thead>
       <tr>
         <th scope="col" class="col-code">Code</th>

@@ -8,7 +8,7 @@ import { useMay } from '../state/session.js';
 import { RefusedTable } from './refused-table.js';
 
 /** @import { Problem } from '../api/problem.js' */
-/** @import { DeadLetter, Told } from '../api/types.js' */
+/** @import { DeadLetter, ReplayResult } from '../api/types.js' */
 
 /**
  * Stores what was refused, after whatever refused it was mended.
@@ -19,7 +19,7 @@ export function Replay({ letter, keptBytes }) {
   const { client } = useServices();
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState(/** @type {Told | null} */ (null));
+  const [result, setResult] = useState(/** @type {ReplayResult | null} */ (null));
   const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
   const may = useMay('admin');
   const obstacle =
@@ -29,9 +29,9 @@ export function Replay({ letter, keptBytes }) {
   async function replay() {
     setAsking(false);
     setBusy(true);
-    setTold(null);
+    setResult(null);
     setProblem(null);
-    await client.replay(letter.id).then(setTold, (error) => setProblem(toProblem(error)));
+    await client.replay(letter.id).then(setResult, (error) => setProblem(toProblem(error)));
     setBusy(false);
   }
 
@@ -40,13 +40,13 @@ export function Replay({ letter, keptBytes }) {
       <div class="replay">
         <div>
           <h2>Replay</h2>
-          <p id="replay-says">${obstacle || 'When the cause is mended, what was refused can be stored after all. Doing it twice is harmless.'}</p>
+          <p id="replay-note">${obstacle || 'When the cause is mended, what was refused can be stored after all. Doing it twice is harmless.'}</p>
         </div>
-        <button type="button" class="button" disabled=${obstacle !== ''} aria-disabled=${busy} aria-describedby="replay-says" onClick=${() => !busy && setAsking(true)}>
+        <button type="button" class="button" disabled=${obstacle !== ''} aria-disabled=${busy} aria-describedby="replay-note" onClick=${() => !busy && setAsking(true)}>
           ${busy ? 'Replaying …' : 'Replay …'}
         </button>
       </div>
-      <div role="status">${told && html`<${Outcome} told=${told} />`}${problem && html`<${Failure} problem=${problem} />`}</div>
+      <div role="status">${result && html`<${Outcome} result=${result} />`}${problem && html`<${Failure} problem=${problem} />`}</div>
       ${
         asking &&
         html`<${Dialog} title="Store what was refused?" onClose=${() => setAsking(false)}>
@@ -62,8 +62,8 @@ export function Replay({ letter, keptBytes }) {
   `;
 }
 
-/** @param {{ told: Told }} props */
-const Outcome = ({ told: { accepted, refused } }) => html`
+/** @param {{ result: ReplayResult }} props */
+const Outcome = ({ result: { accepted, refused } }) => html`
   <p class="outcome" data-tone=${refused.length === 0 ? 'good' : 'warn'}>
     ${refused.length === 0 ? `✓ Stored: ${formatCounted(accepted, 'measurement')}.` : `${accepted > 0 ? `Stored: ${formatCounted(accepted, 'measurement')}. ` : 'Nothing is stored. '}Refused again: ${formatCount(refused.length)}.`}
   </p>

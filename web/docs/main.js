@@ -41,7 +41,7 @@ const show = (content) =>
     root,
   );
 
-await session.look();
+await session.refresh();
 show(null);
 try {
   const [openApi, asyncApi] = await Promise.all([load('/openapi.json'), load('/asyncapi.json')]);

@@ -61,7 +61,7 @@ export const Stage = ({ name, title, fine, figures, flow, finding }) => html`
       <line class="pipe-flow pipe-down" x1="50%" y1="0" x2="50%" y2="100%" />
     </svg>
     <span class="stage-sign" aria-hidden="true"><svg viewBox="0 0 24 24"><path d=${SIGNS[name]} /></svg></span>
-    <div class="stage-words">
+    <div class="stage-text">
       <h2>${title}</h2>
       <p class="stage-fine">${finding ? html`<strong class="stage-wrong">${finding.tone === 'bad' ? '✕' : '!'} ${finding.short}</strong>` : html`${fine && '✓ '}${fine}`}</p>
       <dl>

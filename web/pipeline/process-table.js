@@ -18,7 +18,7 @@ export function ProcessTable({ processes }) {
   return html`
     <div class="scrolls" tabindex="0" role="group" aria-label="Processes, a table that may scroll sideways">
       <table class="plain processes">
-        <caption class="said">Processes</caption>
+        <caption class="visually-hidden">Processes</caption>
         <thead>
           <tr>
             <th scope="col" class="col-name">Process</th>

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { coloursOf, timeLabels } from '../chart/options.js';
+import { colorsOf, timeLabels } from '../chart/options.js';
 import { usePlot } from '../chart/plot.js';
 import { formatTicks, formatTime, formatZone } from '../format.js';
 import { useObservable, useServices } from '../state/hooks.js';
@@ -54,7 +54,7 @@ export function StripChart({ title, unit, lines, moments, format }) {
     <section class="panel strip" aria-label=${title}>
       <div class="strip-head">
         <h2>${title}</h2>
-        <p class="strip-told">
+        <p class="strip-readout">
           ${moment && point !== null && html`<span>${formatTime(moment.at, zone)}</span>`}
           ${lines.map(({ name, read }) => html`<span key=${name} class="strip-figure">${name} <strong>${format(moment ? read(moment) : null)}</strong> ${unit}</span>`)}
         </p>
@@ -80,28 +80,28 @@ const FONT = '12px system-ui, sans-serif';
  * How one or two figures of the last minutes are drawn: the first as a line over its area, the second as a fainter line.
  *
  * @param {object} what
- * @param {HTMLElement} what.host its custom properties give the colours
+ * @param {HTMLElement} what.host its custom properties give the colors
  * @param {'local' | 'utc'} what.zone
  * @param {number} what.lines
  * @param {(index: number | null) => void} what.onPoint
  * @returns {uPlot.Options}
  */
 function stripOptions({ host, zone, lines, onPoint }) {
-  const colour = coloursOf(host);
+  const color = colorsOf(host);
   const axis = {
     font: FONT,
-    stroke: colour('--ink-2'),
+    stroke: color('--ink-2'),
     ticks: { show: false },
-    grid: { stroke: colour('--rule'), width: 1 },
+    grid: { stroke: color('--rule'), width: 1 },
     border: { show: false },
   };
   const first = {
-    stroke: colour('--line'),
-    fill: colour('--line-area'),
+    stroke: color('--line'),
+    fill: color('--line-area'),
     width: 1.5,
     points: { show: false },
   };
-  const second = { stroke: colour('--ink-2'), dash: [4, 3], width: 1, points: { show: false } };
+  const second = { stroke: color('--ink-2'), dash: [4, 3], width: 1, points: { show: false } };
   return {
     width: host.clientWidth,
     height: host.clientHeight,
@@ -112,7 +112,7 @@ function stripOptions({ host, zone, lines, onPoint }) {
     cursor: {
       y: false,
       drag: { x: false, y: false },
-      points: { size: 7, width: 2, stroke: colour('--surface'), fill: colour('--line') },
+      points: { size: 7, width: 2, stroke: color('--surface'), fill: color('--line') },
     },
     scales: {
       x: { time: true, auto: false },
@@ -149,7 +149,7 @@ function StripTable({ title, unit, lines, moments, format, zone }) {
       ${
         isOpen &&
         html`<table class="plain">
-          <caption class="said">${title}, newest first</caption>
+          <caption class="visually-hidden">${title}, newest first</caption>
           <thead>
             <tr>
               <th scope="col">Time ${formatZone(zone, Date.now())}</th>

@@ -1,10 +1,10 @@
-/** @import { FleetSensor } from './fleet-types.js' */
+/** @import { FleetSensor } from './device-index.js' */
 
 /**
  * How far a value is from what its sensor usually measures: a running mean and spread for each sensor, weighted by time, which forget within
  * minutes. Pure arithmetic; nothing in here knows how it is drawn.
  *
- * @typedef {object} Range what one sensor usually measures; changed in place, so that ten thousand of them make no garbage
+ * @typedef {object} Baseline what one sensor usually measures; changed in place, so that ten thousand of them make no garbage
  * @property {number} mean
  * @property {number} variance
  * @property {number} seen values taken in
@@ -28,14 +28,14 @@ const RESOLUTION = 1e-4;
 /** Further off is all the same. */
 const FARTHEST = 99;
 
-/** @returns {Range} */
-export const createRange = () => ({ mean: 0, variance: 0, seen: 0, at: 0 });
+/** @returns {Baseline} */
+export const createBaseline = () => ({ mean: 0, variance: 0, seen: 0, at: 0 });
 
-/** @param {Range} range @returns {boolean} whether too little is known of it to judge a value */
+/** @param {Baseline} baseline @returns {boolean} whether too little is known of it to judge a value */
 export const isLearning = ({ seen }) => seen < LEAST_SEEN;
 
 /**
- * @param {Range} range
+ * @param {Baseline} baseline
  * @param {number} typical spread of all sensors of its type; 0 while that is not known
  * @returns {number} in the sensor's unit
  */
@@ -46,48 +46,48 @@ export function spreadOf({ mean, variance, seen }, typical) {
 }
 
 /**
- * @param {Range} range
+ * @param {Baseline} baseline
  * @param {number} value
  * @param {number} typical
- * @returns {number} spreads above (or, negative, below) the mean; 0 while the range is being learned
+ * @returns {number} spreads above (or, negative, below) the mean; 0 while the baseline is being learned
  */
-export function scoreOf(range, value, typical) {
-  const off = value - range.mean;
-  if (isLearning(range) || off === 0) return 0;
-  const spread = spreadOf(range, typical);
+export function scoreOf(baseline, value, typical) {
+  const off = value - baseline.mean;
+  if (isLearning(baseline) || off === 0) return 0;
+  const spread = spreadOf(baseline, typical);
   return spread > 0 ? Math.max(-FARTHEST, Math.min(FARTHEST, off / spread)) : Math.sign(off) * FARTHEST;
 }
 
 /**
  * Takes a value in. A step becomes the usual within some minutes, and so does a climb: nothing is called wild for ever.
  *
- * @param {Range} range
+ * @param {Baseline} baseline
  * @param {number} at epoch ms
  * @param {number} value
  * @param {number} typical
  */
-export function learn(range, at, value, typical) {
-  const off = counted(range, value, typical);
+export function learn(baseline, at, value, typical) {
+  const off = counted(baseline, value, typical);
   const weight = Math.max(
-    1 / (range.seen + 1),
-    Math.min(MOST_WEIGHT, 1 - Math.exp((range.at - at) / MEMORY_MS)),
+    1 / (baseline.seen + 1),
+    Math.min(MOST_WEIGHT, 1 - Math.exp((baseline.at - at) / MEMORY_MS)),
   );
-  range.mean += weight * off;
-  range.variance = (1 - weight) * (range.variance + weight * off * off);
-  range.seen += 1;
-  range.at = at;
+  baseline.mean += weight * off;
+  baseline.variance = (1 - weight) * (baseline.variance + weight * off * off);
+  baseline.seen += 1;
+  baseline.at = at;
 }
 
-/** @param {Range} range @param {number} value @param {number} typical @returns {number} how far off it counts as */
-function counted(range, value, typical) {
-  const off = value - range.mean;
-  if (isLearning(range)) return off;
+/** @param {Baseline} baseline @param {number} value @param {number} typical @returns {number} how far off it counts as */
+function counted(baseline, value, typical) {
+  const off = value - baseline.mean;
+  if (isLearning(baseline)) return off;
   // Of a signal that never moved, nobody knows what is far.
-  const most = FARTHEST_COUNTED * spreadOf(range, typical) || Math.abs(off) / 2;
+  const most = FARTHEST_COUNTED * spreadOf(baseline, typical) || Math.abs(off) / 2;
   return Math.max(-most, Math.min(most, off));
 }
 
-/** Scores from which a colour is one step stronger. */
+/** Scores from which a color is one step stronger. */
 const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
 
 /** Steps on either side of the usual. */
@@ -107,23 +107,23 @@ export function levelOf(score) {
 /**
  * What the sensors of one type measure at this moment: where there is nothing yet to compare a sensor's value with but the others'.
  *
- * @typedef {{ middle: number, spread: number }} Kin
+ * @typedef {{ middle: number, spread: number }} Peers
  */
 
 /** Fewer of a type say nothing of one of them. */
-const LEAST_KIN = 8;
+const LEAST_PEERS = 8;
 /** Median absolute deviations in a standard deviation of a normal distribution. */
 const MAD_TO_SPREAD = 1.4826;
-/** Kin differ for many reasons: one is never called far off for it. */
+/** Peers differ for many reasons: one is never called far off for it. */
 const MOST_LEVEL = 3;
 
 /**
  * Medians, so that a few wild ones do not move what is usual.
  *
  * @param {Iterable<{ type: string | null, value: number }>} sensors NaN: nothing measured yet
- * @returns {Map<string | null, Kin>} by type; types of few sensors, or of no spread, are left out
+ * @returns {Map<string | null, Peers>} by type; types of few sensors, or of no spread, are left out
  */
-export function measureKin(sensors) {
+export function measurePeers(sensors) {
   /** @type {Map<string | null, number[]>} */
   const byType = new Map();
   for (const { type, value } of sensors) {
@@ -132,19 +132,19 @@ export function measureKin(sensors) {
     if (values) values.push(value);
     else byType.set(type, [value]);
   }
-  /** @type {Map<string | null, Kin>} */
-  const kin = new Map();
+  /** @type {Map<string | null, Peers>} */
+  const peers = new Map();
   for (const [type, values] of byType) {
-    if (type === null || values.length < LEAST_KIN) continue;
+    if (type === null || values.length < LEAST_PEERS) continue;
     const middle = median(values);
     const spread = MAD_TO_SPREAD * median(values.map((value) => Math.abs(value - middle)));
-    if (spread > 0) kin.set(type, { middle, spread });
+    if (spread > 0) peers.set(type, { middle, spread });
   }
-  return kin;
+  return peers;
 }
 
-/** @param {Kin} kin @param {number} value @returns {number} steps of colour below or above the usual */
-export function kinLevel({ middle, spread }, value) {
+/** @param {Peers} peers @param {number} value @returns {number} steps of color below or above the usual */
+export function peerLevel({ middle, spread }, value) {
   return Math.max(-MOST_LEVEL, Math.min(MOST_LEVEL, levelOf((value - middle) / spread)));
 }
 
@@ -161,20 +161,20 @@ function median(values) {
  *
  * @param {ReadonlyMap<string, FleetSensor>} sensors of the fleet, as they come and go
  */
-export function createUsual(sensors) {
+export function createBaselines(sensors) {
   /** Spread that sensors of a type have in the middle. @type {Map<string | null, number>} */
   const typical = new Map();
-  /** What sensors are compared with while their own ranges are being learned. @type {ReturnType<typeof measureKin>} */
-  let kin = new Map();
+  /** What sensors are compared with while their own ranges are being learned. @type {ReturnType<typeof measurePeers>} */
+  let peers = new Map();
 
   function poolSpreads() {
     /** @type {Map<string | null, { sum: number, count: number }>} */
     const pools = new Map();
-    for (const { type, range } of sensors.values()) {
-      if (isLearning(range)) continue;
+    for (const { type, baseline } of sensors.values()) {
+      if (isLearning(baseline)) continue;
       const pool = pools.get(type) ?? { sum: 0, count: 0 };
       pools.set(type, pool);
-      pool.sum += Math.sqrt(range.variance);
+      pool.sum += Math.sqrt(baseline.variance);
       pool.count += 1;
     }
     typical.clear();
@@ -183,24 +183,24 @@ export function createUsual(sensors) {
 
   return {
     /** @param {FleetSensor} sensor @returns {number | null} null: there is nothing yet to compare its value with */
-    level({ range, score, type, value }) {
-      if (!isLearning(range)) return levelOf(score);
-      const others = kin.get(type);
-      return others ? kinLevel(others, value) : null;
+    level({ baseline, score, type, value }) {
+      if (!isLearning(baseline)) return levelOf(score);
+      const others = peers.get(type);
+      return others ? peerLevel(others, value) : null;
     },
 
     /** @param {FleetSensor} sensor @param {number} at epoch ms @param {number} value its newest, which is compared first, and then learned from */
     learn(sensor, at, value) {
       const spread = typical.get(sensor.type) ?? 0;
-      sensor.score = scoreOf(sensor.range, value, spread);
-      learn(sensor.range, at, value, spread);
+      sensor.score = scoreOf(sensor.baseline, value, spread);
+      learn(sensor.baseline, at, value, spread);
     },
 
     /** @param {string | null} type @returns {number} spread that its sensors have in the middle; 0: not known */
     typical: (type) => typical.get(type) ?? 0,
 
     /** @param {FleetSensor} sensor @returns {number} its usual spread, in its unit */
-    spread: ({ range, type }) => spreadOf(range, typical.get(type) ?? 0),
+    spread: ({ baseline, type }) => spreadOf(baseline, typical.get(type) ?? 0),
 
     /**
      * Sums up anew what is usual for each type.
@@ -209,11 +209,11 @@ export function createUsual(sensors) {
      */
     sumUp() {
       poolSpreads();
-      const newcomers = [...sensors.values()].filter(({ range, at }) => at > 0 && isLearning(range));
-      if (newcomers.length > 0) kin = measureKin(sensors.values());
+      const newcomers = [...sensors.values()].filter(({ baseline, at }) => at > 0 && isLearning(baseline));
+      if (newcomers.length > 0) peers = measurePeers(sensors.values());
       return newcomers;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createUsual>} Usual */
+/** @typedef {ReturnType<typeof createBaselines>} Baselines */

@@ -19,7 +19,7 @@ export function createClock({ everyMs = 1000, local = Date.now } = {}) {
     ...ticks,
     /** @returns {number} epoch ms, between the ticks, too */
     now,
-    /** @returns {number} epoch ms by the machine's own clock, as `hear` wants them */
+    /** @returns {number} epoch ms by the machine's own clock, as `adjust` wants them */
     local,
     /**
      * Takes in what time it was there while we waited for an answer. We go no further than we have to: each answer brings us nearer, and
@@ -28,7 +28,7 @@ export function createClock({ everyMs = 1000, local = Date.now } = {}) {
      * @param {number} date epoch ms, rounded down to whole seconds; NaN: it did not say
      * @param {{ askedAt: number, answeredAt: number }} here
      */
-    hear(date, { askedAt, answeredAt }) {
+    adjust(date, { askedAt, answeredAt }) {
       const [least, most] = [date - answeredAt, date + DATE_MS - askedAt];
       if (!(least <= most)) return;
       const before = aheadMs;
@@ -50,12 +50,12 @@ export const aheadOf = (clock) => clock.now() - clock.local();
  * A fetch that tells the clock by each answer what time it is there.
  *
  * @param {typeof globalThis.fetch} fetch
- * @param {Pick<Clock, 'hear' | 'local'>} clock
+ * @param {Pick<Clock, 'adjust' | 'local'>} clock
  * @returns {typeof globalThis.fetch}
  */
 export const datedFetch = (fetch, clock) => async (input, init) => {
   const askedAt = clock.local();
   const response = await fetch(input, init);
-  clock.hear(Date.parse(response.headers.get('Date') ?? ''), { askedAt, answeredAt: clock.local() });
+  clock.adjust(Date.parse(response.headers.get('Date') ?? ''), { askedAt, answeredAt: clock.local() });
   return response;
 };

@@ -1,40 +1,45 @@
 import { useEffect, useState } from 'preact/hooks';
-import { createRange, isLearning, learn, levelOf, scoreOf, spreadOf } from './baseline.js';
-import { USUAL } from './cell-state.js';
+import { createBaseline, isLearning, learn, levelOf, scoreOf, spreadOf } from './baseline.js';
+import { NORMAL } from './cell-state.js';
 import { useServices } from './hooks.js';
 import { keyOf } from './live.js';
 
 /** @import { LatestItem } from '../api/types.js' */
-/** @import { Range } from './baseline.js' */
+/** @import { Baseline } from './baseline.js' */
 
 /**
  * @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms
  *
- * @typedef {object} Judgement of a sensor's newest value
+ * @typedef {object} Deviation of a sensor's newest value
  * @property {number} mean what is usual for it
  * @property {number} spread around that, in the same unit
  * @property {number} off how far the value is above or (negative) below the mean
- * @property {number} look of its cell on the wall
+ * @property {number} cellState of its cell on the wall
  */
 
 /**
  * Judges the values of one sensor as the wall does, where there is no wall.
  *
  * @param {object} [known]
- * @param {Range} [known.range] what was learned before; it is not changed
+ * @param {Baseline} [known.baseline] what was learned before; it is not changed
  * @param {number} [known.typical] spread of all sensors of its type; 0: not known
  * @param {number} [known.score] of the newest value that was learned
  * @param {number} [known.value] that one
  */
-export function createJudge({ range: learned = createRange(), typical = 0, score = 0, value = 0 } = {}) {
-  const range = { ...learned };
-  let judgement = isLearning(range) ? null : judge(value, score);
+export function createDeviationTracker({
+  baseline: learned = createBaseline(),
+  typical = 0,
+  score = 0,
+  value = 0,
+} = {}) {
+  const baseline = { ...learned };
+  let deviation = isLearning(baseline) ? null : assess(value, score);
 
-  /** @param {number} newest @param {number} newestScore @returns {Judgement} */
-  function judge(newest, newestScore) {
-    const { mean } = range;
-    const spread = spreadOf(range, typical);
-    return { mean, spread, off: newest - mean, look: USUAL + levelOf(newestScore) };
+  /** @param {number} newest @param {number} newestScore @returns {Deviation} */
+  function assess(newest, newestScore) {
+    const { mean } = baseline;
+    const spread = spreadOf(baseline, typical);
+    return { mean, spread, off: newest - mean, cellState: NORMAL + levelOf(newestScore) };
   }
 
   return {
@@ -42,20 +47,22 @@ export function createJudge({ range: learned = createRange(), typical = 0, score
      * Takes in what is newer than all before. A value is judged by what was usual before it.
      *
      * @param {readonly Sample[]} samples oldest first
-     * @returns {Judgement | null} of the newest; null: too few were seen
+     * @returns {Deviation | null} of the newest; null: too few were seen
      */
     take(samples) {
       for (const sample of samples) {
-        if (sample.ts <= range.at) continue;
-        judgement = isLearning(range) ? null : judge(sample.value, scoreOf(range, sample.value, typical));
-        learn(range, sample.ts, sample.value, typical);
+        if (sample.ts <= baseline.at) continue;
+        deviation = isLearning(baseline)
+          ? null
+          : assess(sample.value, scoreOf(baseline, sample.value, typical));
+        learn(baseline, sample.ts, sample.value, typical);
       }
-      return judgement;
+      return deviation;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createJudge>} Judge */
+/** @typedef {ReturnType<typeof createDeviationTracker>} DeviationTracker */
 
 /** Values before the newest, from which one learns what is usual: fewer where the sensor measures seldom. */
 const VALUES = 500;
@@ -69,22 +76,22 @@ const OLD_MS = 60_000;
  *
  * @param {LatestItem} item
  * @param {Sample[]} recent newest values, oldest first
- * @returns {Judgement | null} null: not known, or not yet
+ * @returns {Deviation | null} null: not known, or not yet
  */
-export function useJudgement(item, recent) {
+export function useDeviation(item, recent) {
   const { client, live } = useServices();
-  const [judge, setJudge] = useState(/** @type {Judge | null} */ (null));
+  const [tracker, setTracker] = useState(/** @type {DeviationTracker | null} */ (null));
   const key = keyOf(item);
   const isSilent = item.ts === null;
 
   useEffect(() => {
-    setJudge(null);
+    setTracker(null);
     if (isSilent) return undefined;
     const newest = Date.parse(item.ts ?? '');
     const onWall = live.fleet.sensors.get(key);
     const typical = live.fleet.typical(item.type);
-    if (onWall && !isLearning(onWall.range) && newest - onWall.at < OLD_MS) {
-      setJudge(createJudge({ ...onWall, typical }));
+    if (onWall && !isLearning(onWall.baseline) && newest - onWall.at < OLD_MS) {
+      setTracker(createDeviationTracker({ ...onWall, typical }));
       return undefined;
     }
     const abort = new AbortController();
@@ -92,14 +99,14 @@ export function useJudgement(item, recent) {
     client
       .measurements(item.device_id, item.sensor_id, query, abort.signal)
       .then(({ items }) => {
-        const begun = createJudge({ typical });
+        const begun = createDeviationTracker({ typical });
         begun.take(items.map(({ ts, value }) => ({ ts: Date.parse(ts), value })).reverse());
-        setJudge(begun);
+        setTracker(begun);
       })
       // The chart says what is wrong; without what was before, one learns from what comes.
-      .catch(() => !abort.signal.aborted && setJudge(createJudge({ typical })));
+      .catch(() => !abort.signal.aborted && setTracker(createDeviationTracker({ typical })));
     return () => abort.abort();
   }, [client, live, key, isSilent]);
 
-  return judge?.take(recent) ?? null;
+  return tracker?.take(recent) ?? null;
 }

@@ -1,10 +1,37 @@
-import { createRange } from './baseline.js';
+import { createBaseline } from './baseline.js';
 
 /** @import { LatestItem } from '../api/types.js' */
-/** @import { FleetDevice, FleetSensor } from './fleet-types.js' */
+/** @import { Baseline } from './baseline.js' */
 
-/** Who there is: devices with their sensors, and what all of them are called. */
-export function createRoster() {
+/**
+ * @typedef {object} FleetDevice
+ * @property {string} id
+ * @property {string} name its id where it has none
+ * @property {string | null} site
+ * @property {boolean} offline
+ * @property {FleetSensor[]} sensors
+ * @property {boolean} isInOrder its sensors stand in the order of their names
+ *
+ * @typedef {object} FleetSensor one record for as long as the page is open, changed in place: ten thousand values a second make no garbage
+ * @property {string} key
+ * @property {string} id
+ * @property {FleetDevice} device
+ * @property {string} name its id where it has none
+ * @property {string | null} type
+ * @property {string | null} unit
+ * @property {string} ts as the API writes it; empty before the first sample
+ * @property {number} at the same, epoch ms; 0 before the first sample
+ * @property {number} value NaN before the first sample
+ * @property {number} gapMs between values, as seen; 0 while that is not known
+ * @property {Baseline} baseline
+ * @property {number} score how far off the value is, in spreads; see baseline.js
+ * @property {number} cellState of its cell on the wall; see cell-state.js
+ * @property {boolean} dirty it is among those to be drawn
+ * @property {number} cell its number on the wall; -1: none
+ */
+
+/** The devices and sensors of the fleet with their names. */
+export function createDeviceIndex() {
   /** @type {Map<string, FleetSensor>} */
   const sensors = new Map();
   /** @type {Map<string, FleetDevice>} */
@@ -98,9 +125,9 @@ const newSensor = (key, device, item) => ({
   at: 0,
   value: Number.NaN,
   gapMs: 0,
-  range: createRange(),
+  baseline: createBaseline(),
   score: 0,
-  look: 0,
+  cellState: 0,
   dirty: false,
   cell: -1,
 });

@@ -111,7 +111,7 @@ export function byUnit(items) {
  * @param {number} now epoch ms; what was measured later, by a clock that is ahead, tells nothing
  * @returns {string | null} ISO 8601
  */
-export function heardAt(lastSeen, sensors, now) {
+export function lastSeenAt(lastSeen, sensors, now) {
   const latest = new Date(now).toISOString();
   let heard = lastSeen;
   for (const { ts } of sensors) if (ts && ts <= latest && ts > (heard ?? '')) heard = ts;

@@ -7,7 +7,7 @@ import { useQuery } from './use-query.js';
 /** @import { DeviceItem, FleetInfo, Page } from '../api/types.js' */
 /** @import { Fleet } from './fleet.js' */
 /** @import { Observable } from './observable.js' */
-/** @import { Review } from './fleet-types.js' */
+/** @import { Outliers } from './outliers.js' */
 /** @import { StreamStatus } from '../api/stream.js' */
 
 /** Which devices are offline is asked this often, in ms, while anybody looks. */
@@ -18,48 +18,48 @@ const MOST_PAGES = 20;
 /**
  * How the fleet is, by what the stream tells and by the API's count: who shows it subscribes, nobody else is drawn anew.
  *
- * @returns {Observable<Reviewed>}
+ * @returns {Observable<FleetState>}
  */
 export function useFleetState() {
   const { client, live, clock, vocabulary } = useServices();
-  const [reviewing] = useState(() => createReviewing({ fleet: live.fleet, status: live.status, clock }));
+  const [fleetState] = useState(() => createFleetState({ fleet: live.fleet, status: live.status, clock }));
   useQuery(
     'fleet',
     async (signal) => {
       const info = await client.fleet(signal);
       vocabulary.learn(wordsOf(info));
       const ids = info.devices.offline > 0 ? await offlineDevices(client, signal) : new Set();
-      reviewing.count(info, ids);
-      live.tellWatchers();
+      fleetState.count(info, ids);
+      live.notifyWatchers();
       return info;
     },
     REFRESH,
   );
   useEffect(() => {
-    reviewing.noteStatus();
-    const look = () => {
-      reviewing.look();
-      live.tellWatchers();
+    fleetState.noteStatus();
+    const update = () => {
+      fleetState.update();
+      live.notifyWatchers();
     };
-    const endings = [live.status.subscribe(reviewing.noteStatus), clock.subscribe(look)];
+    const endings = [live.status.subscribe(fleetState.noteStatus), clock.subscribe(update)];
     return () => {
       for (const end of endings) end();
     };
-  }, [live, clock, reviewing]);
-  return reviewing.reviewed;
+  }, [live, clock, fleetState]);
+  return fleetState.observable;
 }
 
 /**
- * @param {Observable<Reviewed>} reviewed
+ * @param {Observable<FleetState>} fleetState
  * @returns {FleetInfo | null} the API's count alone: draws anew when that changes
  */
-export function useFleetInfo(reviewed) {
-  const [info, setInfo] = useState(reviewed.get().info);
+export function useFleetInfo(fleetState) {
+  const [info, setInfo] = useState(fleetState.get().info);
   useEffect(() => {
-    const note = () => setInfo(reviewed.get().info);
+    const note = () => setInfo(fleetState.get().info);
     note();
-    return reviewed.subscribe(note);
-  }, [reviewed]);
+    return fleetState.subscribe(note);
+  }, [fleetState]);
   return info;
 }
 
@@ -86,9 +86,9 @@ async function offlineDevices(client, signal) {
 }
 
 /**
- * @typedef {object} Reviewed what is shown together, of one moment
- * @property {Review} review
- * @property {FleetInfo | null} info the API's own count, as old as the devices that the review calls offline
+ * @typedef {object} FleetState what is shown together, of one moment
+ * @property {Outliers} outliers
+ * @property {FleetInfo | null} info the API's own count, as old as the devices that the outliers calls offline
  * @property {number} now epoch ms
  */
 
@@ -97,16 +97,16 @@ const CATCHING_UP_MS = 3000;
 
 /**
  * What there is to say of the fleet, anew each second, with the API's count of it. From the moment that the connection is lost until all
- * is told anew, the last of it stands: half of it would be of then and half of now.
+ * is isRequested anew, the last of it stands: half of it would be of then and half of now.
  *
  * @param {object} deps
  * @param {Fleet} deps.fleet
  * @param {Observable<StreamStatus>} deps.status
  * @param {{ get: () => number, now: () => number }} deps.clock
  */
-export function createReviewing({ fleet, status, clock }) {
-  const reviewed = createObservable(
-    /** @type {Reviewed} */ ({ review: fleet.review(0), info: null, now: clock.get() }),
+export function createFleetState({ fleet, status, clock }) {
+  const observable = createObservable(
+    /** @type {FleetState} */ ({ outliers: fleet.findOutliers(0), info: null, now: clock.get() }),
   );
   /** @type {FleetInfo | null} */
   let info = null;
@@ -119,17 +119,17 @@ export function createReviewing({ fleet, status, clock }) {
     else if (liveSince === Number.POSITIVE_INFINITY) liveSince = clock.now();
   }
 
-  function look() {
+  function update() {
     const now = clock.get();
     const isCaughtUp = now - liveSince > CATCHING_UP_MS;
     if (isCaughtUp) isHeld = false;
     if (isHeld) return;
-    reviewed.set({ review: fleet.review(isCaughtUp ? now : 0), info, now });
+    observable.set({ outliers: fleet.findOutliers(isCaughtUp ? now : 0), info, now });
   }
 
   return {
-    reviewed,
-    look,
+    observable,
+    update,
     noteStatus,
 
     /** @param {FleetInfo} counted @param {ReadonlySet<string>} offline ids of devices */
@@ -137,7 +137,7 @@ export function createReviewing({ fleet, status, clock }) {
       if (status.get() === 'reconnecting') return;
       info = counted;
       fleet.setOffline(offline);
-      look();
+      update();
     },
   };
 }

@@ -1,10 +1,15 @@
-import { createUsual } from './baseline.js';
-import { lookOf, SILENT } from './cell-state.js';
-import { createRoster } from './device-index.js';
-import { reviewOf } from './outliers.js';
+import { createBaselines } from './baseline.js';
+import { cellStateOf, SILENT } from './cell-state.js';
+import { createDeviceIndex } from './device-index.js';
+import { findOutliers } from './outliers.js';
 
 /** @import { LatestItem } from '../api/types.js' */
-/** @import { FleetDevice, FleetSensor, Narrowing, Review } from './fleet-types.js' */
+/** @import { FleetDevice, FleetSensor } from './device-index.js' */
+/** @import { Outliers } from './outliers.js' */
+
+/**
+ * @typedef {{ type?: string | null, site?: string | null }} Narrowing the part of a fleet that is too large to be kept as a whole
+ */
 
 /** More than a browser should hold: beyond, the wall shows these, and says so. */
 export const MOST_SENSORS = 20_000;
@@ -15,9 +20,9 @@ export const MOST_SENSORS = 20_000;
  * @param {{ most?: number }} [options]
  */
 export function createFleet({ most = MOST_SENSORS } = {}) {
-  const roster = createRoster();
-  const { sensors, devices } = roster;
-  const usual = createUsual(sensors);
+  const deviceIndex = createDeviceIndex();
+  const { sensors, devices } = deviceIndex;
+  const baselines = createBaselines(sensors);
   /** @type {FleetSensor[]} */
   let dirty = [];
   let refused = 0;
@@ -26,7 +31,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
 
   /** @param {FleetSensor} sensor */
   function touch(sensor) {
-    sensor.look = lookOf(sensor, usual.level(sensor));
+    sensor.cellState = cellStateOf(sensor, baselines.level(sensor));
     if (sensor.dirty) return;
     sensor.dirty = true;
     dirty.push(sensor);
@@ -40,12 +45,13 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     sensor.ts = ts;
     sensor.at = at;
     sensor.value = value;
-    usual.learn(sensor, at, value);
+    baselines.learn(sensor, at, value);
   }
 
   function compareNewcomers() {
-    for (const sensor of usual.sumUp()) {
-      if (sensor.look !== SILENT && sensor.look !== lookOf(sensor, usual.level(sensor))) touch(sensor);
+    for (const sensor of baselines.sumUp()) {
+      if (sensor.cellState !== SILENT && sensor.cellState !== cellStateOf(sensor, baselines.level(sensor)))
+        touch(sensor);
     }
   }
 
@@ -53,7 +59,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     sensors: /** @type {ReadonlyMap<string, FleetSensor>} */ (sensors),
     devices: /** @type {ReadonlyMap<string, FleetDevice>} */ (devices),
 
-    structure: roster.structure,
+    structure: deviceIndex.structure,
     /** @returns {number} how often a sensor was told of for which there was no room */
     refused: () => refused,
 
@@ -75,8 +81,8 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
         return null;
       }
       const isNew = !sensor;
-      sensor ??= roster.add(key, item);
-      roster.label(sensor, item);
+      sensor ??= deviceIndex.add(key, item);
+      deviceIndex.label(sensor, item);
       // ISO 8601 texts of one form and zone sort as times do.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
         measure(sensor, item.ts, item.value);
@@ -98,28 +104,28 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
 
     /** @param {ReadonlySet<string>} ids of devices that are offline */
     setOffline(ids) {
-      for (const device of roster.setOffline(ids)) {
+      for (const device of deviceIndex.setOffline(ids)) {
         for (const sensor of device.sensors) touch(sensor);
       }
     },
 
-    spread: usual.spread,
+    spread: baselines.spread,
 
-    typical: usual.typical,
+    typical: baselines.typical,
 
     /** @returns {boolean} whether only some sensors are taken in */
     isNarrow: () => Boolean(wanted.type || wanted.site),
 
     /** Forgets a device that was retired, with its sensors. @param {string} id */
     forget(id) {
-      const device = roster.remove(id);
+      const device = deviceIndex.remove(id);
       if (device) dirty = dirty.filter((sensor) => sensor.device !== device);
     },
 
     /** Forgets all sensors: only these are wanted. @param {Narrowing} next */
     narrow(next) {
       wanted = next;
-      roster.clear();
+      deviceIndex.clear();
       dirty = [];
       refused = 0;
     },
@@ -128,11 +134,11 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
      * To be called once a second: finds what went silent, and says what stands out.
      *
      * @param {number} now epoch ms
-     * @returns {Review}
+     * @returns {Outliers}
      */
-    review(now) {
+    findOutliers(now) {
       compareNewcomers();
-      return reviewOf({ sensors, devices }, now, touch);
+      return findOutliers({ sensors, devices }, now, touch);
     },
   };
 }

@@ -6,7 +6,7 @@ import { createObservable } from './observable.js';
  *
  * @param {(run: () => void) => void} requestFrame
  */
-export function createFrameQueue(requestFrame) {
+export function createChangeQueue(requestFrame) {
   /** @type {Set<string>} */
   let waiting = new Set();
   /** @type {Map<string, Set<() => void>>} */
@@ -22,7 +22,7 @@ export function createFrameQueue(requestFrame) {
 
   return {
     /** @param {string} key */
-    tell(key) {
+    notify(key) {
       if (waiting.size === 0) requestFrame(flush);
       waiting.add(key);
     },
@@ -53,7 +53,7 @@ const MOST_WAITING = 200;
  * @param {() => boolean} deps.isHidden
  * @param {() => number} [deps.clock] ms
  */
-export function createIntake({ take, requestFrame, isHidden, clock = () => performance.now() }) {
+export function createInputQueue({ take, requestFrame, isHidden, clock = () => performance.now() }) {
   /** @type {{ text: string, at: number }[]} */
   let waiting = [];
   let requested = false;

@@ -1,12 +1,13 @@
 import { createStream } from '../api/stream.js';
 import { createFleet } from './fleet.js';
-import { createFrameQueue, createIntake, createScreenTimes } from './frames.js';
+import { createChangeQueue, createInputQueue, createScreenTimes } from './frames.js';
 import { createObservable } from './observable.js';
 import { createRecentValues } from './recent-values.js';
 
 /** @import { StreamStatus, Target } from '../api/stream.js' */
 /** @import { Delta, LatestItem, Stats } from '../api/types.js' */
-/** @import { FleetSensor, Narrowing } from './fleet-types.js' */
+/** @import { FleetSensor } from './device-index.js' */
+/** @import { Narrowing } from './fleet.js' */
 
 /** Seconds of pipeline figures kept for the sparklines on top. */
 const STATS_KEPT = 300;
@@ -16,7 +17,7 @@ export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /**
  * What the server tells by itself: newest values by sensor, figures of the pipeline, state of the connection.
- * Values are told once a frame, to those concerned only. While the whole fleet is followed, all of it is in `fleet`, and of single
+ * Values are isRequested once a frame, to those concerned only. While the whole fleet is followed, all of it is in `fleet`, and of single
  * sensors only those that were seeded keep what came before.
  *
  * @param {object} deps
@@ -29,27 +30,27 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
   const status = createObservable(/** @type {StreamStatus} */ ('connecting'));
   const stats = createObservable(/** @type {Stats[]} */ ([]));
   const sensors = createRecentValues();
-  const changed = createFrameQueue(requestFrame);
+  const changed = createChangeQueue(requestFrame);
   const fleet = createFleet();
   const screen = createScreenTimes({ requestFrame, afterPaint: (run) => setTimeout(run) });
   /** @type {Set<(changed: readonly FleetSensor[]) => void>} */
   const watchers = new Set();
   let whole = false;
-  let told = false;
+  let isRequested = false;
 
-  function tellWatchers() {
-    told = false;
+  function notifyWatchers() {
+    isRequested = false;
     const drained = fleet.drain();
     for (const watcher of [...watchers]) watcher(drained);
   }
 
-  function tellSoon() {
-    if (told) return;
-    told = true;
-    requestFrame(tellWatchers);
+  function notifySoon() {
+    if (isRequested) return;
+    isRequested = true;
+    requestFrame(notifyWatchers);
   }
 
-  const intake = createIntake({
+  const input = createInputQueue({
     take(text, arrivedAt) {
       /** @type {Partial<Delta> & { items: LatestItem[] }} */
       const { items, committed_at, sent_at } = JSON.parse(text);
@@ -58,9 +59,9 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
       }
       for (const item of items) {
         const key = keyOf(item);
-        if (whole && fleet.take(key, item)) tellSoon();
+        if (whole && fleet.take(key, item)) notifySoon();
         if (whole && !sensors.get(key)) continue;
-        if (sensors.take(item)) changed.tell(key);
+        if (sensors.take(item)) changed.notify(key);
       }
     },
     requestFrame,
@@ -69,7 +70,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
 
   const stream = createStream({
     EventSource,
-    onItems: intake.push,
+    onItems: input.push,
     onStats(next) {
       screen.sum(Date.now());
       stats.set([...stats.get().slice(1 - STATS_KEPT), next]);
@@ -99,7 +100,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
     seed: (items) => items.forEach(sensors.take),
     /** @param {string} key @param {{ ts: number, value: number }[]} before what a sensor measured before this page was opened, oldest first */
     seedBefore(key, before) {
-      if (sensors.takeBefore(key, before)) changed.tell(key);
+      if (sensors.takeBefore(key, before)) changed.notify(key);
     },
     /** @param {LatestItem} item @returns {number} decimals that suit all of its type */
     decimals: (item) => sensors.decimals(item),
@@ -108,7 +109,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
     /** @param {string} key @param {() => void} listener @returns {() => void} ends it */
     subscribe: changed.subscribe,
     /**
-     * @param {(changed: readonly FleetSensor[]) => void} watcher told of all sensors of the fleet that changed, once a frame
+     * @param {(changed: readonly FleetSensor[]) => void} watcher isRequested of all sensors of the fleet that changed, once a frame
      * @returns {() => void} ends it
      */
     watch(watcher) {
@@ -116,7 +117,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
       return () => watchers.delete(watcher);
     },
     /** Tells the watchers of what was changed in the fleet by others than the stream. */
-    tellWatchers: tellSoon,
+    notifyWatchers: notifySoon,
   };
 }
 

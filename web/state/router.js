@@ -1,11 +1,11 @@
 import { createObservable } from './observable.js';
 
 /**
- * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `trail`, `word` and `opened`
+ * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `pageCursors`, `flash` and `opened`
  * @property {string} path
  * @property {URLSearchParams} query
- * @property {(string | null)[]} trail cursors of the pages before this one; kept by the browser's history entry
- * @property {string | null} word what was done just before, to be said on arrival; kept there, too
+ * @property {(string | null)[]} pageCursors cursors of the pages before this one; kept by the browser's history entry
+ * @property {string | null} flash what was done just before, to be said on arrival; kept there, too
  * @property {string | null} opened what was opened from here by keyboard, where one came back to it: there the focus belongs; kept there, too
  */
 
@@ -23,15 +23,15 @@ export function createRouter({ window }) {
     return {
       path: pathname,
       query: new URLSearchParams(search),
-      trail: window.history.state?.trail ?? [],
-      word: window.history.state?.word ?? null,
+      pageCursors: window.history.state?.pageCursors ?? [],
+      flash: window.history.state?.flash ?? null,
       opened: window.history.state?.opened ?? null,
     };
   }
 
-  /** @param {string} href @param {{ replace?: boolean, trail?: (string | null)[], word?: string }} [how] */
-  function go(href, { replace = false, trail = [], word } = {}) {
-    window.history[replace ? 'replaceState' : 'pushState']({ trail, word }, '', href);
+  /** @param {string} href @param {{ replace?: boolean, pageCursors?: (string | null)[], flash?: string }} [how] */
+  function go(href, { replace = false, pageCursors = [], flash } = {}) {
+    window.history[replace ? 'replaceState' : 'pushState']({ pageCursors, flash }, '', href);
     place.set(read());
   }
 
@@ -59,7 +59,7 @@ export function createRouter({ window }) {
     },
     /**
      * @param {Record<string, string | null>} changes null or empty takes a parameter away
-     * @param {{ replace?: boolean, trail?: (string | null)[] }} [how]
+     * @param {{ replace?: boolean, pageCursors?: (string | null)[] }} [how]
      */
     changeQuery: (changes, how) => go(withQuery(place.get(), changes), how),
   };

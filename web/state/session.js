@@ -41,7 +41,7 @@ export function createSession({ fetch, clock }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   /** @type {Promise<void> | null} */
-  let looking = null;
+  let refreshing = null;
 
   /** @param {{ required: boolean, scopes: Scope[], ends_at: string | null }} told @param {{ left?: boolean }} [how] */
   function take({ required, scopes, ends_at }, { left = false } = {}) {
@@ -51,23 +51,23 @@ export function createSession({ fetch, clock }) {
     const hasEnded = isOut && !left && (before.isOut ? before.hasEnded : before !== UNKNOWN);
     state.set({ isOut, hasEnded, canLeave: endsAt !== null, scopes, endsAt });
     clearTimeout(timer);
-    if (endsAt !== null) timer = setTimeout(look, endsAt - clock.now() + AFTER_END_MS);
+    if (endsAt !== null) timer = setTimeout(refresh, endsAt - clock.now() + AFTER_END_MS);
   }
 
   /** Asks who is here. Where there is no answer, what was so before stands. @returns {Promise<void>} */
-  function look() {
-    looking ??= get('/session', {})
+  function refresh() {
+    refreshing ??= get('/session', {})
       .then((told) => take(told))
       .catch(() => {})
       .finally(() => {
-        looking = null;
+        refreshing = null;
       });
-    return looking;
+    return refreshing;
   }
 
   return {
     state,
-    look,
+    refresh,
 
     /** @param {string} token @returns {Promise<void>} @throws {Problem} */
     async begin(token) {
@@ -97,7 +97,7 @@ export function createSession({ fetch, clock }) {
  */
 export const knownFetch = (fetch, session) => async (input, init) => {
   const response = await fetch(input, init);
-  if (response.status === 401) void session.look();
+  if (response.status === 401) void session.refresh();
   return response;
 };
 

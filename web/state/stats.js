@@ -77,16 +77,16 @@ export function useFiguresAlone() {
  *
  * @returns {number | null} epoch ms; null: the connection is there
  */
-export function useCutOff() {
+export function useOfflineSince() {
   const { clock, live } = useServices();
   const status = useObservable(live.status);
-  const heardAt = useRef(clock.now());
+  const receivedAt = useRef(clock.now());
   useEffect(
     () =>
       live.stats.subscribe(() => {
-        heardAt.current = clock.now();
+        receivedAt.current = clock.now();
       }),
     [clock, live],
   );
-  return status === 'reconnecting' ? heardAt.current : null;
+  return status === 'reconnecting' ? receivedAt.current : null;
 }

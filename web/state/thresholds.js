@@ -52,7 +52,7 @@ export function parseThresholds({ low, high }) {
  * @param {Thresholds} thresholds
  * @returns {'low' | 'high' | 'both' | null}
  */
-export function sideOf(min, max, { low, high }) {
+export function thresholdSideOf(min, max, { low, high }) {
   const isLow = low !== null && min < low;
   const isHigh = high !== null && max > high;
   if (isLow && isHigh) return 'both';
@@ -67,7 +67,7 @@ const FARTHEST = 3;
  * @param {Thresholds} thresholds
  * @returns {{ low: number, high: number }} samples, or bins with such a sample, that are beyond
  */
-export function countBeyond({ min, max }, { low, high }) {
+export function countOverThreshold({ min, max }, { low, high }) {
   return {
     low: low === null ? 0 : min.filter((value) => value < low).length,
     high: high === null ? 0 : max.filter((value) => value > high).length,

@@ -3,9 +3,9 @@ import { Choice } from '../components/choice.js';
 import { Notice, ProblemNotice } from '../components/notice.js';
 import { Bars, BinsTable } from '../dead-letters/bars.js';
 import { CodeTable } from '../dead-letters/codes.js';
-import { binsOf, chosenBin, letterRangeOf, RANGES, sumOf, useLetterCounts } from '../dead-letters/counts.js';
-import { Letter } from '../dead-letters/dead-letter.js';
-import { LetterList } from '../dead-letters/dead-letter-list.js';
+import { binsOf, chosenBin, RANGES, rangeOf, sumOf, useCounts } from '../dead-letters/counts.js';
+import { DeadLetterPage } from '../dead-letters/dead-letter.js';
+import { DeadLetterList } from '../dead-letters/dead-letter-list.js';
 import { formatCounted, formatDateTime } from '../format.js';
 import { useObservable, useServices, useTitle } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
@@ -20,7 +20,8 @@ export function DeadLettersView() {
   const place = useObservable(router.place);
   const id = place.query.get('letter');
   useFiguresAlone();
-  if (id) return html`<${Letter} key=${id} id=${id} backHref=${withQuery(place, { letter: null })} />`;
+  if (id)
+    return html`<${DeadLetterPage} key=${id} id=${id} backHref=${withQuery(place, { letter: null })} />`;
   return html`<${Overview} place=${place} />`;
 }
 
@@ -28,9 +29,9 @@ export function DeadLettersView() {
 function Overview({ place }) {
   const { preferences, router } = useServices();
   const { zone } = useObservable(preferences);
-  const range = letterRangeOf(place.query);
+  const range = rangeOf(place.query);
   const bin = chosenBin(place.query, range);
-  const { hours, span, reached, problem, reload } = useLetterCounts(range);
+  const { hours, span, reached, problem, reload } = useCounts(range);
   const bins = binsOf(hours, span, range.binMs);
   const sum = sumOf(bins);
   const isCounted = reached <= span.from;
@@ -77,7 +78,7 @@ function Overview({ place }) {
               `
       }
     </section>
-    ${(sum.letters > 0 || bin || !isCounted) && html`<${LetterList} span=${span} bin=${bin} count=${sum.letters} />`}
+    ${(sum.letters > 0 || bin || !isCounted) && html`<${DeadLetterList} span=${span} bin=${bin} count=${sum.letters} />`}
   `;
 }
 

@@ -4,15 +4,15 @@ import { DeviceSensors, NoSensors, SensorChoice } from '../components/device-sen
 import { DeviceSignals } from '../components/device-signals.js';
 import { DeviceMissing, DeviceTitle } from '../components/device-title.js';
 import { EventList } from '../components/event-list.js';
-import { Trail } from '../components/navigation.js';
-import { CutOff, ProblemNotice, SlowLine } from '../components/notice.js';
+import { Breadcrumbs } from '../components/navigation.js';
+import { OfflineBanner, ProblemNotice, SlowLine } from '../components/notice.js';
 import { RetireDialog } from '../components/retire-dialog.js';
 import { SensorTable } from '../components/sensor-table.js';
 import { chooseSensors, useDevice } from '../state/device.js';
 import { useDeviceEvents } from '../state/device-events.js';
 import { useObservable, useServices, useTitle } from '../state/hooks.js';
 import { useMay } from '../state/session.js';
-import { useCutOff } from '../state/stats.js';
+import { useOfflineSince } from '../state/stats.js';
 
 /** @import { DeviceInfo, LatestItem } from '../api/types.js' */
 
@@ -23,15 +23,15 @@ import { useCutOff } from '../state/stats.js';
  */
 export function DeviceView({ device: asked }) {
   const { device, items, missing, problem, slow, reload } = useDevice(asked);
-  const cutOff = useCutOff();
+  const offlineSince = useOfflineSince();
   const [isRetiring, setRetiring] = useState(false);
   const name = device?.name ?? asked;
   useTitle(name);
 
   if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
   return html`
-    <${Trail} steps=${[{ label: 'Fleet', href: '/' }, { label: 'Devices', href: '/?show=devices' }]} />
-    <${CutOff} since=${cutOff} />
+    <${Breadcrumbs} steps=${[{ label: 'Fleet', href: '/' }, { label: 'Devices', href: '/?show=devices' }]} />
+    <${OfflineBanner} since=${offlineSince} />
     ${slow && html`<${SlowLine} />`}
     ${
       missing
@@ -50,8 +50,8 @@ function Retire({ onAsk }) {
   const may = useMay('admin');
   return html`
     <div class="retire">
-      ${!may && html`<p id="retire-says">Your token reads; retiring needs one of the scope admin.</p>`}
-      <button type="button" class="button" aria-haspopup="dialog" disabled=${!may} aria-describedby=${may ? undefined : 'retire-says'} onClick=${onAsk}>Retire…</button>
+      ${!may && html`<p id="retire-note">Your token reads; retiring needs one of the scope admin.</p>`}
+      <button type="button" class="button" aria-haspopup="dialog" disabled=${!may} aria-describedby=${may ? undefined : 'retire-note'} onClick=${onAsk}>Retire…</button>
     </div>
   `;
 }

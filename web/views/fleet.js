@@ -11,16 +11,16 @@ import { FleetWall } from '../wall/fleet-wall.js';
 export function FleetView() {
   const { live, router } = useServices();
   const { query } = useObservable(router.place);
-  const reviewed = useFleetState();
-  const info = useFleetInfo(reviewed);
+  const fleetState = useFleetState();
+  const info = useFleetInfo(fleetState);
   useTitle('Fleet');
   useEffect(() => live.follow({}), [live]);
   const isEmpty = info?.sensors === 0 && live.fleet.sensors.size === 0;
 
   return html`
-    <h1 class="said">Fleet</h1>
-    <${PipelineFigures} reviewed=${reviewed} />
-    ${!isEmpty && html`<${FleetWall} info=${info} reviewed=${reviewed} />`}
+    <h1 class="visually-hidden">Fleet</h1>
+    <${PipelineFigures} fleetState=${fleetState} />
+    ${!isEmpty && html`<${FleetWall} info=${info} fleetState=${fleetState} />`}
     ${query.get('show') === 'devices' ? html`<${DeviceList} fleet=${info} />` : html`<${SensorList} />`}
   `;
 }

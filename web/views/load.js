@@ -14,7 +14,7 @@ const MODULES = {
   sensor: () => import('./sensor.js').then(({ SensorView }) => SensorView),
   pipeline: () => import('./pipeline.js').then(({ PipelineView }) => PipelineView),
   'dead-letters': () => import('./dead-letters.js').then(({ DeadLettersView }) => DeadLettersView),
-  nowhere: () => import('./not-found.js').then(({ NowhereView }) => NowhereView),
+  'not-found': () => import('./not-found.js').then(({ NotFoundView }) => NotFoundView),
 };
 
 /** @typedef {Route['view']} ViewName */

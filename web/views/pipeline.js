@@ -37,7 +37,7 @@ export function PipelineView() {
   useFiguresAlone();
   useTitle('Pipeline');
   const stats = moments.at(-1) ?? null;
-  const isCutOff = pipeline !== null && status === 'reconnecting';
+  const isOffline = pipeline !== null && status === 'reconnecting';
   const findings = findingsOf({ pipeline, problem, stats, now });
 
   // Who may not look is told that alone; all else may pass, and what was known stays.
@@ -52,11 +52,11 @@ export function PipelineView() {
       <${Verdict} count=${findings.length} isKnown=${pipeline !== null} />
     </div>
     ${findings.length > 0 && html`<${Findings} findings=${findings} />`}
-    ${isCutOff && html`<p class="slow">What follows is as it was at ${formatTime(at, zone)}.</p>`}
-    <section class="panel" aria-label="The way of the data" aria-busy=${pipeline === null} data-stale=${isCutOff}>
+    ${isOffline && html`<p class="slow">What follows is as it was at ${formatTime(at, zone)}.</p>`}
+    <section class="panel" aria-label="The way of the data" aria-busy=${pipeline === null} data-stale=${isOffline}>
       <${Way} pipeline=${pipeline} stats=${stats} fleet=${fleet} status=${status} findings=${findings} />
     </section>
-    <div class="strips" data-stale=${isCutOff}>
+    <div class="strips" data-stale=${isOffline}>
       <${StripChart} title="Samples" unit="/s" lines=${RATE} moments=${moments} format=${formatRate} />
       <${StripChart} title="Time to commit" unit="ms" lines=${COMMIT} moments=${moments} format=${formatMs} />
       <${StripChart} title="Requests to the database" unit="" lines=${REQUESTS} moments=${moments} format=${formatCount} />
@@ -64,7 +64,7 @@ export function PipelineView() {
     ${
       pipeline &&
       html`
-        ${problem && !isCutOff && html`<p class="slow">What follows is as it was at ${formatTime(at, zone)}.</p>`}
+        ${problem && !isOffline && html`<p class="slow">What follows is as it was at ${formatTime(at, zone)}.</p>`}
         <${Storage} pipeline=${pipeline} now=${now} isOld=${problem !== null} />
         <section class="panel" aria-label="Processes">
           <h2 class="panel-title">Processes</h2>

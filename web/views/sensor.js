@@ -7,8 +7,8 @@ import { SignalChart } from '../chart/signal-chart.js';
 import { useSeries } from '../chart/use-series.js';
 import { lengthOf, readWindow, useWindow, writeWindow } from '../chart/window.js';
 import { RangeFigures } from '../components/figure.js';
-import { Trail } from '../components/navigation.js';
-import { CutOff, ProblemLine, ProblemNotice, SlowLine } from '../components/notice.js';
+import { Breadcrumbs } from '../components/navigation.js';
+import { OfflineBanner, ProblemLine, ProblemNotice, SlowLine } from '../components/notice.js';
 import { Overview } from '../components/overview.js';
 import { RangeData } from '../components/range-data.js';
 import { SensorTitle } from '../components/sensor-title.js';
@@ -20,7 +20,7 @@ import { useObservable, useServices, useTitle } from '../state/hooks.js';
 import { keyOf } from '../state/live.js';
 import { withQuery } from '../state/router.js';
 import { useSensor } from '../state/sensor.js';
-import { useCutOff } from '../state/stats.js';
+import { useOfflineSince } from '../state/stats.js';
 import { useThresholds } from '../state/thresholds.js';
 
 /**
@@ -30,7 +30,7 @@ import { useThresholds } from '../state/thresholds.js';
  */
 export function SensorView({ device, sensor }) {
   const { data, item, recent, problem, slow, reload } = useSensor(device, sensor);
-  const cutOff = useCutOff();
+  const offlineSince = useOfflineSince();
   const extent = useExtent(data);
   const time = useWindow(item?.ts ? Date.parse(item.ts) : null, extent?.from);
   const { window, bounds } = time;
@@ -50,14 +50,14 @@ export function SensorView({ device, sensor }) {
 
   if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
   return html`
-    <${Trail} steps=${[
+    <${Breadcrumbs} steps=${[
       { label: 'Fleet', href: '/' },
       { label: deviceName, href: deviceHref(item?.device_id ?? device) },
     ]} />
-    <${CutOff} since=${cutOff} />
-    <${SensorTitle} name=${name} item=${item} recent=${recent} isOld=${cutOff !== null} />
+    <${OfflineBanner} since=${offlineSince} />
+    <${SensorTitle} name=${name} item=${item} recent=${recent} isOld=${offlineSince !== null} />
     ${(slow || series.slow) && html`<${SlowLine} />`}
-    <section class="panel" aria-label="Chart" aria-busy=${series.loading} data-stale=${cutOff !== null && window.live}>
+    <section class="panel" aria-label="Chart" aria-busy=${series.loading} data-stale=${offlineSince !== null && window.live}>
       <${WindowBar} ...${time} />
       ${series.problem && html`<${ProblemLine} problem=${series.problem} onRetry=${series.reload} />`}
       <${SignalChart}

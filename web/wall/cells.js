@@ -1,11 +1,11 @@
 import { formatNumber, formatUnit } from '../format.js';
-import { OFFLINE, SILENT, UNHEARD } from '../state/cell-state.js';
+import { NO_VALUE, OFFLINE, SILENT } from '../state/cell-state.js';
 
-/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { FleetSensor } from '../state/device-index.js' */
 /** @import { Format } from './layout.js' */
 /** @import { Palette, Scene } from './painter.js' */
 
-/** A card shows its colour at its left edge, so that its text is read as well on any. */
+/** A card shows its color at its left edge, so that its text is read as well on any. */
 const EDGE = 5;
 /** Room beside its text, in px. */
 const MARGIN = 8;
@@ -25,7 +25,7 @@ export function drawCard(context, scene, cell, palette) {
   context.beginPath();
   context.rect(left, top, format.width, format.height);
   context.clip();
-  const text = left + drawSign(context, { left, top, format, look: sensor.look }, palette);
+  const text = left + drawSign(context, { left, top, format, cellState: sensor.cellState }, palette);
   const line = { left: text, right: left + format.width - (format.width < WIDE ? 2 : MARGIN), top };
   context.fillStyle = palette.quiet;
   context.font = `${format.width < 100 ? 11 : 12}px ${palette.font}`;
@@ -60,19 +60,19 @@ const reading = ({ value, unit }) =>
   `${formatNumber(Number.isNaN(value) ? null : value)} ${formatUnit(unit)}`;
 
 /**
- * The ground of the card, and on it its colour or its shape.
+ * The ground of the card, and on it its color or its shape.
  *
- * @param {CanvasRenderingContext2D} context with the colour set
- * @param {{ left: number, top: number, format: Format, look: number }} card
+ * @param {CanvasRenderingContext2D} context with the color set
+ * @param {{ left: number, top: number, format: Format, cellState: number }} card
  * @param {Palette} palette
  * @returns {number} px from its left edge to where its text begins
  */
-function drawSign(context, { left, top, format, look }, palette) {
-  const colour = context.fillStyle;
+function drawSign(context, { left, top, format, cellState }, palette) {
+  const color = context.fillStyle;
   context.fillStyle = palette.card;
   context.fillRect(left, top, format.width, format.height);
-  context.fillStyle = colour;
-  const shape = SHAPES[look];
+  context.fillStyle = color;
+  const shape = SHAPES[cellState];
   if (!shape) {
     context.fillRect(left, top, EDGE, format.height);
     return EDGE + MARGIN;
@@ -99,7 +99,7 @@ export function shortened(context, text, room) {
   return '…';
 }
 
-/** @typedef {(context: CanvasRenderingContext2D, scene: Scene, cell: number, palette: Palette) => void} Draw in the colour that is set */
+/** @typedef {(context: CanvasRenderingContext2D, scene: Scene, cell: number, palette: Palette) => void} Draw in the color that is set */
 
 /** @type {Draw} */
 export const fill = (context, { layout: { x, y, format } }, cell) =>
@@ -139,5 +139,5 @@ function dot(context, { layout: { x, y, format } }, cell) {
   context.fillRect(Number(x[cell]) + middle, Number(y[cell]) + middle, size, size);
 }
 
-/** Told apart by their shape, not by their colour alone. @type {Record<number, Draw>} */
-export const SHAPES = { [SILENT]: hollow, [OFFLINE]: crossed, [UNHEARD]: dot };
+/** ReplayResult apart by their shape, not by their color alone. @type {Record<number, Draw>} */
+export const SHAPES = { [SILENT]: hollow, [OFFLINE]: crossed, [NO_VALUE]: dot };

@@ -1,14 +1,14 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.js';
-import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from '../state/cell-state.js';
+import { LEARNING, NO_VALUE, NORMAL, OFFLINE, SILENT } from '../state/cell-state.js';
 import { useObservable, useServices } from '../state/hooks.js';
-import { StandsOut } from './outlier-list.js';
+import { OutlierList } from './outlier-list.js';
 import { Wall } from './wall.js';
 
 /** @import { FleetInfo } from '../api/types.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../state/fleet-state.js' */
+/** @import { FleetState } from '../state/fleet-state.js' */
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
 const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
@@ -21,9 +21,9 @@ const drawLegend = (/** @type {{ current: HTMLElement | null }} */ legendRef) =>
  *
  * @param {object} props
  * @param {FleetInfo | null} props.info the API's own count
- * @param {Observable<Reviewed>} props.reviewed
+ * @param {Observable<FleetState>} props.fleetState
  */
-export function FleetWall({ info, reviewed }) {
+export function FleetWall({ info, fleetState }) {
   const { live } = useServices();
   const status = useObservable(live.status);
   const section = useRef(/** @type {HTMLElement | null} */ (null));
@@ -45,7 +45,7 @@ export function FleetWall({ info, reviewed }) {
       </div>
       <div class="wall-body">
         <div class="wall-main"><${Wall} legend=${drawLegend} /></div>
-        <${StandsOut} reviewed=${reviewed} />
+        <${OutlierList} fleetState=${fleetState} />
       </div>
     </section>
   `;
@@ -98,36 +98,36 @@ function useFullScreen(element) {
   return [isLarge, toggle];
 }
 
-const SCALE = Array.from({ length: 2 * USUAL + 1 }, (_, look) => look);
+const SCALE = Array.from({ length: 2 * NORMAL + 1 }, (_, cellState) => cellState);
 const OTHERS = [
   {
-    look: LEARNING,
+    cellState: LEARNING,
     label: 'learning its range',
     title:
       'Fewer than five values were seen since this page was opened, and there are too few of its type to compare it with',
   },
-  { look: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
+  { cellState: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
   {
-    look: OFFLINE,
+    cellState: OFFLINE,
     label: 'device offline',
     title: 'Its device has left, or has not been heard of for five minutes',
   },
-  { look: UNHEARD, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
+  { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];
 
-/** What the colours and shapes of the wall mean. @param {{ legendRef: { current: HTMLElement | null } }} props */
+/** What the colors and shapes of the wall mean. @param {{ legendRef: { current: HTMLElement | null } }} props */
 const Legend = ({ legendRef }) => html`
   <ul class="wall-legend" ref=${legendRef} aria-label="What the cells mean">
     <li class="wall-scale" title="How far each value is from what its own sensor measured in the last minutes, in its usual spread; of a sensor just met, from what others of its type measure">
       <span>far below</span>
       <span class="wall-scale-steps" aria-hidden="true">
-        ${SCALE.map((look) => html`<i key=${look} class="swatch" data-look=${look}></i>`)}
+        ${SCALE.map((cellState) => html`<i key=${cellState} class="swatch" data-cell-state=${cellState}></i>`)}
       </span>
       <span>far above its usual</span>
     </li>
     ${OTHERS.map(
-      ({ look, label, title }) => html`
-        <li key=${look} title=${title}><i class="swatch" data-look=${look} aria-hidden="true"></i>${label}</li>
+      ({ cellState, label, title }) => html`
+        <li key=${cellState} title=${title}><i class="swatch" data-cell-state=${cellState} aria-hidden="true"></i>${label}</li>
       `,
     )}
   </ul>

@@ -4,9 +4,9 @@ import { deviceHref, sensorHref } from '../routes.js';
 import { useObservable, useServices } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 
-/** @import { FleetDevice, FleetSensor } from '../state/fleet-types.js' */
+/** @import { FleetDevice, FleetSensor } from '../state/device-index.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../state/fleet-state.js' */
+/** @import { FleetState } from '../state/fleet-state.js' */
 
 /** Entries shown of each kind; of the one that was chosen, more. */
 const FEW = 4;
@@ -15,11 +15,11 @@ const MORE = 12;
 /**
  * What is wrong in the fleet, in words, each a link to its cause: the wall for those who cannot see it, and where everybody else clicks.
  *
- * @param {{ reviewed: Observable<Reviewed> }} props
+ * @param {{ fleetState: Observable<FleetState> }} props
  */
-export function StandsOut({ reviewed }) {
-  const { review, now } = useObservable(reviewed);
-  const { far, silent, offline, farCount, silentCount, learning } = review;
+export function OutlierList({ fleetState }) {
+  const { outliers, now } = useObservable(fleetState);
+  const { far, silent, offline, farCount, silentCount, learning } = outliers;
   const nothing = farCount + silentCount + offline.length === 0;
   return html`
     <section class="stands-out" aria-label="What stands out">
@@ -76,7 +76,7 @@ function Kind({ look, title, count, entries }) {
       <ul>
         ${shown.map(
           ({ key, href: to, name, of, says, tone }) => html`
-            <li key=${key}><a href=${to}><span class="stands-out-name"><span class="stands-out-what">${name}</span> <span class="stands-out-of">${of}</span></span><span class="stands-out-says" data-tone=${tone}>${says}</span></a></li>
+            <li key=${key}><a href=${to}><span class="stands-out-name"><span class="stands-out-what">${name}</span> <span class="stands-out-of">${of}</span></span><span class="stands-out-text" data-tone=${tone}>${says}</span></a></li>
           `,
         )}
       </ul>

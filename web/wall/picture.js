@@ -3,7 +3,7 @@ import { layOut } from './layout.js';
 import { createPainter } from './painter.js';
 
 /** @import { Fleet } from '../state/fleet.js' */
-/** @import { FleetDevice, FleetSensor } from '../state/fleet-types.js' */
+/** @import { FleetDevice, FleetSensor } from '../state/device-index.js' */
 /** @import { Palette } from './painter.js' */
 
 /**
@@ -82,7 +82,7 @@ export function createPicture({ canvas, fleet }) {
     },
 
     /** @param {Palette} next */
-    colour(next) {
+    color(next) {
       palette = next;
     },
 

@@ -5,7 +5,7 @@ import { useObservable, useServices } from '../state/hooks.js';
 import { readPalette } from './painter.js';
 import { createPicture } from './picture.js';
 
-/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { FleetSensor } from '../state/device-index.js' */
 /** @import { Heading, Picture } from './picture.js' */
 
 /** While sensors are still coming, places are given anew no more often than this, in ms. */
@@ -66,7 +66,7 @@ export function usePicture() {
     }
 
     function repaint() {
-      drawn.colour(readPalette(/** @type {HTMLElement} */ (legendElement)));
+      drawn.color(readPalette(/** @type {HTMLElement} */ (legendElement)));
       drawn.paint();
     }
 
@@ -81,7 +81,7 @@ export function usePicture() {
     resizes.observe(roomElement);
     const system = matchMedia('(prefers-color-scheme: dark)');
     system.addEventListener('change', repaint);
-    drawn.colour(readPalette(legendElement));
+    drawn.color(readPalette(legendElement));
     return () => {
       clearTimeout(timer);
       cancelAnimationFrame(frame);
@@ -161,9 +161,9 @@ export function useReturn(onReturn) {
 
 /** @type {Record<Trouble, (sensor: FleetSensor) => boolean>} */
 const TROUBLES = {
-  far: ({ look, score }) => look < SILENT && Math.abs(score) >= FAR,
-  silent: ({ look }) => look === SILENT,
-  offline: ({ look }) => look === OFFLINE,
+  far: ({ cellState, score }) => cellState < SILENT && Math.abs(score) >= FAR,
+  silent: ({ cellState }) => cellState === SILENT,
+  offline: ({ cellState }) => cellState === OFFLINE,
 };
 
 /** Parameters of the address that the wall heeds. */

@@ -3,18 +3,18 @@ import { useCallback, useRef, useState } from 'preact/hooks';
 import { formatAge, formatCount, formatCounted, formatNumber, formatUnit, NOTHING } from '../format.js';
 import { sensorHref } from '../routes.js';
 import { isLearning } from '../state/baseline.js';
-import { describeLook, LEARNING } from '../state/cell-state.js';
+import { describeCellState, LEARNING } from '../state/cell-state.js';
 import { useChanges, useObservable, useServices } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
 import { usePicture, useReturn } from './use-picture.js';
 
 /** @import { Box, Heading } from './picture.js' */
-/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { FleetSensor } from '../state/device-index.js' */
 
 /**
  * All sensors, one cell each, by site and device; a cell is a link to its sensor.
  *
- * @param {{ legend: (ref: { current: HTMLElement | null }) => any }} props `legend`: drawn under the wall, and what its colours are read from
+ * @param {{ legend: (ref: { current: HTMLElement | null }) => any }} props `legend`: drawn under the wall, and what its colors are read from
  */
 export function Wall({ legend: drawLegend }) {
   const { router } = useServices();
@@ -129,7 +129,7 @@ function Pointed({ sensor, box, room, said }) {
     first.current = { sensor, words: inWords(facts) };
   return html`
     <${CellCard} ...${facts} box=${box} room=${room} />
-    ${said && html`<p class="said" role="status">${first.current.words}</p>`}
+    ${said && html`<p class="visually-hidden" role="status">${first.current.words}</p>`}
   `;
 }
 
@@ -166,7 +166,7 @@ function CellCard({ sensor, spread, now, box, room }) {
         <b>${numberOf(sensor)}</b> <span>${formatUnit(sensor.unit)}</span>
         <span class="wall-card-age">${ageOf(sensor, now)}</span>
       </p>
-      <p>${describeLook(sensor.look, isLearning(sensor.range))}${usualOf(sensor, spread)}</p>
+      <p>${describeCellState(sensor.cellState, isLearning(sensor.baseline))}${usualOf(sensor, spread)}</p>
     </div>
   `;
 }
@@ -177,7 +177,7 @@ function CellCard({ sensor, spread, now, box, room }) {
  */
 function inWords({ sensor, spread, now }) {
   const value = `${numberOf(sensor)} ${formatUnit(sensor.unit)}`.trim();
-  return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${describeLook(sensor.look, isLearning(sensor.range))}${usualOf(sensor, spread)}`;
+  return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${describeCellState(sensor.cellState, isLearning(sensor.baseline))}${usualOf(sensor, spread)}`;
 }
 
 /** @param {FleetSensor} sensor */
@@ -187,8 +187,8 @@ const numberOf = ({ value }) => formatNumber(value);
 const ageOf = ({ at }, now) => (at === 0 ? NOTHING : formatAge(now - at));
 
 /** @param {FleetSensor} sensor @param {number} spread @returns {string} what is usual for it */
-function usualOf({ look, range, score }, spread) {
-  if (look >= LEARNING || isLearning(range)) return '';
-  const usual = `${formatNumber(range.mean)} ± ${formatNumber(spread)}`;
+function usualOf({ cellState, baseline, score }, spread) {
+  if (cellState >= LEARNING || isLearning(baseline)) return '';
+  const usual = `${formatNumber(baseline.mean)} ± ${formatNumber(spread)}`;
   return Math.abs(score) < 1.4 ? `: ${usual}` : `: ${formatNumber(Math.abs(score), 1)} spreads from ${usual}`;
 }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { VIEWS } from '../../../api/http/static.js';
 import { toQuery } from '../../../web/api/request.js';
 import { addressOf } from '../../../web/api/stream.js';
-import { deviceHref, letterHref, routeOf, sensorHref } from '../../../web/routes.js';
+import { deadLetterHref, deviceHref, routeOf, sensorHref } from '../../../web/routes.js';
 import { withQuery } from '../../../web/state/router.js';
 
 test('every address that the server answers with the dashboard names the view whose modules its page names', () => {
@@ -27,7 +27,9 @@ test.each(['.', '..'])('a device named %s is looked for: no path leads to it', (
 test('the views that the header leads to', () => {
   expect(routeOf('/pipeline')).toEqual({ view: 'pipeline' });
   expect(routeOf('/dead-letters')).toEqual({ view: 'dead-letters' });
-  expect(routeOf(new URL(letterHref('a b'), 'http://localhost').pathname)).toEqual({ view: 'dead-letters' });
+  expect(routeOf(new URL(deadLetterHref('a b'), 'http://localhost').pathname)).toEqual({
+    view: 'dead-letters',
+  });
 });
 
 test.each([
@@ -38,7 +40,7 @@ test.each([
   '/devices/a/sensors',
   '/devices/a/b/c',
   '/devices/%E0%A4%A',
-])('%s names no view', (path) => expect(routeOf(path)).toEqual({ view: 'nowhere' }));
+])('%s names no view', (path) => expect(routeOf(path)).toEqual({ view: 'not-found' }));
 
 test('a filter joins the query, an empty one leaves it', () => {
   const place = { path: '/', query: new URLSearchParams('type=pulse&cursor=abc'), trail: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  createRange,
+  createBaseline,
   FAR,
   isLearning,
   LEVELS,
@@ -10,7 +10,7 @@ import {
   spreadOf,
 } from '../../../web/state/baseline.js';
 
-/** @import { Range } from '../../../web/state/baseline.js' */
+/** @import { Baseline } from '../../../web/state/baseline.js' */
 
 /** A made-up series of numbers from -1 to 1, the same each time. @param {number} i */
 const wobble = (i) => Math.sin(i * 12.9898) * Math.cos(i * 78.233);
@@ -18,15 +18,15 @@ const wobble = (i) => Math.sin(i * 12.9898) * Math.cos(i * 78.233);
 /**
  * @param {number} seconds
  * @param {(second: number) => number} signal
- * @param {{ range?: Range, typical?: number, from?: number }} [options]
+ * @param {{ baseline?: Baseline, typical?: number, from?: number }} [options]
  */
-function watch(seconds, signal, { range = createRange(), typical = 0, from = 0 } = {}) {
+function watch(seconds, signal, { baseline = createBaseline(), typical = 0, from = 0 } = {}) {
   const scores = [];
   for (let second = from; second < from + seconds; second += 1) {
-    scores.push(scoreOf(range, signal(second), typical));
-    learn(range, second * 1000, signal(second), typical);
+    scores.push(scoreOf(baseline, signal(second), typical));
+    learn(baseline, second * 1000, signal(second), typical);
   }
-  return { range, scores };
+  return { baseline, scores };
 }
 
 /** @param {number[]} scores */
@@ -34,31 +34,31 @@ const furthest = (scores) => Math.max(...scores.map(Math.abs));
 
 describe('how far off a value is', () => {
   test('says nothing until a few values were seen', () => {
-    const { range, scores } = watch(4, (second) => second * second);
-    expect(isLearning(range)).toBe(true);
+    const { baseline, scores } = watch(4, (second) => second * second);
+    expect(isLearning(baseline)).toBe(true);
     expect(scores).toEqual([0, 0, 0, 0]);
   });
 
-  test('a noisy signal is as usual; what leaves its range is above or below it', () => {
-    const { range, scores } = watch(600, (second) => 38 + 0.3 * wobble(second));
+  test('a noisy signal is as usual; what leaves its baseline is above or below it', () => {
+    const { baseline, scores } = watch(600, (second) => 38 + 0.3 * wobble(second));
     expect(furthest(scores.slice(60))).toBeLessThan(FAR);
-    expect(scoreOf(range, 40, 0)).toBeGreaterThan(FAR);
-    expect(scoreOf(range, 36, 0)).toBeLessThan(-FAR);
-    expect(Math.abs(scoreOf(range, 38, 0))).toBeLessThan(1);
+    expect(scoreOf(baseline, 40, 0)).toBeGreaterThan(FAR);
+    expect(scoreOf(baseline, 36, 0)).toBeLessThan(-FAR);
+    expect(Math.abs(scoreOf(baseline, 38, 0))).toBeLessThan(1);
   });
 
   test('a step is seen at once, and is the usual some minutes later', () => {
-    const { range } = watch(600, (second) => 20 + wobble(second));
-    const { scores } = watch(1200, (second) => 50 + wobble(second), { range, from: 600 });
+    const { baseline } = watch(600, (second) => 20 + wobble(second));
+    const { scores } = watch(1200, (second) => 50 + wobble(second), { baseline, from: 600 });
     expect(scores[0]).toBeGreaterThan(FAR);
     expect(furthest(scores.slice(900))).toBeLessThan(2);
   });
 
   test('one wild value neither hides the next nor makes the usual look wild', () => {
-    const { range } = watch(600, (second) => 20 + wobble(second));
-    learn(range, 600_000, 1e6, 0);
-    expect(scoreOf(range, 40, 0)).toBeGreaterThan(FAR);
-    expect(Math.abs(scoreOf(range, 20, 0))).toBeLessThan(1);
+    const { baseline } = watch(600, (second) => 20 + wobble(second));
+    learn(baseline, 600_000, 1e6, 0);
+    expect(scoreOf(baseline, 40, 0)).toBeGreaterThan(FAR);
+    expect(Math.abs(scoreOf(baseline, 20, 0))).toBeLessThan(1);
   });
 
   test('a counter that only rises is as usual', () => {
@@ -67,29 +67,29 @@ describe('how far off a value is', () => {
   });
 
   test('a signal that never moved: any change is far, until it is the usual', () => {
-    const { range, scores } = watch(600, () => 0);
+    const { baseline, scores } = watch(600, () => 0);
     expect(furthest(scores)).toBe(0);
-    expect(scoreOf(range, 1, 0)).toBeGreaterThan(FAR);
-    const { scores: after } = watch(1200, () => 1, { range, from: 600 });
+    expect(scoreOf(baseline, 1, 0)).toBeGreaterThan(FAR);
+    const { scores: after } = watch(1200, () => 1, { baseline, from: 600 });
     expect(furthest(after.slice(900))).toBeLessThan(2);
   });
 
   test('what is nothing to its kind is nothing to a quiet sensor', () => {
-    const { range } = watch(600, () => 400, { typical: 20 });
-    expect(Math.abs(scoreOf(range, 405, 20))).toBeLessThan(1);
-    expect(scoreOf(range, 405, 0)).toBeGreaterThan(FAR);
+    const { baseline } = watch(600, () => 400, { typical: 20 });
+    expect(Math.abs(scoreOf(baseline, 405, 20))).toBeLessThan(1);
+    expect(scoreOf(baseline, 405, 0)).toBeGreaterThan(FAR);
   });
 
   test('a new sensor borrows the spread of its kind', () => {
-    const { range } = watch(5, () => 38, { typical: 0.5 });
-    expect(spreadOf(range, 0.5)).toBeCloseTo(0.4, 1);
+    const { baseline } = watch(5, () => 38, { typical: 0.5 });
+    expect(spreadOf(baseline, 0.5)).toBeCloseTo(0.4, 1);
   });
 
   test('values of long ago count less, however many they were', () => {
-    const { range } = watch(600, (second) => 20 + wobble(second));
-    learn(range, 7_200_000, 21, 0);
-    expect(range.mean).toBeLessThan(20.5);
-    expect(range.mean).toBeGreaterThan(20.1);
+    const { baseline } = watch(600, (second) => 20 + wobble(second));
+    learn(baseline, 7_200_000, 21, 0);
+    expect(baseline.mean).toBeLessThan(20.5);
+    expect(baseline.mean).toBeGreaterThan(20.1);
   });
 });
 

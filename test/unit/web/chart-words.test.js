@@ -4,11 +4,11 @@ import { timeLabels } from '../../../web/chart/options.js';
 import { keyed } from '../../../web/chart/plot.js';
 import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
 import {
-  countBeyond,
+  countOverThreshold,
   createThresholdMemory,
   parseThresholds,
   readThresholds,
-  sideOf,
+  thresholdSideOf,
   withThresholds,
   writeThresholds,
 } from '../../../web/state/thresholds.js';
@@ -110,9 +110,12 @@ describe('thresholds', () => {
       max: [7, 8, 9],
       count: [2, 2, 2],
     };
-    expect(countBeyond(shape, { low: 2, high: 8 })).toEqual({ low: 1, high: 1 });
-    expect(countBeyond(shape, { low: null, high: null })).toEqual({ low: 0, high: 0 });
-    expect([sideOf(1, 9, { low: 2, high: 8 }), sideOf(2, 8, { low: 2, high: 8 })]).toEqual(['both', null]);
+    expect(countOverThreshold(shape, { low: 2, high: 8 })).toEqual({ low: 1, high: 1 });
+    expect(countOverThreshold(shape, { low: null, high: null })).toEqual({ low: 0, high: 0 });
+    expect([thresholdSideOf(1, 9, { low: 2, high: 8 }), thresholdSideOf(2, 8, { low: 2, high: 8 })]).toEqual([
+      'both',
+      null,
+    ]);
   });
 
   test('stretch the scale while they are near, and leave it alone when they are far', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createGate } from '../../../web/api/client.js';
+import { createLimit } from '../../../web/api/client.js';
 
 /** A request that is answered by hand. */
 function request() {
@@ -22,9 +22,9 @@ function request() {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a few pass at once, the others in order, whatever becomes of those before', async () => {
-  const gate = createGate(2);
+  const limit = createLimit(2);
   const requests = Array.from({ length: 4 }, request);
-  const passed = requests.map(({ ask }) => gate.pass(ask));
+  const passed = requests.map(({ ask }) => limit.run(ask));
   await settle();
   expect(requests.map(({ begun }) => begun())).toEqual([true, true, false, false]);
   requests[1]?.answer('b');
@@ -32,20 +32,20 @@ test('a few pass at once, the others in order, whatever becomes of those before'
   await settle();
   expect(requests.map(({ begun }) => begun())).toEqual([true, true, true, false]);
 
-  const failing = gate.pass(() => Promise.reject(new Error('away')));
+  const failing = limit.run(() => Promise.reject(new Error('away')));
   for (const one of requests) one.answer('x');
   await expect(failing).rejects.toThrow('away');
-  expect(await gate.pass(async () => 'after')).toBe('after');
+  expect(await limit.run(async () => 'after')).toBe('after');
 });
 
 test('who comes while another is let in waits, too', async () => {
-  const gate = createGate(1);
+  const limit = createLimit(1);
   const requests = Array.from({ length: 3 }, request);
   const [first, second, third] = requests;
-  void gate.pass(() => /** @type {any} */ (first).ask());
-  const waiting = gate.pass(() => /** @type {any} */ (second).ask());
+  void limit.run(() => /** @type {any} */ (first).ask());
+  const waiting = limit.run(() => /** @type {any} */ (second).ask());
   first?.answer('x');
-  const late = gate.pass(() => /** @type {any} */ (third).ask());
+  const late = limit.run(() => /** @type {any} */ (third).ask());
   await settle();
   expect(requests.map(({ begun }) => begun())).toEqual([true, true, false]);
   second?.answer('x');
@@ -54,11 +54,11 @@ test('who comes while another is let in waits, too', async () => {
 });
 
 test('who gave up while waiting asks nothing', async () => {
-  const gate = createGate(1);
+  const limit = createLimit(1);
   const [first, second] = [request(), request()];
-  void gate.pass(first.ask);
+  void limit.run(first.ask);
   const giving = new AbortController();
-  const passed = gate.pass(second.ask, giving.signal);
+  const passed = limit.run(second.ask, giving.signal);
   giving.abort();
   first.answer('x');
   await expect(passed).rejects.toThrow(/abort/i);

@@ -47,8 +47,8 @@ describe('the clock of the page', () => {
 
   test('takes nothing from an answer that does not say, or was under way while the machine was set', () => {
     const clock = createClock({ local: () => NOW });
-    clock.hear(Number.NaN, { askedAt: NOW, answeredAt: NOW });
-    clock.hear(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });
+    clock.adjust(Number.NaN, { askedAt: NOW, answeredAt: NOW });
+    clock.adjust(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });
     expect(clock.now()).toBe(NOW);
   });
 });

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import {
   binsOf,
   chosenBin,
-  letterRangeOf,
   RANGES,
+  rangeOf,
   spanOf,
   sumOf,
   takeIn,
@@ -44,15 +44,15 @@ describe.each(RANGES)('a range of $words', (range) => {
   test('is found by its address, and one of its bins', () => {
     const at = new Date(span.from).toISOString();
     const query = new URLSearchParams({ range: range.value, at });
-    expect(letterRangeOf(query)).toBe(range);
+    expect(rangeOf(query)).toBe(range);
     expect(chosenBin(query, range)).toEqual({ from: span.from, to: span.from + range.binMs });
   });
 });
 
 test('an address that says nothing of use is the last day, all of it', () => {
   const query = new URLSearchParams({ range: '3w', at: 'noon' });
-  expect(letterRangeOf(query).value).toBe('1d');
-  expect(chosenBin(query, letterRangeOf(query))).toBe(null);
+  expect(rangeOf(query).value).toBe('1d');
+  expect(chosenBin(query, rangeOf(query))).toBe(null);
 });
 
 test('an answer takes the place of what was known of its part, and of nothing else', () => {

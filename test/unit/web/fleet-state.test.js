@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createFleet } from '../../../web/state/fleet.js';
-import { createReviewing } from '../../../web/state/fleet-state.js';
+import { createFleetState } from '../../../web/state/fleet-state.js';
 import { createObservable } from '../../../web/state/observable.js';
 
 /** @import { StreamStatus } from '../../../web/api/stream.js' */
@@ -11,8 +11,8 @@ const HOUR_MS = 3_600_000;
 
 /** @type {Observable<StreamStatus>} */
 let status;
-/** @type {ReturnType<typeof createReviewing>} */
-let reviewing;
+/** @type {ReturnType<typeof createFleetState>} */
+let fleetState;
 let now = NOON;
 
 /** @param {number} online @param {number} offline devices */
@@ -21,17 +21,17 @@ const counted = (online, offline) => ({ devices: { online, offline }, sensors: 2
 /** @param {StreamStatus} next */
 function become(next) {
   status.set(next);
-  reviewing.noteStatus();
+  fleetState.noteStatus();
 }
 
 /** @param {number} ms later */
-function lookAfter(ms) {
+function stateAfter(ms) {
   now += ms;
-  reviewing.look();
-  const { review, info, now: at } = reviewing.reviewed.get();
+  fleetState.update();
+  const { outliers, info, now: at } = fleetState.observable.get();
   return {
-    silent: review.silentCount,
-    offline: review.offlineSensors,
+    silent: outliers.silentCount,
+    offline: outliers.offlineSensors,
     counted: info?.devices.offline,
     at: at - NOON,
   };
@@ -46,37 +46,37 @@ beforeEach(() => {
     const labels = { device: null, name: null, type: null, unit: null, site: null };
     fleet.take(`${device_id}/s`, { device_id, sensor_id: 's', ...labels, ts, value: 1 });
   }
-  reviewing = createReviewing({ fleet, status, clock: { get: () => now, now: () => now } });
+  fleetState = createFleetState({ fleet, status, clock: { get: () => now, now: () => now } });
 });
 
 describe('what is shown of the fleet together', () => {
   test('is of one moment: a count comes with the devices that it counts, and is there at once', () => {
     become('live');
-    expect(reviewing.reviewed.get().info).toBeNull();
-    reviewing.count(counted(1, 1), new Set(['a']));
-    const { review, info } = reviewing.reviewed.get();
-    expect([review.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
+    expect(fleetState.observable.get().info).toBeNull();
+    fleetState.count(counted(1, 1), new Set(['a']));
+    const { outliers, info } = fleetState.observable.get();
+    expect([outliers.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
   });
 
   test('stands still while the connection is lost, and until all was told anew', () => {
     become('live');
-    reviewing.count(counted(1, 1), new Set(['a']));
-    const last = lookAfter(5000);
+    fleetState.count(counted(1, 1), new Set(['a']));
+    const last = stateAfter(5000);
     expect(last).toEqual({ silent: 0, offline: 1, counted: 1, at: 5000 });
     become('reconnecting');
-    reviewing.count(counted(0, 2), new Set(['a', 'b']));
-    expect(lookAfter(HOUR_MS)).toEqual(last);
+    fleetState.count(counted(0, 2), new Set(['a', 'b']));
+    expect(stateAfter(HOUR_MS)).toEqual(last);
     become('live');
-    reviewing.count(counted(0, 2), new Set(['a', 'b']));
-    expect(lookAfter(1000)).toEqual(last);
-    expect(lookAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
+    fleetState.count(counted(0, 2), new Set(['a', 'b']));
+    expect(stateAfter(1000)).toEqual(last);
+    expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
   });
 
   test('calls nobody silent before the snapshot is there, and then those who are', () => {
     now += HOUR_MS;
-    expect(lookAfter(0).silent).toBe(0);
+    expect(stateAfter(0).silent).toBe(0);
     become('live');
-    expect(lookAfter(1000).silent).toBe(0);
-    expect(lookAfter(3000).silent).toBe(2);
+    expect(stateAfter(1000).silent).toBe(0);
+    expect(stateAfter(3000).silent).toBe(2);
   });
 });

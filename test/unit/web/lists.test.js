@@ -49,7 +49,7 @@ describe('sorting', () => {
   test('stands in the address, and what nobody knows is the usual', () => {
     expect(of('')).toEqual({ by: 'name', down: false });
     expect(of('sort=-heard')).toEqual({ by: 'heard', down: true });
-    expect(of('sort=-colour')).toEqual({ by: 'name', down: false });
+    expect(of('sort=-color')).toEqual({ by: 'name', down: false });
     expect(of(`sort=${sortText({ by: 'heard', down: true })}`)).toEqual({ by: 'heard', down: true });
   });
 

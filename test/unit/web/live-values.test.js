@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFrameQueue } from '../../../web/state/frames.js';
+import { createChangeQueue } from '../../../web/state/frames.js';
 import { createRecentValues } from '../../../web/state/recent-values.js';
 
 /** @param {number} second @param {number} value @param {string} [sensor] */
@@ -53,24 +53,24 @@ describe('the newest values', () => {
   });
 });
 
-test('a sensor that changes a hundred times between two frames is told once', () => {
+test('a sensor that changes a hundred times between two frames is notified once', () => {
   /** @type {(() => void)[]} */
   const frames = [];
-  const queue = createFrameQueue((run) => frames.push(run));
+  const queue = createChangeQueue((run) => frames.push(run));
   /** @type {string[]} */
-  const told = [];
-  const unsubscribe = queue.subscribe('a', () => told.push('a'));
-  queue.subscribe('b', () => told.push('b'));
+  const notified = [];
+  const unsubscribe = queue.subscribe('a', () => notified.push('a'));
+  queue.subscribe('b', () => notified.push('b'));
 
-  for (let change = 0; change < 100; change += 1) queue.tell('a');
-  expect(told).toEqual([]);
+  for (let change = 0; change < 100; change += 1) queue.notify('a');
+  expect(notified).toEqual([]);
   expect(frames).toHaveLength(1);
   frames.shift()?.();
-  expect(told).toEqual(['a']);
+  expect(notified).toEqual(['a']);
 
   unsubscribe();
-  queue.tell('a');
-  queue.tell('b');
+  queue.notify('a');
+  queue.notify('b');
   frames.shift()?.();
-  expect(told).toEqual(['a', 'b']);
+  expect(notified).toEqual(['a', 'b']);
 });
