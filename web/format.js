@@ -31,7 +31,7 @@ export function usualDecimals(size) {
 
 /**
  * Decimals that suit all of some values, so that a changing value does not jump. Where the values lie close together
- * (a position, a tick of a zoomed axis), there are enough to tell them apart by a hundredth of their spread.
+ * (a position, a tick of a zoomed axis), there are enough decimals to separate them by a hundredth of their spread.
  *
  * @param {number[]} values
  * @returns {number}
@@ -57,7 +57,7 @@ export function decimalsFor(values) {
 export function formatNumber(value, decimals) {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
-  // Who asks for decimals wants to tell values apart: a counter has many digits that stay, and some that go on.
+  // Decimals separate values. A counter has many digits that stay the same, and a few that change.
   const text =
     size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
       ? value.toExponential(2)
@@ -66,7 +66,7 @@ export function formatNumber(value, decimals) {
 }
 
 /**
- * Numbers of an axis: as many places as tell one from the next, in one form.
+ * Numbers of an axis: all have as many decimals as it takes to separate them.
  *
  * @param {number[]} ticks
  * @returns {string[]}

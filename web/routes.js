@@ -48,7 +48,7 @@ export const sensorHref = (device, sensor) =>
   `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}`;
 
 /** @param {string} id @returns {string} one dead letter, opened */
-export const deadLetterHref = (id) => `/dead-letters?letter=${encodeURIComponent(id)}`;
+export const deadLetterHref = (id) => `/dead-letters?id=${encodeURIComponent(id)}`;
 
 /** The year 9999: what is later has more digits than ISO 8601 lets one write without agreeing on it. */
 const LATEST_MS = 253_402_300_799_999;

@@ -125,7 +125,7 @@ export function createLimit(most) {
   /** @type {(() => void)[]} */
   const waiting = [];
 
-  /** Whoever waits longest goes in the place of who leaves: nobody comes in between. */
+  /** The longest waiting request starts when another one ends. A new request cannot overtake it. */
   function leave() {
     const next = waiting.shift();
     if (next) next();

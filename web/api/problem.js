@@ -28,8 +28,8 @@ export function toProblem(error) {
 }
 
 /**
- * What a problem is called, and what whoever meets it can do. `detail` of the API says what is wrong with the very
- * request, and stands where nothing better is known.
+ * The title of a problem and advice for the reader. Unknown codes show `detail` of the API, which describes what is wrong with
+ * the request.
  *
  * @typedef {{ title: string, advice: string }} Words
  */
@@ -42,33 +42,33 @@ const WORDS = {
   },
   unavailable: {
     title: 'The database does not answer',
-    advice: 'The API runs, but cannot read. Devices may go on: what they send is held back, and not lost.',
+    advice: 'The API runs, but cannot read. Devices can go on. Their messages wait, and are not lost.',
   },
   busy: {
-    title: 'There is no room just now',
-    advice: 'The system is under pressure, and serves what came before first.',
+    title: 'The API is overloaded',
+    advice: 'It serves earlier requests first.',
   },
   unauthorized: {
     title: 'You are not signed in',
-    advice: 'Load this page anew, and sign in.',
+    advice: 'Reload this page, and sign in.',
   },
   forbidden: {
-    title: 'Your token is not good for this',
+    title: 'Your token does not allow this',
     advice:
-      'It lets you read. What changes something needs a token of the scope admin: sign out, and in again with one.',
+      'It lets you read. Changes need a token with the scope admin. Sign out, and sign in with such a token.',
   },
   rate_limited: {
-    title: 'Too many requests come from here',
-    advice: 'Others at the same address count as well. It goes on in a few seconds.',
+    title: 'Too many requests come from this address',
+    advice: 'Other clients at the same address count as well. Wait a few seconds.',
   },
   not_found: {
-    title: 'This is not here',
+    title: 'Not found',
     advice:
-      'It may have been retired or have expired, or the address is mistyped. A device is here from its first message on.',
+      'It was retired, it has expired, or the address is mistyped. A device appears with its first message.',
   },
   bad_cursor: {
     title: 'This page is no longer valid',
-    advice: 'The address of a page is good for a day. Begin again at the first one.',
+    advice: 'The address of a page is valid for a day. Start again at the first page.',
   },
   wrong_host: {
     title: 'The API is not served under this name',
@@ -76,13 +76,13 @@ const WORDS = {
   },
   internal: {
     title: 'Something failed inside the API',
-    advice: 'Its log says what.',
+    advice: 'Its log has the error.',
   },
 };
 
-/** Of all that is wrong with what was asked: the address says it. @type {(detail: string) => Words} */
+/** For requests that the address of this page made invalid. @type {(detail: string) => Words} */
 const misasked = (detail) => ({
-  title: 'The address asks for something that the API does not take',
+  title: 'The address asks for something that the API does not accept',
   advice: detail,
 });
 

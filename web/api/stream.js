@@ -7,21 +7,21 @@
 
 /** @import { Stats } from './types.js' */
 
-/** The API sends `stats` once a second; so long without anything, and the connection is dead without knowing it. */
+/** The API sends `stats` once a second. After this long without any event, the connection is treated as lost. */
 const SILENCE_MS = 10_000;
-/** Another page of the table opens another stream: no reason to alarm anyone, unless it takes longer than this. */
+/** Another page of the table opens another stream. The status changes only if that takes longer than this. */
 const GRACE_MS = 1_500;
 const RETRY_MS = { first: 500, most: 8_000 };
 
 /**
- * One live connection, whatever is looked at: a browser opens six to a host, all tabs together.
+ * One live connection for all views. A browser opens at most six connections to a host, for all tabs together.
  *
  * @param {object} deps
  * @param {typeof globalThis.EventSource} deps.EventSource
  * @param {(text: string) => void} deps.onItems JSON of snapshots and deltas alike: both carry newest values
  * @param {(stats: Stats) => void} deps.onStats
  * @param {(status: StreamStatus) => void} deps.onStatus
- * @param {() => void} deps.onRefused whoever asks may not be known any more
+ * @param {() => void} deps.onRefused the request was refused; the session may have ended
  */
 export function createStream({ EventSource, onItems, onStats, onStatus, onRefused }) {
   /** @type {EventSource | null} */
@@ -46,7 +46,7 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
     opened.addEventListener('stats', (event) => received(() => onStats(JSON.parse(event.data))));
     opened.addEventListener('error', () => {
       reportLost();
-      // A refused request (not 200) closes an EventSource for good; all else it mends by itself.
+      // An EventSource reconnects by itself, except after a refused request (not 200).
       if (opened.readyState !== EventSource.CLOSED) return;
       onRefused();
       retryLater();

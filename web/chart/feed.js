@@ -10,8 +10,8 @@ import { lengthOf } from './window.js';
 
 /** Between two looks at what is new. Samples are few; new bins come no more often than a pixel's worth of time. */
 const LOOK_MS = { samples: 250, least: 1_000, most: 10_000 };
-/** What came late, or was pushed out of its bin, is right again after so long. */
-const ANEW_MS = 60_000;
+/** Everything is read again after this time, which includes late samples. */
+const RELOAD_MS = 60_000;
 /** What fails and may pass is tried again by itself. */
 const RETRY_MS = 5_000;
 const PIXELS = 1000;
@@ -24,10 +24,10 @@ const BINS_AGAIN = 3;
  * @property {Window} window
  * @property {number} points bins at most
  * @property {() => number} end epoch ms at which a live window ends by now
- * @property {((listener: () => void) => () => void) | null} subscribe tells that there is something new; null: nobody does
+ * @property {((listener: () => void) => () => void) | null} subscribe calls the listener when there is something new; null: never
  * @property {(shape: Shape) => void} onShape
  * @property {(problem: Problem) => void} onProblem
- * @property {() => void} onSettled all that there is has been told, for now
+ * @property {() => void} onSettled everything that exists was passed to `onShape`
  */
 
 /**
@@ -92,7 +92,7 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
     clearTimeout(timer);
     try {
       const grown = shape?.stepMs === null && shape.ts.length > 1 && !areFew(shape);
-      const isOld = Date.now() - readAt > Math.max(ANEW_MS, length / PIXELS);
+      const isOld = Date.now() - readAt > Math.max(RELOAD_MS, length / PIXELS);
       if (!shape || grown || isOld) await readAll();
       else await readOn(shape);
       if (!signal.aborted) onSettled();

@@ -140,7 +140,7 @@ export function colorsOf(host) {
 }
 
 /**
- * Some air above and below; a flat line lies in the middle of one unit, or of what its size can tell apart.
+ * Some air above and below; a flat line lies in the middle of one unit, or of the smallest step that its size can resolve.
  *
  * @param {number | null} min
  * @param {number | null} max
@@ -162,8 +162,7 @@ const DAY_MS = 86_400_000;
 const MONTH_MS = 28 * DAY_MS;
 
 /**
- * What stands under the ticks of a time axis: the time that tells them apart, and in a second line, where it changes, the day or year
- * that they are of.
+ * The labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
  *
  * @param {number[]} ticks epoch ms
  * @param {number} stepMs between two of them

@@ -20,7 +20,7 @@ export function placeOf({ places }, entry) {
 }
 
 /**
- * Where a key has brought the cursor. uPlot knows the cursor by its pixel: where entries lie closer together, it would not come past
+ * The column entry at the keyboard's cursor. uPlot knows the cursor by its pixel: where entries lie closer together, it would not come past
  * the first of them, and in a live window the pixel stays while the samples move on.
  *
  * @param {Drawn} picture
@@ -45,7 +45,7 @@ export function show(chart, { picture, window: { from, to }, walked }) {
 /** @param {UPlot} chart @param {number | null} ts epoch ms; null: away from it */
 export function moveCursor(chart, ts) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
-  // Its third parameter, which its types do not know, tells the linked charts.
+  // The third parameter is missing in the types. It moves the cursors of linked charts.
   /** @type {any} */ (chart).setCursor(
     { left, top: ts === null ? -10 : chart.over.clientHeight / 2 },
     true,
@@ -129,8 +129,7 @@ function walk({ columns: [x], places }, { from, to }, cursor, by) {
 }
 
 /**
- * A plot that fills an element. It is built anew with another theme, since that means other colors, another zone, or when something
- * else changes that it is built of.
+ * A plot that fills an element. It is rebuilt when the theme, the zone or one of the inputs changes.
  *
  * @param {(element: HTMLElement, zone: 'local' | 'utc') => { plot: UPlot, stop?: () => void }} build
  * @param {unknown[]} inputs what else it is built of
@@ -146,7 +145,7 @@ export function usePlot(build, inputs) {
     const element = host.current;
     if (!element) return undefined;
     let takeAway = () => {};
-    const buildAnew = () => {
+    const rebuild = () => {
       takeAway();
       const { plot, stop } = build(element, zone);
       chart.current = plot;
@@ -156,15 +155,15 @@ export function usePlot(build, inputs) {
         chart.current = null;
       };
     };
-    buildAnew();
+    rebuild();
     const resizes = new ResizeObserver(() =>
       chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
     );
     resizes.observe(element);
     const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', buildAnew);
+    system.addEventListener('change', rebuild);
     return () => {
-      system.removeEventListener('change', buildAnew);
+      system.removeEventListener('change', rebuild);
       resizes.disconnect();
       takeAway();
     };

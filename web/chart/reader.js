@@ -64,7 +64,7 @@ const DEFAULT_INTERVAL_MS = 1000;
  *
  * @param {number} lengthMs of the range
  * @param {number} width of the chart, in CSS pixels
- * @param {number | null} intervalMs between two samples, as the device told it
+ * @param {number | null} intervalMs between two samples, from the device's birth
  * @returns {number}
  */
 export function pointsFor(lengthMs, width, intervalMs) {

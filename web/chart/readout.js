@@ -12,7 +12,7 @@ import { firstAtOrAfter } from './shape.js';
  */
 
 /**
- * What a point of a chart says.
+ * The text of a point of a chart.
  *
  * @param {Shape} shape
  * @param {number} place
@@ -30,12 +30,12 @@ export function pointWords(shape, place, unit, zone) {
   return { when: `from ${formatDateTime(ts, zone)}`, value, band };
 }
 
-/** @param {PointWords | null} words @returns {string} the same, to be said */
+/** @param {PointWords | null} words @returns {string} the same as one line, for screen readers */
 export const inOneLine = (words) =>
   words === null ? '' : [words.value, words.band, words.when].filter(Boolean).join(', ');
 
 /**
- * What a chart says at an instant.
+ * The values of a chart at an instant.
  *
  * @typedef {{ avg: number | null, min: number, max: number, isRaw: boolean }} Reading
  */

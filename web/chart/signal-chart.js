@@ -20,7 +20,7 @@ const HINT =
  * @param {string} props.name
  * @param {string | null} props.type
  * @param {string | null} props.unit
- * @param {number | null} props.intervalMs between two samples, as the device told it
+ * @param {number | null} props.intervalMs between two samples, from the device's birth
  * @param {Shape} props.shape
  * @param {boolean} props.loading
  * @param {Window} props.window
@@ -46,7 +46,7 @@ export function SignalChart({ name, type, unit, shape, loading, title, children,
       </figcaption>
       <${TimeChart}
         key=${hueOf(type)}
-        label=${`${name} over time; a table on this page says the same`}
+        label=${`${name} over time; a table on this page has the same figures`}
         shape=${shape}
         onPlace=${onPlace}
         inWords=${(/** @type {number} */ at) => inOneLine(pointWords(shape, at, unit, zone))}

@@ -101,7 +101,7 @@ export function createRecent(most) {
     get: (name) => kept.get(name),
     /** @param {string} name @param {T} thing */
     set(name, thing) {
-      // Put in anew, it stands last among those to be forgotten.
+      // Inserted again, it is the last entry to be forgotten.
       kept.delete(name);
       kept.set(name, thing);
       for (const oldest of kept.keys()) {

@@ -41,7 +41,7 @@ export function readWindow(query, now) {
   return { live: false, from, to };
 }
 
-/** @param {Window} window @returns {Record<'range' | 'from' | 'to', string | null>} what its address says */
+/** @param {Window} window @returns {Record<'range' | 'from' | 'to', string | null>} its part of the address */
 export function writeWindow(window) {
   if (window.live) return { range: writeSpan(lengthOf(window)), from: null, to: null };
   return { range: null, from: new Date(window.from).toISOString(), to: new Date(window.to).toISOString() };
@@ -173,7 +173,7 @@ const RETENTION_MS = 365 * 86_400_000;
  * The stretch of time that a view shows. It stands in the address: reload, back and sharing work. While it is being dragged it
  * is only shown; what was settled on is a step that Back takes back.
  *
- * `settled` is what the address says, `window` what is to be drawn.
+ * `settled` is the window of the address, `window` is the one to draw.
  *
  * @param {number | null} newest epoch ms of the newest sample: a device whose clock is ahead of ours is shown too
  * @param {number} [earliest] epoch ms, where there is something older than the usual retention

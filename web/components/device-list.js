@@ -113,7 +113,7 @@ function DeviceFilters({ fleet }) {
   `;
 }
 
-/** Says what was done on the page before this one, until it is put away. */
+/** Confirms the last action of the page before, until it is dismissed. */
 function FlashMessage() {
   const { router } = useServices();
   const { flash, path, query, pageCursors } = useObservable(router.place);

@@ -84,7 +84,7 @@ function newestSample(items) {
  *
  * @param {object} props
  * @param {LatestItem} props.item
- * @param {number | null} props.intervalMs between two samples, as the device told it
+ * @param {number | null} props.intervalMs between two samples, from the device's birth
  * @param {ReturnType<typeof useWindow>} props.time
  * @param {string} props.cursorKey
  * @param {Observable<number | null>} props.cursor epoch ms

@@ -66,7 +66,7 @@ const DeviceRow = ({ device, siteHref }) => {
   <tr>
     <th scope="row">
       <a class="row-link" href=${deviceHref(device_id)}>${name ?? device_id}</a>
-      ${name === null && html` <span class="quiet nameless">no name told yet</span>`}
+      ${name === null && html` <span class="quiet nameless">no name yet</span>`}
       <span class="under">${site}</span>
     </th>
     <td class="col-site">
@@ -82,13 +82,13 @@ const DeviceRow = ({ device, siteHref }) => {
 `;
 };
 
-/** Counts on by itself, and begins anew with each sample. @param {{ device: DeviceItem }} props */
+/** Counts by itself, and restarts with each sample. @param {{ device: DeviceItem }} props */
 function LastSeen({ device }) {
   useObservable(useServices().clock);
   return html`<${Age} ts=${useLastSeen()(device)} />`;
 }
 
-/** @returns {(device: DeviceItem) => string | null} when it was last heard of, by its samples too */
+/** @returns {(device: DeviceItem) => string | null} when it last sent a message or a sample */
 function useLastSeen() {
   const { live, clock } = useServices();
   return ({ device_id, last_seen }) =>

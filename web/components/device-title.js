@@ -9,7 +9,7 @@ import { Age } from './value.js';
 /** @import { DeviceInfo } from '../api/types.js' */
 
 /**
- * Which device, where it is, and whether it is there.
+ * The title of a device page: name, site and state.
  *
  * @param {object} props
  * @param {string} props.name
@@ -34,7 +34,7 @@ function Facts({ device }) {
   return html`
     <ul class="facts">
       <li><${Online} online=${online} /></li>
-      ${name === null && html`<li>no name told yet</li>`}
+      ${name === null && html`<li>no name yet</li>`}
       ${site && html`<li><a href=${`/?show=devices&site=${encodeURIComponent(site)}`}>${site}</a></li>`}
       <li>${formatCounted(sensors.length, 'sensor')}</li>
       <li>last seen <${LastSeen} device=${device} /></li>
@@ -47,7 +47,7 @@ function Facts({ device }) {
 }
 
 /**
- * By the values that come live: what was asked for once grows old beside them.
+ * Uses live values, since the answer of the API grows old next to them.
  *
  * @param {{ device: DeviceInfo }} props
  */
@@ -61,7 +61,7 @@ function LastSeen({ device: { device_id, last_seen, sensors } }) {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Stands where nobody knows the device that the address names.
+ * The page of a device that does not exist.
  *
  * @param {{ device: string }} props id or name
  */
@@ -70,8 +70,7 @@ export function DeviceMissing({ device }) {
   return html`
     <${Notice} title=${`There is no device “${device}”`} tone="warn">
       <p>
-        It may have been retired, or the address is mistyped. A device is here from its first message on: should this one
-        speak, it appears by itself.
+        It was retired, or the address is mistyped. A device appears here by itself with its first message.
       </p>
       <p class="notice-actions">
         ${

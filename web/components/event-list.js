@@ -22,8 +22,8 @@ export function EventList({ history, online }) {
   if (events?.length === 0) {
     return html`<h2 class="panel-title">Events</h2>
       <p class="none">
-        None yet. A device tells its births and its status by itself; this one has only sent measurements, and counts as
-        online for five minutes after each.
+        None yet. Devices publish births and status messages. This one has only sent measurements, and counts as online for
+        five minutes after each.
       </p>`;
   }
   const rows = events ? listed(events) : null;

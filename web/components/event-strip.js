@@ -44,7 +44,7 @@ export function EventStrip({ device, newest, time, cursorKey, cursor, describedB
     <div class="signal signal-times">
       <${EventWords} online=${device.online} band=${band} cursor=${cursor} />
       <${TimeChart}
-        label="Online, offline and births over time; the list of events says the same"
+        label="Online, offline and births over time; the list of events has the same figures"
         shape=${shape}
         intervalMs=${null}
         window=${window}
@@ -86,7 +86,7 @@ function pictureOf(known) {
 /** @typedef {Omit<Band, 'now'>} Known */
 
 /**
- * What the band says at the cursor, in words; without one, what is so now.
+ * The state of the device at the cursor as text; without a cursor, its current state.
  *
  * @param {{ online: boolean, band: Known, cursor: Observable<number | null> }} props
  */
@@ -113,7 +113,7 @@ function wordsAt({ events, spans, knownFrom }, ts) {
   if (kinds.length > 0) return kinds.join(', then ').replace(/^./, (first) => first.toUpperCase());
   const span = spanAt(spans, ts);
   if (span) return `Online for ${formatDuration(ts - span.from)}`;
-  return spans.length > 0 ? 'Offline' : 'No word of its state';
+  return spans.length > 0 ? 'Offline' : 'State unknown';
 }
 
 /** @param {Known['spans']} spans @param {number} ts */

@@ -17,7 +17,7 @@ import { useObservable, useServices } from '../state/hooks.js';
 const LONG = 10;
 
 /**
- * One key figure: what it is, how much, in which unit; beside it whatever explains it.
+ * One key figure: label, value and unit, and next to it a picture.
  *
  * @param {object} props
  * @param {string} props.label

@@ -12,7 +12,7 @@ const MOON = 'M13.2 9.9A5.7 5.7 0 0 1 6.1 2.8a5.7 5.7 0 1 0 7.1 7.1Z';
 const SCREEN = 'M2.2 3h11.6v7.6H2.2ZM5.8 13.4h4.4M8 10.6v2.8';
 
 const THEMES = [
-  { value: 'auto', label: 'As the system says', icon: SCREEN },
+  { value: 'auto', label: 'As the system', icon: SCREEN },
   { value: 'light', label: 'Light', icon: SUN },
   { value: 'dark', label: 'Dark', icon: MOON },
 ];
@@ -66,7 +66,7 @@ export function HeaderBar({ view, status, children }) {
   `;
 }
 
-/** "Local" alone does not say which zone that is. */
+/** The option "Local" names its zone. */
 function zones() {
   const own = formatZone('local', Date.now());
   return [
@@ -77,10 +77,10 @@ function zones() {
 
 const WORDS = {
   live: { label: 'Live', title: 'Values change as they are committed' },
-  connecting: { label: 'Connecting', title: 'Waiting for the first word from the server' },
+  connecting: { label: 'Connecting', title: 'Waiting for the first event from the server' },
   reconnecting: {
     label: 'Reconnecting',
-    title: 'The connection is lost; what is shown may be old. It mends itself',
+    title: 'The connection is lost, and the values may be old. The page reconnects by itself',
   },
 };
 

@@ -28,11 +28,11 @@ export function Navigation({ view }) {
 
 /** A sign with how many came within the last hour; nothing where none did. */
 function RecentDeadLetters() {
-  const letters = useRecentDeadLetters();
-  if (!letters) return null;
-  const shown = letters > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(letters);
+  const count = useRecentDeadLetters();
+  if (!count) return null;
+  const shown = count > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(count);
   return html`
-    <span class="navigation-count" title=${`${formatCount(letters)} within the last hour`}>${shown}<span class="visually-hidden"> within the last hour</span></span>
+    <span class="navigation-count" title=${`${formatCount(count)} within the last hour`}>${shown}<span class="visually-hidden"> within the last hour</span></span>
   `;
 }
 
@@ -40,22 +40,21 @@ const EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * How many dead letters came within the last hour; asked once a minute, without a word where there is no answer: whoever
- * wants to know more opens the view.
+ * How many dead letters came within the last hour; requested once a minute. A failed request is ignored, since the view of dead letters reports it.
  *
  * @returns {number} 0 as long as it is not known
  */
 function useRecentDeadLetters() {
   const { client, clock } = useServices();
-  const [letters, setLetters] = useState(0);
+  const [count, setCount] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
     const ask = () =>
       client.deadLetterSummary({ from: clock.now() - HOUR_MS }, abort.signal).then(
-        ({ items }) => setLetters(items.reduce((sum, hour) => sum + hour.letters, 0)),
+        ({ items }) => setCount(items.reduce((sum, hour) => sum + hour.letters, 0)),
         () => {},
       );
-    // The first answer says what time it is there; an hour of a machine that is wrong is another hour.
+    // The first answer sets the clock. On a machine with a wrong clock, the hour of the first request is wrong.
     const before = aheadOf(clock);
     void ask().then(() => {
       if (!abort.signal.aborted && Math.abs(aheadOf(clock) - before) > MOVED_MS) void ask();
@@ -66,7 +65,7 @@ function useRecentDeadLetters() {
       abort.abort();
     };
   }, [client, clock]);
-  return letters;
+  return count;
 }
 
 /**

@@ -28,7 +28,7 @@ export function Notice({ title, tone = 'quiet', children }) {
  * @param {object} props
  * @param {Problem} props.problem
  * @param {() => void} props.onRetry
- * @param {boolean} [props.retries] whether whoever shows this asks again by itself what may pass; `useQuery` does
+ * @param {boolean} [props.retries] whether the caller retries temporary problems by itself, as `useQuery` does
  */
 export function ProblemNotice({ problem, onRetry, retries = true }) {
   const { title, advice } = wordsOf(problem);
@@ -85,10 +85,10 @@ export const EmptyFleet = () => html`
   <//>
 `;
 
-/** Says that what is shown is old. @param {{ since: number | null }} props epoch ms; null: it is not */
+/** Warns that the values are old. @param {{ since: number | null }} props epoch ms; null: it is not */
 export function OfflineBanner({ since }) {
   const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   if (since === null) return null;
-  return html`<p class="slow">The connection is lost. What follows is as it was at ${formatTime(since, zone)}.</p>`;
+  return html`<p class="slow">The connection is lost. The values are from ${formatTime(since, zone)}.</p>`;
 }

@@ -12,7 +12,7 @@ const HEIGHT = 40;
 
 /**
  * All that is kept of a sensor in one strip, and in it the window that the chart shows: to be dragged, or put elsewhere by a press.
- * The chart does the same by keyboard, so screen readers do not hear of it.
+ * The chart does the same by keyboard, so it is hidden from screen readers.
  *
  * @param {object} props
  * @param {Shape} props.extent

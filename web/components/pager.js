@@ -28,8 +28,8 @@ export function Pager({ what, shown, isFirst, number, isSorted, onPrevious, onNe
 }
 
 /**
- * A button that is disabled loses the focus: while a page loads, and at the last one, whoever turns pages by keyboard would be
- * thrown back to the top.
+ * The button stays enabled for the browser, since a disabled button loses the focus. A keyboard user would start at the top again
+ * while a page loads.
  *
  * @param {{ label: string, onTurn: (() => void) | null }} props
  */

@@ -138,8 +138,8 @@ function RetireConfirmation({ name, busy, onConfirm }) {
 }
 
 /**
- * A name as one reads and types it: spaces at its ends and several in a row are not seen, and one letter with an accent may be two
- * characters.
+ * A name as a person types it. Spaces at the ends and repeated spaces are invisible, and an accented character may have two code
+ * points.
  *
  * @param {string} name
  */

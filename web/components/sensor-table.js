@@ -90,7 +90,7 @@ function EmptyRow({ ofDevice }) {
 const LEAST_SPAN_MS = 60_000;
 
 /**
- * One sensor with its newest value; draws itself anew when that changes, and nothing else.
+ * One sensor with its newest value. A new value redraws this row alone.
  *
  * @param {object} props
  * @param {LatestItem} props.item as the page gave it

@@ -8,7 +8,7 @@ import { Age, TypeDot, Value } from './value.js';
 /** @import { LatestItem } from '../api/types.js' */
 
 /**
- * Which sensor, and what it says now.
+ * The title of a sensor page: name, newest value and deviation.
  *
  * @param {object} props
  * @param {string} props.name
@@ -22,8 +22,8 @@ export function SensorTitle({ name, item, recent, isOld }) {
       <div>
         <h1><${TypeDot} type=${item?.type ?? null} />${name}</h1>
         <ul class="facts">
-          ${item && item.name === null && html`<li>no name told yet</li>`}
-          <li>${item?.type ?? 'type not told yet'}</li>
+          ${item && item.name === null && html`<li>no name yet</li>`}
+          <li>${item?.type ?? 'no type yet'}</li>
           ${item?.site && html`<li><a href=${`/?site=${encodeURIComponent(item.site)}`}>${item.site}</a></li>`}
         </ul>
       </div>
@@ -48,7 +48,7 @@ function Baseline({ item, recent }) {
   if (item.ts === null) return null;
   if (!deviation) return html`<p class="baseline">Learning what is usual for it</p>`;
   const { mean, spread, off, cellState } = deviation;
-  const says = describeCellState(cellState, false);
+  const text = describeCellState(cellState, false);
   const decimals = decimalsFor(recent.map(({ value }) => value));
   const written = (/** @type {number} */ value) => formatNumber(value, decimals);
   // What does not move has no spread to speak of.
@@ -57,7 +57,7 @@ function Baseline({ item, recent }) {
   return html`
     <p class="baseline" title="What this sensor measured in the last minutes, and its usual spread: what its cell on the wall is colored by">
       <i class="swatch" data-cell-state=${cellState} aria-hidden="true"></i>
-      <span>${says === AS_USUAL ? html`${says}: ${range}` : html`<b>${says}</b> ${range}, by ${written(Math.abs(off))}`}</span>
+      <span>${text === AS_USUAL ? html`${text}: ${range}` : html`<b>${text}</b> ${range}, by ${written(Math.abs(off))}`}</span>
     </p>
   `;
 }

@@ -7,7 +7,7 @@ const MARGIN = 2;
 const LEAST_HOLE_MS = 15_000;
 
 /**
- * A small line without axes; it decorates a number that is written beside it, so it is hidden from screen readers.
+ * A small line without axes; it decorates the number next to it, so it is hidden from screen readers.
  *
  * @param {object} props
  * @param {{ x: number, y: number }[]} props.points oldest first; x in ms
@@ -70,13 +70,13 @@ const areaOf = (runs, scale) =>
 
 /** @typedef {{ x: number, y: number }} Point */
 
-/** Neighbors that say how far points are apart usually. */
+/** Neighbors that give the usual distance between points. */
 const AROUND = 4;
 /** So many times as far is a hole. */
 const MANY = 4;
 
 /**
- * Where nothing was heard no line is drawn: points in runs, each of them about as close as its neighbors are.
+ * Splits points into runs, so that no line crosses a gap. Points of a run are about as close as their neighbors.
  *
  * @param {Point[]} points by x
  * @param {number} least what is no further apart is never a hole

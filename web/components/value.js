@@ -45,7 +45,7 @@ function useFadeIn(element, ts) {
     if (last.current === ts) return;
     last.current = ts;
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-    // Opacity alone is animated without painting anew: twenty-five values a second stay cheap.
+    // Opacity is animated without a repaint, so 25 values a second stay cheap.
     element.current?.animate([{ opacity: 0.35 }, { opacity: 1 }], { duration: FADE_MS, easing: 'ease-out' });
   }, [element, ts]);
 }

@@ -34,7 +34,7 @@ export function Bars({ bins, chosen, zone, reached, onChoose }) {
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
   const most = Math.max(1, ...bins.map(({ total }) => total));
   const chosenAt = bins.findIndex(({ from }) => from === chosen?.from);
-  const told = bins[pointed ?? chosenAt] ?? null;
+  const shown = bins[pointed ?? chosenAt] ?? null;
 
   /** @param {PointerEvent | MouseEvent} event */
   const binUnder = ({ clientX }) => {
@@ -53,7 +53,7 @@ export function Bars({ bins, chosen, zone, reached, onChoose }) {
 
   return html`
     <figure class="bars">
-      <figcaption class="bars-readout" aria-live="polite">${told ? wordsOf(told, zone) : 'Point at a bar to read it; choose it to see its letters.'}</figcaption>
+      <figcaption class="bars-readout" aria-live="polite">${shown ? wordsOf(shown, zone) : 'Point at a bar to read it; choose it to see its dead letters.'}</figcaption>
       <div class="bars-frame">
         <span class="bars-most" aria-hidden="true">${formatCount(most)}</span>
         <div
@@ -61,7 +61,7 @@ export function Bars({ bins, chosen, zone, reached, onChoose }) {
           ref=${host}
           role="img"
           tabindex="0"
-          aria-label="Refused measurements over time, by code. Arrow keys go from bar to bar, Enter shows its letters; the same is in the table of hours below."
+          aria-label="Refused measurements over time, by code. Arrow keys go from bar to bar, Enter shows its dead letters. The table below has the same figures."
           onPointerMove=${(/** @type {PointerEvent} */ event) => setPointed(binUnder(event))}
           onPointerLeave=${() => setPointed(null)}
           onBlur=${() => setPointed(null)}
@@ -90,7 +90,7 @@ function Stack({ bin, at, most }) {
   return byCount(bin.codes).map(([code, count]) => {
     const height = Math.max(LEAST, (count / most) * HEIGHT);
     top -= height;
-    return html`<rect key=${code} class=${`bar ${codeOf(code).look}`} x=${x} y=${top} width=${FILLED} height=${height} />`;
+    return html`<rect key=${code} class=${`bar ${codeOf(code).className}`} x=${x} y=${top} width=${FILLED} height=${height} />`;
   });
 }
 
@@ -101,12 +101,12 @@ function keyMove(key, at, count) {
 }
 
 /** @param {Bin} bin @param {'local' | 'utc'} zone */
-const wordsOf = ({ from, to, letters, codes }, zone) => html`
+const wordsOf = ({ from, to, deadLetters, codes }, zone) => html`
   <strong>${binName({ from, to }, zone)}</strong>
   ${
-    letters === 0
+    deadLetters === 0
       ? ' nothing refused'
-      : ` ${formatCounted(letters, 'letter')}: ${byCount(codes)
+      : ` ${formatCounted(deadLetters, 'dead letter')}: ${byCount(codes)
           .map(([code, count]) => `${formatCount(count)} ${code}`)
           .join(', ')}`
   }
@@ -126,7 +126,7 @@ function axisOf(bins, zone) {
 }
 
 /**
- * The bars in figures, each leading to its letters.
+ * The bars in figures, each with a link to its dead letters.
  *
  * @param {object} props
  * @param {Bin[]} props.bins oldest first
@@ -134,7 +134,7 @@ function axisOf(bins, zone) {
  * @param {(bin: Bin) => string} props.hrefOf
  */
 export function BinsTable({ bins, zone, hrefOf }) {
-  const filled = bins.filter(({ letters }) => letters > 0).reverse();
+  const filled = bins.filter(({ deadLetters }) => deadLetters > 0).reverse();
   return html`
     <details class="more-figures">
       <summary>The same as a table</summary>
@@ -143,7 +143,7 @@ export function BinsTable({ bins, zone, hrefOf }) {
         <thead>
           <tr>
             <th scope="col">Time ${formatZone(zone, bins[0]?.from ?? Date.now())}</th>
-            <th scope="col" class="number">Letters</th>
+            <th scope="col" class="number">Dead letters</th>
             <th scope="col">Refused measurements</th>
           </tr>
         </thead>
@@ -152,7 +152,7 @@ export function BinsTable({ bins, zone, hrefOf }) {
             (bin) => html`
               <tr key=${bin.from}>
                 <th scope="row"><a class="link" href=${hrefOf(bin)}>${binName(bin, zone)}</a></th>
-                <td class="number">${formatCount(bin.letters)}</td>
+                <td class="number">${formatCount(bin.deadLetters)}</td>
                 <td class="wraps">${byCount(bin.codes)
                   .map(([code, count]) => `${formatCount(count)} ${code}`)
                   .join(', ')}</td>

@@ -7,84 +7,85 @@ import { formatCount } from '../format.js';
  * @typedef {object} RefusalCode
  * @property {string} title the words of docs/errors.md; a test compares
  * @property {string} advice what to do
- * @property {string} look classes of styles/letters.css: a hue, and whether it is the lighter one of two
+ * @property {string} className classes of styles/dead-letters.css: a hue and, for the second code of a hue, `light`
  */
 
 /** @type {Record<string, RefusalCode>} */
 export const CODES = {
   malformed: {
     title: 'The payload is not what its format demands',
-    advice: 'The text of a letter shows where the format breaks. JSON has no NaN and no trailing comma.',
-    look: 'hue-2',
+    advice:
+      'The text of the dead letter shows where the format breaks. JSON has no NaN and no trailing comma.',
+    className: 'hue-2',
   },
   unknown_format: {
     title: 'No decoder knows this content type or shape',
     advice: 'Send plain JSON or SenML, or correct the content type.',
-    look: 'hue-8',
+    className: 'hue-8',
   },
   bad_id: {
     title: 'An id is a lower-case UUID or a name of 1 to 128 bytes',
     advice:
-      'Correct the field that the letter names. Every measurement needs a sensor_id; names have no control characters.',
-    look: 'hue-3 light',
+      'Correct the field that the dead letter names. Every measurement needs a sensor_id; names have no control characters.',
+    className: 'hue-3 light',
   },
   bad_timestamp: {
     title: 'The time is no epoch milliseconds and no ISO 8601',
     advice: 'Send ts as epoch milliseconds or ISO 8601; SenML counts in seconds.',
-    look: 'hue-3',
+    className: 'hue-3',
   },
   too_old: {
     title: 'The time is before the retention of history',
     advice: "Set the device's clock; or keep more, by HISTORY_DAYS, and replay.",
-    look: 'hue-7',
+    className: 'hue-7',
   },
   in_future: {
     title: 'The time is further ahead than MAX_CLOCK_SKEW allows',
     advice: "Set the device's clock. Once the time has come, a replay stores it.",
-    look: 'hue-1',
+    className: 'hue-1',
   },
   not_finite: {
     title: 'The value is infinite or not a number',
     advice: 'Leave out a value that the sensor could not measure.',
-    look: 'hue-4 light',
+    className: 'hue-4 light',
   },
   not_numeric: {
     title: 'The value is no number',
     advice: 'Send a number without quotes. Texts are not kept.',
-    look: 'hue-4',
+    className: 'hue-4',
   },
   too_large: {
     title: 'The message is over MAX_MESSAGE_BYTES or 10,000 samples',
     advice: 'Send smaller batches.',
-    look: 'hue-2 light',
+    className: 'hue-2 light',
   },
   unknown_device: {
     title: 'The device has not registered',
     advice: 'Let the device send its birth, or set AUTO_REGISTER; then replay.',
-    look: 'hue-5',
+    className: 'hue-5',
   },
   unknown_sensor: {
     title: 'The sensor has not registered',
     advice: "Name the sensor in the device's birth; then replay.",
-    look: 'hue-5 light',
+    className: 'hue-5 light',
   },
   registration_limit: {
     title: 'No more devices or sensors are taken',
     advice: 'Retire what is gone, or raise AUTO_REGISTER_MAX; then replay.',
-    look: 'hue-6',
+    className: 'hue-6',
   },
   rejected: {
     title: 'The database refuses this content',
-    advice: 'The log of the API says why.',
-    look: 'hue-0',
+    advice: 'The log of the API has the reason.',
+    className: 'hue-0',
   },
 };
 
-/** What a newer API may say. @type {RefusalCode} */
+/** For codes of a newer API. @type {RefusalCode} */
 const UNKNOWN = {
   title: 'A code that this dashboard does not know',
   advice: 'See docs/errors.md.',
-  look: 'hue-0',
+  className: 'hue-0',
 };
 
 /** @param {string} code @returns {RefusalCode} */
@@ -117,7 +118,7 @@ export const CodeTable = ({ codes, chosen, hrefOf }) => html`
         const { title, advice } = codeOf(code);
         return html`
           <tr key=${code} aria-current=${code === chosen ? 'true' : undefined}>
-            <th scope="row"><a class="link" href=${hrefOf(code)} title="Show the letters of this code"><${Code} code=${code} /></a></th>
+            <th scope="row"><a class="link" href=${hrefOf(code)} title="Show the dead letters of this code"><${Code} code=${code} /></a></th>
             <td class="number">${formatCount(count)}</td>
             <td class="wraps whole">${title}. <span class="advice">${advice}</span></td>
           </tr>
@@ -129,4 +130,4 @@ export const CodeTable = ({ codes, chosen, hrefOf }) => html`
 
 /** @param {{ code: string }} props its sign and its name */
 export const Code = ({ code }) =>
-  html`<span class="code"><span class=${`code-sign ${codeOf(code).look}`} aria-hidden="true"></span><code>${code}</code></span>`;
+  html`<span class="code"><span class=${`code-sign ${codeOf(code).className}`} aria-hidden="true"></span><code>${code}</code></span>`;

@@ -9,7 +9,7 @@ import { useServices } from '../state/hooks.js';
 
 /**
  * @typedef {{ from: number, to: number }} Span epoch ms, half-open
- * @typedef {{ from: number, to: number, letters: number, codes: Record<string, number>, total: number }} Bin
+ * @typedef {{ from: number, to: number, deadLetters: number, codes: Record<string, number>, total: number }} Bin
  *   `total`: refused measurements of all codes
  */
 
@@ -64,11 +64,11 @@ export function binsOf(hours, { from, to }, binMs) {
   /** @type {Bin[]} */
   const bins = [];
   for (let at = from; at < to; at += binMs) {
-    bins.push({ from: at, to: at + binMs, letters: 0, codes: {}, total: 0 });
+    bins.push({ from: at, to: at + binMs, deadLetters: 0, codes: {}, total: 0 });
   }
-  for (const { hour, letters, codes } of hours) {
+  for (const { hour, letters: deadLetters, codes } of hours) {
     const bin = bins[Math.floor((Date.parse(hour) - from) / binMs)];
-    if (bin) addTo(bin, letters, codes);
+    if (bin) addTo(bin, deadLetters, codes);
   }
   return bins;
 }
@@ -76,14 +76,14 @@ export function binsOf(hours, { from, to }, binMs) {
 /** @param {Bin[]} bins oldest first @returns {Bin} all of them as one */
 export function sumOf(bins) {
   /** @type {Bin} */
-  const sum = { from: bins[0]?.from ?? 0, to: bins.at(-1)?.to ?? 0, letters: 0, codes: {}, total: 0 };
-  for (const { letters, codes } of bins) addTo(sum, letters, codes);
+  const sum = { from: bins[0]?.from ?? 0, to: bins.at(-1)?.to ?? 0, deadLetters: 0, codes: {}, total: 0 };
+  for (const { deadLetters, codes } of bins) addTo(sum, deadLetters, codes);
   return sum;
 }
 
-/** @param {Bin} bin @param {number} letters @param {Record<string, number>} codes */
-function addTo(bin, letters, codes) {
-  bin.letters += letters;
+/** @param {Bin} bin @param {number} deadLetters @param {Record<string, number>} codes */
+function addTo(bin, deadLetters, codes) {
+  bin.deadLetters += deadLetters;
   for (const [code, count] of Object.entries(codes)) {
     bin.codes[code] = (bin.codes[code] ?? 0) + count;
     bin.total += count;
@@ -148,7 +148,7 @@ export function useCounts(range) {
           await countBack(known.span.from, isNew ? undefined : known.reached);
         } else {
           show({ span: spanOf(range, now) });
-          // A letter bears the time of its receipt, and may be written a little later.
+          // A dead letter has the time of its receipt, and may be written a little later.
           await countBack(Math.floor(countedAt / HOUR_MS - 1) * HOUR_MS);
           countedAt = now;
         }

@@ -14,16 +14,16 @@ import { escapeLine } from './text.js';
 /** @import { DeadLetter } from '../api/types.js' */
 /** @import { Span } from './counts.js' */
 
-/** Letters bring their payloads, up to 64 KiB each. */
+/** Each dead letter comes with its payload, up to 64 KiB. */
 const PAGE_ROWS = 25;
 
 /**
- * The letters of the range or of one bar, page by page; one code of them within the page.
+ * The dead letters of the range or of one bar, page by page. A code narrows the page.
  *
  * @param {object} props
  * @param {Span} props.span
  * @param {Span | null} props.bin the bar that was chosen
- * @param {number} props.count letters of the span that are known of; when it changes, the first page is asked for anew
+ * @param {number} props.count dead letters that are known in the span. A change reloads the first page
  */
 export function DeadLetterList({ span, bin, count }) {
   const { client, preferences, router } = useServices();
@@ -52,9 +52,9 @@ export function DeadLetterList({ span, bin, count }) {
   const shown = items?.filter(({ codes }) => !code || Object.hasOwn(codes, code)) ?? null;
 
   return html`
-    <section class="panel" id="letters" aria-label="Letters">
+    <section class="panel" id="dead-letters" aria-label="Dead letters">
       <div class="panel-head">
-        <h2>Letters</h2>
+        <h2>Messages</h2>
         <div class="chips">
           ${bin && html`<${Chip} label=${binName(bin, zone)} href=${withQuery(place, { at: null, cursor: null, since: null })} />`}
           ${code && html`<${Chip} label=${code} href=${withQuery(place, { code: null })} />`}
@@ -65,14 +65,14 @@ export function DeadLetterList({ span, bin, count }) {
         problem
           ? html`<${ProblemNotice} problem=${problem} onRetry=${problem.code === 'bad_cursor' ? pages.onFirst : reload} />`
           : shown?.length === 0
-            ? html`<${NothingHere} of=${items?.length ?? 0} code=${code} more=${Boolean(data?.next)} />`
-            : html`<${DeadLetterTable} letters=${shown} busy=${loading} zone=${zone} hrefOf=${(/** @type {string} */ id) => withQuery(place, { letter: id })} />`
+            ? html`<${NothingHere} total=${items?.length ?? 0} code=${code} more=${Boolean(data?.next)} />`
+            : html`<${DeadLetterTable} deadLetters=${shown} busy=${loading} zone=${zone} hrefOf=${(/** @type {string} */ id) => withQuery(place, { id })} />`
       }
       ${
         items &&
         !problem &&
         (cursor || data?.next || items.length > 0) &&
-        html`<${Pager} what="letter" shown=${shown?.length ?? 0} ...${pages} />`
+        html`<${Pager} what="dead letter" shown=${shown?.length ?? 0} ...${pages} />`
       }
     </section>
   `;
@@ -82,21 +82,21 @@ export function DeadLetterList({ span, bin, count }) {
 const Chip = ({ label, href }) =>
   html`<a class="chip" href=${href} title="Show all again">${label} <span aria-hidden="true">×</span><span class="visually-hidden">, show all again</span></a>`;
 
-/** @param {{ of: number, code: string | null, more: boolean }} props */
-const NothingHere = ({ of, code, more }) => html`
-  <${Notice} title=${code && of > 0 ? `None of ${formatCounted(of, 'letter')} on this page has ${code}` : 'No letter here'}>
+/** @param {{ total: number, code: string | null, more: boolean }} props */
+const NothingHere = ({ total, code, more }) => html`
+  <${Notice} title=${code && total > 0 ? `None of ${formatCounted(total, 'dead letter')} on this page has ${code}` : 'No dead letter here'}>
     ${more && html`<p>There may be some on the next page.</p>`}
   <//>
 `;
 
 /**
  * @param {object} props
- * @param {DeadLetter[] | null} props.letters null while the first page is asked for
+ * @param {DeadLetter[] | null} props.deadLetters null while the first page is asked for
  * @param {boolean} props.busy
  * @param {'local' | 'utc'} props.zone
- * @param {(id: string) => string} props.hrefOf a letter, opened
+ * @param {(id: string) => string} props.hrefOf address of a dead letter
  */
-export const DeadLetterTable = ({ letters, busy, zone, hrefOf }) => html`
+export const DeadLetterTable = ({ deadLetters, busy, zone, hrefOf }) => html`
   <table class="plain stacks dead-letters" aria-busy=${busy}>
     <caption class="visually-hidden">Dead letters, newest first</caption>
     <thead>
@@ -110,10 +110,10 @@ export const DeadLetterTable = ({ letters, busy, zone, hrefOf }) => html`
     </thead>
     <tbody>
       ${
-        letters
-          ? letters.map(
-              (letter) =>
-                html`<${Row} key=${letter.id} letter=${letter} zone=${zone} href=${hrefOf(letter.id)} />`,
+        deadLetters
+          ? deadLetters.map(
+              (deadLetter) =>
+                html`<${Row} key=${deadLetter.id} deadLetter=${deadLetter} zone=${zone} href=${hrefOf(deadLetter.id)} />`,
             )
           : Array.from(
               { length: 6 },
@@ -125,22 +125,22 @@ export const DeadLetterTable = ({ letters, busy, zone, hrefOf }) => html`
   </table>
 `;
 
-/** @param {{ letter: DeadLetter, zone: 'local' | 'utc', href: string }} props */
-const Row = ({ letter, zone, href }) => html`
+/** @param {{ deadLetter: DeadLetter, zone: 'local' | 'utc', href: string }} props */
+const Row = ({ deadLetter, zone, href }) => html`
   <tr>
     <th scope="row" class="col-time">
-      <a class="row-link" href=${href}><time datetime=${letter.ts}>${formatDateTime(Date.parse(letter.ts), zone)}</time></a>
+      <a class="row-link" href=${href}><time datetime=${deadLetter.ts}>${formatDateTime(Date.parse(deadLetter.ts), zone)}</time></a>
     </th>
-    <td class="col-of whole"><${DeviceLink} device=${letter.device} /></td>
-    <td class="col-topic" title=${escapeLine(letter.topic)}>${escapeLine(letter.topic)}</td>
+    <td class="col-of whole"><${DeviceLink} device=${deadLetter.device} /></td>
+    <td class="col-topic" title=${escapeLine(deadLetter.topic)}>${escapeLine(deadLetter.topic)}</td>
     <td class="col-codes whole">
-      ${byCount(letter.codes).map(([code, count]) => html`<span class="code-count" key=${code}><${Code} code=${code} />${count > 1 && ` ${formatCount(count)}`}</span>`)}
+      ${byCount(deadLetter.codes).map(([code, count]) => html`<span class="code-count" key=${code}><${Code} code=${code} />${count > 1 && ` ${formatCount(count)}`}</span>`)}
     </td>
-    <td class="col-size number">${letter.size === null ? html`<span title="Only the counts were kept">${NOTHING}</span>` : formatBytes(letter.size)}</td>
+    <td class="col-size number">${deadLetter.size === null ? html`<span title="Only the counts were kept">${NOTHING}</span>` : formatBytes(deadLetter.size)}</td>
   </tr>
 `;
 
-/** A letter tells the device as its topic has it; that need not be one that is known. @param {{ device: string | null }} props */
+/** A dead letter has the device of its topic, which may be unknown. @param {{ device: string | null }} props */
 export const DeviceLink = ({ device }) =>
   device === null
     ? html`<span class="quiet">several</span>`

@@ -30,34 +30,38 @@ export function DeadLetterPage({ id, backHref }) {
     <${Breadcrumbs} steps=${[{ label: 'Dead letters', href: backHref }]} />
     <div class="dead-letter-title">
       <h1 class="title-text" ref=${heading} tabindex="-1">Dead letter</h1>
-      ${data && html`<${Facts} letter=${data} />`}
+      ${data && html`<${Facts} deadLetter=${data} />`}
     </div>
     ${slow && html`<${SlowLine} />`}
     ${problem && html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`}
-    ${data && html`<${Content} letter=${data} />`}
+    ${data && html`<${Content} deadLetter=${data} />`}
   `;
 }
 
-/** @param {{ letter: DeadLetter }} props */
-function Facts({ letter }) {
+/** @param {{ deadLetter: DeadLetter }} props */
+function Facts({ deadLetter }) {
   const { preferences } = useServices();
   const { zone } = useObservable(preferences);
-  const at = Date.parse(letter.ts);
+  const at = Date.parse(deadLetter.ts);
   return html`
     <dl class="dead-letter-facts">
-      <div><dt>Received</dt><dd><time datetime=${letter.ts}>${formatDateTime(at, zone)} ${formatZone(zone, at)}</time></dd></div>
-      <div><dt>Device</dt><dd><${DeviceLink} device=${letter.device} /></dd></div>
-      <div><dt>Topic</dt><dd><code>${escapeLine(letter.topic)}</code></dd></div>
-      ${letter.content_type !== null && html`<div><dt>Content type</dt><dd><code>${escapeLine(letter.content_type)}</code></dd></div>`}
+      <div><dt>Received</dt><dd><time datetime=${deadLetter.ts}>${formatDateTime(at, zone)} ${formatZone(zone, at)}</time></dd></div>
+      <div><dt>Device</dt><dd><${DeviceLink} device=${deadLetter.device} /></dd></div>
+      <div><dt>Topic</dt><dd><code>${escapeLine(deadLetter.topic)}</code></dd></div>
+      ${deadLetter.content_type !== null && html`<div><dt>Content type</dt><dd><code>${escapeLine(deadLetter.content_type)}</code></dd></div>`}
     </dl>
   `;
 }
 
-/** @param {{ letter: DeadLetter }} props */
-function Content({ letter }) {
-  const payload = useMemo(() => (letter.payload_base64 === null ? null : readPayload(letter)), [letter]);
-  const refused = letter.refused ?? Object.entries(letter.codes).map(([code]) => ({ index: -1, code }));
-  const total = Object.values(letter.codes).reduce((sum, count) => sum + count, 0);
+/** @param {{ deadLetter: DeadLetter }} props */
+function Content({ deadLetter }) {
+  const payload = useMemo(
+    () => (deadLetter.payload_base64 === null ? null : readPayload(deadLetter)),
+    [deadLetter],
+  );
+  const refused =
+    deadLetter.refused ?? Object.entries(deadLetter.codes).map(([code]) => ({ index: -1, code }));
+  const total = Object.values(deadLetter.codes).reduce((sum, count) => sum + count, 0);
   return html`
     <section class="panel" aria-label="Refused">
       <div class="panel-head">
@@ -72,10 +76,10 @@ function Content({ letter }) {
       </div>
       <${RefusedTable} refused=${refused} caption="What was refused" />
     </section>
-    <${Replay} letter=${letter} keptBytes=${payload?.bytes.length ?? 0} />
+    <${Replay} deadLetter=${deadLetter} keptBytes=${payload?.bytes.length ?? 0} />
     ${
       payload
-        ? html`<${PayloadView} payload=${payload} size=${letter.size ?? payload.bytes.length} refused=${refused} />`
+        ? html`<${PayloadView} payload=${payload} size=${deadLetter.size ?? payload.bytes.length} refused=${refused} />`
         : html`<section class="panel" aria-label="Payload"><h2 class="panel-title">Payload</h2><p class="none">Only the counts were kept, no payload.</p></section>`
     }
   `;

@@ -8,18 +8,18 @@ import { dumpOf, elementsOf, escapeUnseen } from './text.js';
 /** @import { DeadLetter, Refusal } from '../api/types.js' */
 
 /**
- * What can be made of a letter's payload. All of it is text of strangers, already escaped.
+ * The payload of a dead letter, decoded. Its text comes from unknown senders, and is escaped.
  *
  * @typedef {object} Payload
  * @property {Uint8Array} bytes that were kept
  * @property {string | null} text null where the bytes are no UTF-8
- * @property {string[] | null} elements one by one, as the codes count them; null where they cannot be told apart
+ * @property {string[] | null} elements one by one, as the codes count them; null where they cannot be separated
  * @property {'JSON' | 'CBOR' | null} format of the elements
  * @property {string} obstacle why there are no elements; empty where there are
  */
 
 /**
- * @param {DeadLetter} letter one whose payload was kept
+ * @param {DeadLetter} deadLetter one whose payload was kept
  * @returns {Payload}
  */
 export function readPayload({ payload_base64, content_type }) {
@@ -73,7 +73,7 @@ function textOf(bytes) {
   }
 }
 
-/** As ingest tells them apart: an array of CBOR begins with one of these, which no text does. @param {Uint8Array} bytes */
+/** Ingest uses the same rule: an array of CBOR begins with one of these bytes, and no text does. @param {Uint8Array} bytes */
 const looksLikeCbor = ([first = 0]) => first >= 0x80 && first <= 0x9f;
 
 /** Elements that are shown at once; more on demand. */

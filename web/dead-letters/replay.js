@@ -11,11 +11,11 @@ import { RefusedTable } from './refused-table.js';
 /** @import { DeadLetter, ReplayResult } from '../api/types.js' */
 
 /**
- * Stores what was refused, after whatever refused it was mended.
+ * Stores refused measurements after an operator removed the cause.
  *
- * @param {{ letter: DeadLetter, keptBytes: number }} props
+ * @param {{ deadLetter: DeadLetter, keptBytes: number }} props
  */
-export function Replay({ letter, keptBytes }) {
+export function Replay({ deadLetter, keptBytes }) {
   const { client } = useServices();
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -23,7 +23,7 @@ export function Replay({ letter, keptBytes }) {
   const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
   const may = useMay('admin');
   const obstacle =
-    obstacleOf(letter, keptBytes) ||
+    obstacleOf(deadLetter, keptBytes) ||
     (may ? '' : 'Your token reads; what was refused is replayed with one of the scope admin.');
 
   async function replay() {
@@ -31,7 +31,7 @@ export function Replay({ letter, keptBytes }) {
     setBusy(true);
     setResult(null);
     setProblem(null);
-    await client.replay(letter.id).then(setResult, (error) => setProblem(toProblem(error)));
+    await client.replay(deadLetter.id).then(setResult, (error) => setProblem(toProblem(error)));
     setBusy(false);
   }
 
@@ -40,7 +40,7 @@ export function Replay({ letter, keptBytes }) {
       <div class="replay">
         <div>
           <h2>Replay</h2>
-          <p id="replay-note">${obstacle || 'When the cause is mended, what was refused can be stored after all. Doing it twice is harmless.'}</p>
+          <p id="replay-note">${obstacle || 'When the cause is removed, the refused measurements can be stored. A second replay does no harm.'}</p>
         </div>
         <button type="button" class="button" disabled=${obstacle !== ''} aria-disabled=${busy} aria-describedby="replay-note" onClick=${() => !busy && setAsking(true)}>
           ${busy ? 'Replaying …' : 'Replay …'}
@@ -50,8 +50,8 @@ export function Replay({ letter, keptBytes }) {
       ${
         asking &&
         html`<${Dialog} title="Store what was refused?" onClose=${() => setAsking(false)}>
-          <p>${formatCounted(countOf(letter), 'refused measurement goes', 'refused measurements go')} through ingest again: what is good now is committed under its own time, what is not is told here.</p>
-          <p>The others of this message are stored already, and left alone. The letter stays until it expires.</p>
+          <p>${formatCounted(countOf(deadLetter), 'refused measurement goes', 'refused measurements go')} through ingest again. Valid ones are committed under their own time. Refused ones are listed here.</p>
+          <p>The other measurements of this message are already stored. The dead letter stays until it expires.</p>
           <p class="dialog-actions">
             <${Cancel} />
             <button type="button" class="button main-button" onClick=${replay}>Replay</button>
@@ -76,13 +76,13 @@ function Failure({ problem }) {
   return html`<p class="outcome" data-tone="warn">${title}. ${advice}</p>`;
 }
 
-/** @param {DeadLetter} letter */
+/** @param {DeadLetter} deadLetter */
 const countOf = ({ codes }) => Object.values(codes).reduce((sum, count) => sum + count, 0);
 
-/** @param {DeadLetter} letter @param {number} keptBytes @returns {string} why it cannot be replayed; empty: it can */
+/** @param {DeadLetter} deadLetter @param {number} keptBytes @returns {string} why it cannot be replayed; empty: it can */
 export function obstacleOf({ size, payload_base64 }, keptBytes) {
   if (size === null || payload_base64 === null) {
-    return 'It cannot be replayed: only the counts were kept, since its device had too many letters in that hour.';
+    return 'It cannot be replayed: only the counts were kept, since its device had too many dead letters in that hour.';
   }
   if (size > keptBytes) {
     return `It cannot be replayed: of its ${formatBytes(size)} only the first ${formatBytes(keptBytes)} were kept.`;

@@ -99,6 +99,6 @@ const channelsOf = ({ channels, operations }) =>
 /** @param {string} name `dead-letters`: `Dead letters` */
 const titleOf = (name) => `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
 
-/** OverThreshold a sensor the way there says nothing new. @param {string} path */
+/** Shortens the path of a sensor, which is the same in every entry. @param {string} path */
 const shortened = (path) =>
   path.replace('/api/v1', '').replace(/^\/devices\/\{device\}\/sensors\/\{sensor\}(?=\/)/, '…');

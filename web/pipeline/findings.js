@@ -82,7 +82,7 @@ function ofProcesses({ processes }, now) {
       stage: role === 'http' ? 'readers' : 'ingest',
       tone: 'warn',
       short: 'a process is silent',
-      title: `${client_id} has not been heard of for ${formatAge(now - Date.parse(seen))}`,
+      title: `${client_id} has sent no heartbeat for ${formatAge(now - Date.parse(seen))}`,
       advice: 'It died, or cannot reach the database. An hour later it is forgotten.',
     });
   }

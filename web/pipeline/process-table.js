@@ -8,7 +8,7 @@ import { useObservable, useServices } from '../state/hooks.js';
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
 /**
- * Each process as it told of itself last, which it does every 10 s.
+ * Each process by its last heartbeat. A process sends one every 10 s.
  *
  * @param {{ processes: ProcessInfo[] }} props
  */

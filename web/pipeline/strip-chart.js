@@ -59,7 +59,7 @@ export function StripChart({ title, unit, lines, moments, format }) {
           ${lines.map(({ name, read }) => html`<span key=${name} class="strip-figure">${name} <strong>${format(moment ? read(moment) : null)}</strong> ${unit}</span>`)}
         </p>
       </div>
-      <div class="strip-chart" ref=${host} role="img" aria-label=${`${title} of the last five minutes; the table below says the same`}></div>
+      <div class="strip-chart" ref=${host} role="img" aria-label=${`${title} of the last five minutes; the table below has the same figures`}></div>
       <${StripTable} title=${title} unit=${unit} lines=${lines} moments=${moments} format=${format} zone=${zone} />
     </section>
   `;

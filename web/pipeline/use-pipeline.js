@@ -14,7 +14,7 @@ const FLEET_EVERY_MS = 10_000;
  */
 
 /**
- * Asks again and again. Unlike `useQuery`, it tells when what is shown can't be refreshed: here that is the news.
+ * Polls the API. Unlike `useQuery`, it reports each failed refresh, since the view of the pipeline shows it.
  *
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} ask the same function on every drawing

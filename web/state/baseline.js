@@ -21,9 +21,9 @@ const MOST_WEIGHT = 0.2;
 const FARTHEST_COUNTED = 4;
 /** As long as a sensor is new, its spread is its type's: that counts like so many values of its own. */
 const BORROWED = 8;
-/** A sensor quieter than all its kind is not called wild for what is nothing to its kind. */
+/** The least share of its type's spread. A quiet sensor is not an outlier for changes that are normal for its type. */
 const SHARE_OF_TYPE = 0.3;
-/** What a number of this size resolves: a thousandth of a percent more or less says nothing. */
+/** The relative resolution of a value. Smaller changes mean nothing. */
 const RESOLUTION = 1e-4;
 /** Further off is all the same. */
 const FARTHEST = 99;
@@ -31,7 +31,7 @@ const FARTHEST = 99;
 /** @returns {Baseline} */
 export const createBaseline = () => ({ mean: 0, variance: 0, seen: 0, at: 0 });
 
-/** @param {Baseline} baseline @returns {boolean} whether too little is known of it to judge a value */
+/** @param {Baseline} baseline @returns {boolean} whether it has too few values for a comparison */
 export const isLearning = ({ seen }) => seen < LEAST_SEEN;
 
 /**
@@ -110,7 +110,7 @@ export function levelOf(score) {
  * @typedef {{ middle: number, spread: number }} Peers
  */
 
-/** Fewer of a type say nothing of one of them. */
+/** The fewest sensors of a type that make a comparison useful. */
 const LEAST_PEERS = 8;
 /** Median absolute deviations in a standard deviation of a normal distribution. */
 const MAD_TO_SPREAD = 1.4826;
@@ -157,7 +157,7 @@ function median(values) {
 }
 
 /**
- * What is usual for each sensor, and as long as that is being learned, for others of its type.
+ * The baselines of all sensors. While a sensor's own baseline is being learned, it is compared with its peers.
  *
  * @param {ReadonlyMap<string, FleetSensor>} sensors of the fleet, as they come and go
  */
@@ -203,7 +203,7 @@ export function createBaselines(sensors) {
     spread: ({ baseline, type }) => spreadOf(baseline, typical.get(type) ?? 0),
 
     /**
-     * Sums up anew what is usual for each type.
+     * Updates the spread of each type and the peers.
      *
      * @returns {FleetSensor[]} those that are compared with their type
      */

@@ -25,7 +25,7 @@ export function createClock({ everyMs = 1000, local = Date.now } = {}) {
      * Takes in what time it was there while we waited for an answer. We go no further than we have to: each answer brings us nearer, and
      * what is right already does not move.
      *
-     * @param {number} date epoch ms, rounded down to whole seconds; NaN: it did not say
+     * @param {number} date epoch ms, rounded down to whole seconds; NaN: the answer has no date
      * @param {{ askedAt: number, answeredAt: number }} here
      */
     adjust(date, { askedAt, answeredAt }) {
@@ -47,7 +47,7 @@ export const MOVED_MS = 5000;
 export const aheadOf = (clock) => clock.now() - clock.local();
 
 /**
- * A fetch that tells the clock by each answer what time it is there.
+ * A fetch that adjusts the clock by the `Date` of each answer.
  *
  * @param {typeof globalThis.fetch} fetch
  * @param {Pick<Clock, 'adjust' | 'local'>} clock

@@ -66,7 +66,7 @@ export function createDeviationTracker({
 
 /** Values before the newest, from which one learns what is usual: fewer where the sensor measures seldom. */
 const VALUES = 500;
-/** What was earlier says nothing of today, in ms. */
+/** Older values are not used, in ms. */
 const LATELY_MS = 86_400_000;
 /** The wall learns while it is looked at: what it missed since then makes what it knows old, in ms. */
 const OLD_MS = 60_000;
@@ -103,7 +103,7 @@ export function useDeviation(item, recent) {
         begun.take(items.map(({ ts, value }) => ({ ts: Date.parse(ts), value })).reverse());
         setTracker(begun);
       })
-      // The chart says what is wrong; without what was before, one learns from what comes.
+      // The chart shows the problem. Without earlier values, the tracker learns from new ones.
       .catch(() => !abort.signal.aborted && setTracker(createDeviationTracker({ typical })));
     return () => abort.abort();
   }, [client, live, key, isSilent]);

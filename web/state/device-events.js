@@ -58,7 +58,7 @@ export function onlineSpans(newest, since) {
     const last = spans.at(-1);
     const isOpen = last?.to === null;
     if (kind === 'online' && !isOpen) {
-      // An end is stamped when it was heard of: that may be after the next beginning.
+      // The end has the time of its receipt, which may be after the next beginning.
       if (last) last.to = Math.min(last.to ?? 0, Date.parse(ts));
       spans.push({ from: Date.parse(ts), to: null });
     }
@@ -72,7 +72,7 @@ export function onlineSpans(newest, since) {
  * @returns {number | null} epoch ms since when it was online at that instant; null: it was not, or nobody knows
  */
 export function onlineAfter(newest) {
-  // A birth may come again at any time, and says nothing of it.
+  // A birth may come at any time, and does not change the state.
   const last = newest.find(({ kind }) => kind !== 'birth');
   return last?.kind === 'online' ? Date.parse(last.ts) : null;
 }
@@ -156,7 +156,7 @@ export function useDeviceEvents(device) {
       const page = (/** @type {string | null} */ cursor) =>
         client.events(device, { limit: PAGE, cursor }, signal);
       const news = await readNews(page, older?.items ?? []);
-      // Too much came at once: the list begins anew, rather than with a hole in it.
+      // Too many events came at once. The list restarts, rather than having a hole.
       setOlder((now) => now && (news.meets ? { ...now, items: joined(news.items, now.items) } : null));
       return news;
     },

@@ -10,13 +10,13 @@ import { useQuery } from './use-query.js';
 /** @import { Outliers } from './outliers.js' */
 /** @import { StreamStatus } from '../api/stream.js' */
 
-/** Which devices are offline is asked this often, in ms, while anybody looks. */
+/** The devices that are offline are read this often, in ms. */
 const REFRESH = { refreshMs: 10_000 };
 /** Pages of a thousand: as many devices as the wall has sensors at most. */
 const MOST_PAGES = 20;
 
 /**
- * How the fleet is, by what the stream tells and by the API's count: who shows it subscribes, nobody else is drawn anew.
+ * The state of the fleet by the stream and by the API's count. Only components that subscribe are redrawn.
  *
  * @returns {Observable<FleetState>}
  */
@@ -51,7 +51,7 @@ export function useFleetState() {
 
 /**
  * @param {Observable<FleetState>} fleetState
- * @returns {FleetInfo | null} the API's count alone: draws anew when that changes
+ * @returns {FleetInfo | null} the API's count alone; a change redraws
  */
 export function useFleetInfo(fleetState) {
   const [info, setInfo] = useState(fleetState.get().info);
@@ -86,18 +86,18 @@ async function offlineDevices(client, signal) {
 }
 
 /**
- * @typedef {object} FleetState what is shown together, of one moment
+ * @typedef {object} FleetState figures of one moment
  * @property {Outliers} outliers
- * @property {FleetInfo | null} info the API's own count, as old as the devices that the outliers calls offline
+ * @property {FleetInfo | null} info the API's own count, of the same time as the offline devices in `outliers`
  * @property {number} now epoch ms
  */
 
-/** So long after the connection is there, nobody is called silent: the snapshot is still coming. In ms. */
+/** No sensor counts as silent for this long after a connect, in ms, since the snapshot is still coming. */
 const CATCHING_UP_MS = 3000;
 
 /**
- * What there is to say of the fleet, anew each second, with the API's count of it. From the moment that the connection is lost until all
- * is isRequested anew, the last of it stands: half of it would be of then and half of now.
+ * The outliers of the fleet, updated once a second, with the API's count. While the connection is lost, and until the next snapshot
+ * is complete, the last state stays. Otherwise old and new figures would be mixed.
  *
  * @param {object} deps
  * @param {Fleet} deps.fleet

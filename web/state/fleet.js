@@ -11,11 +11,11 @@ import { findOutliers } from './outliers.js';
  * @typedef {{ type?: string | null, site?: string | null }} Narrowing the part of a fleet that is too large to be kept as a whole
  */
 
-/** More than a browser should hold: beyond, the wall shows these, and says so. */
+/** The most sensors that a browser keeps. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
 
 /**
- * All sensors of the fleet, as the stream tells of them, with what each of them usually measures.
+ * All sensors of the fleet from the stream, each with its baseline.
  *
  * @param {{ most?: number }} [options]
  */
@@ -60,13 +60,13 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     devices: /** @type {ReadonlyMap<string, FleetDevice>} */ (devices),
 
     structure: deviceIndex.structure,
-    /** @returns {number} how often a sensor was told of for which there was no room */
+    /** @returns {number} how often the stream sent a sensor for which there was no room */
     refused: () => refused,
 
     /**
      * @param {string} key device_id/sensor_id
      * @param {LatestItem} item
-     * @returns {FleetSensor | null} null: it told nothing new
+     * @returns {FleetSensor | null} null: nothing is new
      */
     take(key, item) {
       let sensor = sensors.get(key);
@@ -86,7 +86,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
       // ISO 8601 texts of one form and zone sort as times do.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
         measure(sensor, item.ts, item.value);
-      // Of two values for one instant the later word counts.
+      // The later of two values for one instant counts.
       else if (item.ts === sensor.ts && item.value !== null && item.value !== sensor.value)
         sensor.value = item.value;
       else if (!isNew) return null;
@@ -131,7 +131,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     },
 
     /**
-     * To be called once a second: finds what went silent, and says what stands out.
+     * Finds silent sensors and outliers. Call it once a second.
      *
      * @param {number} now epoch ms
      * @returns {Outliers}

@@ -1,7 +1,7 @@
 import { createObservable } from './observable.js';
 
 /**
- * Collects what changed and tells it once before the next frame: a sensor that changes a hundred times
+ * Collects changes and notifies listeners once before the next frame: a sensor that changes a hundred times
  * between two frames is drawn once.
  *
  * @param {(run: () => void) => void} requestFrame
@@ -105,14 +105,14 @@ export function createInputQueue({ take, requestFrame, isHidden, clock = () => p
 
 /** Times of so many changes that were shown last make a figure. */
 const TIMES_KEPT = 256;
-/** Times older than this say nothing of now, in ms. */
+/** Older times are not used, in ms. */
 const FRESH_MS = 10_000;
 /** Figures kept for a sparkline: one a second. */
 const FIGURES_KEPT = 300;
 
 /**
- * Measures until values are on the screen. What the server says of its own part is one clock's, the rest is this browser's: two clocks are
- * never compared, so the way through the network alone is not in it.
+ * Measures the time until values are on the screen. The server measures its own part, the browser the rest. Two clocks are never
+ * compared, so the time in the network is missing.
  *
  * @param {object} deps
  * @param {(run: () => void) => void} deps.requestFrame

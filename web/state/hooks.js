@@ -12,7 +12,7 @@ import { useContext, useEffect, useReducer } from 'preact/hooks';
 /** @import { Vocabulary } from './lists.js' */
 
 /**
- * Everything that a view may need, made once in main.js.
+ * Everything that views need, created once in main.js.
  *
  * @typedef {object} Services
  * @property {Client} client
@@ -35,7 +35,7 @@ export function useServices() {
 }
 
 /**
- * Draws the component anew whenever the source tells a change.
+ * Redraws the component on each change of the source.
  *
  * @param {(listener: () => void) => () => void} subscribe the same function as long as the source is the same
  */

@@ -16,14 +16,14 @@ const STATS_KEPT = 300;
 export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /**
- * What the server tells by itself: newest values by sensor, figures of the pipeline, state of the connection.
- * Values are isRequested once a frame, to those concerned only. While the whole fleet is followed, all of it is in `fleet`, and of single
+ * The live data of the server: newest values by sensor, figures of the pipeline, state of the connection.
+ * Values are published once a frame, to the listeners of their sensor only. While the whole fleet is followed, all of it is in `fleet`, and of single
  * sensors only those that were seeded keep what came before.
  *
  * @param {object} deps
  * @param {typeof globalThis.EventSource} deps.EventSource
  * @param {(run: () => void) => void} deps.requestFrame
- * @param {() => void} deps.onRefused the connection was refused: whoever is here may not be known any more
+ * @param {() => void} deps.onRefused the connection was refused; the session may have ended
  * @param {() => boolean} [deps.isHidden] whether frames are drawn at all
  */
 export function createLive({ EventSource, requestFrame, onRefused, isHidden = () => false }) {
@@ -96,7 +96,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
       stream.again();
     },
     stop: stream.stop,
-    /** @param {LatestItem[]} items of a page: what is known before the stream says more */
+    /** @param {LatestItem[]} items of a page: known before the stream sends newer ones */
     seed: (items) => items.forEach(sensors.take),
     /** @param {string} key @param {{ ts: number, value: number }[]} before what a sensor measured before this page was opened, oldest first */
     seedBefore(key, before) {
@@ -109,14 +109,14 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
     /** @param {string} key @param {() => void} listener @returns {() => void} ends it */
     subscribe: changed.subscribe,
     /**
-     * @param {(changed: readonly FleetSensor[]) => void} watcher isRequested of all sensors of the fleet that changed, once a frame
+     * @param {(changed: readonly FleetSensor[]) => void} watcher receives all changed sensors of the fleet, once a frame
      * @returns {() => void} ends it
      */
     watch(watcher) {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    /** Tells the watchers of what was changed in the fleet by others than the stream. */
+    /** Notifies the watchers of changes that did not come from the stream. */
     notifyWatchers: notifySoon,
   };
 }

@@ -36,7 +36,7 @@ export function createRecentValues() {
 
     /**
      * @param {LatestItem} item
-     * @returns {boolean} whether it tells anything new: older and repeated values do not
+     * @returns {boolean} whether it is new: older and repeated values are not
      */
     take(item) {
       const key = `${item.device_id}/${item.sensor_id}`;
@@ -57,7 +57,7 @@ export function createRecentValues() {
     /**
      * @param {string} key
      * @param {{ ts: number, value: number }[]} before oldest first
-     * @returns {boolean} whether it tells anything new
+     * @returns {boolean} whether anything was new
      */
     takeBefore(key, before) {
       const seen = sensors.get(key);

@@ -10,11 +10,11 @@ import { useObservable, useServices } from './hooks.js';
 /** The charts reach back so far. */
 export const SPAN_MS = 300_000;
 
-/** They are told once a second; what is so near to another is the same. */
+/** Figures come once a second. Two moments this close are the same one. */
 const SAME_MS = 500;
 
 /**
- * @param {StatsThen[]} items the newest of them as good as now, whatever the clock of the server says
+ * @param {StatsThen[]} items the newest counts as now, whatever the server's clock
  * @param {number} now epoch ms
  * @returns {Moment[]}
  */
@@ -35,7 +35,7 @@ export function joined(first, then) {
   return all.filter(({ at }) => at >= oldest);
 }
 
-/** @returns {Moment[]} the last minutes, the oldest first: what was before this page came, then what the stream tells */
+/** @returns {Moment[]} the last minutes, the oldest first: those before the page was opened, then those of the stream */
 export function useRecentStats() {
   const { client, clock, live } = useServices();
   const [moments, setMoments] = useState(/** @type {Moment[]} */ ([]));
@@ -63,7 +63,7 @@ export function useRecentStats() {
   return moments;
 }
 
-/** The nil UUID (RFC 9562, section 5.9), which no name becomes: whoever follows it hears the figures of the pipeline only. */
+/** The nil UUID (RFC 9562, section 5.9), which no name maps to. Its follower receives the figures of the pipeline only. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** For views that show no sensor: the connection stays, and with it the figures and whether it holds. */
@@ -73,7 +73,7 @@ export function useFiguresAlone() {
 }
 
 /**
- * Since when nothing was heard of the server, which otherwise tells something each second.
+ * The time of the last event before the connection was lost. The server sends one each second.
  *
  * @returns {number | null} epoch ms; null: the connection is there
  */

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useObservable, useServices } from './hooks.js';
 
 /**
- * Lines that a reader draws: what is below `low` or above `high` is beyond.
+ * Lines that a reader draws: values below `low` or above `high` are over the threshold.
  *
  * @typedef {{ low: number | null, high: number | null }} Thresholds
  */
@@ -26,7 +26,7 @@ export const readThresholds = (query) => ({
   high: readNumber(query.get('high')),
 });
 
-/** @param {Thresholds} thresholds @returns {Record<'low' | 'high', string | null>} what an address says of them */
+/** @param {Thresholds} thresholds @returns {Record<'low' | 'high', string | null>} their part of the address */
 export const writeThresholds = ({ low, high }) => ({
   low: low?.toString() ?? null,
   high: high?.toString() ?? null,
@@ -45,7 +45,7 @@ export function parseThresholds({ low, high }) {
 }
 
 /**
- * On which side of the lines a value, or what lies between two of them, is beyond.
+ * The side on which a value, or a range of values, is over a threshold.
  *
  * @param {number} min
  * @param {number} max
@@ -124,7 +124,7 @@ export function createThresholdMemory({ storage }) {
       try {
         storage.setItem(KEY, JSON.stringify([...kept].slice(-SENSORS_KEPT)));
       } catch {
-        // Forbidden or full: the address still says them.
+        // Forbidden or full: the address still has them.
       }
     },
   };
@@ -141,8 +141,8 @@ function isEntry(entry) {
 }
 
 /**
- * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; where it says none, those that
- * were last drawn for this sensor are put there.
+ * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; an address without lines gets the last
+ * ones of this sensor.
  *
  * @param {string} key of the sensor; empty: not known yet
  */

@@ -47,7 +47,7 @@ export function useQuery(key, ask, { refreshMs } = {}) {
   const newest = useRef(ask);
   newest.current = ask;
 
-  // The key and the round say when to ask: `ask` is a new function on every drawing.
+  // The key and the round trigger a request: `ask` is a new function on every drawing.
   useEffect(() => {
     const abort = new AbortController();
     const quietly = answered.current === key;

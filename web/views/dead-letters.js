@@ -14,14 +14,13 @@ import { useFiguresAlone } from '../state/stats.js';
 /** @import { Bin } from '../dead-letters/counts.js' */
 /** @import { Place } from '../state/router.js' */
 
-/** What was refused, and why: counts over time, the letters, and one of them opened. */
+/** What was refused, and why: counts over time, a list, and one dead letter in detail. */
 export function DeadLettersView() {
   const { router } = useServices();
   const place = useObservable(router.place);
-  const id = place.query.get('letter');
+  const id = place.query.get('id');
   useFiguresAlone();
-  if (id)
-    return html`<${DeadLetterPage} key=${id} id=${id} backHref=${withQuery(place, { letter: null })} />`;
+  if (id) return html`<${DeadLetterPage} key=${id} id=${id} backHref=${withQuery(place, { id: null })} />`;
   return html`<${Overview} place=${place} />`;
 }
 
@@ -48,7 +47,7 @@ function Overview({ place }) {
     <div class="title">
       <div>
         <h1>Dead letters</h1>
-        <p class="lead">Messages of which something was refused: nobody is told over MQTT, so here is what, and why. Kept for 14 days.</p>
+        <p class="lead">Messages with refused measurements and the reasons. MQTT does not report them to the sender. They are kept for 14 days.</p>
       </div>
       <${Choice}
         legend="Range"
@@ -61,7 +60,7 @@ function Overview({ place }) {
       ${
         problem && !isCounted
           ? html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`
-          : isCounted && sum.letters === 0
+          : isCounted && sum.deadLetters === 0
             ? html`<${NothingRefused} range=${range} place=${place} />`
             : html`
                 <${Totals} sum=${sum} words=${range.words} isKnown=${isKnown} reached=${isCounted ? null : formatDateTime(isKnown ? reached : span.to, zone)} />
@@ -78,7 +77,7 @@ function Overview({ place }) {
               `
       }
     </section>
-    ${(sum.letters > 0 || bin || !isCounted) && html`<${DeadLetterList} span=${span} bin=${bin} count=${sum.letters} />`}
+    ${(sum.deadLetters > 0 || bin || !isCounted) && html`<${DeadLetterList} span=${span} bin=${bin} count=${sum.deadLetters} />`}
   `;
 }
 
@@ -94,7 +93,7 @@ const Totals = ({ sum, words, isKnown, reached }) => html`
     ${
       isKnown
         ? html`<strong>${formatCounted(sum.total, 'measurement')}</strong> refused,${' '}
-            in <strong>${formatCounted(sum.letters, 'letter')}</strong> of the last ${words}`
+            in <strong>${formatCounted(sum.deadLetters, 'dead letter')}</strong> of the last ${words}`
         : 'Counting …'
     }
     ${isKnown && reached && html`<span class="quiet"> · counted back to ${reached}, going on</span>`}

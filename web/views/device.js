@@ -45,7 +45,7 @@ export function DeviceView({ device: asked }) {
   `;
 }
 
-/** Who may only read is told so beside it. @param {{ onAsk: () => void }} props */
+/** Readers without the scope admin see a reason next to the button. @param {{ onAsk: () => void }} props */
 function Retire({ onAsk }) {
   const may = useMay('admin');
   return html`

@@ -40,14 +40,14 @@ export function PipelineView() {
   const isOffline = pipeline !== null && status === 'reconnecting';
   const findings = findingsOf({ pipeline, problem, stats, now });
 
-  // Who may not look is told that alone; all else may pass, and what was known stays.
+  // A missing permission replaces the view. Other problems may pass, and the last figures stay.
   if (problem && !problem.passes)
     return html`<${ProblemNotice} problem=${problem} onRetry=${() => location.reload()} />`;
   return html`
     <div class="title">
       <div>
         <h1>Pipeline</h1>
-        <p class="lead">From the device to whoever reads: what runs, how fast, and what holds it up.</p>
+        <p class="lead">From device to reader: what runs, how fast, and what slows it down.</p>
       </div>
       <${Verdict} count=${findings.length} isKnown=${pipeline !== null} />
     </div>
@@ -95,11 +95,11 @@ const MEANINGS = [
     'Refused',
     'Measurements that cannot be stored, such as a value that is no number. Each is kept as a dead letter, with the reason.',
   ],
-  ['Stale', 'Each process tells every 10 s how it is. One that has been silent for 30 s may have died.'],
+  ['Stale', 'Each process sends a heartbeat every 10 s. A process without one for 30 s may have died.'],
   ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
 ];
 
-/** For whoever meets these words for the first time. */
+/** Explains the words of the view. */
 const Meanings = () => html`
   <details class="panel meanings">
     <summary>What these words mean</summary>

@@ -24,7 +24,7 @@ import { useOfflineSince } from '../state/stats.js';
 import { useThresholds } from '../state/thresholds.js';
 
 /**
- * One sensor: what it says now, its chart, and the same in figures.
+ * One sensor: its newest value, its chart, and the same in figures.
  *
  * @param {{ device: string, sensor: string }} props ids or names
  */

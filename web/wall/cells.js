@@ -7,13 +7,13 @@ import { NO_VALUE, OFFLINE, SILENT } from '../state/cell-state.js';
 
 /** A card shows its color at its left edge, so that its text is read as well on any. */
 const EDGE = 5;
-/** Room beside its text, in px. */
+/** Room next to its text, in px. */
 const MARGIN = 8;
 /** As wide, both names stand in one line, else one under the other. */
 const WIDE = 180;
 
 /**
- * The names of sensor and device and the value: the device is what tells many sensors of one name apart, so it is there on any card.
+ * The names of sensor and device and the value: many sensors share a name, so every card shows the device.
  *
  * @type {Draw}
  */
@@ -30,7 +30,7 @@ export function drawCard(context, scene, cell, palette) {
   context.fillStyle = palette.quiet;
   context.font = `${format.width < 100 ? 11 : 12}px ${palette.font}`;
   if (format.width < WIDE) nameBelow(context, sensor, line);
-  else nameBeside(context, sensor, line);
+  else nameInLine(context, sensor, line);
   context.fillStyle = palette.ink;
   context.font = `600 ${format.width < WIDE ? 14 : 18}px ${palette.font}`;
   context.fillText(reading(sensor), text, top + format.height - (format.width < WIDE ? 9 : 12));
@@ -46,7 +46,7 @@ function nameBelow(context, { name, device }, { left, right, top }) {
 }
 
 /** The device gets what it needs, up to half of the line. @param {CanvasRenderingContext2D} context @param {FleetSensor} sensor @param {Line} line */
-function nameBeside(context, { name, device }, { left, right, top }) {
+function nameInLine(context, { name, device }, { left, right, top }) {
   const room = right - left - 10;
   const needed = context.measureText(name).width;
   const of = shortened(context, device.name, Math.max(room / 2, room - needed));
@@ -86,14 +86,14 @@ function drawSign(context, { left, top, format, cellState }, palette) {
  * @param {Pick<CanvasRenderingContext2D, 'measureText'>} context with the font set
  * @param {string} text
  * @param {number} room px
- * @returns {string} as much of it as there is room for; its end is kept, which is what tells names apart
+ * @returns {string} as much of it as there is room for; its end is kept, since names differ there
  */
 export function shortened(context, text, room) {
   if (context.measureText(text).width <= room) return text;
-  const letters = [...text];
-  for (let kept = letters.length - 1; kept > 1; kept -= 1) {
+  const characters = [...text];
+  for (let kept = characters.length - 1; kept > 1; kept -= 1) {
     const head = Math.floor(kept / 2);
-    const short = `${letters.slice(0, head).join('')}…${letters.slice(head - kept).join('')}`;
+    const short = `${characters.slice(0, head).join('')}…${characters.slice(head - kept).join('')}`;
     if (context.measureText(short).width <= room) return short;
   }
   return '…';

@@ -69,7 +69,7 @@ function Counts({ info }) {
   `;
 }
 
-/** A fleet that is too large for the wall is shown by site and type, as the filters say. @param {boolean} isFull */
+/** A fleet that is too large for the wall is shown by site and type, by the filters. @param {boolean} isFull */
 function useNarrowing(isFull) {
   const { live, router } = useServices();
   const { query } = useObservable(router.place);
@@ -104,13 +104,13 @@ const OTHERS = [
     cellState: LEARNING,
     label: 'learning its range',
     title:
-      'Fewer than five values were seen since this page was opened, and there are too few of its type to compare it with',
+      'It sent fewer than five values since this page was opened, and has too few sensors of its type for a comparison',
   },
   { cellState: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
   {
     cellState: OFFLINE,
     label: 'device offline',
-    title: 'Its device has left, or has not been heard of for five minutes',
+    title: 'Its device disconnected, or sent nothing for five minutes',
   },
   { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];

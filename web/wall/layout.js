@@ -19,7 +19,7 @@ const LEAST_WIDTH = 120;
 /** What the smallest cell takes with the gaps around it, in square px. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
-/** Cards say so much more that they may take more room, where there is more below. */
+/** Cards show more than squares, so they may take more room where the page continues below. */
 const CARDS_MORE = 1.3;
 
 /** @param {number[]} counts @returns {number} */
@@ -159,7 +159,7 @@ const CARDS = [
   [108, 62],
   [84, 54],
 ];
-/** Smaller than the last, a hollow cell could not be told from a crossed one. */
+/** In a smaller cell, a hollow and a crossed shape look the same. */
 const SQUARES = [64, 56, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
 
 /** @type {readonly Format[]} */
@@ -224,7 +224,7 @@ function cut(counts, number) {
 function widthsOf(counts, { width, gap, least: wanted }) {
   const room = width - gap * (counts.length - 1);
   const sum = counts.reduce((total, count) => total + count, 0);
-  // A site of three sensors beside one of a thousand still has a name to be read.
+  // A site of three sensors next to one of a thousand still needs room for its name.
   const least = Math.min(wanted, room / counts.length);
   const small = counts.map((count) => (room * count) / sum < least);
   const left = room - least * small.filter(Boolean).length;

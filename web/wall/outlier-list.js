@@ -31,17 +31,17 @@ export function OutlierList({ fleetState }) {
   `;
 }
 
-/** @typedef {{ key: string, href: string, name: string, of: string, says: string, tone: string }} Entry */
+/** @typedef {{ key: string, href: string, name: string, of: string, text: string, tone: string }} Entry */
 
 /** @param {FleetSensor} sensor @returns {Entry} */
 const farEntry = (sensor) => ({
   ...linkTo(sensor),
-  says: `${sensor.score < 0 ? '▼' : '▲'} ${formatNumber(sensor.value)} ${formatUnit(sensor.unit)}`,
+  text: `${sensor.score < 0 ? '▼' : '▲'} ${formatNumber(sensor.value)} ${formatUnit(sensor.unit)}`,
   tone: sensor.score < 0 ? 'low' : 'high',
 });
 
 /** @param {FleetSensor} sensor @param {number} now @returns {Entry} */
-const silentEntry = (sensor, now) => ({ ...linkTo(sensor), says: formatSpan(now - sensor.at), tone: 'warn' });
+const silentEntry = (sensor, now) => ({ ...linkTo(sensor), text: formatSpan(now - sensor.at), tone: 'warn' });
 
 /** @param {FleetDevice} device @returns {Entry} */
 const offlineEntry = ({ id, name, site, sensors }) => ({
@@ -49,7 +49,7 @@ const offlineEntry = ({ id, name, site, sensors }) => ({
   href: deviceHref(id),
   name,
   of: site ?? '',
-  says: formatCounted(sensors.length, 'sensor'),
+  text: formatCounted(sensors.length, 'sensor'),
   tone: '',
 });
 
@@ -75,8 +75,8 @@ function Kind({ look, title, count, entries }) {
       <h3><a href=${href} aria-current=${chosen ? 'true' : undefined} title=${chosen ? 'Light all again' : 'Light only these on the wall'}>${title} <b>${formatCount(count)}</b></a></h3>
       <ul>
         ${shown.map(
-          ({ key, href: to, name, of, says, tone }) => html`
-            <li key=${key}><a href=${to}><span class="stands-out-name"><span class="stands-out-what">${name}</span> <span class="stands-out-of">${of}</span></span><span class="stands-out-text" data-tone=${tone}>${says}</span></a></li>
+          ({ key, href: to, name, of, text, tone }) => html`
+            <li key=${key}><a href=${to}><span class="stands-out-name"><span class="stands-out-what">${name}</span> <span class="stands-out-of">${of}</span></span><span class="stands-out-text" data-tone=${tone}>${text}</span></a></li>
           `,
         )}
       </ul>

@@ -12,7 +12,7 @@ import { createPainter } from './painter.js';
  */
 
 /**
- * The wall on its canvas: where each sensor's cell is, and what is drawn anew when something changes.
+ * The wall on its canvas: where each sensor's cell is, and what is redrawn when something changes.
  *
  * @param {object} deps
  * @param {HTMLCanvasElement} deps.canvas
@@ -116,7 +116,7 @@ export function createPicture({ canvas, fleet }) {
       if (key === 'PageDown') return from ? ofNextDevice(from, 1) : first;
       const way = WAYS[key];
       if (!way) return null;
-      return from && from.cell >= 0 ? (sensors[hits.beside(from.cell, ...way)] ?? from) : first;
+      return from && from.cell >= 0 ? (sensors[hits.neighbor(from.cell, ...way)] ?? from) : first;
     },
   };
 }

@@ -8,7 +8,7 @@ import { createPicture } from './picture.js';
 /** @import { FleetSensor } from '../state/device-index.js' */
 /** @import { Heading, Picture } from './picture.js' */
 
-/** While sensors are still coming, places are given anew no more often than this, in ms. */
+/** While sensors are still coming, the wall is arranged no more often than this, in ms. */
 const ARRANGE_MS = 300;
 
 /**
@@ -16,7 +16,7 @@ const ARRANGE_MS = 300;
  */
 
 /**
- * The wall's picture on its canvas: arranged when the room or the fleet changes, painted anew when theme or filters change, and cell by
+ * The wall's picture on its canvas: arranged when the room or the fleet changes, repainted when theme or filters change, and cell by
  * cell as values come.
  *
  * @returns refs to be set, and what is shown

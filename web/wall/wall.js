@@ -148,7 +148,7 @@ function showLine(wall, box) {
 const CARD = { width: 260, height: 96 };
 
 /**
- * What there is to say of the cell under the pointer or the keyboard's cursor.
+ * The card of the cell under the pointer or the keyboard's cursor.
  *
  * @param {Facts & { box: Box, room: { width: number } }} props
  */
@@ -173,7 +173,7 @@ function CellCard({ sensor, spread, now, box, room }) {
 
 /**
  * @param {Facts} facts
- * @returns {string} the same in one sentence, to be said
+ * @returns {string} the same in one sentence, for screen readers
  */
 function inWords({ sensor, spread, now }) {
   const value = `${numberOf(sensor)} ${formatUnit(sensor.unit)}`.trim();
