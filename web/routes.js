@@ -1,5 +1,5 @@
 /**
- * The views and their addresses. `VIEW_PATHS` in api/http/static.js answers the same ones with index.html.
+ * The views and their addresses. `VIEWS` of api/http/static.js has the same ones for the server.
  *
  * @typedef {{ view: 'fleet' } | { view: 'device', device: string }
  *   | { view: 'sensor', device: string, sensor: string }

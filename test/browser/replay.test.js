@@ -5,13 +5,13 @@ jest.setTimeout(60_000);
 
 const dashboard = useDashboard({ system: { settings: { AUTO_REGISTER: 'false' } } });
 
-test('nothing refused is good news', async () => {
+test('Dead letters: none: a note', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: 'Nothing was refused in the last 24 hours' }).waitFor();
   await dashboard.lookAt('dead-letters-none');
 });
 
-test('a letter shows up by itself; replayed too early it says why not, after its cause was mended it is stored', async () => {
+test('Replay: too early: refused again with the reason; after the cause is removed: stored', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: /Nothing was refused/ }).waitFor();
   const ts = Date.now();

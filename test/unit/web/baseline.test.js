@@ -32,14 +32,14 @@ function watch(seconds, signal, { baseline = createBaseline(), typical = 0, from
 /** @param {number[]} scores */
 const furthest = (scores) => Math.max(...scores.map(Math.abs));
 
-describe('how far off a value is', () => {
-  test('says nothing until a few values were seen', () => {
+describe('Baseline', () => {
+  test('four values: still learning, no score', () => {
     const { baseline, scores } = watch(4, (second) => second * second);
     expect(isLearning(baseline)).toBe(true);
     expect(scores).toEqual([0, 0, 0, 0]);
   });
 
-  test('a noisy signal is as usual; what leaves its baseline is above or below it', () => {
+  test('noise: low scores; a value outside: a high score with its sign', () => {
     const { baseline, scores } = watch(600, (second) => 38 + 0.3 * wobble(second));
     expect(furthest(scores.slice(60))).toBeLessThan(FAR);
     expect(scoreOf(baseline, 40, 0)).toBeGreaterThan(FAR);
@@ -47,26 +47,26 @@ describe('how far off a value is', () => {
     expect(Math.abs(scoreOf(baseline, 38, 0))).toBeLessThan(1);
   });
 
-  test('a step is seen at once, and is the usual some minutes later', () => {
+  test('a step: a high score at once, normal after some minutes', () => {
     const { baseline } = watch(600, (second) => 20 + wobble(second));
     const { scores } = watch(1200, (second) => 50 + wobble(second), { baseline, from: 600 });
     expect(scores[0]).toBeGreaterThan(FAR);
     expect(furthest(scores.slice(900))).toBeLessThan(2);
   });
 
-  test('one wild value neither hides the next nor makes the usual look wild', () => {
+  test('one extreme value: the next outlier still scores, normal values do not', () => {
     const { baseline } = watch(600, (second) => 20 + wobble(second));
     learn(baseline, 600_000, 1e6, 0);
     expect(scoreOf(baseline, 40, 0)).toBeGreaterThan(FAR);
     expect(Math.abs(scoreOf(baseline, 20, 0))).toBeLessThan(1);
   });
 
-  test('a counter that only rises is as usual', () => {
+  test('a rising counter: normal', () => {
     const { scores } = watch(3600, (second) => 1000 + 3 * second);
     expect(furthest(scores)).toBeLessThan(2.2);
   });
 
-  test('a signal that never moved: any change is far, until it is the usual', () => {
+  test('a constant signal: any change scores, until it is normal', () => {
     const { baseline, scores } = watch(600, () => 0);
     expect(furthest(scores)).toBe(0);
     expect(scoreOf(baseline, 1, 0)).toBeGreaterThan(FAR);
@@ -74,18 +74,18 @@ describe('how far off a value is', () => {
     expect(furthest(after.slice(900))).toBeLessThan(2);
   });
 
-  test('what is nothing to its kind is nothing to a quiet sensor', () => {
+  test('a quiet sensor: changes that are normal for its type do not score', () => {
     const { baseline } = watch(600, () => 400, { typical: 20 });
     expect(Math.abs(scoreOf(baseline, 405, 20))).toBeLessThan(1);
     expect(scoreOf(baseline, 405, 0)).toBeGreaterThan(FAR);
   });
 
-  test('a new sensor borrows the spread of its kind', () => {
+  test('a new sensor: it borrows the spread of its type', () => {
     const { baseline } = watch(5, () => 38, { typical: 0.5 });
     expect(spreadOf(baseline, 0.5)).toBeCloseTo(0.4, 1);
   });
 
-  test('values of long ago count less, however many they were', () => {
+  test('many old values: they count less than new ones', () => {
     const { baseline } = watch(600, (second) => 20 + wobble(second));
     learn(baseline, 7_200_000, 21, 0);
     expect(baseline.mean).toBeLessThan(20.5);
@@ -93,7 +93,7 @@ describe('how far off a value is', () => {
   });
 });
 
-test('levels are the same on both sides, and end', () => {
+test('Level: scores of both signs: symmetric and bounded', () => {
   expect([0, 1, 1.5, 2.5, 4, 5, 8, 99].map(levelOf)).toEqual([0, 0, 1, 2, 3, 4, 5, 5]);
   expect(levelOf(-99)).toBe(-LEVELS);
   expect(Math.abs(levelOf(-0.5))).toBe(0);

@@ -21,7 +21,7 @@ function request() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a few pass at once, the others in order, whatever becomes of those before', async () => {
+test('Request limit: more requests than allowed: the others wait in order, also after failures', async () => {
   const limit = createLimit(2);
   const requests = Array.from({ length: 4 }, request);
   const passed = requests.map(({ ask }) => limit.run(ask));
@@ -38,7 +38,7 @@ test('a few pass at once, the others in order, whatever becomes of those before'
   expect(await limit.run(async () => 'after')).toBe('after');
 });
 
-test('who comes while another is let in waits, too', async () => {
+test('Request limit: a new request while another starts: it waits', async () => {
   const limit = createLimit(1);
   const requests = Array.from({ length: 3 }, request);
   const [first, second, third] = requests;
@@ -53,7 +53,7 @@ test('who comes while another is let in waits, too', async () => {
   await Promise.all([waiting, late]);
 });
 
-test('who gave up while waiting asks nothing', async () => {
+test('Request limit: aborted while waiting: nothing is sent', async () => {
   const limit = createLimit(1);
   const [first, second] = [request(), request()];
   void limit.run(first.ask);

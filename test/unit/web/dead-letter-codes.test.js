@@ -4,7 +4,7 @@ import { ERRORS } from '../../../common/errors.js';
 import { byCount, CODES, codeOf } from '../../../web/dead-letters/codes.js';
 import { indexesByCode, indexText, reasonsOf } from '../../../web/dead-letters/refused-table.js';
 
-test('every refusal is explained in the words of the documents, with what to do', () => {
+test('Dead letter codes: each code of the documents: its title and advice', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());
   for (const code of REFUSAL_CODES) {
     expect(codeOf(code).title).toBe(ERRORS[code].title);
@@ -12,15 +12,18 @@ test('every refusal is explained in the words of the documents, with what to do'
   }
 });
 
-test('no two refusals look alike', () => {
-  expect(new Set(Object.values(CODES).map(({ look }) => look)).size).toBe(REFUSAL_CODES.length);
+test('Dead letter codes: any two codes: different appearance', () => {
+  expect(new Set(Object.values(CODES).map(({ className }) => className)).size).toBe(REFUSAL_CODES.length);
 });
 
-test.each(['brand_new', 'constructor', '__proto__'])('%s, of a newer API, is shown all the same', (code) => {
-  expect(codeOf(code).title).toMatch(/does not know/);
-});
+test.each(['brand_new', 'constructor', '__proto__'])(
+  'Dead letter codes: %s of a newer API: shown',
+  (code) => {
+    expect(codeOf(code).title).toMatch(/does not know/);
+  },
+);
 
-test('the most frequent come first', () => {
+test('Dead letter codes: counts: the most frequent first', () => {
   expect(byCount({ b: 1, c: 3, a: 1 })).toEqual([
     ['c', 3],
     ['a', 1],
@@ -28,17 +31,17 @@ test('the most frequent come first', () => {
   ]);
 });
 
-test('which measurements of a message were refused is told by code, runs in short', () => {
+test('Refusals: several codes: indexes by code, runs shortened', () => {
   const refused = [0, 1, 2, 4, 6, 7].map((index) => ({ index, code: index === 4 ? 'too_old' : 'bad_id' }));
-  const told = [...indexesByCode(refused)].map(([code, indexes]) => [code, indexText(indexes)]);
-  expect(told).toEqual([
+  const indexes = [...indexesByCode(refused)].map(([code, list]) => [code, indexText(list)]);
+  expect(indexes).toEqual([
     ['bad_id', '[0]–[2], [6]–[7]'],
     ['too_old', '[4]'],
   ]);
   expect(indexText([-1])).toBe('the whole message');
 });
 
-test('Reasons: of one code: each text once, the first ones only, none of older letters', () => {
+test('Reasons: of one code: each text once, the first ones only, none of older dead letters', () => {
   const refused = [
     { index: -1, code: 'bad_id', path: '', rule: 'must be one object' },
     { index: 1, code: 'too_old', path: '[1].ts', rule: 'is 1970' },

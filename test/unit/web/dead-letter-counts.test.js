@@ -11,20 +11,24 @@ import {
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);
-/** @param {number} at @param {Record<string, number>} codes @param {number} [letters] */
-const hourOf = (at, codes, letters = 1) => ({ hour: new Date(at).toISOString(), letters, codes });
+/** @param {number} at @param {Record<string, number>} codes @param {number} [deadLetters] */
+const hourOf = (at, codes, deadLetters = 1) => ({
+  hour: new Date(at).toISOString(),
+  letters: deadLetters,
+  codes,
+});
 
-describe.each(RANGES)('a range of $words', (range) => {
+describe.each(RANGES)('Counts: a range of $words', (range) => {
   const span = spanOf(range, NOW);
 
-  test('ends with the bin that runs, and is as long as it says', () => {
+  test('span: the range, up to the end of the current bin', () => {
     expect(span.to).toBeGreaterThan(NOW);
     expect(span.to - NOW).toBeLessThanOrEqual(range.binMs);
     expect(span.to - span.from).toBe(range.binMs * range.bins);
     expect(span.from % range.binMs).toBe(0);
   });
 
-  test('every hour is in one bin, those outside of the range in none', () => {
+  test('bins: every hour of the range in one bin, others in none', () => {
     const hours = [];
     for (let at = span.from - 2 * HOUR; at < span.to + 2 * HOUR; at += HOUR)
       hours.push(hourOf(at, { malformed: 2, too_old: 1 }));
@@ -33,15 +37,15 @@ describe.each(RANGES)('a range of $words', (range) => {
     for (const bin of bins) {
       const count = range.binMs / HOUR;
       expect(bin).toMatchObject({
-        letters: count,
+        deadLetters: count,
         total: 3 * count,
         codes: { malformed: 2 * count, too_old: count },
       });
     }
-    expect(sumOf(bins).letters).toBe((span.to - span.from) / HOUR);
+    expect(sumOf(bins).deadLetters).toBe((span.to - span.from) / HOUR);
   });
 
-  test('is found by its address, and one of its bins', () => {
+  test('address: the range and the chosen bin', () => {
     const at = new Date(span.from).toISOString();
     const query = new URLSearchParams({ range: range.value, at });
     expect(rangeOf(query)).toBe(range);
@@ -49,13 +53,13 @@ describe.each(RANGES)('a range of $words', (range) => {
   });
 });
 
-test('an address that says nothing of use is the last day, all of it', () => {
+test('Counts: an address without a valid range: the last day', () => {
   const query = new URLSearchParams({ range: '3w', at: 'noon' });
   expect(rangeOf(query).value).toBe('1d');
   expect(chosenBin(query, rangeOf(query))).toBe(null);
 });
 
-test('an answer takes the place of what was known of its part, and of nothing else', () => {
+test('Counts: an answer: it replaces its part of the hours only', () => {
   const [a, b, c, d] = [NOW, NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR];
   const known = [hourOf(d, { malformed: 1 }), hourOf(c, { malformed: 1 }), hourOf(a, { malformed: 1 })];
   const answer = { items: [hourOf(b, { too_old: 5 })], from: new Date(b).toISOString(), to: '' };
@@ -70,7 +74,7 @@ test('an answer takes the place of what was known of its part, and of nothing el
 });
 
 test.each(['275760-09-13', '+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', 'x', ''])(
-  '%j chooses no bar',
+  'Counts: at=%j: no bar is chosen',
   (at) => {
     expect(
       chosenBin(new URLSearchParams({ at }), /** @type {typeof RANGES[number]} */ (RANGES[0])),

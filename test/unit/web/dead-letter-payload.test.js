@@ -9,7 +9,7 @@ import { dumpOf, elementsOf, escapeLine, escapeUnseen } from '../../../web/dead-
 /** @import { DeadLetter } from '../../../web/api/types.js' */
 
 /** @param {string | Buffer} payload @param {Partial<DeadLetter>} [more] */
-const letterOf = (payload, more = {}) => ({
+const deadLetterOf = (payload, more = {}) => ({
   id: 'i',
   ts: '2026-11-21T00:00:00.000Z',
   device: 'd',
@@ -23,7 +23,7 @@ const letterOf = (payload, more = {}) => ({
 });
 
 describe('JSON', () => {
-  test('an array is told element by element, each as it was sent', () => {
+  test('an array: its elements, each as it was sent', () => {
     expect(elementsOf('[{"a":1,"b":[1,2]},{} , [],"x,]",12345678901234567890,{"a":1,"a":2}]')).toEqual([
       '{"a": 1, "b": [1, 2]}',
       '{}',
@@ -36,7 +36,7 @@ describe('JSON', () => {
     expect(elementsOf(' {"a":"\\"}"} ')).toEqual(['{"a": "\\"}"}']);
   });
 
-  test('whatever is laid out means what it meant', () => {
+  test('laid out: the same meaning', () => {
     fc.assert(
       fc.property(
         fc.array(fc.jsonValue(), { maxLength: 5 }),
@@ -50,14 +50,14 @@ describe('JSON', () => {
     );
   });
 
-  test('what is long gets a line a member', () => {
+  test('a long element: one member a line', () => {
     const long = JSON.stringify({ a: 'x'.repeat(100), b: { c: [1], d: {} } });
     expect(elementsOf(long)).toEqual([JSON.stringify(JSON.parse(long), null, 2)]);
   });
 });
 
 describe('CBOR', () => {
-  test('SenML has its names', () => {
+  test('SenML labels: their names', () => {
     /** @param {[number, unknown][]} members */
     const record = (members) => new Map(members);
     const pack = [
@@ -78,7 +78,7 @@ describe('CBOR', () => {
     ]);
   });
 
-  test('whatever another encoder wrote is read', () => {
+  test('output of another encoder: readable', () => {
     const anything = fc.anything({
       values: [
         fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -124,11 +124,11 @@ describe('CBOR', () => {
     '81'.repeat(70),
     '9bffffffffffffffff01',
     '5bffffffffffffffff',
-  ])('%s is none, and found so at once', (hex) => expect(() => readCbor(Buffer.from(hex, 'hex'))).toThrow());
+  ])('%s: refused at once', (hex) => expect(() => readCbor(Buffer.from(hex, 'hex'))).toThrow());
 });
 
-describe('what is not to be seen', () => {
-  test('is written as an escape of JSON', () => {
+describe('Invisible characters', () => {
+  test('in text: escaped as in JSON', () => {
     expect(escapeUnseen('a\u0000\u0007\t\u202eb\u200b\ufeff\u0085\nc')).toBe(
       'a\\u0000\\u0007\\u0009\\u202eb\\u200b\\ufeff\\u0085\nc',
     );
@@ -138,9 +138,9 @@ describe('what is not to be seen', () => {
   });
 });
 
-describe('a payload', () => {
-  test('of JSON has elements and text', () => {
-    expect(readPayload(letterOf('[{"a":1},{"b":2}]'))).toMatchObject({
+describe('Payload', () => {
+  test('JSON: elements and text', () => {
+    expect(readPayload(deadLetterOf('[{"a":1},{"b":2}]'))).toMatchObject({
       format: 'JSON',
       elements: ['{"a": 1}', '{"b": 2}'],
       text: '[{"a":1},{"b":2}]',
@@ -148,39 +148,39 @@ describe('a payload', () => {
     });
   });
 
-  test('of broken JSON is text, and where it breaks', () => {
-    const { elements, text, obstacle } = readPayload(letterOf('{"value": NaN}'));
+  test('broken JSON: text, and the position of the error', () => {
+    const { elements, text, obstacle } = readPayload(deadLetterOf('{"value": NaN}'));
     expect([elements, text]).toEqual([null, '{"value": NaN}']);
     expect(obstacle).toMatch(/^It is no JSON: .*N/);
   });
 
-  test('of CBOR by its first byte, or as its sender says', () => {
-    expect(readPayload(letterOf(Buffer.from([0x81, 0x01])))).toMatchObject({
+  test('CBOR: by its first byte or its content type', () => {
+    expect(readPayload(deadLetterOf(Buffer.from([0x81, 0x01])))).toMatchObject({
       format: 'CBOR',
       elements: ['1'],
     });
-    const said = letterOf(Buffer.from([0x01]), { content_type: 'application/cbor' });
-    expect(readPayload(said)).toMatchObject({ format: 'CBOR', elements: ['1'] });
+    const labeled = deadLetterOf(Buffer.from([0x01]), { content_type: 'application/cbor' });
+    expect(readPayload(labeled)).toMatchObject({ format: 'CBOR', elements: ['1'] });
   });
 
-  test('of neither is bytes', () => {
-    const { elements, text, bytes } = readPayload(letterOf(Buffer.from([0x00, 0xff])));
+  test('neither: bytes', () => {
+    const { elements, text, bytes } = readPayload(deadLetterOf(Buffer.from([0x00, 0xff])));
     expect([elements, text, [...bytes]]).toEqual([null, null, [0, 255]]);
   });
 
-  test('a dump has place, bytes and text', () => {
+  test('dump: offset, bytes and text', () => {
     expect(dumpOf(Buffer.from('Hello\n<b>'), 8)).toBe(
       '0000  48 65 6c 6c 6f 0a 3c 62  Hello·<b\n0008  3e                       >',
     );
     expect(dumpOf(new Uint8Array(), 16)).toBe('');
   });
 
-  test('can be replayed only as a whole', () => {
-    expect(obstacleOf(letterOf('{}'), 2)).toBe('');
-    expect(obstacleOf(letterOf('{}', { size: 70_000 }), 65_536)).toContain(
+  test('replay: only with the whole payload', () => {
+    expect(obstacleOf(deadLetterOf('{}'), 2)).toBe('');
+    expect(obstacleOf(deadLetterOf('{}', { size: 70_000 }), 65_536)).toContain(
       'of its 68 KiB only the first 64 KiB were kept',
     );
-    expect(obstacleOf(letterOf('', { size: null, payload_base64: null }), 0)).toContain(
+    expect(obstacleOf(deadLetterOf('', { size: null, payload_base64: null }), 0)).toContain(
       'only the counts were kept',
     );
   });

@@ -49,8 +49,8 @@ beforeEach(() => {
   fleetState = createFleetState({ fleet, status, clock: { get: () => now, now: () => now } });
 });
 
-describe('what is shown of the fleet together', () => {
-  test('is of one moment: a count comes with the devices that it counts, and is there at once', () => {
+describe('Fleet state', () => {
+  test('a new count: published at once with its offline devices', () => {
     become('live');
     expect(fleetState.observable.get().info).toBeNull();
     fleetState.count(counted(1, 1), new Set(['a']));
@@ -58,7 +58,7 @@ describe('what is shown of the fleet together', () => {
     expect([outliers.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
   });
 
-  test('stands still while the connection is lost, and until all was told anew', () => {
+  test('connection lost: the last state stays until the next snapshot is complete', () => {
     become('live');
     fleetState.count(counted(1, 1), new Set(['a']));
     const last = stateAfter(5000);
@@ -72,7 +72,7 @@ describe('what is shown of the fleet together', () => {
     expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
   });
 
-  test('calls nobody silent before the snapshot is there, and then those who are', () => {
+  test('before the snapshot: no sensor is silent; after it: those that are', () => {
     now += HOUR_MS;
     expect(stateAfter(0).silent).toBe(0);
     become('live');

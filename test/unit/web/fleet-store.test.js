@@ -31,8 +31,8 @@ function steady(fleet, id, until = 60) {
 /** @param {Fleet} fleet @param {string} id */
 const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
 
-describe('the fleet', () => {
-  test('an older or repeated value is no news; of two for one instant the later word counts', () => {
+describe('Fleet', () => {
+  test('an older or repeated value: ignored; two for one instant: the later one counts', () => {
     const fleet = createFleet();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
@@ -41,7 +41,7 @@ describe('the fleet', () => {
     expect(fleet.sensors.get('d/s')?.baseline.seen).toBe(1);
   });
 
-  test('tells what changed once, and of newcomers and new names', () => {
+  test('drain: each change once; structure: changes with new sensors and names', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 1));
     fleet.take('d/s', item('d/s', 2, 1000));
@@ -55,7 +55,7 @@ describe('the fleet', () => {
     expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
   });
 
-  test('looks go from unheard over learning to usual and far off', () => {
+  test('cell state: no value, learning, normal, far off', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', null));
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
@@ -68,7 +68,7 @@ describe('the fleet', () => {
     expect(fleet.findOutliers(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0 });
   });
 
-  test('a device that is retired is gone with its sensors, drawn or not', () => {
+  test('a retired device: removed with its sensors and their pending changes', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
     const before = fleet.structure();
@@ -80,7 +80,7 @@ describe('the fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('a sensor just met is compared with others of its type, and never called far off for it', () => {
+  test('a new sensor: compared with its peers, never far off', () => {
     const fleet = createFleet();
     for (let at = 0; at < 9; at += 1) fleet.take(`d/${at}`, item(`d/${at}`, 60 + at));
     fleet.take('d/wild', item('d/wild', 200));
@@ -93,7 +93,7 @@ describe('the fleet', () => {
     expect(fleet.drain()).toHaveLength(11);
   });
 
-  test('a sensor is silent after five minutes, or five of its intervals; a value wakes it', () => {
+  test('no value for five minutes, or five intervals: silent, until the next value', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
     for (let hour = -10; hour <= 0; hour += 1)
@@ -107,7 +107,7 @@ describe('the fleet', () => {
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
 
-  test('sensors of a device that is offline are offline, not silent, until it is back', () => {
+  test('an offline device: its sensors are offline, not silent, until it returns', () => {
     const fleet = createFleet();
     steady(fleet, 'd/s');
     fleet.drain();
@@ -120,7 +120,7 @@ describe('the fleet', () => {
     expect(fleet.findOutliers(NOON + 60 * MINUTE_MS).silentCount).toBe(1);
   });
 
-  test('is bounded, and says that it was', () => {
+  test('more sensors than the limit: refused and counted', () => {
     const fleet = createFleet({ most: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
@@ -134,7 +134,7 @@ describe('the fleet', () => {
   });
 });
 
-describe('what comes at once', () => {
+describe('Input queue', () => {
   /** @param {{ hidden?: boolean, costMs?: number }} [options] */
   function start({ hidden = false, costMs = 1 } = {}) {
     let now = 0;
@@ -154,7 +154,7 @@ describe('what comes at once', () => {
     return { input, taken, nextFrame: () => frames.shift()?.() };
   }
 
-  test('is taken in over several frames, in order', () => {
+  test('many texts: spread over frames, in order', () => {
     const { input, taken, nextFrame } = start();
     for (const text of ['a', 'b', 'c', 'd', 'e']) input.push(text);
     expect(taken).toEqual(['a']);
@@ -166,7 +166,7 @@ describe('what comes at once', () => {
     expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('waits for no frame where none is drawn, and never piles up', () => {
+  test('hidden page, or too many waiting: taken at once', () => {
     const behind = start({ hidden: true });
     for (const text of ['a', 'b', 'c']) behind.input.push(text);
     expect(behind.taken).toEqual(['a', 'b', 'c']);

@@ -10,31 +10,31 @@ const START = Date.UTC(2026, 10, 21, 12);
 const calm = (count) =>
   Array.from({ length: count }, (_, second) => ({ ts: START + second * 1000, value: 20 + (second % 3) - 1 }));
 
-describe('one sensor is judged', () => {
-  test('not before a few values were seen', () => {
+describe('Deviation', () => {
+  test('fewer than six values: null', () => {
     expect(createDeviationTracker().take(calm(5))).toBeNull();
     expect(createDeviationTracker().take(calm(6))).not.toBeNull();
   });
 
-  test('by what was usual before its newest value', () => {
+  test('the newest value: compared with the baseline before it', () => {
     const deviation = createDeviationTracker().take([...calm(300), { ts: START + 300_000, value: 26 }]);
     expect(deviation?.mean).toBeCloseTo(20, 0);
     expect(deviation?.off).toBeCloseTo(6, 0);
     expect(describeCellState(deviation?.cellState ?? -1, false)).toBe('Far above its usual');
   });
 
-  test('once by each value, however often it is told', () => {
-    const [told, once] = [createDeviationTracker(), createDeviationTracker()];
-    for (let turn = 0; turn < 9; turn += 1) told.take(calm(60));
-    expect(told.take([])).toEqual(once.take(calm(60)));
+  test('repeated values: each counts once', () => {
+    const [repeated, once] = [createDeviationTracker(), createDeviationTracker()];
+    for (let turn = 0; turn < 9; turn += 1) repeated.take(calm(60));
+    expect(repeated.take([])).toEqual(once.take(calm(60)));
   });
 
-  test('as the wall did, from there on; what the wall knows stays its own', () => {
+  test('from the wall: the same result; the baseline of the wall does not change', () => {
     const fleet = createFleet();
     const item = {
       device_id: 'a',
       sensor_id: 'b',
-      device: 'hive',
+      device: 'scale',
       name: 'lid',
       type: 'temperature',
       unit: 'Cel',

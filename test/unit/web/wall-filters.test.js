@@ -35,12 +35,12 @@ test.each([
   ['look=offline', ['offline']],
   ['state=offline', ['offline']],
   ['state=online&name=belly', ['far']],
-])('%s lights what it asks for', (query, names) => {
+])('Wall filter %s: the matching sensors', (query, names) => {
   const matches = matcherOf(new URLSearchParams(query));
   const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
   expect(lit.map(([name]) => name)).toEqual(names);
 });
 
-test('nothing asked for, nothing dimmed', () => {
+test('Wall filter: no parameters: nothing is dimmed', () => {
   expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
 });

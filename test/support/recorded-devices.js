@@ -1,6 +1,6 @@
 /** @import { Dashboard } from './dashboard.js' */
 
-/** What a hive measures; `gap`: without samples, in minutes before now. */
+/** The sensors of each device; `gap`: without samples, in minutes before now. */
 const KINDS = [
   { name: 'brood', type: 'temperature', unit: 'Cel', base: 34.8, swing: 0.6 },
   { name: 'entrance', type: 'temperature', unit: 'Cel', base: 17, swing: 5 },
@@ -27,8 +27,8 @@ const RESTLESS = [
 /** @type {[began: number, ended: number | null][]} */
 const STEADY = [[52, null]];
 
-/** Three hives with eight sensors each and most of an hour of samples, some with pauses; the first one was away twice. */
-export function createHives() {
+/** Three beehives with eight sensors each and almost an hour of samples, some with gaps. The first device was offline twice. */
+export function createRecordedDevices() {
   const start = Date.now();
   /** How far behind the system's clock is, in ms: what is published belongs to the past. */
   let behind = 0;
@@ -39,17 +39,17 @@ export function createHives() {
   };
 
   /** @param {Dashboard} dashboard @param {string} name @param {typeof STEADY} sessions */
-  async function publishHive({ announce, publish, client }, name, sessions) {
+  async function publishDevice({ announce, publish, client }, name, sessions) {
     for (const [began, ended] of sessions) {
       goTo(began);
       const session = start - began * MINUTE_MS;
-      const tell = (/** @type {string} */ state) =>
+      const publishState = (/** @type {string} */ state) =>
         client.publishAsync(`iot/v1/${name}/status`, JSON.stringify({ state, session }), { qos: 1 });
-      await announce(name, { session, site: 'Orchard', sensors: TOLD });
-      await tell('online');
+      await announce(name, { session, site: 'Orchard', sensors: ANNOUNCED });
+      await publishState('online');
       if (ended === null) continue;
       goTo(ended);
-      await tell('offline');
+      await publishState('offline');
     }
     behind = 0;
     await publish(name, measured(start));
@@ -61,14 +61,14 @@ export function createHives() {
     age: () => (Date.now() - start) / MINUTE_MS,
     /** @param {Dashboard} dashboard */
     async fill(dashboard) {
-      await publishHive(dashboard, 'hive-1', RESTLESS);
-      await publishHive(dashboard, 'hive-2', STEADY);
-      await publishHive(dashboard, 'hive-3', STEADY);
+      await publishDevice(dashboard, 'hive-1', RESTLESS);
+      await publishDevice(dashboard, 'hive-2', STEADY);
+      await publishDevice(dashboard, 'hive-3', STEADY);
     },
   };
 }
 
-const TOLD = KINDS.map(({ name, type, unit }) => ({
+const ANNOUNCED = KINDS.map(({ name, type, unit }) => ({
   sensor_id: name,
   name,
   type,
@@ -90,7 +90,7 @@ function measured(now) {
   );
 }
 
-/** Slow, and a little restless, the same on every run. @param {number} base @param {number} swing @param {number} step */
+/** A slow wave with some noise, the same on every run. @param {number} base @param {number} swing @param {number} step */
 function valueAt(base, swing, step) {
   const slow = Math.sin(step / 60) + 0.4 * Math.sin(step / 17);
   const restless = (((step * 7919) % 101) / 101 - 0.5) * 0.35;
