@@ -1,6 +1,6 @@
 /** Numbers, amounts, and their units. */
 
-/** What stands where a value is not known. */
+/** The text of an unknown value. */
 export const NOTHING = '–';
 
 const MOST_DECIMALS = 12;
@@ -14,11 +14,11 @@ const NUMBERS = Array.from(
 
 /**
  * @param {number} value
- * @param {number} [most]
+ * @param {number} [limit]
  * @returns {number} decimals worth showing: about four significant places, no trailing zeros
  */
-export function decimalsOf(value, most = usualDecimals(Math.abs(value))) {
-  return String(Number(value.toFixed(most))).split('.')[1]?.length ?? 0;
+export function decimalsOf(value, limit = usualDecimals(Math.abs(value))) {
+  return String(Number(value.toFixed(limit))).split('.')[1]?.length ?? 0;
 }
 
 /** @param {number} size @returns {number} decimals worth showing of a number of this size */
@@ -43,8 +43,8 @@ export function decimalsFor(values) {
   for (const value of values) {
     const size = Math.abs(value);
     const held = DIGITS - Math.max(Math.ceil(Math.log10(size || 1)), 1);
-    const most = Math.max(Math.min(needed, held, MOST_DECIMALS), usualDecimals(size));
-    decimals = Math.max(decimals, decimalsOf(value, most));
+    const limit = Math.max(Math.min(needed, held, MOST_DECIMALS), usualDecimals(size));
+    decimals = Math.max(decimals, decimalsOf(value, limit));
   }
   return decimals;
 }
@@ -220,9 +220,9 @@ export function formatDuration(ms) {
   const at = DURATIONS.findIndex(([size]) => ms >= size);
   const [size, unit] = DURATIONS[at] ?? [1, 'ms'];
   const [lesser, lesserUnit] = DURATIONS[at === -1 ? -1 : at + 1] ?? [size, unit];
-  const most = `${Math.floor(ms / size)} ${unit}`;
+  const whole = `${Math.floor(ms / size)} ${unit}`;
   const rest = Math.floor((ms % size) / lesser);
-  return rest > 0 ? `${most} ${rest} ${lesserUnit}` : most;
+  return rest > 0 ? `${whole} ${rest} ${lesserUnit}` : whole;
 }
 
 /** @param {number} ms @returns {string} `1 s`, `15 min`, `6 h`, `30 d`: exact, unlike an age */

@@ -118,9 +118,9 @@ export function readCsv(text) {
 /**
  * Lets a few requests through at once; the others wait in order.
  *
- * @param {number} most
+ * @param {number} limit
  */
-export function createLimit(most) {
+export function createLimit(limit) {
   let passing = 0;
   /** @type {(() => void)[]} */
   const waiting = [];
@@ -140,7 +140,7 @@ export function createLimit(most) {
      * @returns {Promise<T>}
      */
     async run(request, signal) {
-      if (passing >= most) await new Promise((go) => waiting.push(() => go(undefined)));
+      if (passing >= limit) await new Promise((go) => waiting.push(() => go(undefined)));
       else passing += 1;
       try {
         signal?.throwIfAborted();

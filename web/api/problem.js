@@ -15,7 +15,7 @@ export class Problem extends Error {
     this.status = status;
   }
 
-  /** Whether the same question may be answered a little later. */
+  /** Temporary: the same request may succeed later. */
   get passes() {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }

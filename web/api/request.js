@@ -47,7 +47,7 @@ export function createRequests({ fetch }) {
       if (signal?.aborted) throw error;
       throw new Problem({
         title: 'The API cannot be reached',
-        detail: 'It may be restarting. What is shown was true when it last answered.',
+        detail: 'It may be restarting. The values are those of its last answer.',
         code: 'unreachable',
       });
     }

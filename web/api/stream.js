@@ -11,7 +11,7 @@
 const SILENCE_MS = 10_000;
 /** Another page of the table opens another stream. The status changes only if that takes longer than this. */
 const GRACE_MS = 1_500;
-const RETRY_MS = { first: 500, most: 8_000 };
+const RETRY_MS = { first: 500, max: 8_000 };
 
 /**
  * One live connection for all views. A browser opens at most six connections to a host, for all tabs together.
@@ -78,7 +78,7 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
   function retryLater() {
     close();
     retryTimer = setTimeout(open, retryMs);
-    retryMs = Math.min(2 * retryMs, RETRY_MS.most);
+    retryMs = Math.min(2 * retryMs, RETRY_MS.max);
   }
 
   function close() {

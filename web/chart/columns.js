@@ -60,11 +60,11 @@ export function middleOf({ ts, stepMs, from, to }, at) {
 function gapOf({ ts, stepMs, count }, intervalMs) {
   // Many sensors send less often than announced.
   const interval = Math.max(intervalMs ?? 0, medianDistance(ts));
-  const most = (intervalMs === null ? UNKNOWN_GAP_INTERVALS : GAP_INTERVALS) * interval;
-  if (stepMs === null) return most;
-  const samples = count.reduce((sum, one) => sum + one, 0);
-  // Where a bin usually has some samples, each that is missing is a gap.
-  return samples >= GAP_INTERVALS * ts.length ? 1.5 * stepMs : Math.max(1.5 * stepMs, most + stepMs);
+  const gap = (intervalMs === null ? UNKNOWN_GAP_INTERVALS : GAP_INTERVALS) * interval;
+  if (stepMs === null) return gap;
+  const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
+  // If bins usually have samples, each missing bin is a gap.
+  return samples >= GAP_INTERVALS * ts.length ? 1.5 * stepMs : Math.max(1.5 * stepMs, gap + stepMs);
 }
 
 /** @param {number[]} ts @returns {number} ms, the median */

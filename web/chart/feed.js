@@ -9,10 +9,10 @@ import { lengthOf } from './window.js';
 /** @import { Window } from './window.js' */
 
 /** Between two looks at what is new. Samples are few; new bins come no more often than a pixel's worth of time. */
-const LOOK_MS = { samples: 250, least: 1_000, most: 10_000 };
+const POLL_MS = { samples: 250, min: 1_000, max: 10_000 };
 /** Everything is read again after this time, which includes late samples. */
 const RELOAD_MS = 60_000;
-/** What fails and may pass is tried again by itself. */
+/** Temporary problems are retried after this time. */
 const RETRY_MS = 5_000;
 const PIXELS = 1000;
 /** Bins that are read once more with those that are new: fewer of them might come in another width. */
@@ -48,9 +48,9 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
-  function lookMs() {
-    if (shape?.stepMs === null) return LOOK_MS.samples;
-    return Math.min(Math.max(length / PIXELS, LOOK_MS.least), LOOK_MS.most);
+  function pollMs() {
+    if (shape?.stepMs === null) return POLL_MS.samples;
+    return Math.min(Math.max(length / PIXELS, POLL_MS.min), POLL_MS.max);
   }
 
   /** @param {Shape} next */
@@ -86,7 +86,7 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
     publish(join(kept, coarsen(bins, stepMs)));
   }
 
-  async function look() {
+  async function poll() {
     busy = true;
     news = false;
     clearTimeout(timer);
@@ -100,7 +100,7 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
       if (!signal.aborted) fail(error);
     }
     busy = false;
-    if (news && !signal.aborted) timer ??= setTimeout(again, lookMs());
+    if (news && !signal.aborted) timer ??= setTimeout(again, pollMs());
   }
 
   /** @param {unknown} error */
@@ -113,16 +113,16 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
 
   function again() {
     timer = undefined;
-    if (!busy) void look();
+    if (!busy) void poll();
   }
 
   const unsubscribe = window.live
     ? subscribe?.(() => {
         news = true;
-        if (!busy) timer ??= setTimeout(again, lookMs());
+        if (!busy) timer ??= setTimeout(again, pollMs());
       })
     : null;
-  void look();
+  void poll();
   return () => {
     unsubscribe?.();
     clearTimeout(timer);

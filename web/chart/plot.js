@@ -8,7 +8,7 @@ import { lengthOf, pan, zoomStep } from './window.js';
 /** @import { Drawn } from './columns.js' */
 
 /**
- * What is asked of the library that draws.
+ * The input of the drawing library.
  *
  * @typedef {{ picture: Drawn, window: Window }} Shown
  */

@@ -46,7 +46,7 @@ export function createReader(client, { device_id, sensor_id }) {
 
 /** @param {Shape} bins @returns {boolean} whether the samples themselves are the better picture */
 export function areFew({ count, stepMs }) {
-  const samples = count.reduce((sum, one) => sum + one, 0);
+  const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
   if (samples <= FEW_SAMPLES) return true;
   return stepMs === NARROWEST_BIN_MS && count.length <= FEW_BINS && samples <= MOST_SAMPLES;
 }
@@ -55,7 +55,7 @@ export function areFew({ count, stepMs }) {
 const SAMPLES_READ = 200_000;
 const LONG_MS = 2 * 86_400_000;
 const HOUR_MS = 3_600_000;
-const POINTS = { least: 200, most: 2000 };
+const POINTS = { min: 200, max: 2000 };
 const DEFAULT_INTERVAL_MS = 1000;
 
 /**
@@ -68,7 +68,7 @@ const DEFAULT_INTERVAL_MS = 1000;
  * @returns {number}
  */
 export function pointsFor(lengthMs, width, intervalMs) {
-  const fine = Math.min(Math.max(Math.round(width), POINTS.least), POINTS.most);
+  const fine = Math.min(Math.max(Math.round(width), POINTS.min), POINTS.max);
   const isMuch = lengthMs / (intervalMs ?? DEFAULT_INTERVAL_MS) > SAMPLES_READ;
   return lengthMs > LONG_MS && isMuch ? Math.min(fine, Math.ceil(lengthMs / HOUR_MS) + 1) : fine;
 }

@@ -71,7 +71,7 @@ export function readingAt(shape, ts, reachMs) {
  */
 
 /**
- * Of all samples that a shape stands for, be it drawn from bins or from the samples themselves.
+ * Statistics of all samples of a shape, from bins or from the samples themselves.
  *
  * @param {Shape} shape
  * @returns {Statistics}

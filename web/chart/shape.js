@@ -1,5 +1,5 @@
 /**
- * What a chart draws of a sensor: raw samples, or bins of them. The arrays are of one length, oldest first. Of a sample, `min`,
+ * The data of a chart: raw samples, or bins of them. The arrays have one length, oldest first. For a sample, `min`,
  * `avg` and `max` are its value (and one array), and `count` is 1.
  *
  * @typedef {object} Shape

@@ -60,7 +60,7 @@ export function SignalChart({ name, type, unit, shape, loading, title, children,
   `;
 }
 
-/** What a point of the line stands for. @param {{ shape: Shape, unit: string | null }} props */
+/** Explains the points of the line. @param {{ shape: Shape, unit: string | null }} props */
 function SourceNote({ shape, unit }) {
   const written = formatUnit(unit);
   const source =
@@ -71,7 +71,7 @@ function SourceNote({ shape, unit }) {
   return html`<span>${written}${written && ' · '}${source}</span>`;
 }
 
-/** What is under the cursor. @param {{ words: PointWords | null }} props */
+/** The values under the cursor. @param {{ words: PointWords | null }} props */
 const Readout = ({ words }) =>
   words &&
   html`

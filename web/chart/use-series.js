@@ -30,7 +30,7 @@ const WINDOWS_KEPT = 30;
  *
  * @param {{ device_id: string, sensor_id: string } | null} sensor null: not known yet
  * @param {Window} window
- * @param {number} points bins at most; `pointsFor` knows a good number
+ * @param {number} points bins at limit; `pointsFor` knows a good number
  * @returns {SeriesAnswer}
  */
 export function useSeries(sensor, window, points) {
@@ -91,9 +91,9 @@ const NOTHING_YET = { shape: emptyShape({ from: 0, to: 0 }), loading: true, slow
  * The last few of many things, by name.
  *
  * @template T
- * @param {number} most
+ * @param {number} limit
  */
-export function createRecent(most) {
+export function createRecent(limit) {
   /** @type {Map<string, T>} */
   const kept = new Map();
   return {
@@ -105,7 +105,7 @@ export function createRecent(most) {
       kept.delete(name);
       kept.set(name, thing);
       for (const oldest of kept.keys()) {
-        if (kept.size <= most) return;
+        if (kept.size <= limit) return;
         kept.delete(oldest);
       }
     },

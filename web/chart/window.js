@@ -77,7 +77,7 @@ export function zoom({ from, to }, factor, anchor, bounds) {
 }
 
 /**
- * One step of zoom, as a key or a button asks for it. What is live stays live, in the lengths that are offered.
+ * One step of zoom by a key or a button. A live window stays live, in one of the offered lengths.
  *
  * @param {Window} window
  * @param {-1 | 1} direction in, out
@@ -103,7 +103,7 @@ const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 36
 
 /** @typedef {{ value: string, label: string, title: string, ms: number }} Span */
 
-/** What the chart offers. @type {Span[]} */
+/** The offered spans. @type {Span[]} */
 export const SPANS = [
   { value: '1m', label: '1 min', title: 'The last minute', ms: 60_000 },
   { value: '5m', label: '5 min', title: 'The last 5 minutes', ms: 300_000 },
@@ -131,7 +131,7 @@ export function parseSpan(text) {
 /** @param {number} ms whole @returns {string} in the largest unit that divides it */
 export function writeSpan(ms) {
   const units = /** @type {(keyof typeof UNITS_MS)[]} */ (['y', 'd', 'h', 'm', 's']);
-  const unit = units.find((one) => ms % UNITS_MS[one] === 0) ?? 'ms';
+  const unit = units.find((unit) => ms % UNITS_MS[unit] === 0) ?? 'ms';
   return `${ms / UNITS_MS[unit]}${unit}`;
 }
 
@@ -150,7 +150,7 @@ const UNSEEN = 0.02;
 
 /** @param {number} ms @returns {number} a length near it that reads well, so near that nobody sees the difference */
 export function roundSpan(ms) {
-  const step = STEPS_MS.findLast((one) => one <= ms * UNSEEN) ?? 1;
+  const step = STEPS_MS.findLast((step) => step <= ms * UNSEEN) ?? 1;
   return Math.round(ms / step) * step;
 }
 

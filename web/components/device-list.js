@@ -58,7 +58,7 @@ export function DeviceList({ fleet }) {
 }
 
 /**
- * Which devices the table shows; the address holds it.
+ * Filters of the list of devices. The address keeps them.
  *
  * @param {{ fleet: FleetInfo | null }} props the API's count
  */
@@ -75,7 +75,7 @@ function DeviceFilters({ fleet }) {
   );
   const setName = useCallback((/** @type {string} */ value) => set('name', value), [set]);
   const setSite = useCallback((/** @type {string} */ value) => set('site', value), [set]);
-  // What is counted is the whole fleet.
+  // The counts cover the whole fleet.
   const counts = query.has('site') || query.has('name') ? undefined : fleet?.devices;
   const label = (/** @type {string} */ word, /** @type {number | undefined} */ count) =>
     count === undefined ? word : `${word} ${formatCount(count)}`;

@@ -44,7 +44,7 @@ export const NoSensors = () => html`
 `;
 
 /**
- * Which of many sensors are shown; the address holds it.
+ * A search among many sensors of a device. The address keeps it.
  *
  * @param {{ all: number, found: number, shown: number, more: string | null }} props numbers of sensors
  */

@@ -75,7 +75,7 @@ export function DeviceSignals({ device, items, newestEvent }) {
 
 /** @param {LatestItem[]} items @returns {number | null} epoch ms */
 function newestSample(items) {
-  const newest = items.reduce((most, { ts }) => (ts !== null && ts > most ? ts : most), '');
+  const newest = items.reduce((latest, { ts }) => (ts !== null && ts > latest ? ts : latest), '');
   return newest ? Date.parse(newest) : null;
 }
 

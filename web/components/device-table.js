@@ -11,7 +11,7 @@ import { Age } from './value.js';
 /** @import { DeviceItem } from '../api/types.js' */
 /** @import { Sorting } from '../state/lists.js' */
 
-/** What each column is sorted by; the first one is the usual. @type {Record<string, (device: DeviceItem) => string | number | null>} */
+/** The sort value of each column; the first column is the default. @type {Record<string, (device: DeviceItem) => string | number | null>} */
 const SORT_VALUES = {
   name: ({ name, device_id }) => name ?? device_id,
   site: ({ site }) => site,

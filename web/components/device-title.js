@@ -84,7 +84,7 @@ export function DeviceMissing({ device }) {
 }
 
 /**
- * Whether a device is there: by a disc or a ring, and by the word.
+ * The state of a device, as a symbol and a word.
  *
  * @param {{ online: boolean }} props
  */

@@ -68,7 +68,7 @@ export function RangeFigures({ statistics, shape, unit }) {
   const at = (ts) => {
     if (ts === null) return '';
     const time = html`<time>${formatDateTime(ts, zone)}</time>`;
-    // Of a bin one knows the sample, not when in it that was.
+    // The extreme of a bin has no exact time.
     return html`<span class="figure-note">${shape.stepMs === null ? 'at ' : `in the ${formatStep(shape.stepMs)} from `}${time}</span>`;
   };
   return html`

@@ -35,7 +35,7 @@ export function Header() {
 }
 
 /**
- * What every page has on top: name, the views, and the theme.
+ * The top of every page: name, views and theme.
  *
  * @param {object} props
  * @param {string} [props.view] the one that is shown; none: nothing is shown as yet
@@ -84,7 +84,7 @@ const WORDS = {
   },
 };
 
-/** Whether what is shown changes by itself, in words. */
+/** The state of the live connection. */
 function Connection() {
   const { live } = useServices();
   const status = useObservable(live.status);

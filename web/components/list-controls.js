@@ -5,7 +5,7 @@ import { sortText } from '../state/lists.js';
 
 /** @import { Sorting } from '../state/lists.js' */
 
-/** What the lower half of the fleet lists; a site that was chosen is kept. */
+/** Switches the list of the fleet between sensors and devices. A chosen site stays. */
 export function ListSwitch() {
   const { router } = useServices();
   const { query } = useObservable(router.place);

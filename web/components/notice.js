@@ -6,7 +6,7 @@ import { useObservable, useServices } from '../state/hooks.js';
 /** @import { Problem } from '../api/problem.js' */
 
 /**
- * What stands where there is nothing to show, or where something went wrong: what is so, and what one can do.
+ * A message in place of content: an empty list or a problem, with advice.
  *
  * @param {object} props
  * @param {string} props.title

@@ -58,7 +58,7 @@ function Failure({ problem }) {
 }
 
 /**
- * What retiring a device means.
+ * Explains the effects of a retirement.
  *
  * @param {object} props
  * @param {DeviceInfo} props.device

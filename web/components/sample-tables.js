@@ -173,13 +173,13 @@ const NEWS_MS = 1_000;
 function useSamplePages(sensor, window, order) {
   const { client, live } = useServices();
   const { live: isLive, from, to } = window;
-  const of = JSON.stringify([keyOf(sensor), isLive ? lengthOf(window) : [from, to], order]);
-  const [walk, setWalk] = useState({ of, steps: /** @type {Step[]} */ ([]) });
+  const scope = JSON.stringify([keyOf(sensor), isLive ? lengthOf(window) : [from, to], order]);
+  const [walk, setWalk] = useState({ scope, steps: /** @type {Step[]} */ ([]) });
   // Another window begins with its first page.
-  const steps = walk.of === of ? walk.steps : [];
+  const steps = walk.scope === scope ? walk.steps : [];
   const step = steps.at(-1) ?? null;
 
-  const answer = useQuery(JSON.stringify([of, step?.cursor]), async (signal) => {
+  const answer = useQuery(JSON.stringify([scope, step?.cursor]), async (signal) => {
     const range = step?.range ?? { from, to: isLive ? null : to };
     const query = { ...range, order, limit: PAGE_ROWS, cursor: step?.cursor };
     return { range, ...(await client.measurements(sensor.device_id, sensor.sensor_id, query, signal)) };
@@ -201,7 +201,7 @@ function useSamplePages(sensor, window, order) {
       clearTimeout(timer);
       unsubscribe();
     };
-  }, [live, goesOn, of, reload]);
+  }, [live, goesOn, scope, reload]);
 
   const { data } = answer;
   const next = data?.next ?? null;
@@ -210,8 +210,9 @@ function useSamplePages(sensor, window, order) {
     items: data?.items ?? [],
     number: steps.length + 1,
     isFirst: steps.length === 0,
-    goFirst: () => setWalk({ of, steps: [] }),
-    goBack: steps.length === 0 ? null : () => setWalk({ of, steps: steps.slice(0, -1) }),
-    goOn: data && next ? () => setWalk({ of, steps: [...steps, { cursor: next, range: data.range }] }) : null,
+    goFirst: () => setWalk({ scope, steps: [] }),
+    goBack: steps.length === 0 ? null : () => setWalk({ scope, steps: steps.slice(0, -1) }),
+    goOn:
+      data && next ? () => setWalk({ scope, steps: [...steps, { cursor: next, range: data.range }] }) : null,
   };
 }

@@ -61,7 +61,7 @@ function useNewcomers(live, waiting, reload) {
   useEffect(() => (waiting ? live.watch(reload) : undefined), [live, waiting, reload]);
 }
 
-/** Which sensors the table shows; the address holds it. */
+/** Filters of the list of sensors. The address keeps them. */
 function FleetFilters() {
   const { router, vocabulary } = useServices();
   const { query } = useObservable(router.place);

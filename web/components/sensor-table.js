@@ -11,7 +11,7 @@ import { Age, TypeDot, Value } from './value.js';
 
 /** @import { LatestItem } from '../api/types.js' */
 
-/** What each column is sorted by. @type {Record<string, (item: LatestItem) => string | number | null>} */
+/** The sort value of each column. @type {Record<string, (item: LatestItem) => string | number | null>} */
 const SORT_VALUES = {
   device: ({ device, device_id }) => device ?? device_id,
   name: ({ name, sensor_id }) => name ?? sensor_id,

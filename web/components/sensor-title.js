@@ -39,7 +39,7 @@ export function SensorTitle({ name, item, recent, isOld }) {
 }
 
 /**
- * What is usual for a sensor, and how far its newest value is from that: the color of its cell on the wall, in words.
+ * The baseline of a sensor and the deviation of its newest value, as text: the same as the color of its cell on the wall.
  *
  * @param {{ item: LatestItem, recent: { ts: number, value: number }[] }} props
  */
@@ -51,7 +51,7 @@ function Baseline({ item, recent }) {
   const text = describeCellState(cellState, false);
   const decimals = decimalsFor(recent.map(({ value }) => value));
   const written = (/** @type {number} */ value) => formatNumber(value, decimals);
-  // What does not move has no spread to speak of.
+  // A constant value has no spread worth showing.
   const around = Number(spread.toFixed(decimals)) > 0 ? ` ± ${written(spread)}` : '';
   const range = html`<span class="baseline-range">${written(mean)}${around} ${formatUnit(item.unit)}</span>`;
   return html`

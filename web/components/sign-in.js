@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
 import { useObservable, useServices, useTitle } from '../state/hooks.js';
 
-/** What went wrong, by the API's codes. @type {Record<string, string>} */
+/** Messages by the API's codes. @type {Record<string, string>} */
 const WORDS = {
   unauthorized: 'This token is not known here.',
   forbidden: 'This token may send measurements, but not read what is here.',

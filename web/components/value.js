@@ -26,7 +26,7 @@ const FADE_MS = 600;
 export function Value({ value, unit, ts, recent, decimals: least = 0 }) {
   const number = useRef(/** @type {HTMLElement | null} */ (null));
   useFadeIn(number, ts);
-  const decimals = Math.max(least, decimalsFor(recent.map((one) => one.value)));
+  const decimals = Math.max(least, decimalsFor(recent.map((sample) => sample.value)));
   return html`
     <span class="value" data-none=${value === null}>
       <span class="value-number" ref=${number}>${formatNumber(value, recent.length > 0 ? decimals : undefined)}</span>

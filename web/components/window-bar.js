@@ -10,7 +10,7 @@ import { Choice } from './choice.js';
 const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
 
 /**
- * Which stretch of time is shown, and the ways to another one.
+ * The range of time that is shown, and controls for another one.
  *
  * @param {Pick<ReturnType<typeof useWindow>, 'window' | 'bounds' | 'change' | 'goLive' | 'reset'>} props
  */

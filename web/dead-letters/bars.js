@@ -32,7 +32,7 @@ const LEAST = 1.5;
 export function Bars({ bins, chosen, zone, reached, onChoose }) {
   const [pointed, setPointed] = useState(/** @type {number | null} */ (null));
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const most = Math.max(1, ...bins.map(({ total }) => total));
+  const highest = Math.max(1, ...bins.map(({ total }) => total));
   const chosenAt = bins.findIndex(({ from }) => from === chosen?.from);
   const shown = bins[pointed ?? chosenAt] ?? null;
 
@@ -55,7 +55,7 @@ export function Bars({ bins, chosen, zone, reached, onChoose }) {
     <figure class="bars">
       <figcaption class="bars-readout" aria-live="polite">${shown ? wordsOf(shown, zone) : 'Point at a bar to read it; choose it to see its dead letters.'}</figcaption>
       <div class="bars-frame">
-        <span class="bars-most" aria-hidden="true">${formatCount(most)}</span>
+        <span class="bars-most" aria-hidden="true">${formatCount(highest)}</span>
         <div
           class="bars-plot"
           ref=${host}
@@ -73,7 +73,7 @@ export function Bars({ bins, chosen, zone, reached, onChoose }) {
         >
           <svg viewBox=${`0 0 ${bins.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
             ${[chosenAt, pointed].map((at) => at !== null && at >= 0 && html`<rect class="bars-band" x=${at} y="0" width="1" height=${HEIGHT} />`)}
-            ${bins.map((bin, at) => html`<${Stack} key=${bin.from} bin=${bin} at=${at} most=${most} />`)}
+            ${bins.map((bin, at) => html`<${Stack} key=${bin.from} bin=${bin} at=${at} highest=${highest} />`)}
           </svg>
           ${reached > (bins[0]?.from ?? 0) && html`<span class="bars-ahead">Counting back …</span>`}
         </div>
@@ -83,12 +83,12 @@ export function Bars({ bins, chosen, zone, reached, onChoose }) {
   `;
 }
 
-/** @param {{ bin: Bin, at: number, most: number }} props */
-function Stack({ bin, at, most }) {
+/** @param {{ bin: Bin, at: number, highest: number }} props */
+function Stack({ bin, at, highest }) {
   let top = HEIGHT;
   const x = at + (1 - FILLED) / 2;
   return byCount(bin.codes).map(([code, count]) => {
-    const height = Math.max(LEAST, (count / most) * HEIGHT);
+    const height = Math.max(LEAST, (count / highest) * HEIGHT);
     top -= height;
     return html`<rect key=${code} class=${`bar ${codeOf(code).className}`} x=${x} y=${top} width=${FILLED} height=${height} />`;
   });

@@ -27,7 +27,7 @@ const SENML_LABELS = {
 /** @type {Record<number, string>} */
 const SIMPLE = { 20: 'false', 21: 'true', 22: 'null', 23: 'undefined' };
 
-/** Of a value that is nested deeper, nobody can make sense. */
+/** Deeper nesting is refused. */
 const DEEPEST = 64;
 
 /**

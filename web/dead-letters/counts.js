@@ -90,7 +90,7 @@ function addTo(bin, deadLetters, codes) {
   }
 }
 
-/** What was counted is kept; so long after, what has come since is counted. */
+/** New dead letters are counted this often, in ms. */
 const REFRESH_MS = 10_000;
 const RETRY_MS = 5000;
 

@@ -78,7 +78,7 @@ export function DeadLetterList({ span, bin, count }) {
   `;
 }
 
-/** What the list is narrowed to, and the way out of it. @param {{ label: string, href: string }} props */
+/** A filter of the list, with a link that removes it. @param {{ label: string, href: string }} props */
 const Chip = ({ label, href }) =>
   html`<a class="chip" href=${href} title="Show all again">${label} <span aria-hidden="true">×</span><span class="visually-hidden">, show all again</span></a>`;
 

@@ -83,7 +83,7 @@ const AT_ONCE = 100;
 const DUMP_WIDTHS = { narrow: 8, wide: 16 };
 
 /**
- * What the message held, in the most readable way there is. Payloads are what strangers sent: all of it is text.
+ * The payload in its most readable form. It comes from unknown senders, so everything is shown as text.
  *
  * @param {object} props
  * @param {Payload} props.payload

@@ -8,7 +8,7 @@ import { escapeLine } from './text.js';
 const MOST_REASONS = 3;
 
 /**
- * Which measurements of a message were refused, and why.
+ * The refused measurements of a message with the reasons.
  *
  * @param {{ refused: Refusal[], caption: string }} props
  */

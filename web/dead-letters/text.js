@@ -1,5 +1,5 @@
 /**
- * What is not to be seen, or changes the order in which the rest is read: controls but the line feed, marks of direction,
+ * Invisible characters, and those that change the reading order: controls except the line feed, marks of direction,
  * spaces of no width, halves of surrogate pairs.
  */
 const UNSEEN =

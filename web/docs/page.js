@@ -24,7 +24,7 @@ export function Page({ openApi, asyncApi }) {
             ({ name, description, operations }) => html`
               <h2 id=${`tag-${name}`}>${titleOf(name)}</h2>
               <p class="quiet">${description}</p>
-              ${operations.map((one) => html`<${Operation} key=${one.operation.operationId} ...${one} />`)}
+              ${operations.map((entry) => html`<${Operation} key=${entry.operation.operationId} ...${entry} />`)}
             `,
           )}
         </section>
@@ -92,7 +92,9 @@ const channelsOf = ({ channels, operations }) =>
     id,
     channel: /** @type {any} */ (channel),
     operation: /** @type {any} */ (
-      Object.values(operations).find((one) => /** @type {any} */ (one).channel.$ref === `#/channels/${id}`)
+      Object.values(operations).find(
+        (operation) => /** @type {any} */ (operation).channel.$ref === `#/channels/${id}`,
+      )
     ),
   }));
 

@@ -51,9 +51,9 @@ function partsOf(schema) {
   }
   const choices = anyOf ?? oneOf;
   if (choices)
-    return choices.map((/** @type {any} */ one, /** @type {number} */ at) => [
+    return choices.map((/** @type {any} */ choice, /** @type {number} */ at) => [
       at > 0 ? ' | ' : '',
-      partsOf(one),
+      partsOf(choice),
     ]);
   if (only !== undefined) return JSON.stringify(only);
   if (values) return values.map((/** @type {unknown} */ value) => JSON.stringify(value)).join(' | ');

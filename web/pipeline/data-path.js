@@ -4,7 +4,7 @@ import { stagesOf } from './stages.js';
 /** @import { Finding, StageName } from './findings.js' */
 
 /**
- * The data's way from device to reader as it runs. What flows moves with the rate; what is wrong is marked where it is, by sign and word.
+ * The data path from device to reader. Its marks move with the rate, and each finding is shown at its stage.
  *
  * @param {Parameters<typeof stagesOf>[0] & { findings: Finding[] }} props
  */

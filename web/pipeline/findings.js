@@ -7,7 +7,7 @@ import { BEHIND_MS, packingOf } from './storage.js';
 /** @import { Problem } from '../api/problem.js' */
 
 /**
- * What is wrong on the data's way, and what one can do about it.
+ * Problems on the data path, each with advice.
  *
  * @typedef {'devices' | 'broker' | 'ingest' | 'database' | 'readers'} StageName
  * @typedef {object} Finding
@@ -74,7 +74,7 @@ function ofProcesses({ processes }, now) {
       tone: 'bad',
       short: 'none runs',
       title: 'No process takes measurements',
-      advice: 'Start one with npm start. What an external broker holds meanwhile is stored then.',
+      advice: 'Start one with npm start. It then stores the messages that wait at an external broker.',
     });
   }
   for (const { client_id, role, seen } of processes.filter(({ stale }) => stale)) {
@@ -154,7 +154,7 @@ function ofPacking({ packed_until }, now) {
 }
 
 /**
- * What is wrong, and what to do.
+ * The list of findings with their advice.
  *
  * @param {{ findings: Finding[] }} props
  */

@@ -8,7 +8,7 @@ import { useObservable, useServices } from '../state/hooks.js';
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
 /**
- * Each process by its last heartbeat. A process sends one every 10 s.
+ * Each process by its last heartbeat. A process sends process every 10 s.
  *
  * @param {{ processes: ProcessInfo[] }} props
  */
@@ -35,18 +35,18 @@ export function ProcessTable({ processes }) {
         </thead>
         <tbody>
           ${processes.map(
-            (one) => html`
-              <tr key=${one.client_id} data-tone=${one.stale || one.broker?.ok === false ? 'warn' : undefined}>
-                <th scope="row" class="col-name" title=${one.client_id}>${one.client_id}</th>
-                <td title=${ROLES[one.role]}>${one.role}</td>
-                <td>${one.version}</td>
-                <td>${formatDateClock(Date.parse(one.since), zone)}</td>
-                <td>${one.stale && html`<strong class="wrong">! silent for </strong>`}<${Age} ts=${one.seen} /></td>
-                <td class="number">${formatRate(one.samples_per_s)}</td>
-                <td class="number">${formatMs(one.commit_ms.p50)} · ${formatMs(one.commit_ms.p99)}</td>
-                <td class="number">${formatCount(one.in_flight)} of ${formatCount(one.pressure.window)}</td>
-                <td class="number">${formatCount(one.pressure.waiting)}</td>
-                <td class="col-broker">${brokerWords(one.broker)}</td>
+            (process) => html`
+              <tr key=${process.client_id} data-tone=${process.stale || process.broker?.ok === false ? 'warn' : undefined}>
+                <th scope="row" class="col-name" title=${process.client_id}>${process.client_id}</th>
+                <td title=${ROLES[process.role]}>${process.role}</td>
+                <td>${process.version}</td>
+                <td>${formatDateClock(Date.parse(process.since), zone)}</td>
+                <td>${process.stale && html`<strong class="wrong">! silent for </strong>`}<${Age} ts=${process.seen} /></td>
+                <td class="number">${formatRate(process.samples_per_s)}</td>
+                <td class="number">${formatMs(process.commit_ms.p50)} · ${formatMs(process.commit_ms.p99)}</td>
+                <td class="number">${formatCount(process.in_flight)} of ${formatCount(process.pressure.window)}</td>
+                <td class="number">${formatCount(process.pressure.waiting)}</td>
+                <td class="col-broker">${brokerWords(process.broker)}</td>
               </tr>
             `,
           )}

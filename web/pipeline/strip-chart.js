@@ -137,7 +137,7 @@ function stripOptions({ host, zone, lines, onPoint }) {
 const EVERY_MS = 15_000;
 
 /**
- * What a chart shows, in figures, a row for every quarter of a minute. It is written only while somebody reads it.
+ * The figures of a chart as a table, with a row for every 15 s. It is rendered only while it is open.
  *
  * @param {Omit<Parameters<typeof StripChart>[0], never> & { zone: 'local' | 'utc' }} props
  */

@@ -47,7 +47,7 @@ function usePolled(ask, everyMs) {
   return polled;
 }
 
-/** What runs, and how it is. */
+/** The processes, the database and the broker. */
 export function usePipeline() {
   const { client } = useServices();
   return usePolled(client.pipeline, EVERY_MS);

@@ -11,7 +11,7 @@
  * @property {number} at of the newest of them, epoch ms
  */
 
-/** What was so long ago counts a third, in ms. */
+/** Values of this age count a third, in ms. */
 const MEMORY_MS = 300_000;
 /** Values before anything is said about one. */
 const LEAST_SEEN = 5;
@@ -82,9 +82,9 @@ export function learn(baseline, at, value, typical) {
 function counted(baseline, value, typical) {
   const off = value - baseline.mean;
   if (isLearning(baseline)) return off;
-  // Of a signal that never moved, nobody knows what is far.
-  const most = FARTHEST_COUNTED * spreadOf(baseline, typical) || Math.abs(off) / 2;
-  return Math.max(-most, Math.min(most, off));
+  // A constant signal has no spread to compare with.
+  const limit = FARTHEST_COUNTED * spreadOf(baseline, typical) || Math.abs(off) / 2;
+  return Math.max(-limit, Math.min(limit, off));
 }
 
 /** Scores from which a color is one step stronger. */
@@ -105,7 +105,7 @@ export function levelOf(score) {
 }
 
 /**
- * What the sensors of one type measure at this moment: where there is nothing yet to compare a sensor's value with but the others'.
+ * The current values of the sensors of one type. A sensor without a baseline is compared with them.
  *
  * @typedef {{ middle: number, spread: number }} Peers
  */
@@ -164,7 +164,7 @@ function median(values) {
 export function createBaselines(sensors) {
   /** Spread that sensors of a type have in the middle. @type {Map<string | null, number>} */
   const typical = new Map();
-  /** What sensors are compared with while their own ranges are being learned. @type {ReturnType<typeof measurePeers>} */
+  /** Used while a sensor's own baseline is being learned. @type {ReturnType<typeof measurePeers>} */
   let peers = new Map();
 
   function poolSpreads() {

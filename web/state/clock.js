@@ -29,10 +29,10 @@ export function createClock({ everyMs = 1000, local = Date.now } = {}) {
      * @param {{ askedAt: number, answeredAt: number }} here
      */
     adjust(date, { askedAt, answeredAt }) {
-      const [least, most] = [date - answeredAt, date + DATE_MS - askedAt];
-      if (!(least <= most)) return;
+      const [min, max] = [date - answeredAt, date + DATE_MS - askedAt];
+      if (!(min <= max)) return;
       const before = aheadMs;
-      aheadMs = Math.min(Math.max(aheadMs, least), most);
+      aheadMs = Math.min(Math.max(aheadMs, min), max);
       if (aheadMs !== before) ticks.set(now());
     },
   };

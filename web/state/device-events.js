@@ -7,7 +7,7 @@ import { useQuery } from './use-query.js';
 /** @import { Problem } from '../api/problem.js' */
 
 /**
- * What became of a device, worked out from its events as the API gives them: the newest session first, of a session the last event
+ * The history of a device from its events in the order of the API: the newest session first, and in a session the last event
  * first.
  *
  *
@@ -101,7 +101,7 @@ export function joined(top, older) {
 const MOST_PAGES = 10;
 
 /**
- * What is new: page after page, down to an event that is known already.
+ * Reads new events page by page, down to a known event.
  *
  * @param {(cursor: string | null) => Promise<Page<DeviceEvent>>} read a page, newest first
  * @param {DeviceEvent[]} known newest first; none: one page is enough
@@ -137,11 +137,11 @@ export const happenedAt = (newest, ts) =>
 const PAGE = 20;
 /** More of one range are no help in a picture. */
 const MOST_IN_RANGE = 1000;
-/** What is new is found by asking again. */
+/** New events are found by polling. */
 const REFRESH = { refreshMs: 4_000 };
 
 /**
- * What became of a device, newest first, page by page; a new event comes by itself.
+ * The events of a device, newest first, page by page. New events appear by themselves.
  *
  * @param {string} device id
  */
@@ -216,7 +216,7 @@ function summaryOf({ items, next }, before) {
   const cut = next !== null;
   return {
     events: items,
-    /** Since when it had been online as the range began. */
+    /** The time since the device was online when the range began. */
     onlineSince: cut ? null : onlineAfter(before),
     /** Epoch ms before which nothing is known, since there is too much. */
     knownFrom: cut ? Date.parse(items.at(-1)?.ts ?? '') : null,

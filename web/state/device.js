@@ -62,7 +62,7 @@ function itemsOf({ device_id, name, site, sensors }) {
 const STEP = 12;
 
 /**
- * Which sensors of a device are shown: it may have thousands. In the address, `find` is a part of their names or types, `shown` how many.
+ * Selects the sensors of a device that are shown, since it may have thousands. In the address, `find` is a part of their names or types, `shown` how many.
  *
  * @template {{ name: string | null, type: string | null, sensor_id: string }} T
  * @param {T[]} items
@@ -72,11 +72,11 @@ const STEP = 12;
 export function chooseSensors(items, query) {
   const part = (query.get('find') ?? '').toLowerCase();
   const found = part ? items.filter((item) => wordsOf(item).includes(part)) : items;
-  const most = Math.max(Math.trunc(Number(query.get('shown'))) || 0, STEP);
+  const limit = Math.max(Math.trunc(Number(query.get('shown'))) || 0, STEP);
   return {
-    shown: found.slice(0, most),
+    shown: found.slice(0, limit),
     found: found.length,
-    more: found.length > most ? String(most + STEP) : null,
+    more: found.length > limit ? String(limit + STEP) : null,
   };
 }
 

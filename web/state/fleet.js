@@ -11,15 +11,15 @@ import { findOutliers } from './outliers.js';
  * @typedef {{ type?: string | null, site?: string | null }} Narrowing the part of a fleet that is too large to be kept as a whole
  */
 
-/** The most sensors that a browser keeps. The wall of a larger fleet shows this many, with a note. */
+/** The number of sensors that a browser keeps. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
 
 /**
  * All sensors of the fleet from the stream, each with its baseline.
  *
- * @param {{ most?: number }} [options]
+ * @param {{ limit?: number }} [options]
  */
-export function createFleet({ most = MOST_SENSORS } = {}) {
+export function createFleet({ limit = MOST_SENSORS } = {}) {
   const deviceIndex = createDeviceIndex();
   const { sensors, devices } = deviceIndex;
   const baselines = createBaselines(sensors);
@@ -76,7 +76,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
       ) {
         return null;
       }
-      if (!sensor && sensors.size >= most) {
+      if (!sensor && sensors.size >= limit) {
         refused += 1;
         return null;
       }

@@ -36,8 +36,8 @@ export const sortText = ({ by, down }) => (down ? `-${by}` : by);
  */
 export function sorted(items, keyOf, down) {
   const sign = down ? -1 : 1;
-  return items.toSorted((one, other) => {
-    const [a, b] = [keyOf(one), keyOf(other)];
+  return items.toSorted((first, second) => {
+    const [a, b] = [keyOf(first), keyOf(second)];
     if (a === null || b === null) return Number(a === null) - Number(b === null);
     return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : words.compare(`${a}`, `${b}`));
   });
@@ -46,7 +46,7 @@ export function sorted(items, keyOf, down) {
 export const DEVICE_FILTERS = ['state', 'site', 'name'];
 export const PAGE_ROWS = 25;
 
-/** Whether a device is there is known by asking again. */
+/** The state of devices is polled. */
 const REFRESH = { refreshMs: 10_000 };
 
 /**

@@ -90,7 +90,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
       whole = !target.devices && !target.sensors;
       stream.follow(target);
     },
-    /** Of a fleet too large to be held: takes in these sensors, and no others. @param {Narrowing} wanted */
+    /** For a fleet that is too large: keeps these sensors only. @param {Narrowing} wanted */
     narrow(wanted) {
       fleet.narrow(wanted);
       stream.again();

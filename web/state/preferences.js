@@ -9,7 +9,7 @@ const KEY = 'millrace.preferences';
  */
 
 /**
- * What a reader chose, remembered in this browser.
+ * The choices of a reader, stored in this browser.
  *
  * @param {{ storage: Storage, root: HTMLElement }} deps
  */

@@ -33,7 +33,7 @@ export function useSensor(device, sensor) {
 const VALUES = 60;
 /** With so many, it is a line already. */
 const ENOUGH = 3;
-/** What a sensor measured long ago is not what it did lately, in ms. */
+/** Older values are left out, in ms. */
 const LATELY_MS = 3_600_000;
 /** Sensors asked for at once: the rest of the page goes first. */
 const AT_ONCE = 3;
@@ -59,7 +59,7 @@ export function useTails(items, atOnce = AT_ONCE) {
       const newest = Date.parse(ts ?? '');
       const query = { limit: VALUES, from: newest - LATELY_MS, to: newest + 1 };
       const page = await client.measurements(device_id, sensor_id, query, abort.signal);
-      const before = page.items.map((one) => ({ ts: Date.parse(one.ts), value: one.value })).reverse();
+      const before = page.items.map(({ ts, value }) => ({ ts: Date.parse(ts), value })).reverse();
       live.seedBefore(`${device_id}/${sensor_id}`, before);
     }
 

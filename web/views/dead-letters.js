@@ -14,7 +14,7 @@ import { useFiguresAlone } from '../state/stats.js';
 /** @import { Bin } from '../dead-letters/counts.js' */
 /** @import { Place } from '../state/router.js' */
 
-/** What was refused, and why: counts over time, a list, and one dead letter in detail. */
+/** Refused measurements and the reasons: counts over time, a list, and one dead letter in detail. */
 export function DeadLettersView() {
   const { router } = useServices();
   const place = useObservable(router.place);

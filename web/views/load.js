@@ -3,8 +3,8 @@ import { Problem } from '../api/problem.js';
 /** @import { Route } from '../routes.js' */
 
 /**
- * Where each view is fetched from when it is first shown. The page of a view names its modules beforehand: api/http/static.js
- * has the same list for the server, and a test compares the two.
+ * The module of each view, fetched when it is first shown. The page of a view preloads its modules: api/http/static.js has the same
+ * list for the server, and a test compares the two.
  *
  * @type {Record<Route['view'], () => Promise<any>>}
  */

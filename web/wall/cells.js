@@ -49,10 +49,10 @@ function nameBelow(context, { name, device }, { left, right, top }) {
 function nameInLine(context, { name, device }, { left, right, top }) {
   const room = right - left - 10;
   const needed = context.measureText(name).width;
-  const of = shortened(context, device.name, Math.max(room / 2, room - needed));
-  const ofWidth = context.measureText(of).width;
-  context.fillText(shortened(context, name, room - ofWidth), left, top + 18);
-  context.fillText(of, right - ofWidth, top + 18);
+  const deviceName = shortened(context, device.name, Math.max(room / 2, room - needed));
+  const deviceWidth = context.measureText(deviceName).width;
+  context.fillText(shortened(context, name, room - deviceWidth), left, top + 18);
+  context.fillText(deviceName, right - deviceWidth, top + 18);
 }
 
 /** @param {FleetSensor} sensor */

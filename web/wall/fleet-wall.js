@@ -74,13 +74,13 @@ function useNarrowing(isFull) {
   const { live, router } = useServices();
   const { query } = useObservable(router.place);
   const [type, site] = [query.get('type'), query.get('site')];
-  const done = useRef('');
+  const applied = useRef('');
   useEffect(() => {
     const filters = JSON.stringify([type, site]);
     const wanted = live.fleet.isNarrow() || (isFull && (type || site));
-    // What is still too large when it is narrow stays so.
-    if (!wanted || done.current === filters) return;
-    done.current = filters;
+    // A narrowed fleet that is still too large is not narrowed again.
+    if (!wanted || applied.current === filters) return;
+    applied.current = filters;
     live.narrow({ type, site });
   }, [live, type, site, isFull]);
 }
@@ -115,7 +115,7 @@ const OTHERS = [
   { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];
 
-/** What the colors and shapes of the wall mean. @param {{ legendRef: { current: HTMLElement | null } }} props */
+/** Explains the colors and shapes of the wall. @param {{ legendRef: { current: HTMLElement | null } }} props */
 const Legend = ({ legendRef }) => html`
   <ul class="wall-legend" ref=${legendRef} aria-label="What the cells mean">
     <li class="wall-scale" title="How far each value is from what its own sensor measured in the last minutes, in its usual spread; of a sensor just met, from what others of its type measure">

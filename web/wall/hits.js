@@ -3,7 +3,7 @@
 const NONE = -1;
 
 /**
- * Which cell is where: cells lie in buckets of their own size, so that only a few are looked at.
+ * Finds the cell at a point. Buckets of the size of a cell keep the search short.
  *
  * @param {Layout} layout
  */

@@ -1,5 +1,5 @@
 /**
- * Where every cell is, in CSS pixels from the top left of the wall; cells are numbered in the order of the sites given.
+ * The position of every cell, in CSS pixels from the top left of the wall. Cells are numbered in the order of the sites.
  *
  * @typedef {object} Layout
  * @property {Format} format
@@ -16,7 +16,7 @@ export const HEADING_HEIGHT = 26;
 const SITE_GAP = 18;
 /** So much room a site's name and count want, in px. */
 const LEAST_WIDTH = 120;
-/** What the smallest cell takes with the gaps around it, in square px. */
+/** Area of the smallest cell with its gaps, in square px. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
 /** Cards show more than squares, so they may take more room where the page continues below. */
@@ -58,10 +58,10 @@ export function layOut(sites, room) {
  */
 function once(work) {
   /** @type {Map<number, R>} */
-  const done = new Map();
+  const results = new Map();
   return (argument) => {
-    const known = done.get(argument) ?? work(argument);
-    done.set(argument, known);
+    const known = results.get(argument) ?? work(argument);
+    results.set(argument, known);
     return known;
   };
 }
@@ -193,8 +193,8 @@ function inStrips(counts, { width, height, gap, least }) {
   /** @type {number[][]} */
   let best = [];
   let bestCost = Number.POSITIVE_INFINITY;
-  const most = Math.min(counts.length, 40);
-  for (let number = 1; number <= most; number += 1) {
+  const limit = Math.min(counts.length, 40);
+  for (let number = 1; number <= limit; number += 1) {
     const strips = cut(counts, number).map((strip) => widthsOf(strip, { width, gap, least }));
     const cost = costOf(strips, height / number, least);
     if (cost >= bestCost) continue;

@@ -13,7 +13,7 @@ const FEW = 4;
 const MORE = 12;
 
 /**
- * What is wrong in the fleet, in words, each a link to its cause: the wall for those who cannot see it, and where everybody else clicks.
+ * The outliers of the fleet as text, each with a link: the wall for screen readers, and links for everyone.
  *
  * @param {{ fleetState: Observable<FleetState> }} props
  */
@@ -24,14 +24,14 @@ export function OutlierList({ fleetState }) {
   return html`
     <section class="stands-out" aria-label="What stands out">
       <${Kind} look="far" title="Far off" count=${farCount} entries=${far.map(farEntry)} />
-      <${Kind} look="silent" title="Silent" count=${silentCount} entries=${silent.map((one) => silentEntry(one, now))} />
+      <${Kind} look="silent" title="Silent" count=${silentCount} entries=${silent.map((sensor) => silentEntry(sensor, now))} />
       <${Kind} look="offline" title="Devices offline" count=${offline.length} entries=${offline.map(offlineEntry)} />
       ${nothing && html`<p class="stands-out-none">${learning > 0 ? 'Learning what is usual for each sensor. Until then each is compared with others of its type.' : 'Nothing stands out.'}</p>`}
     </section>
   `;
 }
 
-/** @typedef {{ key: string, href: string, name: string, of: string, text: string, tone: string }} Entry */
+/** @typedef {{ key: string, href: string, name: string, owner: string, text: string, tone: string }} Entry */
 
 /** @param {FleetSensor} sensor @returns {Entry} */
 const farEntry = (sensor) => ({
@@ -48,7 +48,7 @@ const offlineEntry = ({ id, name, site, sensors }) => ({
   key: id,
   href: deviceHref(id),
   name,
-  of: site ?? '',
+  owner: site ?? '',
   text: formatCounted(sensors.length, 'sensor'),
   tone: '',
 });
@@ -58,7 +58,7 @@ const linkTo = ({ key, id, name, device }) => ({
   key,
   href: sensorHref(device.id, id),
   name,
-  of: device.name,
+  owner: device.name,
 });
 
 /** @param {{ look: string, title: string, count: number, entries: Entry[] }} props */
@@ -75,8 +75,8 @@ function Kind({ look, title, count, entries }) {
       <h3><a href=${href} aria-current=${chosen ? 'true' : undefined} title=${chosen ? 'Light all again' : 'Light only these on the wall'}>${title} <b>${formatCount(count)}</b></a></h3>
       <ul>
         ${shown.map(
-          ({ key, href: to, name, of, text, tone }) => html`
-            <li key=${key}><a href=${to}><span class="stands-out-name"><span class="stands-out-what">${name}</span> <span class="stands-out-of">${of}</span></span><span class="stands-out-text" data-tone=${tone}>${text}</span></a></li>
+          ({ key, href: to, name, owner, text, tone }) => html`
+            <li key=${key}><a href=${to}><span class="stands-out-name"><span class="stands-out-what">${name}</span> <span class="stands-out-of">${owner}</span></span><span class="stands-out-text" data-tone=${tone}>${text}</span></a></li>
           `,
         )}
       </ul>

@@ -9,7 +9,7 @@ import { drawCard, fill, SHAPES } from './cells.js';
  * @typedef {{ layout: Layout, sensors: readonly FleetSensor[], isLit: Uint8Array }} Scene `sensors`, `isLit`: by cell
  */
 
-/** What does not match the filters. */
+/** Opacity of cells that do not match the filters. */
 const DIM = 0.16;
 
 /**

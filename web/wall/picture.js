@@ -135,7 +135,7 @@ const DIGITS = 10;
 
 /**
  * The fleet as one looks for things in it: by site, in it by device, in that by sensor, each by its name; `collar-2` stands before
- * `collar-10`. What has no site comes last.
+ * `collar-10`. Devices without a site come last.
  *
  * @param {Iterable<FleetDevice>} devices their sensors are put in order in place
  * @returns {Site[]}

@@ -106,7 +106,7 @@ export function usePicture() {
     setArranged((now) => ({ ...now, lit }));
   }, [filters]);
 
-  // What is wrong with a sensor changes by itself.
+  // The state of a sensor changes by itself.
   const moves = query.has('look') || query.has('state');
   useEffect(() => {
     if (!moves) return undefined;
@@ -128,8 +128,8 @@ function heightFor(room) {
 }
 
 /**
- * Who opened a sensor from the wall by keyboard and comes back finds the focus on the wall, and its cursor on the same cell, as soon as
- * that sensor is known.
+ * Restores the focus and the cursor of the wall for a reader who opened a sensor by keyboard and comes back. It waits until that sensor
+ * is known.
  *
  * @param {(sensor: FleetSensor) => void} onReturn the same function as long as the wall is there
  * @returns {{ current: HTMLElement | null }} ref of what takes the focus
@@ -170,7 +170,7 @@ const TROUBLES = {
 export const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
 
 /**
- * Which sensors the address asks for: type and site as a whole, a text anywhere in the name of sensor or device, what is wrong with it.
+ * The filter of the address: type and site as a whole, a text in the name of sensor or device, and the kind of trouble.
  *
  * @param {URLSearchParams} query
  * @returns {((sensor: FleetSensor) => boolean) | null} null: all

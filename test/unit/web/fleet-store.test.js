@@ -121,7 +121,7 @@ describe('Fleet', () => {
   });
 
   test('more sensors than the limit: refused and counted', () => {
-    const fleet = createFleet({ most: 2 });
+    const fleet = createFleet({ limit: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
     expect(fleet.refused()).toBe(1);
