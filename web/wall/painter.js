@@ -77,14 +77,14 @@ export function createPainter(canvas) {
 /**
  * The colors of the theme as they are now, read off the legend: what it shows is what is drawn.
  *
- * @param {HTMLElement} legend with one `[data-cellState]` for each cellState
+ * @param {HTMLElement} legend with one `[data-cell-state]` for each cellState
  * @returns {Palette}
  */
 export function readPalette(legend) {
   const style = getComputedStyle(legend);
   return {
     colors: Array.from({ length: CELL_STATES }, (_, cellState) => {
-      const swatch = legend.querySelector(`[data-cellState="${cellState}"]`);
+      const swatch = legend.querySelector(`[data-cell-state="${cellState}"]`);
       return swatch ? getComputedStyle(swatch).color : style.color;
     }),
     ground: style.getPropertyValue('--surface'),
