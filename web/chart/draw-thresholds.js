@@ -12,7 +12,7 @@ import { formatNumber } from '../format.js';
  */
 
 /**
- * Draws the lines with their names, hatches what is beyond, and marks at the chart's edge where the signal is.
+ * Draws the lines with their names, hatches the area over them, and marks at the chart's edge where the signal is over them.
  *
  * @param {UPlot} chart
  * @param {Thresholds} thresholds
@@ -82,7 +82,7 @@ function hatch(ctx, { left, width, top, bottom, ratio }) {
 }
 
 /**
- * A bar along the edge wherever the signal is beyond.
+ * A bar along the edge wherever the signal is over the threshold.
  *
  * @param {UPlot} chart
  * @param {{ line: number, side: 'low' | 'high', column: number, y: number, thickness: number }} what

@@ -51,7 +51,7 @@ export function SampleTable({ sensor, window, order, unit, thresholds }) {
         <tr>
           <th scope="col">Time ${formatZone(zone, Date.parse(items[0]?.ts ?? ''))}</th>
           <th scope="col" class="col-number">Value ${formatUnit(unit)}</th>
-          ${hasLines ? html`<th scope="col">Beyond</th>` : html`<td></td>`}
+          ${hasLines ? html`<th scope="col">Threshold</th>` : html`<td></td>`}
         </tr>
       </thead>
       <tbody>
@@ -151,7 +151,7 @@ function BinRow({ shape, at, zone, decimals, thresholds }) {
 
 const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
 
-/** Marks what is beyond the lines that the reader drew. @param {{ side: keyof typeof WORDS | null }} props */
+/** Marks values over the reader's thresholds. @param {{ side: keyof typeof WORDS | null }} props */
 const OverThreshold = ({ side }) => side && html`<span class="over-threshold">${WORDS[side]}</span> `;
 
 const PAGE_ROWS = 25;

@@ -7,7 +7,7 @@ import { countOverThreshold, parseThresholds } from '../state/thresholds.js';
 /** @import { Thresholds } from '../state/thresholds.js' */
 
 /**
- * Lines to draw into the chart, and how often the signal is beyond them.
+ * The thresholds of the chart, and how often the signal is over them.
  *
  * @param {object} props
  * @param {Thresholds} props.thresholds

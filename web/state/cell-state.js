@@ -1,8 +1,8 @@
 import { LEVELS } from './baseline.js';
 
 /**
- * How a cell colors. One number each, so that a painter can go through them color by color: 0 to 10 is the scale from far below to far
- * above, 5 the usual; then those of which there is no deviation to show.
+ * The state of a cell as one number, so that a painter can go through the cells color by color: 0 to 10 is the scale from far below to
+ * far above, 5 is normal. The states after them have no deviation.
  */
 export const NORMAL = LEVELS;
 export const LEARNING = 2 * LEVELS + 1;

@@ -1,11 +1,11 @@
 import { createObservable } from './observable.js';
 
 /**
- * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `pageCursors`, `flash` and `opened`
+ * @typedef {object} Place the current address of the dashboard, and `pageCursors`, `flash` and `opened`
  * @property {string} path
  * @property {URLSearchParams} query
  * @property {(string | null)[]} pageCursors cursors of the pages before this one; kept by the browser's history entry
- * @property {string | null} flash what was done just before, to be said on arrival; kept there, too
+ * @property {string | null} flash message about the last action, shown on arrival; kept there, too
  * @property {string | null} opened what was opened from here by keyboard, where one came back to it: there the focus belongs; kept there, too
  */
 

@@ -65,7 +65,7 @@ const FARTHEST = 3;
 /**
  * @param {{ min: number[], max: number[] }} shape lowest and highest of each sample or bin
  * @param {Thresholds} thresholds
- * @returns {{ low: number, high: number }} samples, or bins with such a sample, that are beyond
+ * @returns {{ low: number, high: number }} samples over a threshold, or bins with such a sample
  */
 export function countOverThreshold({ min, max }, { low, high }) {
   return {

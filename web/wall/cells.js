@@ -120,7 +120,7 @@ function hollow(context, { layout: { x, y, format } }, cell) {
 /** @type {Draw} */
 function crossed(context, { layout: { x, y, format } }, cell) {
   const line = format.width > 9 ? 1.5 : 1;
-  // The ends of a stroke reach over its points; beyond its cell nobody would wipe them off.
+  // The ends of a stroke reach over its points; outside of its cell nothing would erase them.
   const [left, top] = [Number(x[cell]) + line, Number(y[cell]) + line];
   const [right, bottom] = [left + format.width - 2 * line, top + format.height - 2 * line];
   context.lineWidth = line;

@@ -5,7 +5,7 @@ import { drawCard, fill, SHAPES } from './cells.js';
 /** @import { Layout } from './layout.js' */
 
 /**
- * @typedef {{ colors: string[], ground: string, card: string, ink: string, quiet: string, font: string }} Palette colors as a canvas takes them, by cellState
+ * @typedef {{ colors: string[], ground: string, card: string, ink: string, quiet: string, font: string }} Palette colors as a canvas takes them, by cell state
  * @typedef {{ layout: Layout, sensors: readonly FleetSensor[], isLit: Uint8Array }} Scene `sensors`, `isLit`: by cell
  */
 
@@ -19,7 +19,7 @@ const DIM = 0.16;
  */
 export function createPainter(canvas) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
-  /** Cells to be drawn, by cellState. @type {number[][]} */
+  /** Cells to be drawn, by cell state. @type {number[][]} */
   const byState = Array.from({ length: CELL_STATES }, () => []);
 
   /** @param {Scene} scene @param {Palette} palette @param {number} cell */
@@ -75,9 +75,9 @@ export function createPainter(canvas) {
 /** @typedef {ReturnType<typeof createPainter>} Painter */
 
 /**
- * The colors of the theme as they are now, read off the legend: what it shows is what is drawn.
+ * The colors of the theme as they are now, read from the legend, so that both are the same.
  *
- * @param {HTMLElement} legend with one `[data-cell-state]` for each cellState
+ * @param {HTMLElement} legend with one `[data-cell-state]` for each cell state
  * @returns {Palette}
  */
 export function readPalette(legend) {
