@@ -283,7 +283,7 @@ describe('Thresholds', () => {
     });
     await dashboard.page.getByText(/\d+ of \d+ samples below low, \d+ of \d+ samples above high/).waitFor();
     expect(await picture()).not.toBe(plain);
-    await dashboard.page.locator('table.samples .beyond').first().waitFor();
+    await dashboard.page.locator('table.samples .over-threshold').first().waitFor();
 
     await open('core', '?range=1h');
     await until(() => query().get('high') === String(high), { what: 'what is remembered' });
