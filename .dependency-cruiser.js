@@ -125,23 +125,22 @@ const TOOLS = {
 
 /** Rooms of `web/`, and what each may import besides itself. */
 const WEB = {
-  'web/format/': [],
   // Loose files that every room may use: formats, routes, themes.
-  'web/shared': ['web/format/'],
+  'web/shared': [],
   // Requests to the API.
   'web/api/': [],
   // What the views show, and hooks that read it.
-  'web/state/': ['web/shared', 'web/format/', 'web/api/'],
-  'web/chart/': ['web/shared', 'web/format/', 'web/api/', 'web/state/'],
-  'web/components/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/chart/'],
+  'web/state/': ['web/shared', 'web/api/'],
+  'web/chart/': ['web/shared', 'web/api/', 'web/state/'],
+  'web/components/': ['web/shared', 'web/api/', 'web/state/', 'web/chart/'],
   // The fleet as a wall of cells.
-  'web/wall/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/components/'],
+  'web/wall/': ['web/shared', 'web/api/', 'web/state/', 'web/components/'],
   // Dead letters.
-  'web/letters/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/components/'],
+  'web/dead-letters/': ['web/shared', 'web/api/', 'web/state/', 'web/components/'],
   // What ingest does, drawn.
-  'web/pipeline/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
+  'web/pipeline/': ['web/shared', 'web/api/', 'web/state/', 'web/chart/', 'web/components/'],
   // The page that documents the API.
-  'web/docs/': ['web/shared', 'web/format/', 'web/api/', 'web/state/', 'web/components/'],
+  'web/docs/': ['web/shared', 'web/api/', 'web/state/', 'web/components/'],
 };
 
 /** Loose files of `web/` that every room may use. */

@@ -1,6 +1,234 @@
-/** Every number, time and unit on the screen is written here: two views never write the same thing differently. */
+/** Numbers, amounts, and their units. */
 
-export * from './format/hue.js';
-export * from './format/instants.js';
-export * from './format/lengths.js';
-export * from './format/numbers.js';
+/** The text of an unknown value. */
+export const NOTHING = '–';
+
+const MOST_DECIMALS = 12;
+/** Digits that a number holds; beyond them there is only the noise of its binary form. */
+const DIGITS = 15;
+const NUMBERS = Array.from(
+  { length: MOST_DECIMALS + 1 },
+  (_, decimals) =>
+    new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+);
+
+/**
+ * @param {number} value
+ * @param {number} [limit]
+ * @returns {number} decimals worth showing: about four significant places, no trailing zeros
+ */
+export function decimalsOf(value, limit = usualDecimals(Math.abs(value))) {
+  return String(Number(value.toFixed(limit))).split('.')[1]?.length ?? 0;
+}
+
+/** @param {number} size @returns {number} decimals worth showing of a number of this size */
+export function usualDecimals(size) {
+  if (size >= 10_000) return 0;
+  if (size >= 1000) return 1;
+  if (size >= 10) return 2;
+  return size >= 1 ? 3 : 4;
+}
+
+/**
+ * Decimals that suit all of some values, so that a changing value does not jump. Where the values lie close together
+ * (a position, a tick of a zoomed axis), there are enough decimals to separate them by a hundredth of their spread.
+ *
+ * @param {number[]} values
+ * @returns {number}
+ */
+export function decimalsFor(values) {
+  const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
+  const needed = spread > 0 ? Math.ceil(2 - Math.log10(spread)) : 0;
+  let decimals = 0;
+  for (const value of values) {
+    const size = Math.abs(value);
+    const held = DIGITS - Math.max(Math.ceil(Math.log10(size || 1)), 1);
+    const limit = Math.max(Math.min(needed, held, MOST_DECIMALS), usualDecimals(size));
+    decimals = Math.max(decimals, decimalsOf(value, limit));
+  }
+  return decimals;
+}
+
+/**
+ * @param {number | null | undefined} value
+ * @param {number} [decimals]
+ * @returns {string}
+ */
+export function formatNumber(value, decimals) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  const size = Math.abs(value);
+  // Decimals separate values. A counter has many digits that stay the same, and a few that change.
+  const text =
+    size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
+      ? value.toExponential(2)
+      : (NUMBERS[Math.min(decimals ?? decimalsOf(value), MOST_DECIMALS)]?.format(value) ?? NOTHING);
+  return text.replaceAll('-', '−');
+}
+
+/**
+ * Numbers of an axis: all have as many decimals as it takes to separate them.
+ *
+ * @param {number[]} ticks
+ * @returns {string[]}
+ */
+export function formatTicks(ticks) {
+  const largest = Math.max(...ticks.map(Math.abs), 0);
+  const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0));
+  if (largest < 1e15 && (step === 0 || step >= 1e-11)) {
+    const decimals = decimalsFor(ticks);
+    return ticks.map((value) => formatNumber(Math.abs(value) < step / 1e6 ? 0 : value, decimals));
+  }
+  const places = step > 0 ? Math.min(Math.max(Math.ceil(Math.log10(largest / step)), 0), DIGITS) : 2;
+  return ticks.map((value) => value.toExponential(places).replaceAll('-', '−'));
+}
+
+/** @param {number | null | undefined} value @returns {string} a whole number */
+export const formatCount = (value) => formatNumber(value, 0);
+
+/** @param {number | null | undefined} perSecond @returns {string} */
+export const formatRate = (perSecond) =>
+  formatNumber(perSecond, perSecond && Math.abs(perSecond) < 10 && !Number.isInteger(perSecond) ? 1 : 0);
+
+/** @param {number | null | undefined} ms @returns {string} without its unit */
+export const formatMs = (ms) => formatNumber(ms, ms !== null && ms !== undefined && ms >= 100 ? 0 : 1);
+
+/** @param {number} bytes @returns {string} with its unit: `91 bytes`, `64 KiB`, `1.5 MiB` */
+export function formatBytes(bytes) {
+  if (bytes < 1024) return formatCounted(bytes, 'byte');
+  const [size, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB'];
+  return `${formatNumber(size, size < 10 && !Number.isInteger(size) ? 1 : 0)} ${unit}`;
+}
+
+/**
+ * @param {number} count
+ * @param {string} one what it is one of
+ * @param {string} [many]
+ * @returns {string} `1 sensor`, `12 sensors`, `2 processes`
+ */
+export const formatCounted = (count, one, many = `${one}s`) =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+/** Units as devices send them (SenML, RFC 8428, and UCUM) to what people read. @type {Record<string, string>} */
+const UNITS = {
+  Cel: '°C',
+  '%RH': '% RH',
+  '/': '',
+  lat: '° N',
+  lon: '° E',
+  deg: '°',
+  'beat/min': 'bpm',
+  beats: 'beats',
+  '/min': '/min',
+  '1/min': '/min',
+  'm/s2': 'm/s²',
+  m2: 'm²',
+  m3: 'm³',
+};
+
+/** @param {string | null | undefined} unit @returns {string} */
+export const formatUnit = (unit) => (unit ? (UNITS[unit] ?? unit) : '');
+
+/** Hues of the classic sensor types, one each; see --hue-1 … in tokens.css. @type {Record<string, number>} */
+const TYPE_HUES = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
+
+/** @param {string | null} type @returns {number} 0 for none, 1 to 8 by the name: the same type always has the same hue */
+export function hueOf(type) {
+  if (!type) return 0;
+  const known = TYPE_HUES[type.toLowerCase()];
+  if (known) return known;
+  let hash = 0;
+  for (const character of type) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return 5 + (hash % 4);
+}
+
+/** When something was, on the clock of the reader or in UTC. */
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `14:03` */
+export const formatClock = (ts, zone) => fields(ts, zone).slice(11, 16);
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `14:03:21` */
+export const formatTime = (ts, zone) => fields(ts, zone).slice(11, 19);
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `14:03:21.250` */
+export const formatTimeMs = (ts, zone) => fields(ts, zone).slice(11, 23);
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026-11-21` */
+export const formatDate = (ts, zone) => fields(ts, zone).slice(0, 10);
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:03` */
+export const formatDateClock = (ts, zone) => `${formatDate(ts, zone)} ${formatClock(ts, zone)}`;
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026-11-21 14:03:21` */
+export const formatDateTime = (ts, zone) => fields(ts, zone).slice(0, 19).replace('T', ' ');
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `21 Nov` */
+export const formatDay = (ts, zone) => `${Number(fields(ts, zone).slice(8, 10))} ${formatMonth(ts, zone)}`;
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `Nov` */
+export const formatMonth = (ts, zone) => MONTHS[Number(fields(ts, zone).slice(5, 7)) - 1] ?? NOTHING;
+
+/** @param {number} ts epoch ms @param {'local' | 'utc'} zone @returns {string} `2026` */
+export const formatYear = (ts, zone) => fields(ts, zone).slice(0, 4);
+
+/** @param {'local' | 'utc'} zone @param {number} ts epoch ms @returns {string} `UTC`, `UTC+1`, `UTC−3:30` */
+export function formatZone(zone, ts) {
+  const minutes = zone === 'utc' ? 0 : -new Date(ts).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const size = Math.abs(minutes);
+  const rest = size % 60 === 0 ? '' : `:${String(size % 60).padStart(2, '0')}`;
+  return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest}`;
+}
+
+/** @param {number} ts @param {'local' | 'utc'} zone @returns {string} ISO 8601 digits as a clock on that zone's wall shows them */
+function fields(ts, zone) {
+  const offset = zone === 'utc' ? 0 : new Date(ts).getTimezoneOffset() * 60_000;
+  return new Date(ts - offset).toISOString();
+}
+
+/** How long something takes, or ago it is. */
+
+/**
+ * @param {number} ms since it was measured
+ * @returns {string} `now`, `12 s`, `4 min`, `3 h`, `5 d`
+ */
+export function formatAge(ms) {
+  if (ms < -1500) return `in ${formatSpan(-ms)}`;
+  return ms < 1000 ? 'now' : formatSpan(ms);
+}
+
+/** @param {number} ms @returns {string} in its largest whole unit */
+export function formatSpan(ms) {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** @type {[ms: number, unit: string][]} */
+const DURATIONS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+];
+
+/** @param {number} ms how long something lasted @returns {string} in its largest unit and the next: `48 s`, `3 min 20 s`, `2 d 4 h` */
+export function formatDuration(ms) {
+  const at = DURATIONS.findIndex(([size]) => ms >= size);
+  const [size, unit] = DURATIONS[at] ?? [1, 'ms'];
+  const [lesser, lesserUnit] = DURATIONS[at === -1 ? -1 : at + 1] ?? [size, unit];
+  const whole = `${Math.floor(ms / size)} ${unit}`;
+  const rest = Math.floor((ms % size) / lesser);
+  return rest > 0 ? `${whole} ${rest} ${lesserUnit}` : whole;
+}
+
+/** @param {number} ms @returns {string} `1 s`, `15 min`, `6 h`, `30 d`: exact, unlike an age */
+export function formatStep(ms) {
+  if (ms % 86_400_000 === 0) return `${formatNumber(ms / 86_400_000)} d`;
+  if (ms % 3_600_000 === 0) return `${formatNumber(ms / 3_600_000)} h`;
+  if (ms % 60_000 === 0) return `${formatNumber(ms / 60_000)} min`;
+  return ms % 1000 === 0 || ms > 1000 ? `${formatNumber(ms / 1000)} s` : `${formatNumber(ms)} ms`;
+}

@@ -1,9 +1,9 @@
 /**
- * The views and their addresses. `VIEW_PATHS` in api/http/static.js answers the same ones with index.html.
+ * The views and their addresses. `VIEWS` of api/http/static.js has the same ones for the server.
  *
  * @typedef {{ view: 'fleet' } | { view: 'device', device: string }
  *   | { view: 'sensor', device: string, sensor: string }
- *   | { view: 'pipeline' } | { view: 'dead-letters' } | { view: 'nowhere' }} Route
+ *   | { view: 'pipeline' } | { view: 'dead-letters' } | { view: 'not-found' }} Route
  */
 
 /** Views of one address each, which the header leads to, by the first part of it. @type {Record<string, Route>} */
@@ -15,14 +15,14 @@ const ALONE = {
 /** @param {string} path @returns {Route} */
 export function routeOf(path) {
   const parts = decode(path);
-  if (parts === null) return { view: 'nowhere' };
+  if (parts === null) return { view: 'not-found' };
   if (parts.length === 0) return { view: 'fleet' };
   const [first = '', device = '', third, sensor = ''] = parts;
-  if (parts.length === 1 && Object.hasOwn(ALONE, first)) return ALONE[first] ?? { view: 'nowhere' };
-  if (first !== 'devices' || !device) return { view: 'nowhere' };
+  if (parts.length === 1 && Object.hasOwn(ALONE, first)) return ALONE[first] ?? { view: 'not-found' };
+  if (first !== 'devices' || !device) return { view: 'not-found' };
   if (parts.length === 2) return { view: 'device', device };
   if (parts.length === 4 && third === 'sensors' && sensor) return { view: 'sensor', device, sensor };
-  return { view: 'nowhere' };
+  return { view: 'not-found' };
 }
 
 /** @param {string} path @returns {string[] | null} its decoded segments; null when the encoding is broken */
@@ -48,4 +48,18 @@ export const sensorHref = (device, sensor) =>
   `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}`;
 
 /** @param {string} id @returns {string} one dead letter, opened */
-export const letterHref = (id) => `/dead-letters?letter=${encodeURIComponent(id)}`;
+export const deadLetterHref = (id) => `/dead-letters?id=${encodeURIComponent(id)}`;
+
+/** The year 9999: what is later has more digits than ISO 8601 lets one write without agreeing on it. */
+const LATEST_MS = 253_402_300_799_999;
+
+/**
+ * A time as an address has it. Around it there is room for ranges, zones and formats of any kind.
+ *
+ * @param {string | null} text ISO 8601 or epoch ms
+ * @returns {number | null} epoch ms, from 1970 to the year 9999; null: none
+ */
+export function parseTime(text) {
+  const ms = /^\d+$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '');
+  return ms >= 0 && ms <= LATEST_MS ? ms : null;
+}

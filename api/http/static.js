@@ -67,7 +67,7 @@ export function createStatic({ webDir = WEB_DIR } = {}) {
   // Browsers request it without a link.
   router.get('/favicon.ico', (_request, response) => response.redirect('/assets/mark.svg'));
 
-  router.get('/{*path}', notFound(answerWithPage('index.html', ['/assets/views/nowhere.js'])));
+  router.get('/{*path}', notFound(answerWithPage('index.html', ['/assets/views/not-found.js'])));
   return router;
 }
 

@@ -10,7 +10,7 @@ import { startGate } from '../support/tcp-gate.js';
 jest.setTimeout(90_000);
 
 /** A connection from which nothing comes is given up after 10 s, a query that failed is repeated after 5; a busy machine has twice that. */
-const MENDED = { timeout: 40_000 };
+const RECOVERED = { timeout: 40_000 };
 
 const DEVICES = ['boiler', 'chiller', 'pump'];
 let now = Date.now() - 3_600_000;
@@ -25,13 +25,13 @@ async function measureAll(value) {
 
 /** @param {string} text */
 const untilConnection = (text) =>
-  dashboard.page.locator('.connection').filter({ hasText: text }).waitFor(MENDED);
+  dashboard.page.locator('.connection').filter({ hasText: text }).waitFor(RECOVERED);
 
 /** @param {number} value in the row of every device */
 async function untilAllShow(value) {
   for (const device of DEVICES) {
     const row = dashboard.rows().filter({ hasText: device });
-    await row.getByText(String(value), { exact: true }).waitFor(MENDED);
+    await row.getByText(String(value), { exact: true }).waitFor(RECOVERED);
   }
 }
 
@@ -49,7 +49,7 @@ function expectComplaintsOfTheNetwork() {
 }
 
 test.each(/** @type {const} */ (['refuse', 'silence']))(
-  'a connection that is lost (%s) is said, mends itself, and nothing is missed',
+  'Connection: lost (%s): the status is shown, it reconnects, and no value is missing',
   async (cut) => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
@@ -69,7 +69,7 @@ test.each(/** @type {const} */ (['refuse', 'silence']))(
   },
 );
 
-test('while the API restarts what is shown stays, and then it goes on', async () => {
+test('Connection: the API restarts: the values stay, then updates continue', async () => {
   const settings = {
     CQL_KEYSPACE: dashboard.system.config.cql.keyspace,
     HTTP_PORT: String(await steadyPort()),
@@ -88,7 +88,7 @@ test('while the API restarts what is shown stays, and then it goes on', async ()
   expectComplaintsOfTheNetwork();
 });
 
-test('while the database is away it is said, and what was asked for comes when it is back', async () => {
+test('Connection: the database is away: the problem is shown, and the view loads when it is back', async () => {
   const gate = await startGate(`tcp://${sharedContactPoint()}`);
   afterwards(() => gate.stop());
   // A process of its own: a driver that has lost its only node keeps the process alive.
@@ -104,10 +104,10 @@ test('while the database is away it is said, and what was asked for comes when i
 
   gate.cut('refuse');
   await dashboard.page.goto(`${api.httpUrl}/?name=load`);
-  await dashboard.page.getByRole('heading', { name: 'The database does not answer' }).waitFor(MENDED);
+  await dashboard.page.getByRole('heading', { name: 'The database does not answer' }).waitFor(RECOVERED);
   await measureAll(60);
   await gate.open();
-  await dashboard.page.locator('table.sensors').waitFor(MENDED);
+  await dashboard.page.locator('table.sensors').waitFor(RECOVERED);
   await untilAllShow(60);
   await untilConnection('Live');
   expectComplaintsOfTheNetwork();

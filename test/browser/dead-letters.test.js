@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
-import { publishRefusals, writePastLetters } from '../support/refusals.js';
+import { publishRefusals, writePastDeadLetters } from '../support/refusals.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
@@ -11,18 +11,18 @@ const dashboard = useDashboard({
   system: { settings: { AUTO_REGISTER: 'true' } },
   async fill(filled) {
     await publishRefusals(filled);
-    await writePastLetters(filled.system);
+    await writePastDeadLetters(filled.system);
   },
 });
 
-const rows = () => dashboard.page.locator('.letters tbody tr:not(.waiting)');
+const rows = () => dashboard.page.locator('.dead-letters tbody tr:not(.waiting)');
 /** @param {string} device @param {string} code */
 const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasText: code }).first();
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
-describe('what was refused', () => {
-  test('is counted by code, with what it means and what to do', async () => {
+describe('Dead letters', () => {
+  test('counts: by code, with meaning and advice', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText('measurements refused').waitFor();
     const counts = dashboard.page.getByRole('table', { name: 'Refused measurements by code' });
@@ -37,39 +37,39 @@ describe('what was refused', () => {
     await dashboard.page.locator('.navigation-count').waitFor();
   });
 
-  test('shows in the bars when it comes, and is found from there, by keyboard alone', async () => {
+  test('a new one: shown in the bars, and reachable by keyboard alone', async () => {
     await dashboard.visit('/dead-letters');
     const plot = dashboard.page.getByRole('img', { name: /^Refused measurements over time/ });
     await plot.focus();
     await dashboard.page.keyboard.press('End');
-    const told = dashboard.page.locator('.bars-told');
-    await until(async () => /120 not_numeric|122 not_numeric/.test(await textOf(told)), {
-      what: 'what the bar says',
+    const readout = dashboard.page.locator('.bars-readout');
+    await until(async () => /120 not_numeric|122 not_numeric/.test(await textOf(readout)), {
+      what: 'the text of the bar',
     });
     await dashboard.page.keyboard.press('Enter');
     await until(() => new URL(dashboard.page.url()).searchParams.has('at'), {
       what: 'an hour in the address',
     });
-    await until(async () => (await rows().count()) === 9, { what: 'the letters of this hour' });
+    await until(async () => (await rows().count()) === 9, { what: 'the dead letters of this hour' });
     // The way back.
     await dashboard.page.locator('.chip').click();
-    await until(async () => (await rows().count()) > 9, { what: 'the letters of the day' });
+    await until(async () => (await rows().count()) > 9, { what: 'the dead letters of the day' });
   });
 
-  test('two weeks go in bars of hours; their table leads to the letters of each', async () => {
+  test('two weeks: bars of hours, and a table with links to their dead letters', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText('14 d', { exact: true }).click();
     await dashboard.page.getByText('The same as a table').click();
     const hours = dashboard.page.getByRole('table', { name: /^Refused measurements over time/ });
     await until(async () => (await hours.getByRole('link').count()) > 40, { what: 'the hours of two weeks' });
-    const letters = Number(await textOf(hours.locator('tbody tr').nth(10).locator('.number')));
+    const expected = Number(await textOf(hours.locator('tbody tr').nth(10).locator('.number')));
     await hours.getByRole('link').nth(10).click();
-    await until(async () => (await rows().count()) === letters, { what: 'its letters' });
+    await until(async () => (await rows().count()) === expected, { what: 'its dead letters' });
     await dashboard.page.reload();
-    await until(async () => (await rows().count()) === letters, { what: 'the same after a reload' });
+    await until(async () => (await rows().count()) === expected, { what: 'the same after a reload' });
   });
 
-  test('is paged, and one code is picked from a page', async () => {
+  test('list: pages, and a filter by code', async () => {
     await dashboard.visit('/dead-letters?range=14d');
     await until(async () => (await rows().count()) === 25, { what: 'a page' });
     const first = await textOf(rows().first());
@@ -80,10 +80,10 @@ describe('what was refused', () => {
     await dashboard.page.getByRole('button', { name: 'Previous' }).click();
     await until(async () => (await textOf(rows().first())) === first, { what: 'the first one again' });
     await dashboard.page.getByRole('link', { name: 'in_future' }).first().click();
-    await until(async () => (await rows().count()) === 1, { what: 'the letter of that code' });
+    await until(async () => (await rows().count()) === 1, { what: 'the dead letter of that code' });
   });
 
-  test('keeps to the rules of accessibility, in both themes and on a phone', async () => {
+  test('both themes, and a phone: accessible', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
     await dashboard.page.getByText('of the last 24 hours').waitFor();
@@ -91,7 +91,7 @@ describe('what was refused', () => {
   });
 });
 
-test('the header leads to every view, says which is open, and fits the narrowest phone with a count in it', async () => {
+test('Header: links: every view, the open one marked, fits the narrowest phone with a count', async () => {
   await dashboard.page.setViewportSize({ width: 320, height: 700 });
   await dashboard.visit('/');
   await dashboard.page.locator('.navigation-count').waitFor();
@@ -113,10 +113,10 @@ test('the header leads to every view, says which is open, and fits the narrowest
   }
 });
 
-describe('one letter', () => {
-  test('is opened by keyboard, and by its address', async () => {
+describe('Dead letter', () => {
+  test('opened: by keyboard and by its address', async () => {
     await dashboard.visit('/dead-letters');
-    await rowOf('kiln', 'bad_timestamp').getByRole('link').first().press('Enter');
+    await rowOf('furnace', 'bad_timestamp').getByRole('link').first().press('Enter');
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
     const refused = dashboard.page.getByRole('table', { name: 'What was refused' });
     await refused.waitFor();
@@ -133,12 +133,12 @@ describe('one letter', () => {
     await rows().first().waitFor();
   });
 
-  test('what a stranger sent is text: nothing of it runs, nothing is hidden', async () => {
+  test('hostile payload: shown as text, nothing runs, nothing is hidden', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.evaluate(() => {
       window.alert = () => document.body.setAttribute('data-ran', 'true');
     });
-    await rowOf('kiln', 'malformed').getByRole('link').first().click();
+    await rowOf('furnace', 'malformed').getByRole('link').first().click();
     const payload = dashboard.page.getByLabel('Payload as text');
     await payload.waitFor();
     expect(await textOf(payload)).toBe(
@@ -152,7 +152,7 @@ describe('one letter', () => {
   test.each([
     ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
     ['not_numeric', '', '{"n": "t", "v": "hot"}'],
-  ])('of bytes can be read: %s', async (code, label, text) => {
+  ])('binary payload: readable: %s', async (code, label, text) => {
     await dashboard.visit('/dead-letters');
     await rowOf('mill', code).getByRole('link').first().click();
     const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
@@ -160,16 +160,16 @@ describe('one letter', () => {
     expect(await textOf(shown)).toContain(text);
   });
 
-  test('that was cut says so, and why it cannot be replayed', async () => {
+  test('a truncated payload: marked, with the reason why it cannot be replayed', async () => {
     await dashboard.visit('/dead-letters');
     await rowOf('long', 'bad_id').getByRole('link').first().click();
     await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
     expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
   });
 
-  test('that is not there any more says so, and leads home', async () => {
-    await dashboard.visit('/dead-letters?letter=3f2a1c00-c6a1-11f0-8000-0123456789ab');
-    await dashboard.page.getByRole('heading', { name: 'This is not here' }).waitFor();
+  test('expired: a message with a link to the fleet', async () => {
+    await dashboard.visit('/dead-letters?id=3f2a1c00-c6a1-11f0-8000-0123456789ab');
+    await dashboard.page.getByRole('heading', { name: 'Not found' }).waitFor();
     await dashboard.page.getByRole('link', { name: 'To the fleet' }).waitFor();
     expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('404')]);
   });

@@ -1,15 +1,15 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useDashboard } from '../support/dashboard.js';
-import { createHives, SENSORS } from '../support/hives.js';
+import { createRecordedDevices, SENSORS } from '../support/recorded-devices.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
 
 jest.setTimeout(60_000);
 
-const hives = createHives();
-const dashboard = useDashboard({ system: { clock: hives.clock }, fill: hives.fill });
+const recorded = createRecordedDevices();
+const dashboard = useDashboard({ system: { clock: recorded.clock }, fill: recorded.fill });
 
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
@@ -18,7 +18,7 @@ const facts = () => dashboard.page.locator('.facts');
 const events = () => dashboard.page.locator('table.events .event').allTextContents();
 const dialog = () => dashboard.page.getByRole('dialog');
 
-/** A device that says by its last will when it is gone. @param {string} name */
+/** A device whose last will reports its disconnect. @param {string} name */
 async function connect(name) {
   const session = Date.now();
   const topic = `iot/v1/${name}/status`;
@@ -32,28 +32,28 @@ async function connect(name) {
   return { die: () => client.endAsync(true) };
 }
 
-test('a device shows its sensors, whether it is there, and where', async () => {
+test('Device: its page: sensors, state and site', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   await dashboard.page.getByRole('heading', { name: 'hive-3', level: 1 }).waitFor();
   expect(await textOf(facts())).toMatch(
-    /Online[\s\S]*Orchard[\s\S]*8 sensors[\s\S]*last heard[\s\S]*registered\s*\d{4}-\d\d-\d\d/,
+    /Online[\s\S]*Orchard[\s\S]*8 sensors[\s\S]*last seen[\s\S]*registered\s*\d{4}-\d\d-\d\d/,
   );
   await dashboard.publish('hive-3', { sensor_id: 'brood', ts: Date.now() + 1000, value: 41.25 });
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
-test('each row shows at once what its sensor measured lately, without waiting for more', async () => {
+test('Device: rows: recent values at once', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   const lines = dashboard.page.locator('table.sensors .sparkline-line');
   await until(async () => (await lines.count()) === SENSORS.length, { what: 'lines' });
 });
 
-describe('the signals', () => {
+describe('Signals', () => {
   const charts = () => dashboard.page.locator('.signal .chart');
-  const words = () => dashboard.page.locator('.signal-words');
-  /** @param {string} sensor what stands beside its chart */
+  const words = () => dashboard.page.locator('.signal-text');
+  /** @param {string} sensor the text next to its chart */
   const wordsOf = (sensor) => textOf(words().filter({ hasText: sensor }));
   /** The charts that are in sight have been read. */
   const untilDrawn = async () => {
@@ -65,7 +65,7 @@ describe('the signals', () => {
     );
   };
 
-  test('share one cursor: what each said at that instant is written beside it, gaps are gaps', async () => {
+  test('shared cursor: each value at that instant is shown, gaps stay gaps', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     const now = await wordsOf('brood');
@@ -73,7 +73,7 @@ describe('the signals', () => {
     if (!box) throw new Error('no chart');
     // By the mouse: 27 minutes ago, when the hive was online and its lid was silent.
     const at = (/** @type {number} */ minutes) =>
-      box.x + 72 + (box.width - 72 - 16) * (1 - (minutes + hives.age()) / 60);
+      box.x + 72 + (box.width - 72 - 16) * (1 - (minutes + recorded.age()) / 60);
     await dashboard.page.mouse.move(at(27), box.y + 50);
     await until(async () => (await wordsOf('lid')).endsWith('–'), { what: 'the gap' });
     expect(await wordsOf('brood')).toMatch(/brood\s*3[45]\.?\d*\s*°C/);
@@ -88,7 +88,7 @@ describe('the signals', () => {
     expect(await textOf(words().first())).toMatch(/Online now/);
   });
 
-  test('are walked along and zoomed by keyboard, all at once; the address keeps it', async () => {
+  test('keyboard: moves and zooms all of them; the address keeps it', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     // Along the band, from event to event: the newest is its coming 11 minutes ago, before it the going 14 minutes ago.
@@ -116,14 +116,14 @@ describe('the signals', () => {
       .waitFor();
   });
 
-  test('go on live', async () => {
+  test('live: they continue', async () => {
     await dashboard.visit('/devices/hive-2?range=5m');
     await untilDrawn();
     await dashboard.publish('hive-2', { sensor_id: 'air', ts: Date.now(), value: 99.5 });
     await until(async () => (await wordsOf('air')).includes('99.5'), { what: 'the value' });
   });
 
-  test('of many sensors are the first ones, until others are looked for; out of sight nothing is read', async () => {
+  test('many sensors: the first ones until a search; invisible ones are not read', async () => {
     const sensors = Array.from({ length: 60 }, (_, index) => ({
       sensor_id: `probe-${index}`,
       type: 'depth',
@@ -159,7 +159,7 @@ describe('the signals', () => {
   });
 });
 
-test('its going and coming show by themselves', async () => {
+test('Device: disconnects and returns: shown without a reload', async () => {
   await dashboard.announce('hive-9', { sensors: [{ sensor_id: 'brood' }] });
   const first = await connect('hive-9');
   await dashboard.visit('/devices/hive-9');
@@ -178,7 +178,7 @@ test('its going and coming show by themselves', async () => {
   await second.die();
 });
 
-test('events are read page by page', async () => {
+test('Device: events: page by page', async () => {
   const session = Date.now() - 3_600_000;
   await dashboard.announce('hive-8', { session, sensors: [] });
   const comeAndGo = async (/** @type {number} */ from, /** @type {number} */ to) => {
@@ -202,8 +202,8 @@ test('events are read page by page', async () => {
   await until(async () => (await events()).length === 81, { what: 'those that are new, and all before' });
 });
 
-describe('retiring', () => {
-  test('is asked twice, may be called off, and is said when it is done; by keyboard alone', async () => {
+describe('Retirement', () => {
+  test('keyboard alone: two questions, cancel, and a confirmation', async () => {
     await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
     await dashboard.visit('/devices/hive%207');
     const { page } = dashboard;
@@ -245,7 +245,7 @@ describe('retiring', () => {
     expect(await page.getByText('hive 7 is retired.').count()).toBe(0);
   });
 
-  test('that fails says so, and can be done again', async () => {
+  test('failure: the problem is shown, and a retry works', async () => {
     await dashboard.announce('hive-6', { sensors: [] });
     await dashboard.visit('/devices/hive-6');
     const unavailable = {
@@ -273,7 +273,7 @@ describe('retiring', () => {
   });
 });
 
-test('a device that nobody knows is said to be so, with a way on; when it speaks it appears', async () => {
+test('Device: unknown: a message with links; its first message shows it', async () => {
   await dashboard.visit('/devices/hive');
   const alert = dashboard.page.getByRole('alert');
   await alert.getByText('There is no device “hive”').waitFor();
@@ -288,7 +288,7 @@ test('a device that nobody knows is said to be so, with a way on; when it speaks
   expect(dashboard.takeComplaints().filter((text) => !text.includes('404'))).toEqual([]);
 });
 
-test.each([320, 390, 720, 2560])('fits a screen of %d', async (width) => {
+test.each([320, 390, 720, 2560])('Device: screen width %d: no overflow', async (width) => {
   await dashboard.page.setViewportSize({ width, height: 800 });
   await dashboard.visit('/devices/hive-1?range=1h');
   await dashboard.untilRows(SENSORS.length);
@@ -299,7 +299,7 @@ test.each([320, 390, 720, 2560])('fits a screen of %d', async (width) => {
   expect(overflow).toBeLessThanOrEqual(0);
 });
 
-test('keeps to the rules of accessibility, in both themes and on a phone', async () => {
+test('Device: both themes, and a phone: accessible', async () => {
   await dashboard.visit('/devices/hive-1?range=1h');
   await dashboard.untilRows(SENSORS.length);
   await until(async () => (await events()).length > 4, { what: 'events' });

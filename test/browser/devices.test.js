@@ -32,8 +32,8 @@ const untilDevices = (count) =>
 /** @param {string[]} all */
 const byName = (all) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
-describe('the devices', () => {
-  test('are beside the sensors, page by page, with their state in words', async () => {
+describe('Devices', () => {
+  test('list: page by page, with their state as text', async () => {
     await dashboard.visit('/');
     await dashboard.page.getByRole('link', { name: 'Devices', exact: true }).click();
     await untilDevices(PAGE_ROWS);
@@ -54,7 +54,7 @@ describe('the devices', () => {
     await dashboard.page.getByText(`${DEVICES - PAGE_ROWS} devices on page 2`).waitFor();
   });
 
-  test('are narrowed to a state by one click, to a site and to the beginning of a name', async () => {
+  test('filters: state, site and beginning of a name', async () => {
     await dashboard.visit('/?show=devices');
     await dashboard.page.getByText('Offline 8', { exact: true }).click();
     await untilDevices(DEVICES / 5);
@@ -75,7 +75,7 @@ describe('the devices', () => {
     await untilDevices(PAGE_ROWS);
   });
 
-  test('are sorted within their page by the heads of the columns, by keyboard too', async () => {
+  test('sorting: by column heads within a page, also by keyboard', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);
     const up = await names();
@@ -94,8 +94,8 @@ describe('the devices', () => {
     expect(new Set(states).size).toBe(2);
   });
 
-  test('were heard of when they last measured, which the registry learns a minute later', async () => {
-    const heard = rows().locator('time.age');
+  test('last seen: the newest sample, a minute before the registry has it', async () => {
+    const lastSeen = rows().locator('time.age');
     await dashboard.publish('collar-7', { sensor_id: 'neck', ts: Date.now(), value: 1 });
     await dashboard.visit('/?show=devices&name=collar-7');
     await untilDevices(1);
@@ -103,22 +103,22 @@ describe('the devices', () => {
       const ts = Date.now();
       await dashboard.publish('collar-7', { sensor_id: 'neck', ts, value });
       const written = new Date(ts).toISOString();
-      await until(async () => (await heard.getAttribute('datetime')) === written, { what: written });
+      await until(async () => (await lastSeen.getAttribute('datetime')) === written, { what: written });
     }
   });
 
-  test('that have no name say so, here and on their own page', async () => {
+  test('no name: marked in the list and on the page of the device', async () => {
     const id = '0b0e4b5e-6f0f-4a39-9d55-1f0e7c1c2d3e';
     await dashboard.announce(id, { name: undefined, site: 'Loft', sensors: [{ sensor_id: 'neck' }] });
     await dashboard.visit('/?show=devices&site=Loft');
     await untilDevices(1);
-    expect(await rows().locator('th').textContent()).toMatch(new RegExp(`${id}\\s+no name told yet`));
+    expect(await rows().locator('th').textContent()).toMatch(new RegExp(`${id}\\s+no name yet`));
     await rows().locator('a.row-link').click();
     await dashboard.page.getByRole('heading', { name: id, level: 1 }).waitFor();
-    await dashboard.page.locator('.facts').getByText('no name told yet').waitFor();
+    await dashboard.page.locator('.facts').getByText('no name yet').waitFor();
   });
 
-  test('change by themselves, and lead to a device', async () => {
+  test('changes: shown without a reload; a row links to its device', async () => {
     await dashboard.visit('/?show=devices&name=collar-12');
     await untilDevices(1);
     expect(await rows().locator('.state').textContent()).toBe('Online');
@@ -129,7 +129,7 @@ describe('the devices', () => {
     await dashboard.page.getByRole('heading', { name: 'collar-12', level: 1 }).waitFor();
   });
 
-  test('keep to the rules of accessibility, in both themes and on a phone', async () => {
+  test('both themes, and a phone: accessible', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);
     await dashboard.lookAt('devices');

@@ -21,7 +21,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-test('from the dashboard a reader finds every route, topic and shape, and nothing is fetched from elsewhere', async () => {
+test('Documents: from the dashboard: every route, topic and schema, without another host', async () => {
   const { page, complaints, close } = await browser.open();
   /** @type {Set<string>} */
   const origins = new Set();
@@ -59,7 +59,7 @@ test('from the dashboard a reader finds every route, topic and shape, and nothin
   await close();
 });
 
-test('the header is that of the dashboard: it leads back, and keeps the theme', async () => {
+test('Documents: header: a link back, and the same theme', async () => {
   const { page, complaints, close } = await browser.open();
   const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
   await page.goto(`${system.httpUrl}/docs`);
@@ -76,7 +76,7 @@ test('the header is that of the dashboard: it leads back, and keeps the theme', 
   await close();
 });
 
-test.each([1360, 390, 320])('at a width of %d nothing is beyond its edge', async (width) => {
+test.each([1360, 390, 320])('Documents: screen width %d: no overflow', async (width) => {
   const { page, close } = await browser.open({ viewport: { width, height: 844 } });
   await page.goto(`${system.httpUrl}/docs`);
   await page.getByRole('heading', { name: 'MQTT' }).waitFor();
@@ -88,7 +88,7 @@ test.each([1360, 390, 320])('at a width of %d nothing is beyond its edge', async
   await close();
 });
 
-test('a link to one route opens at that route', async () => {
+test('Documents: a link to a route: the page opens there', async () => {
   const { page, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs#listDeadLetters`);
   const entry = page.locator('#listDeadLetters');

@@ -35,8 +35,8 @@ async function see(path) {
   });
 }
 
-describe.each(VIEWS)('%s', (_, path) => {
-  test('needs nothing from elsewhere, and nothing that the policy forbids', async () => {
+describe.each(VIEWS)('View: %s', (_, path) => {
+  test('requests: own host only, nothing that the policy forbids', async () => {
     /** @type {Set<string>} */
     const origins = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
@@ -47,7 +47,7 @@ describe.each(VIEWS)('%s', (_, path) => {
     expect(complaints).toEqual([]);
   });
 
-  test('moves nothing where motion is not wanted', async () => {
+  test('reduced motion: nothing moves', async () => {
     await dashboard.page.emulateMedia({ reducedMotion: 'reduce' });
     await dashboard.page.addInitScript(() => {
       const moved = new Set();
@@ -67,36 +67,33 @@ describe.each(VIEWS)('%s', (_, path) => {
   });
 });
 
-test.each(['/', '/pipeline'])(
-  '%s names beforehand exactly the modules that it then asks for',
-  async (path) => {
-    /** @type {string[]} */
-    const asked = [];
-    dashboard.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-    await see(path);
-    const named = await dashboard.page
-      .locator('link[rel=modulepreload]')
-      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
-    // The view begins with asking for values. Much later come the modules of the other views.
-    const begun = asked.findIndex((address) => address.startsWith('/api/'));
-    const scripts = asked.slice(0, begun).filter((address) => address.endsWith('.js'));
-    expect([...named, '/assets/theme.js'].sort()).toEqual([...new Set(scripts)].sort());
-  },
-);
+test.each(['/', '/pipeline'])('Page %s: preloads: exactly the modules that it requests', async (path) => {
+  /** @type {string[]} */
+  const asked = [];
+  dashboard.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await see(path);
+  const named = await dashboard.page
+    .locator('link[rel=modulepreload]')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  // The view begins with asking for values. Much later come the modules of the other views.
+  const begun = asked.findIndex((address) => address.startsWith('/api/'));
+  const scripts = asked.slice(0, begun).filter((address) => address.endsWith('.js'));
+  expect([...named, '/assets/theme.js'].sort()).toEqual([...new Set(scripts)].sort());
+});
 
-test('an address of nothing says so and leads home', async () => {
+test('View: unknown address: a message with a link to the fleet', async () => {
   const response = await dashboard.visit('/nowhere');
   expect(response?.status()).toBe(404);
   dashboard.takeComplaints();
   await dashboard.page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
   await dashboard.page.getByText('/nowhere', { exact: true }).waitFor();
   await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-  await dashboard.lookAt('nowhere');
+  await dashboard.lookAt('not-found');
   await dashboard.page.getByRole('link', { name: 'To the fleet' }).click();
   await dashboard.page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor({ state: 'attached' });
 });
 
-test('by keyboard alone one gets from the top of the page to a sensor', async () => {
+test('Keyboard: from the top of the page: a sensor is reachable', async () => {
   const { page } = dashboard;
   await see('/');
   await page.keyboard.press('Tab');
@@ -133,7 +130,7 @@ async function tabTo(isThere) {
   throw new Error(`not reached by ${MOST_STEPS} steps of the Tab key`);
 }
 
-test('a view whose modules cannot be fetched says so, and comes when they can', async () => {
+test('View: modules cannot be fetched: a problem, then a successful retry', async () => {
   const { page } = dashboard;
   const module = '**/assets/views/pipeline.js';
   await page.route(module, (route) => route.abort());
@@ -146,7 +143,7 @@ test('a view whose modules cannot be fetched says so, and comes when they can', 
   await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
 });
 
-test('a view whose modules are long on their way says so, and comes with them', async () => {
+test('View: slow modules: a note, then the view', async () => {
   const { page } = dashboard;
   /** @type {() => void} */
   let goOn = () => {};
@@ -159,7 +156,7 @@ test('a view whose modules are long on their way says so, and comes with them', 
   });
   await see('/');
   await page.getByRole('link', { name: 'Pipeline' }).first().click();
-  await page.getByRole('status').getByText('still on its way').waitFor();
+  await page.getByRole('status').getByText('Loading this view').waitFor();
   goOn();
   await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
 });

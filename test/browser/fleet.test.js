@@ -22,8 +22,8 @@ const shown = () =>
     .locator('a.row-link')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
 
-describe('the fleet', () => {
-  test('shows the latest values under the figures of the pipeline', async () => {
+describe('Fleet', () => {
+  test('page: figures of the pipeline and latest values', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
     await dashboard.page
@@ -40,7 +40,7 @@ describe('the fleet', () => {
     );
   });
 
-  test('a value published by MQTT shows in its row by itself', async () => {
+  test('a value over MQTT: its row changes without a reload', async () => {
     await dashboard.visit('/?name=belly');
     await dashboard.untilRows(DEVICES.length);
     await dashboard.publish('collar-2', { sensor_id: 'belly', ts: Date.now() + 1000, value: 123 });
@@ -48,7 +48,7 @@ describe('the fleet', () => {
     expect(await textOf(rowOf('collar-3', 'belly'))).not.toContain('123');
   });
 
-  test('is filtered by type, site and the beginning of a name; the address keeps it', async () => {
+  test('filters: type, site and beginning of a name; the address keeps them', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
     await dashboard.page.getByLabel('Type', { exact: true }).fill('pulse');
@@ -72,7 +72,7 @@ describe('the fleet', () => {
     await dashboard.untilRows(PAGE_ROWS);
   });
 
-  test('the next page has the rest, none twice; the way back and a reload work', async () => {
+  test('next page: the rest, none twice; back and reload work', async () => {
     const rest = DEVICES.length * SENSORS.length - PAGE_ROWS;
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
@@ -90,7 +90,7 @@ describe('the fleet', () => {
     await dashboard.untilRows(rest);
   });
 
-  test('its page is sorted by the head of a column, once up, once more down; the address keeps it', async () => {
+  test('sorting: a column head sorts up, then down; the address keeps it', async () => {
     await dashboard.visit('/?type=temperature&name=e');
     await dashboard.untilRows(DEVICES.length);
     const heads = dashboard.page.locator('table.sensors thead');
@@ -105,7 +105,7 @@ describe('the fleet', () => {
     expect(await dashboard.rows().locator('.col-device').allTextContents()).toEqual(DEVICES.toReversed());
   });
 
-  test('shows what each sensor measured lately at once, without waiting for more', async () => {
+  test('rows: recent values at once', async () => {
     await dashboard.visit('/?name=ear');
     await dashboard.untilRows(DEVICES.length);
     await until(async () => (await dashboard.rows().locator('.sparkline-line').count()) === DEVICES.length, {
@@ -113,14 +113,14 @@ describe('the fleet', () => {
     });
   });
 
-  test('a sensor that is new joins the page by itself', async () => {
+  test('a new sensor: joins the page without a reload', async () => {
     await dashboard.visit('/?name=zz');
     await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
     await dashboard.publish('collar-9', { sensor_id: 'zz-new', ts: Date.now(), value: 7 });
     await dashboard.untilRows(1);
   });
 
-  test('a page that is no longer valid says so and leads back', async () => {
+  test('an expired cursor: a message with a link to the first page', async () => {
     await dashboard.visit('/?cursor=made-up');
     await dashboard.page.getByRole('alert').waitFor();
     await dashboard.page.getByRole('button', { name: 'Try again' }).click();
@@ -129,7 +129,7 @@ describe('the fleet', () => {
     expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('400')]);
   });
 
-  test('offers all types and sites there are, those of other pages as well, and of devices too', async () => {
+  test('filter options: all types and sites, also those of other pages and of devices', async () => {
     const offered = (/** @type {string} */ label) =>
       dashboard.page
         .getByLabel(label, { exact: true })

@@ -28,8 +28,8 @@ const dashboard = useDashboard({
       value: at,
     }));
     await publish('press-1', samples);
-    for (let letter = 0; letter < 60; letter += 1) {
-      await publish('press-1', [{ sensor_id: 'force', ts: 'never', value: letter }]);
+    for (let message = 0; message < 60; message += 1) {
+      await publish('press-1', [{ sensor_id: 'force', ts: 'never', value: message }]);
     }
   },
 });
@@ -52,8 +52,8 @@ const setWrong = (wrongMs) =>
     );
   }, wrongMs);
 
-describe('on a machine whose clock is wrong', () => {
-  test.each([HOUR, -HOUR])('by %d ms, the chart is live and ages are right', async (wrongMs) => {
+describe('Wrong clock', () => {
+  test.each([HOUR, -HOUR])('%d ms: the chart is live and ages are right', async (wrongMs) => {
     await setWrong(wrongMs);
     await dashboard.visit('/devices/press-1/sensors/force?range=15m');
     const figures = dashboard.page.locator('.range-figures');
@@ -69,7 +69,7 @@ describe('on a machine whose clock is wrong', () => {
 });
 
 test.each([HOUR, -2 * HOUR])(
-  'on a machine whose clock is wrong by %d ms, the letters of the last hour are counted at once',
+  'Wrong clock: %d ms: the dead letters of the last hour are counted at once',
   async (wrongMs) => {
     await setWrong(wrongMs);
     await dashboard.visit('/pipeline');
@@ -78,7 +78,7 @@ test.each([HOUR, -2 * HOUR])(
   },
 );
 
-describe('an address that nobody wrote', () => {
+describe('Invalid address', () => {
   const SENSOR = '/devices/press-1/sensors/force';
   test.each([
     [`${SENSOR}?range=999999999999y`, 'force'],
@@ -86,7 +86,7 @@ describe('an address that nobody wrote', () => {
     [`${SENSOR}?to=8640000000000000`, 'force'],
     ['/devices/press-1?range=999999999999y', 'press-1'],
     ['/dead-letters?at=275760-09-13', 'Dead letters'],
-  ])('%s shows its view', async (path, heading) => {
+  ])('%s: its view is shown', async (path, heading) => {
     await dashboard.visit(path);
     await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
     await dashboard.page.waitForLoadState('networkidle').catch(() => {});
@@ -94,7 +94,7 @@ describe('an address that nobody wrote', () => {
   });
 });
 
-test('samples that come faster than the API answers do not keep the table empty', async () => {
+test('Samples: faster than the API answers: the table fills', async () => {
   await dashboard.page.route('**/measurements?*', async (route) => {
     await sleep(1500);
     await route.continue().catch(() => {});
@@ -116,8 +116,8 @@ test('samples that come faster than the API answers do not keep the table empty'
   }
 });
 
-describe('by keyboard', () => {
-  test('turning pages leaves the focus where it is', async () => {
+describe('Keyboard', () => {
+  test('next page: the focus stays', async () => {
     await dashboard.visit('/dead-letters');
     await button('Next').press('Enter');
     await until(() => new URL(dashboard.page.url()).searchParams.has('cursor'), { what: 'the second page' });
@@ -128,7 +128,7 @@ describe('by keyboard', () => {
     expect(await focused()).toBe('Next');
   });
 
-  test.each(['Escape', 'Enter'])('a question that is answered by %s gives the focus back', async (key) => {
+  test.each(['Escape', 'Enter'])('a dialog closed by %s: the focus returns', async (key) => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.locator('.row-link').first().press('Enter');
     await button('Replay …').press('Enter');
@@ -144,7 +144,7 @@ describe('by keyboard', () => {
     expect(await focused()).toMatch(/^Replay/);
   });
 
-  test('a device is retired by its name as one reads it', async () => {
+  test('retirement: the name as it is displayed confirms it', async () => {
     await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
     await button('Retire…').click();
     await button('Continue').click();
@@ -154,7 +154,7 @@ describe('by keyboard', () => {
   });
 });
 
-test('a view that fails says so, and leaves the way to the others open', async () => {
+test('View: an error: shown, and the other views stay reachable', async () => {
   await dashboard.page.addInitScript(() => {
     Object.defineProperty(window, 'ResizeObserver', {
       value: class {
@@ -171,7 +171,7 @@ test('a view that fails says so, and leaves the way to the others open', async (
   expect(dashboard.takeComplaints().join()).toContain('broken on purpose');
 });
 
-describe('names of markup are shown as they are', () => {
+describe('Markup in names: shown as text', () => {
   const DEVICE = `/devices/${encodeURIComponent(MARKUP)}`;
   test.each(['/?show=devices', DEVICE, `${DEVICE}/sensors/${encodeURIComponent(MARKUP)}`])(
     '%s',

@@ -13,27 +13,27 @@ test.each([
   ['fleet', '/'],
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
-])('%s keeps to the rules of accessibility, in both themes and on a phone', async (name, path) => {
+])('Accessibility: %s: both themes, and a phone', async (name, path) => {
   await dashboard.visit(path);
   await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
   await dashboard.lookAt(name);
 });
 
-describe('the look', () => {
-  test.each(/** @type {const} */ (['light', 'dark']))('follows the system: %s', async (colorScheme) => {
+describe('Appearance', () => {
+  test.each(/** @type {const} */ (['light', 'dark']))('theme of the system: %s', async (colorScheme) => {
     await dashboard.page.emulateMedia({ colorScheme });
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
     expect(await isDark()).toBe(colorScheme === 'dark');
     await dashboard.visit('/devices/collar-1/sensors/ambient');
-    await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+    await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
       what: 'a chart that is drawn',
     });
     await dashboard.visit('/devices/collar-1');
     await dashboard.untilRows(SENSORS.length);
   });
 
-  test('is chosen by hand and remembered', async () => {
+  test('a chosen theme: remembered', async () => {
     await dashboard.page.emulateMedia({ colorScheme: 'light' });
     await dashboard.visit('/');
     await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
@@ -44,7 +44,7 @@ describe('the look', () => {
   });
 
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
-    'fits a phone: %s',
+    'phone: no overflow: %s',
     async (path) => {
       await dashboard.page.setViewportSize({ width: 390, height: 844 });
       await dashboard.visit(path);
@@ -57,7 +57,7 @@ describe('the look', () => {
     },
   );
 
-  test.each([320, 360, 390, 430])('keeps what the header says apart on a screen of %d', async (width) => {
+  test.each([320, 360, 390, 430])('screen width %d: no overlap in the header', async (width) => {
     await dashboard.page.setViewportSize({ width, height: 844 });
     await dashboard.visit('/');
     await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();

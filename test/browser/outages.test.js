@@ -41,7 +41,7 @@ afterAll(async () => {
 const stage = (/** @type {string} */ name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
 const allIsWell = () => dashboard.page.getByText('✓ All is well').waitFor();
 
-test('a broker that goes away is named, until it is back', async () => {
+test('Outage: broker: a finding until it is back', async () => {
   await dashboard.visit('/pipeline');
   await allIsWell();
   await broker.stop();
@@ -52,7 +52,7 @@ test('a broker that goes away is named, until it is back', async () => {
   expect(dashboard.takeComplaints()).toEqual([]);
 });
 
-test('a database that goes away is named, what was known stays, and all of it comes back by itself', async () => {
+test('Outage: database: a finding, the last figures stay, and all recover', async () => {
   await dashboard.visit('/pipeline');
   await allIsWell();
   database.cut('refuse');

@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { publishCollars, SENSORS } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
-import { tellOfOthers } from '../support/other-processes.js';
+import { writeOtherProcesses } from '../support/other-processes.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
@@ -22,7 +22,7 @@ const figure = async (name, label) =>
     ).replaceAll(',', ''),
   );
 
-/** Publishes as a device does, until told to stop. */
+/** Publishes like a device until it is stopped. */
 function keepPublishing() {
   let goesOn = true;
   const done = (async () => {
@@ -40,7 +40,7 @@ function keepPublishing() {
   };
 }
 
-test('the figures of each stage move with what is published, and stand still without', async () => {
+test('Pipeline: figures: they follow the published samples, and stop without any', async () => {
   await dashboard.visit('/pipeline');
   await dashboard.page.getByText('✓ All is well').waitFor();
   const stop = keepPublishing();
@@ -63,7 +63,7 @@ test('the figures of each stage move with what is published, and stand still wit
   await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
 });
 
-/** Of every quarter of a minute the table has the first moment alone, by the page's clock: a second beside the server's. */
+/** Of every quarter of a minute the table has the first moment alone, by the page's clock, which is up to a second off. */
 async function publishAcrossQuarter() {
   const stop = keepPublishing();
   try {
@@ -87,11 +87,11 @@ async function publishAcrossQuarter() {
   }
 }
 
-test('what was before is there at once after a reload, as a chart and as a table', async () => {
+test('Pipeline: reload: the last minutes at once, as chart and table', async () => {
   await publishAcrossQuarter();
   await dashboard.visit('/pipeline');
   const samples = dashboard.page.getByRole('region', { name: 'Samples' });
-  await until(async () => (await dashboard.paintedColours('.strip canvas')) > 20, {
+  await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
     what: 'a chart that is drawn',
   });
   await samples.getByText('The same as a table').press('Enter');
@@ -104,12 +104,12 @@ test('what was before is there at once after a reload, as a chart and as a table
   );
 });
 
-test('refused measurements and a silent process are named where they are, with what to do', async () => {
-  await tellOfOthers(dashboard.system, { silentMs: 120_000 });
+test('Pipeline: refused measurements and a silent process: findings with advice at their stage', async () => {
+  await writeOtherProcesses(dashboard.system, { silentMs: 120_000 });
   await dashboard.visit('/pipeline');
   await dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]);
   await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
-  await dashboard.page.getByText(/^millrace-3 has not been heard of for 2 min\.$/).waitFor();
+  await dashboard.page.getByText(/^millrace-3 has sent no heartbeat for 2 min\.$/).waitFor();
   expect(await textOf(stage('ingest'))).toContain('!');
   const row = dashboard.page
     .getByRole('table', { name: 'Processes' })
@@ -120,7 +120,7 @@ test('refused measurements and a silent process are named where they are, with w
   await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
 });
 
-test('says how far packing is', async () => {
+test('Pipeline: packing: its progress', async () => {
   await dashboard.visit('/pipeline');
   const packing = dashboard.page.getByRole('region', { name: 'Packing' });
   await packing.waitFor();
@@ -129,13 +129,13 @@ test('says how far packing is', async () => {
   );
 });
 
-test('keeps to the rules of accessibility, in both themes and on a phone', async () => {
-  await tellOfOthers(dashboard.system);
+test('Pipeline: both themes, and a phone: accessible', async () => {
+  await writeOtherProcesses(dashboard.system);
   const stop = keepPublishing();
   try {
     await dashboard.visit('/pipeline');
     await until(async () => (await figure('ingest', 'Stored')) > 0, { what: 'a rate' });
-    await until(async () => (await dashboard.paintedColours('.strip canvas')) > 20, {
+    await until(async () => (await dashboard.paintedColors('.strip canvas')) > 20, {
       what: 'a chart that is drawn',
     });
     await dashboard.lookAt('pipeline');

@@ -5,13 +5,13 @@ jest.setTimeout(60_000);
 
 const dashboard = useDashboard({ system: { settings: { AUTO_REGISTER: 'false' } } });
 
-test('nothing refused is good news', async () => {
+test('Dead letters: none: a note', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: 'Nothing was refused in the last 24 hours' }).waitFor();
   await dashboard.lookAt('dead-letters-none');
 });
 
-test('a letter shows up by itself; replayed too early it says why not, after its cause was mended it is stored', async () => {
+test('Replay: too early: refused again with the reason; after the cause is removed: stored', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: /Nothing was refused/ }).waitFor();
   const ts = Date.now();
@@ -20,7 +20,7 @@ test('a letter shows up by itself; replayed too early it says why not, after its
     { sensor_id: 's', ts, value: 1 },
     { sensor_id: 's', ts: ts - 1, value: 2, note: 'x'.repeat(20_000) },
   ]);
-  await dashboard.page.locator('.letters a.row-link').press('Enter');
+  await dashboard.page.locator('.dead-letters a.row-link').press('Enter');
   await replay();
   await dashboard.page.getByText('Nothing is stored. Refused again: 2.').waitFor();
   // The browser itself notes the 422 that was meant to come.

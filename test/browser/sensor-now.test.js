@@ -13,27 +13,27 @@ const LOST = { timeout: 30_000 };
 const dashboard = useDashboard({ fill: publishCollars });
 const afterwards = useCleanUps();
 
-const usual = () => dashboard.page.locator('.usual');
-const usualText = async () => ((await usual().textContent()) ?? '').replaceAll(/\s+/g, ' ').trim();
+const baseline = () => dashboard.page.locator('.baseline');
+const usualText = async () => ((await baseline().textContent()) ?? '').replaceAll(/\s+/g, ' ').trim();
 
-test('beside its value a sensor says what is usual, and how far off that a new one is, as its cell on the wall is coloured', async () => {
+test('Sensor: next to its value: its baseline and the deviation, in the color of its cell', async () => {
   await dashboard.visit('/devices/collar-3/sensors/belly');
   await until(async () => /^As usual: 7[345] ± 3 bpm$/.test(await usualText()), { what: 'what is usual' });
   await dashboard.publish('collar-3', { sensor_id: 'belly', ts: Date.now() + 1000, value: 140 });
-  await usual().getByText('Far above its usual').waitFor();
+  await baseline().getByText('Far above its usual').waitFor();
   expect(await usualText()).toMatch(/^Far above its usual 7[345] ± 3 bpm, by 6[567]$/);
-  expect(await usual().locator('.swatch').getAttribute('data-look')).toBe('10');
+  expect(await baseline().locator('.swatch').getAttribute('data-cell-state')).toBe('10');
   await dashboard.lookAt('sensor-far-off');
 });
 
-test('while the connection is lost the sensor and its device say since when, and that no more when it is back', async () => {
+test('Offline banner: connection lost: the time on sensor and device, until it is back', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
-  const lost = dashboard.page.getByText('The connection is lost. What follows is as it was at');
+  const lost = dashboard.page.getByText('The connection is lost. The values are from');
   await dashboard.page.goto(`${gate.url}/devices/collar-4`);
   await dashboard.page.getByRole('link', { name: 'neck' }).first().click();
   await dashboard.page.locator('.connection[data-status="live"]').waitFor();
-  await usual().getByText('As usual').waitFor();
+  await baseline().getByText('As usual').waitFor();
   expect(await lost.count()).toBe(0);
 
   gate.cut('silence');

@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
-import { KILN, publishKiln } from '../support/kiln.js';
 import { until } from '../support/until.js';
+import { FURNACE, publishFurnace } from '../support/varied-sensors.js';
 
 jest.setTimeout(120_000);
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-const dashboard = useDashboard({ fill: publishKiln });
+const dashboard = useDashboard({ fill: publishFurnace });
 
 /** @param {string} sensor @param {string} [query] */
 async function open(sensor, query = '') {
-  await dashboard.visit(`/devices/${KILN}/sensors/${sensor}${query}`);
+  await dashboard.visit(`/devices/${FURNACE}/sensors/${sensor}${query}`);
   await untilDrawn();
 }
 
@@ -58,7 +58,7 @@ const picture = () =>
     .locator('.chart canvas')
     .evaluate((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL());
 
-/** @returns {Promise<number>} samples of the range, as the statistics say */
+/** @returns {Promise<number>} samples of the range by the statistics */
 const samplesSaid = async () =>
   Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
 
@@ -72,15 +72,15 @@ test.each([
   ['valve', '1h'],
   ['clock-drift', '15m'],
   ['counter', '15m'],
-])('%s over %s looks right', async (sensor, range) => {
+])('Chart: %s over %s: screenshots', async (sensor, range) => {
   await open(sensor, `?range=${range}`);
   await dashboard.page.locator('.overview-strip').waitFor();
   await dashboard.page.locator('table.samples tbody tr').first().waitFor();
   await dashboard.lookAt(`sensor-${sensor}-${range}`);
 });
 
-describe('from a year to a minute and back', () => {
-  test('by keyboard, live all the way; the picture gets finer', async () => {
+describe('Zoom from a year to a minute and back', () => {
+  test('keyboard: live all the way, with finer bins', async () => {
     await open('core', '?range=1y');
     expect(await frame().getAttribute('data-kind')).toBe('bins');
     expect(await samplesSaid()).toBeGreaterThan(3_000);
@@ -94,7 +94,7 @@ describe('from a year to a minute and back', () => {
     await dashboard.page.keyboard.press('0');
   });
 
-  test('by dragging; Back takes each step back; shift and dragging pans', async () => {
+  test('dragging: zooms, Shift pans; Back undoes each step', async () => {
     await open('core', '?range=1y');
     await drag(0.2, 0.3);
     await until(() => fixedLength() > 30 * DAY && fixedLength() < 43 * DAY, { what: 'a tenth of a year' });
@@ -120,7 +120,7 @@ describe('from a year to a minute and back', () => {
     expect(await samplesSaid()).toBeGreaterThan(3_000);
   });
 
-  test('by wheel with Ctrl, about the pointer; without it the page scrolls', async () => {
+  test('wheel: with Ctrl zooms at the pointer, without it the page scrolls', async () => {
     await open('core', '?range=1y');
     const { at } = await plot();
     const [x, y] = at(0.5);
@@ -142,7 +142,7 @@ describe('from a year to a minute and back', () => {
     await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
   });
 
-  test('by wheel a live range comes to a length that reads well', async () => {
+  test('wheel on a live range: a round length', async () => {
     await open('core', '?range=5m');
     const [x, y] = (await plot()).at(0.5);
     await dashboard.page.mouse.move(Number(x), Number(y));
@@ -154,7 +154,7 @@ describe('from a year to a minute and back', () => {
     expect(query().get('range')).toBe('350s');
   });
 
-  test('by touch: one finger pans, two zoom', async () => {
+  test('touch: one finger pans, two zoom', async () => {
     await open('core', '?range=1d');
     const { at } = await plot();
     const debug = await dashboard.page.context().newCDPSession(dashboard.page);
@@ -178,7 +178,7 @@ describe('from a year to a minute and back', () => {
     await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
   });
 
-  test('by the strip of all that is kept', async () => {
+  test('overview: moves the window', async () => {
     await open('core', '?range=1d');
     const strip = dashboard.page.locator('.overview-strip');
     await strip.waitFor();
@@ -191,7 +191,7 @@ describe('from a year to a minute and back', () => {
   });
 });
 
-test('arrows walk along the line and say where they are; of all else the chart is silent', async () => {
+test('Chart: arrow keys: the point is announced, and nothing else', async () => {
   await open('core', '?range=15m');
   await chart().focus();
   const readout = dashboard.page.locator('.readout');
@@ -209,11 +209,11 @@ test('arrows walk along the line and say where they are; of all else the chart i
   await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
 });
 
-test('what is live goes on, in the chart, the statistics and the first page of the table', async () => {
+test('Chart: live: chart, statistics and first page of the table continue', async () => {
   await open('core', '?range=6h');
   const before = await samplesSaid();
   const ts = Date.now() + 500;
-  await dashboard.publish(KILN, { sensor_id: 'core', ts, value: 345.5 });
+  await dashboard.publish(FURNACE, { sensor_id: 'core', ts, value: 345.5 });
   await until(async () => /Highest\s*345\.50/.test(await textOf('.range-figures')), {
     what: 'the new highest',
   });
@@ -221,7 +221,7 @@ test('what is live goes on, in the chart, the statistics and the first page of t
   await dashboard.page.locator('table.samples tbody tr').first().getByText('345.50').waitFor();
 });
 
-test('samples page by page, in both orders', async () => {
+test('Samples: table: page by page, in both orders', async () => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
   const rows = dashboard.page.locator('table.samples tbody tr time');
@@ -245,22 +245,22 @@ test('samples page by page, in both orders', async () => {
 test.each([
   ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
   ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],
-])('all samples of the range as %s', async (label, extension, read) => {
+])('Samples: download: all samples of the range as %s', async (label, extension, read) => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
   const [download] = await Promise.all([
     dashboard.page.waitForEvent('download'),
     dashboard.page.getByRole('link', { name: label, exact: true }).click(),
   ]);
-  expect(download.suggestedFilename()).toBe(`${KILN}_core.${extension}`);
+  expect(download.suggestedFilename()).toBe(`${FURNACE}_core.${extension}`);
   const lines = (await readFile(await download.path(), 'utf8')).split('\n').filter((line) => /\d/.test(line));
   expect(lines).toHaveLength(600);
   expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);
   expect(await samplesSaid()).toBe(600);
 });
 
-describe('thresholds', () => {
-  test('are drawn, counted, kept in the address and remembered for the sensor', async () => {
+describe('Thresholds', () => {
+  test('typed: drawn, counted, kept in the address and remembered for the sensor', async () => {
     const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
     await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
     const plain = await picture();
@@ -283,7 +283,7 @@ describe('thresholds', () => {
     });
     await dashboard.page.getByText(/\d+ of \d+ samples below low, \d+ of \d+ samples above high/).waitFor();
     expect(await picture()).not.toBe(plain);
-    await dashboard.page.locator('table.samples .beyond').first().waitFor();
+    await dashboard.page.locator('table.samples .over-threshold').first().waitFor();
 
     await open('core', '?range=1h');
     await until(() => query().get('high') === String(high), { what: 'what is remembered' });
@@ -297,7 +297,7 @@ describe('thresholds', () => {
     await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
   });
 
-  test('come with a shared address', async () => {
+  test('shared address: drawn', async () => {
     await open('core', '?range=1y&high=240');
     await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
     expect(await dashboard.page.getByLabel('High').inputValue()).toBe('240');
@@ -305,7 +305,7 @@ describe('thresholds', () => {
   });
 });
 
-test('a sensor without samples, and a range without any, are said to be so', async () => {
+test('Chart: no samples, or none in the range: a note', async () => {
   await open('spare');
   await dashboard.page.getByText('has not measured anything yet').waitFor();
   await open('meter', '?range=1m&to=2026-01-01T00:00:30Z');
@@ -313,7 +313,7 @@ test('a sensor without samples, and a range without any, are said to be so', asy
   await until(async () => (await samplesSaid()) === 1, { what: 'the newest sample' });
 });
 
-test('a failed reading is said, keeps the picture, and passes', async () => {
+test('Chart: a failed request: the problem is shown, the picture stays, a retry works', async () => {
   await open('core', '?range=1h');
   await dashboard.page.route('**/series?**', (route) => route.abort());
   await dashboard.page.getByText('6 h', { exact: true }).click();

@@ -14,8 +14,8 @@ const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).f
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
-describe('a sensor', () => {
-  test('is reached from its row by keyboard, draws its chart, and writes out the same', async () => {
+describe('Sensor', () => {
+  test('from its row by keyboard: chart and table', async () => {
     await dashboard.visit('/?name=ear');
     await dashboard.untilRows(DEVICES.length);
     await rowOf('collar-1', 'ear').locator('a.row-link').press('Enter');
@@ -24,13 +24,13 @@ describe('a sensor', () => {
     const statistics = dashboard.page.getByLabel('Statistics of what is shown');
     await until(async () => /Samples\s*120/.test(await textOf(statistics)), { what: 'all samples' });
     expect(await textOf(statistics)).toMatch(/Lowest\s*37\.00\s*°C[\s\S]*Highest\s*39\.00\s*°C/);
-    await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+    await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
       what: 'a chart that is drawn',
     });
     expect(await dashboard.page.locator('table.samples tbody tr').count()).toBeGreaterThan(5);
   });
 
-  test('goes on live, and keeps its range in the address', async () => {
+  test('live: continues; the address keeps its range', async () => {
     await dashboard.visit('/devices/collar-4/sensors/tail?range=1m');
     const newest = dashboard.page.locator('table.samples tbody tr').first();
     await newest.waitFor();
@@ -46,14 +46,14 @@ describe('a sensor', () => {
     );
   });
 
-  test('that is not known is said to be so', async () => {
+  test('unknown: a message', async () => {
     await dashboard.visit('/devices/collar-4/sensors/wing');
     await dashboard.page.getByRole('alert').waitFor();
     expect(dashboard.takeComplaints()).toEqual([expect.stringContaining('404')]);
   });
 });
 
-test('times are said in UTC on demand', async () => {
+test('Times: UTC chosen: shown in UTC', async () => {
   await dashboard.open({ timezoneId: 'Asia/Kolkata' });
   await dashboard.visit('/devices/collar-1/sensors/ambient');
   const head = dashboard.page.locator('table.samples thead');

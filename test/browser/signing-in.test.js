@@ -42,7 +42,7 @@ function expectRefusals() {
   for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(/status of 401/);
 }
 
-test('whoever opens a view is asked for a token, and is then where he wanted to be', async () => {
+test('Sign-in: a view without a session: asks for a token, then shows the view', async () => {
   await dashboard.visit('/devices/boiler?sort=name');
   await heading('Sign in').waitFor();
   expect(dashboard.takeComplaints()).toEqual([]);
@@ -69,7 +69,7 @@ test('whoever opens a view is asked for a token, and is then where he wanted to 
   expect(left).not.toMatch(/token|session/);
 });
 
-test('whoever signs out sees nothing any more, and comes back by a token alone', async () => {
+test('Sign-out: nothing is shown until the next sign-in', async () => {
   await dashboard.visit('/');
   await signIn(READER);
   await dashboard.untilRows(1);
@@ -82,7 +82,7 @@ test('whoever signs out sees nothing any more, and comes back by a token alone',
   expectRefusals();
 });
 
-test('whoever may only read is told so where something could be done', async () => {
+test('Scope read: actions are disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);
   const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
@@ -92,14 +92,14 @@ test('whoever may only read is told so where something could be done', async () 
   await dashboard.lookAt('reader-device');
 
   await dashboard.visit('/dead-letters');
-  await dashboard.page.locator('table a[href*="letter="]').first().click();
+  await dashboard.page.locator('table a[href*="id="]').first().click();
   const replay = dashboard.page.getByRole('button', { name: 'Replay …' });
   await replay.waitFor();
   expect(await replay.isDisabled()).toBe(true);
   await dashboard.page.getByText('replayed with one of the scope admin').waitFor();
 });
 
-test('when the session ends the open view asks again, and goes on where it was', async () => {
+test('Session ends: the open view asks for a token, and continues', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
   await dashboard.page.goto(`${gate.url}/devices/boiler?sort=name`);

@@ -34,23 +34,23 @@ const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands 
 async function visit(path = '/') {
   await dashboard.visit(path);
   await dashboard.page.getByText(`${ALL} sensors`).waitFor();
-  await until(async () => (await dashboard.paintedColours('.wall-picture canvas')) > 4, {
+  await until(async () => (await dashboard.paintedColors('.wall-picture canvas')) > 4, {
     what: 'a wall that is drawn',
   });
 }
 
-/** Walks over the wall until the card says so. @param {RegExp} says */
-async function walkTo(says) {
+/** Walks over the wall until the card matches. @param {RegExp} text */
+async function walkTo(text) {
   await wall().focus();
   await dashboard.page.keyboard.press('Home');
   for (let steps = 0; steps < ALL; steps += 1) {
-    if (says.test((await card().textContent()) ?? '')) return;
+    if (text.test((await card().textContent()) ?? '')) return;
     await dashboard.page.keyboard.press('PageDown');
   }
-  throw new Error(`no device's first cell says ${says}`);
+  throw new Error(`no device's first cell matches ${text}`);
 }
 
-/** @returns {Promise<string>} the shape that is drawn at the left of the card under the cursor, whatever its colour */
+/** @returns {Promise<string>} the shape that is drawn at the left of the card under the cursor, whatever its color */
 const shapeOfCell = () =>
   dashboard.page.evaluate(() => {
     const cell = /** @type {HTMLElement} */ (document.querySelector('.wall-cursor'));
@@ -58,12 +58,12 @@ const shapeOfCell = () =>
     const copy = Object.assign(document.createElement('canvas'), { width: 14, height: 30 });
     const context = copy.getContext('2d', { willReadFrequently: true });
     context?.drawImage(canvas, -cell.offsetLeft, -cell.offsetTop);
-    const colours = [...new Uint32Array(context?.getImageData(0, 0, 14, 30).data.buffer ?? [])];
-    return colours.map((colour) => Number(colour !== colours[0])).join('');
+    const colors = [...new Uint32Array(context?.getImageData(0, 0, 14, 30).data.buffer ?? [])];
+    return colors.map((color) => Number(color !== colors[0])).join('');
   });
 
-describe('the wall', () => {
-  test('has every sensor, by site and device', async () => {
+describe('Wall', () => {
+  test('cells: every sensor, by site and device', async () => {
     await visit();
     const sites = await dashboard.page.locator('.wall-site').allTextContents();
     expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
@@ -74,7 +74,7 @@ describe('the wall', () => {
     ]);
   });
 
-  test('a value published by MQTT shows by itself, and one far off stands out, one click from its sensor', async () => {
+  test('values over MQTT: shown without a reload; an outlier is listed with a link to its sensor', async () => {
     await visit();
     await walkTo(/collar-1/);
     const start = Date.now();
@@ -88,10 +88,10 @@ describe('the wall', () => {
     const link = standsOut().getByRole('link', { name: /ambient.*collar-1.*55\.5/ });
     await link.click();
     await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
-    await dashboard.page.locator('.usual').getByText('Far above its usual').waitFor();
+    await dashboard.page.locator('.baseline').getByText('Far above its usual').waitFor();
   });
 
-  test('the keyboard alone leads to a sensor', async () => {
+  test('keyboard alone: a sensor opens', async () => {
     await visit();
     await wall().focus();
     await dashboard.page.keyboard.press('End');
@@ -111,7 +111,7 @@ describe('the wall', () => {
     await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
   });
 
-  test('who comes back from a sensor is on the cell that led there, even after a reload', async () => {
+  test('back from a sensor: the cursor is on its cell, also after a reload', async () => {
     await visit();
     await walkTo(/ambient\s*collar-2/);
     await dashboard.page.keyboard.press('ArrowRight');
@@ -128,7 +128,7 @@ describe('the wall', () => {
     }
   });
 
-  test('the pointer says what is under it, and a click opens the sensor', async () => {
+  test('pointer: the card of the cell; a click opens the sensor', async () => {
     await visit();
     await wall().hover({ position: { x: 30, y: 50 } });
     await card().getByText('gone-1').waitFor();
@@ -136,7 +136,7 @@ describe('the wall', () => {
     await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
   });
 
-  test('silent, offline and never heard are told apart by words and by shape', async () => {
+  test('silent, offline, no value yet: distinct by text and shape', async () => {
     await visit();
     await standsOut()
       .getByRole('link', { name: /Silent 1/ })
@@ -145,8 +145,8 @@ describe('the wall', () => {
       .getByRole('link', { name: /Devices offline 1/ })
       .waitFor();
     const shapes = [];
-    for (const says of [/gone-1.*Device offline/, /quiet-1.*Silent/, /quiet-2.*No value yet/]) {
-      await walkTo(says);
+    for (const text of [/gone-1.*Device offline/, /quiet-1.*Silent/, /quiet-2.*No value yet/]) {
+      await walkTo(text);
       shapes.push(await shapeOfCell());
     }
     expect(new Set(shapes).size).toBe(3);
@@ -156,7 +156,7 @@ describe('the wall', () => {
     await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
   });
 
-  test('dims what the filters leave out', async () => {
+  test('filters: other cells are dimmed', async () => {
     for (const [query, lit] of /** @type {const} */ ([
       ['name=lar-3&type=pulse', SENSORS.length / 2],
       ['show=devices&state=offline', 1],
@@ -170,7 +170,7 @@ describe('the wall', () => {
     expect(new URL(dashboard.page.url()).searchParams.get('look')).toBe('silent');
   });
 
-  test('fills another screen by a button, and keeps to the rules of accessibility', async () => {
+  test('full screen: by a button, accessible', async () => {
     await visit();
     await standsOut()
       .getByRole('link', { name: /Silent 1/ })

@@ -27,7 +27,7 @@ test('what a device publishes is seen in the fleet, at once, and from there in i
     what: 'all samples',
   });
   expect(await textOf(statistics)).toMatch(/Lowest\s*37\.00\s*°C[\s\S]*Highest\s*41\.50\s*°C/);
-  await until(async () => (await dashboard.paintedColours('.chart canvas')) > 20, {
+  await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
     what: 'a chart that is drawn',
   });
 });

@@ -76,10 +76,10 @@ export class Dashboard {
   /** @param {string} path */
   visit = (path) => this.page.goto(this.system.httpUrl + path);
 
-  /** @returns {string[]} what the page has complained of until now, which thereby is expected */
+  /** @returns {string[]} the complaints of the page until now; the caller expects them */
   takeComplaints = () => this.opened.complaints.splice(0);
 
-  /** @param {string} device @param {Record<string, unknown>} birth its session is now, unless it says another */
+  /** @param {string} device @param {Record<string, unknown>} birth its session is now by default */
   announce = (device, birth) =>
     this.#publish(`iot/v1/${device}/birth`, { session: Date.now(), name: device, ...birth });
 
@@ -95,8 +95,8 @@ export class Dashboard {
   /** @param {number} count */
   untilRows = (count) => until(async () => (await this.rows().count()) === count, { what: `${count} rows` });
 
-  /** @param {string} selector of a canvas @returns {Promise<number>} different colours on it: 1 where nothing is drawn */
-  paintedColours = (selector) =>
+  /** @param {string} selector of a canvas @returns {Promise<number>} different colors on it: 1 where nothing is drawn */
+  paintedColors = (selector) =>
     this.page.evaluate((found) => {
       const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(found));
       if (!canvas) return 1;
@@ -137,7 +137,7 @@ export class Dashboard {
 
   /** Fails on anything that axe-core calls serious or critical. */
   async expectAccessible() {
-    // The page's policy lets no foreign script in; what the debugger runs is not the page's.
+    // The page's policy blocks scripts of other hosts. It does not apply to scripts of the debugger.
     const found = await this.#axe();
     const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     expect(serious).toEqual([]);

@@ -4,12 +4,12 @@ import { createSession } from '../../api/store/session.js';
 /** @import { TestSystem } from './system.js' */
 
 /**
- * Has other processes tell how they are, as their heartbeats would: two that take measurements, and one that serves readers.
+ * Writes the heartbeats of three other processes: two ingest, one serves readers.
  *
  * @param {TestSystem} system
- * @param {{ silentMs?: number }} [options] since when the last of them is silent
+ * @param {{ silentMs?: number }} [options] age of the heartbeat of the second one
  */
-export async function tellOfOthers(system, { silentMs = 0 } = {}) {
+export async function writeOtherProcesses(system, { silentMs = 0 } = {}) {
   const database = await system.openDatabase();
   try {
     const store = createProcessStore(createSession(database, () => {}));

@@ -1,7 +1,7 @@
 /** @import { Dashboard } from './dashboard.js' */
 /** @import { TestSystem } from './system.js' */
 
-/** What would do something if it were not shown as text, and hide something if it were not escaped. */
+/** A payload that runs code if it is not shown as text, and hides characters if they are not escaped. */
 export const HOSTILE =
   '[{"sensor_id":"<img src=x onerror=alert(1)>","value":"</pre><script>alert(2)</script>\u202e","note":"\u0007"}]';
 
@@ -14,22 +14,22 @@ const NOISE = Buffer.from('00ff13374142', 'hex');
 const HOUR_MS = 3_600_000;
 
 /**
- * Publishes what is refused, for as many reasons as one can have from outside, beside what is good.
+ * Publishes measurements that are refused for many reasons, next to valid ones.
  *
  * @param {Dashboard} dashboard
  */
 export async function publishRefusals({ announce, client, publish }) {
   const sensors = [{ sensor_id: 'inside', type: 'temperature', unit: 'Cel' }];
-  await announce('kiln', { site: 'Works', sensors });
+  await announce('furnace', { site: 'Works', sensors });
   const now = Date.now();
   const good = { sensor_id: 'inside', ts: now, value: 812.5 };
-  await publish('kiln', [good, { ...good, value: 'hot' }, { ...good, ts: 'noon' }]);
-  await publish('kiln', [{ ...good, ts: now + HOUR_MS }]);
-  await publish('kiln', [{ ...good, ts: 1 }, { ...good, ts: 2 }, good]);
+  await publish('furnace', [good, { ...good, value: 'hot' }, { ...good, ts: 'noon' }]);
+  await publish('furnace', [{ ...good, ts: now + HOUR_MS }]);
+  await publish('furnace', [{ ...good, ts: 1 }, { ...good, ts: 2 }, good]);
   const many = Array.from({ length: 140 }, (_, i) => ({ ...good, ts: now - i, value: i % 7 ? null : i }));
   await publish('oven', many);
   for (const [device, payload] of /** @type {const} */ ([
-    ['kiln', HOSTILE],
+    ['furnace', HOSTILE],
     ['mill', SENML_CBOR],
     ['mill', NOISE],
     ['mill', '{"sensor_id": "x", "value": NaN}'],
@@ -40,11 +40,11 @@ export async function publishRefusals({ announce, client, publish }) {
 }
 
 /**
- * Writes letters of the past, as ingest would have: two weeks of them, some in most hours, and a bad night.
+ * Writes dead letters of the last two weeks: some in most hours, and many in the nights.
  *
  * @param {TestSystem} system
  */
-export async function writePastLetters(system) {
+export async function writePastDeadLetters(system) {
   const store = await system.openStore();
   try {
     for (let hours = 2; hours < 14 * 24; hours += hours < 26 ? 1 : 3) {

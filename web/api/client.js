@@ -1,12 +1,7 @@
 import { BASE, createRequests, readProblem, toQuery } from './request.js';
 
+/** @import { DeadLetter, DeadLetterSummary, DeviceEvent, DeviceInfo, DeviceItem, FleetInfo, LatestItem, Measurement, Page, Pipeline, SensorInfo, Series, StatsThen, ReplayResult } from './types.js' */
 /** @import { Query } from './request.js' */
-/**
- * @import {
- *   DeadLetter, DeadLetterSummary, DeviceEvent, DeviceInfo, DeviceItem, FleetInfo, LatestItem, Measurement, Page,
- *   Pipeline, SensorInfo, Series, StatsThen, Told,
- * } from './types.js'
- */
 
 /** @param {string} id UUID or name @returns {string} a path segment */
 const segment = (id) => encodeURIComponent(id);
@@ -17,7 +12,7 @@ const sensorPath = (device, sensor) => `/devices/${segment(device)}/sensors/${se
 /**
  * The routes of the API that the dashboard reads. Every method may throw a Problem, or an AbortError by `signal`.
  *
- * @param {{ fetch: typeof globalThis.fetch }} parts
+ * @param {{ fetch: typeof globalThis.fetch }} deps
  */
 export function createClient({ fetch }) {
   const { get, good, read, reach } = createRequests({ fetch });
@@ -98,13 +93,13 @@ export function createClient({ fetch }) {
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<DeadLetter>} */
     deadLetter: (id, signal) => get(`/dead-letters/${segment(id)}`, {}, signal),
 
-    /** @param {string} id @returns {Promise<Told>} what became of each measurement that had been refused */
+    /** @param {string} id @returns {Promise<ReplayResult>} what became of each measurement that had been refused */
     async replay(id) {
       const response = await reach(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
       if (response.ok) return { refused: [], ...(await response.json()) };
-      const told = response.status === 422 ? await response.clone().json() : {};
-      if (!Array.isArray(told.refused)) throw await readProblem(response);
-      return { accepted: told.accepted, refused: told.refused };
+      const body = response.status === 422 ? await response.clone().json() : {};
+      if (!Array.isArray(body.refused)) throw await readProblem(response);
+      return { accepted: body.accepted, refused: body.refused };
     },
   };
 }
@@ -119,3 +114,57 @@ export function readCsv(text) {
     value: lines.map((line) => Number(line.slice(line.indexOf(',') + 1))),
   };
 }
+
+/**
+ * Lets a few requests through at once; the others wait in order.
+ *
+ * @param {number} limit
+ */
+export function createLimit(limit) {
+  let passing = 0;
+  /** @type {(() => void)[]} */
+  const waiting = [];
+
+  /** The longest waiting request starts when another one ends. A new request cannot overtake it. */
+  function leave() {
+    const next = waiting.shift();
+    if (next) next();
+    else passing -= 1;
+  }
+
+  return {
+    /**
+     * @template T
+     * @param {() => Promise<T>} request begun in its turn
+     * @param {AbortSignal} [signal] who gives up while waiting asks nothing
+     * @returns {Promise<T>}
+     */
+    async run(request, signal) {
+      if (passing >= limit) await new Promise((go) => waiting.push(() => go(undefined)));
+      else passing += 1;
+      try {
+        signal?.throwIfAborted();
+        return await request();
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createLimit>} Limit */
+
+/**
+ * The client for a page of many charts: few of their readings are under way at once.
+ *
+ * @param {Client} client
+ * @param {Limit} limit
+ * @returns {Client}
+ */
+export const withLimit = (client, limit) => ({
+  ...client,
+  series: (device, sensor, query, signal) =>
+    limit.run(() => client.series(device, sensor, query, signal), signal),
+  samples: (device, sensor, query, signal) =>
+    limit.run(() => client.samples(device, sensor, query, signal), signal),
+});

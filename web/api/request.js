@@ -10,7 +10,7 @@ export const BASE = '/api/v1';
 /**
  * Requests to the API. Each may throw a Problem, or an AbortError by `signal`.
  *
- * @param {{ fetch: typeof globalThis.fetch }} parts
+ * @param {{ fetch: typeof globalThis.fetch }} deps
  */
 export function createRequests({ fetch }) {
   /** @param {string} path @param {Query} query @param {AbortSignal} [signal] */
@@ -47,7 +47,7 @@ export function createRequests({ fetch }) {
       if (signal?.aborted) throw error;
       throw new Problem({
         title: 'The API cannot be reached',
-        detail: 'It may be restarting. What is shown was true when it last answered.',
+        detail: 'It may be restarting. The values are those of its last answer.',
         code: 'unreachable',
       });
     }

@@ -7,21 +7,21 @@
 
 /** @import { Stats } from './types.js' */
 
-/** The API sends `stats` once a second; so long without anything, and the connection is dead without knowing it. */
+/** The API sends `stats` once a second. After this long without any event, the connection is treated as lost. */
 const SILENCE_MS = 10_000;
-/** Another page of the table opens another stream: no reason to alarm anyone, unless it takes longer than this. */
+/** Another page of the table opens another stream. The status changes only if that takes longer than this. */
 const GRACE_MS = 1_500;
-const RETRY_MS = { first: 500, most: 8_000 };
+const RETRY_MS = { first: 500, max: 8_000 };
 
 /**
- * One live connection, whatever is looked at: a browser opens six to a host, all tabs together.
+ * One live connection for all views. A browser opens at most six connections to a host, for all tabs together.
  *
- * @param {object} parts
- * @param {typeof globalThis.EventSource} parts.EventSource
- * @param {(text: string) => void} parts.onItems JSON of snapshots and deltas alike: both carry newest values
- * @param {(stats: Stats) => void} parts.onStats
- * @param {(status: StreamStatus) => void} parts.onStatus
- * @param {() => void} parts.onRefused whoever asks may not be known any more
+ * @param {object} deps
+ * @param {typeof globalThis.EventSource} deps.EventSource
+ * @param {(text: string) => void} deps.onItems JSON of snapshots and deltas alike: both carry newest values
+ * @param {(stats: Stats) => void} deps.onStats
+ * @param {(status: StreamStatus) => void} deps.onStatus
+ * @param {() => void} deps.onRefused the request was refused; the session may have ended
  */
 export function createStream({ EventSource, onItems, onStats, onStatus, onRefused }) {
   /** @type {EventSource | null} */
@@ -40,13 +40,13 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
     close();
     const opened = new EventSource(address);
     source = opened;
-    opened.addEventListener('open', () => heard());
-    opened.addEventListener('snapshot', (event) => heard(() => onItems(event.data)));
-    opened.addEventListener('delta', (event) => heard(() => onItems(event.data)));
-    opened.addEventListener('stats', (event) => heard(() => onStats(JSON.parse(event.data))));
+    opened.addEventListener('open', () => received());
+    opened.addEventListener('snapshot', (event) => received(() => onItems(event.data)));
+    opened.addEventListener('delta', (event) => received(() => onItems(event.data)));
+    opened.addEventListener('stats', (event) => received(() => onStats(JSON.parse(event.data))));
     opened.addEventListener('error', () => {
-      tellLost();
-      // A refused request (not 200) closes an EventSource for good; all else it mends by itself.
+      reportLost();
+      // An EventSource reconnects by itself, except after a refused request (not 200).
       if (opened.readyState !== EventSource.CLOSED) return;
       onRefused();
       retryLater();
@@ -55,7 +55,7 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
   }
 
   /** @param {() => void} [handle] */
-  function heard(handle) {
+  function received(handle) {
     clearTimeout(silenceTimer);
     clearTimeout(graceTimer);
     silenceTimer = setTimeout(startAgain, SILENCE_MS);
@@ -65,20 +65,20 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
     handle?.();
   }
 
-  function tellLost() {
+  function reportLost() {
     clearTimeout(graceTimer);
     onStatus(wasLive ? 'reconnecting' : 'connecting');
   }
 
   function startAgain() {
-    tellLost();
+    reportLost();
     open();
   }
 
   function retryLater() {
     close();
     retryTimer = setTimeout(open, retryMs);
-    retryMs = Math.min(2 * retryMs, RETRY_MS.most);
+    retryMs = Math.min(2 * retryMs, RETRY_MS.max);
   }
 
   function close() {
@@ -95,7 +95,7 @@ export function createStream({ EventSource, onItems, onStats, onStatus, onRefuse
       if (next === address) return;
       address = next;
       clearTimeout(graceTimer);
-      graceTimer = setTimeout(tellLost, GRACE_MS);
+      graceTimer = setTimeout(reportLost, GRACE_MS);
       open();
     },
     /** Begins with a snapshot again. */

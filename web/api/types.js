@@ -1,12 +1,12 @@
 /**
- * What the API answers; the `HTTP` section of docs and OpenAPI say the same.
+ * The answers of the API. OpenAPI and the `HTTP` section of the documents describe them.
  *
  * @typedef {object} LatestItem one sensor with its newest measured value
  * @property {string} device_id UUID
  * @property {string} sensor_id UUID
  * @property {string | null} device name
  * @property {string | null} name
- * @property {string | null} type null until a birth tells it
+ * @property {string | null} type null until a birth has it
  * @property {string | null} unit
  * @property {string | null} site
  * @property {string | null} ts ISO 8601, null before the first sample
@@ -52,7 +52,7 @@
  * @property {string | null} committed_at ISO 8601, when the oldest of them was committed; null where that is not known
  * @property {string} sent_at ISO 8601, by the same clock
  *
- * @typedef {object} Stats what all processes do together, told once a second
+ * @typedef {object} Stats what all processes do together, sent once a second
  * @property {number} samples_per_s
  * @property {{ p50: number | null, p99: number | null }} commit_ms null while nothing is committed
  * @property {number} in_flight requests to the database
@@ -72,7 +72,7 @@
  * @property {string} version
  * @property {string} since ISO 8601
  * @property {string} seen ISO 8601
- * @property {boolean} stale it has not been heard of for 30 s
+ * @property {boolean} stale it sent no heartbeat for 30 s
  * @property {number} samples_per_s
  * @property {{ p50: number | null, p99: number | null }} commit_ms
  * @property {number} in_flight
@@ -90,7 +90,7 @@
  * @property {string} packed_until ISO 8601
  *
  * @typedef {{ index: number, code: string, path?: string, rule?: string }} Refusal `index` counts the message's elements from 0; -1 is the message as a whole.
- *   `path` and `rule` say what is wrong with which field; older dead letters have neither
+ *   `path` and `rule` name the wrong field and the broken rule; older dead letters have neither
  *
  * @typedef {object} DeadLetter
  * @property {string} id timeuuid
@@ -99,7 +99,7 @@
  * @property {string} topic
  * @property {Record<string, number>} codes refused measurements by code
  * @property {Refusal[] | null} refused the first 100; null where only counts were kept
- * @property {string | null} content_type as the sender said
+ * @property {string | null} content_type as the sender wrote it
  * @property {number | null} size bytes of the whole payload; null where only counts were kept
  * @property {string | null} payload_base64 the first 64 KiB
  *
@@ -107,7 +107,7 @@
  *
  * @typedef {{ items: RefusedHour[], from: string, to: string }} DeadLetterSummary hours newest first
  *
- * @typedef {{ accepted: number, refused: Refusal[] }} Told
+ * @typedef {{ accepted: number, refused: Refusal[] }} ReplayResult
  */
 
 /**

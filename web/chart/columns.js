@@ -2,8 +2,8 @@
 
 /** So many intervals without a sample are a gap. */
 const GAP_INTERVALS = 3;
-/** The same, where no device has told how often it measures. */
-const UNTOLD_GAP_INTERVALS = 10;
+/** The same, for sensors without a known interval. */
+const UNKNOWN_GAP_INTERVALS = 10;
 
 /**
  * @typedef {[x: number[], avg: (number | null)[], max: (number | null)[], min: (number | null)[]]} Columns as uPlot takes them
@@ -14,7 +14,7 @@ const UNTOLD_GAP_INTERVALS = 10;
  * A line must not claim what nobody measured: where samples or bins are missing, it is broken.
  *
  * @param {Shape} shape
- * @param {number | null} intervalMs between two samples, as the device told it
+ * @param {number | null} intervalMs between two samples, from the device's birth
  * @returns {Drawn}
  */
 export function drawn(shape, intervalMs) {
@@ -58,17 +58,17 @@ export function middleOf({ ts, stepMs, from, to }, at) {
  * @returns {number} ms between two beginnings, beyond which something is missing
  */
 function gapOf({ ts, stepMs, count }, intervalMs) {
-  // Many a sensor sends less often than it says.
-  const interval = Math.max(intervalMs ?? 0, usualDistance(ts));
-  const most = (intervalMs === null ? UNTOLD_GAP_INTERVALS : GAP_INTERVALS) * interval;
-  if (stepMs === null) return most;
-  const samples = count.reduce((sum, one) => sum + one, 0);
-  // Where a bin usually has some samples, each that is missing is a gap.
-  return samples >= GAP_INTERVALS * ts.length ? 1.5 * stepMs : Math.max(1.5 * stepMs, most + stepMs);
+  // Many sensors send less often than announced.
+  const interval = Math.max(intervalMs ?? 0, medianDistance(ts));
+  const gap = (intervalMs === null ? UNKNOWN_GAP_INTERVALS : GAP_INTERVALS) * interval;
+  if (stepMs === null) return gap;
+  const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
+  // If bins usually have samples, each missing bin is a gap.
+  return samples >= GAP_INTERVALS * ts.length ? 1.5 * stepMs : Math.max(1.5 * stepMs, gap + stepMs);
 }
 
 /** @param {number[]} ts @returns {number} ms, the median */
-function usualDistance(ts) {
+function medianDistance(ts) {
   const distances = ts.slice(1).map((at, index) => at - (ts[index] ?? 0));
   return distances.sort((a, b) => a - b)[distances.length >> 1] ?? 0;
 }

@@ -1,18 +1,18 @@
 import { formatNumber } from '../format.js';
 
 /** @import UPlot from 'uplot' */
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 
 /**
  * @typedef {object} Brush
- * @property {string} colour
+ * @property {string} color
  * @property {string} ground behind the names
  * @property {string} font
  * @property {number} ratio device pixels to a CSS pixel
  */
 
 /**
- * Draws the lines with their names, hatches what is beyond, and marks at the chart's edge where the signal is.
+ * Draws the lines with their names, hatches the area over them, and marks at the chart's edge where the signal is over them.
  *
  * @param {UPlot} chart
  * @param {Thresholds} thresholds
@@ -20,8 +20,8 @@ import { formatNumber } from '../format.js';
  */
 export function drawThresholds(chart, { low, high }, brush) {
   if (chart.data[0].length === 0) return;
-  if (high !== null) drawBeyond(chart, { line: high, side: 'high', column: 2 }, brush);
-  if (low !== null) drawBeyond(chart, { line: low, side: 'low', column: 3 }, brush);
+  if (high !== null) drawOverThreshold(chart, { line: high, side: 'high', column: 2 }, brush);
+  if (low !== null) drawOverThreshold(chart, { line: low, side: 'low', column: 3 }, brush);
 }
 
 /**
@@ -29,7 +29,7 @@ export function drawThresholds(chart, { low, high }, brush) {
  * @param {{ line: number, side: 'low' | 'high', column: number }} what
  * @param {Brush} brush
  */
-function drawBeyond(chart, { line, side, column }, { colour, ground, font, ratio }) {
+function drawOverThreshold(chart, { line, side, column }, { color, ground, font, ratio }) {
   const { ctx, bbox } = chart;
   const { left, top, width, height } = bbox;
   const bottom = top + height;
@@ -41,8 +41,8 @@ function drawBeyond(chart, { line, side, column }, { colour, ground, font, ratio
   ctx.beginPath();
   ctx.rect(left, top, width, height);
   ctx.clip();
-  ctx.strokeStyle = colour;
-  ctx.fillStyle = colour;
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
   hatch(ctx, { left, width, top: Math.min(y, edge), bottom: Math.max(y, edge), ratio });
   ctx.globalAlpha = 1;
   ctx.lineWidth = ratio;
@@ -82,7 +82,7 @@ function hatch(ctx, { left, width, top, bottom, ratio }) {
 }
 
 /**
- * A bar along the edge wherever the signal is beyond.
+ * A bar along the edge wherever the signal is over the threshold.
  *
  * @param {UPlot} chart
  * @param {{ line: number, side: 'low' | 'high', column: number, y: number, thickness: number }} what

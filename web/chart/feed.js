@@ -9,10 +9,10 @@ import { lengthOf } from './window.js';
 /** @import { Window } from './window.js' */
 
 /** Between two looks at what is new. Samples are few; new bins come no more often than a pixel's worth of time. */
-const LOOK_MS = { samples: 250, least: 1_000, most: 10_000 };
-/** What came late, or was pushed out of its bin, is right again after so long. */
-const ANEW_MS = 60_000;
-/** What fails and may pass is tried again by itself. */
+const POLL_MS = { samples: 250, min: 1_000, max: 10_000 };
+/** Everything is read again after this time, which includes late samples. */
+const RELOAD_MS = 60_000;
+/** Temporary problems are retried after this time. */
 const RETRY_MS = 5_000;
 const PIXELS = 1000;
 /** Bins that are read once more with those that are new: fewer of them might come in another width. */
@@ -24,10 +24,10 @@ const BINS_AGAIN = 3;
  * @property {Window} window
  * @property {number} points bins at most
  * @property {() => number} end epoch ms at which a live window ends by now
- * @property {((listener: () => void) => () => void) | null} subscribe tells that there is something new; null: nobody does
+ * @property {((listener: () => void) => () => void) | null} subscribe calls the listener when there is something new; null: never
  * @property {(shape: Shape) => void} onShape
  * @property {(problem: Problem) => void} onProblem
- * @property {() => void} onSettled all that there is has been told, for now
+ * @property {() => void} onSettled everything that exists was passed to `onShape`
  */
 
 /**
@@ -48,13 +48,13 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
-  function lookMs() {
-    if (shape?.stepMs === null) return LOOK_MS.samples;
-    return Math.min(Math.max(length / PIXELS, LOOK_MS.least), LOOK_MS.most);
+  function pollMs() {
+    if (shape?.stepMs === null) return POLL_MS.samples;
+    return Math.min(Math.max(length / PIXELS, POLL_MS.min), POLL_MS.max);
   }
 
   /** @param {Shape} next */
-  function tell(next) {
+  function publish(next) {
     if (signal.aborted) return;
     shape = next;
     onShape(next);
@@ -67,8 +67,8 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
     const bins = await reader.bins(range, points, signal);
     const isRaw = areFew(bins);
     // Samples in place of samples need no coarser picture on the way.
-    if (!isRaw || shape?.stepMs !== null) tell(bins);
-    if (isRaw) tell(await reader.samples(range, signal));
+    if (!isRaw || shape?.stepMs !== null) publish(bins);
+    if (isRaw) publish(await reader.samples(range, signal));
   }
 
   /** @param {Shape} held */
@@ -78,21 +78,21 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
     const { stepMs } = held;
     const last = held.ts.at(-1) ?? kept.from;
     if (stepMs === null) {
-      tell(join(kept, await reader.samples({ from: last, to }, signal)));
+      publish(join(kept, await reader.samples({ from: last, to }, signal)));
       return;
     }
     const from = last - BINS_AGAIN * stepMs;
     const bins = await reader.bins({ from, to }, Math.ceil(to / stepMs) - Math.floor(from / stepMs), signal);
-    tell(join(kept, coarsen(bins, stepMs)));
+    publish(join(kept, coarsen(bins, stepMs)));
   }
 
-  async function look() {
+  async function poll() {
     busy = true;
     news = false;
     clearTimeout(timer);
     try {
       const grown = shape?.stepMs === null && shape.ts.length > 1 && !areFew(shape);
-      const isOld = Date.now() - readAt > Math.max(ANEW_MS, length / PIXELS);
+      const isOld = Date.now() - readAt > Math.max(RELOAD_MS, length / PIXELS);
       if (!shape || grown || isOld) await readAll();
       else await readOn(shape);
       if (!signal.aborted) onSettled();
@@ -100,7 +100,7 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
       if (!signal.aborted) fail(error);
     }
     busy = false;
-    if (news && !signal.aborted) timer ??= setTimeout(again, lookMs());
+    if (news && !signal.aborted) timer ??= setTimeout(again, pollMs());
   }
 
   /** @param {unknown} error */
@@ -113,16 +113,16 @@ export function openFeed({ reader, window, points, end, subscribe, onShape, onPr
 
   function again() {
     timer = undefined;
-    if (!busy) void look();
+    if (!busy) void poll();
   }
 
   const unsubscribe = window.live
     ? subscribe?.(() => {
         news = true;
-        if (!busy) timer ??= setTimeout(again, lookMs());
+        if (!busy) timer ??= setTimeout(again, pollMs());
       })
     : null;
-  void look();
+  void poll();
   return () => {
     unsubscribe?.();
     clearTimeout(timer);

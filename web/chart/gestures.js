@@ -31,7 +31,7 @@ export function listenForGestures(plot, hands) {
   const listening = new AbortController();
   const { signal } = listening;
   const { current, bounds, onWindow, onSelect } = hands;
-  /** Where each pointer is, and what of the window it holds. @type {Map<number, { x: number, ts: number }>} */
+  /** The position of each pointer, and the time that it holds. @type {Map<number, { x: number, ts: number }>} */
   const held = new Map();
   /** @type {'select' | 'hold' | null} */
   let mode = null;

@@ -1,10 +1,17 @@
 import uPlot from 'uplot';
-import { formatTicks } from '../format.js';
+import {
+  formatClock,
+  formatDay,
+  formatMonth,
+  formatTicks,
+  formatTime,
+  formatTimeMs,
+  formatYear,
+} from '../format.js';
+import { withThresholds } from '../state/thresholds.js';
 import { drawThresholds } from './draw-thresholds.js';
-import { withThresholds } from './thresholds.js';
-import { timeLabels } from './time-axis.js';
 
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
 const DOT_SPACE = 10;
@@ -25,7 +32,7 @@ const TIME_SPACE = 84;
  * How a sensor's signal is drawn.
  *
  * @param {object} what
- * @param {HTMLElement} what.host its custom properties give the colours
+ * @param {HTMLElement} what.host its custom properties give the colors
  * @param {'local' | 'utc'} what.zone
  * @param {string | undefined} what.cursorKey charts with the same one move their cursors together
  * @param {() => Look} what.look
@@ -33,7 +40,7 @@ const TIME_SPACE = 84;
  * @returns {uPlot.Options}
  */
 export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
-  const colour = coloursOf(host);
+  const color = colorsOf(host);
   const edge = { stroke: 'transparent', width: 0, points: { show: false } };
   return {
     width: host.clientWidth,
@@ -43,7 +50,7 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
     legend: { show: false },
     // Ticks of a clock stand at round times of its own zone.
     tzDate: (ts) => (zone === 'utc' ? uPlot.tzDate(new Date(ts), 'Etc/UTC') : new Date(ts)),
-    cursor: cursorOptions(colour, cursorKey),
+    cursor: cursorOptions(color, cursorKey),
     select: { show: true, left: 0, top: 0, width: 0, height: 0 },
     scales: {
       x: { time: true, auto: false },
@@ -52,23 +59,23 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
     series: [
       {},
       {
-        stroke: colour('--line'),
-        fill: () => (look().isRaw ? colour('--line-area') : 'transparent'),
+        stroke: color('--line'),
+        fill: () => (look().isRaw ? color('--line-area') : 'transparent'),
         width: 1.5,
-        points: { space: DOT_SPACE, size: 4, fill: colour('--line') },
+        points: { space: DOT_SPACE, size: 4, fill: color('--line') },
       },
       edge,
       edge,
     ],
-    bands: [{ series: [2, 3], fill: colour('--line-band') }],
-    axes: axesOptions(colour, zone),
+    bands: [{ series: [2, 3], fill: color('--line-band') }],
+    axes: axesOptions(color, zone),
     hooks: {
       setCursor: [(chart) => onCursor(chart.cursor.idxs?.[1] ?? null)],
       draw: [
         (chart) =>
           drawThresholds(chart, look().thresholds, {
-            colour: colour('--warn'),
-            ground: colour('--surface'),
+            color: color('--warn'),
+            ground: color('--surface'),
             font: `${12 * uPlot.pxRatio}px system-ui, sans-serif`,
             ratio: uPlot.pxRatio,
           }),
@@ -77,8 +84,8 @@ export function chartOptions({ host, zone, cursorKey, look, onCursor }) {
   };
 }
 
-/** @param {(name: string) => string} colour @param {string | undefined} cursorKey @returns {uPlot.Cursor} */
-function cursorOptions(colour, cursorKey) {
+/** @param {(name: string) => string} color @param {string | undefined} cursorKey @returns {uPlot.Cursor} */
+function cursorOptions(color, cursorKey) {
   const none = () => null;
   return {
     y: false,
@@ -89,20 +96,20 @@ function cursorOptions(colour, cursorKey) {
     points: {
       size: (_chart, index) => (index === 1 ? 9 : 6),
       width: 2,
-      stroke: colour('--surface'),
-      fill: colour('--line'),
+      stroke: color('--surface'),
+      fill: color('--line'),
     },
     ...(cursorKey ? { sync: { key: cursorKey, setSeries: false, scales: ['x', null] } } : {}),
   };
 }
 
-/** @param {(name: string) => string} colour @param {'local' | 'utc'} zone @returns {uPlot.Axis[]} */
-function axesOptions(colour, zone) {
+/** @param {(name: string) => string} color @param {'local' | 'utc'} zone @returns {uPlot.Axis[]} */
+function axesOptions(color, zone) {
   const axis = {
     font: AXIS_FONT,
-    stroke: colour('--ink-2'),
+    stroke: color('--ink-2'),
     ticks: { show: false },
-    grid: { stroke: colour('--rule'), width: 1 },
+    grid: { stroke: color('--rule'), width: 1 },
     border: { show: false },
   };
   return [
@@ -126,14 +133,14 @@ function axesOptions(colour, zone) {
   ];
 }
 
-/** @param {HTMLElement} host @returns {(name: string) => string} a custom property as a colour that a canvas takes */
-export function coloursOf(host) {
+/** @param {HTMLElement} host @returns {(name: string) => string} a custom property as a color that a canvas takes */
+export function colorsOf(host) {
   const style = getComputedStyle(host);
   return (name) => style.getPropertyValue(name);
 }
 
 /**
- * Some air above and below; a flat line lies in the middle of one unit, or of what its size can tell apart.
+ * Some air above and below; a flat line lies in the middle of one unit, or of the smallest step that its size can resolve.
  *
  * @param {number | null} min
  * @param {number | null} max
@@ -147,4 +154,39 @@ function comfortableRange(min, max, thresholds) {
   const air = high > low ? (high - low) * 0.12 : Math.max(0.5, size / 1000);
   const least = size * 1e-13;
   return [low - Math.max(air, least), high + Math.max(air, least)];
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MONTH_MS = 28 * DAY_MS;
+
+/**
+ * The labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
+ *
+ * @param {number[]} ticks epoch ms
+ * @param {number} stepMs between two of them
+ * @param {'local' | 'utc'} zone
+ * @returns {string[]}
+ */
+export function timeLabels(ticks, stepMs, zone) {
+  const { fine, coarse } = formatsFor(stepMs);
+  let said = '';
+  return ticks.map((ts) => {
+    const context = coarse(ts, zone);
+    if (context === said) return fine(ts, zone);
+    said = context;
+    return `${fine(ts, zone)}\n${context}`;
+  });
+}
+
+/** @typedef {(ts: number, zone: 'local' | 'utc') => string} Writer */
+
+/** @param {number} stepMs @returns {{ fine: Writer, coarse: Writer }} */
+function formatsFor(stepMs) {
+  if (stepMs >= MONTH_MS) return { fine: formatMonth, coarse: formatYear };
+  if (stepMs >= DAY_MS) return { fine: formatDay, coarse: formatYear };
+  if (stepMs >= MINUTE_MS) return { fine: formatClock, coarse: formatDay };
+  if (stepMs >= SECOND_MS) return { fine: formatTime, coarse: formatDay };
+  return { fine: (ts, zone) => formatTimeMs(ts, zone).slice(3), coarse: formatDay };
 }

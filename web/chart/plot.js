@@ -1,12 +1,14 @@
-import { keyed } from './keys.js';
+import { useEffect, useRef } from 'preact/hooks';
+import { useObservable, useServices } from '../state/hooks.js';
 import { firstAtOrAfter } from './shape.js';
+import { lengthOf, pan, zoomStep } from './window.js';
 
 /** @import UPlot from 'uplot' */
-/** @import { Drawn } from './columns.js' */
 /** @import { Bounds, Window } from './window.js' */
+/** @import { Drawn } from './columns.js' */
 
 /**
- * What is asked of the library that draws.
+ * The input of the drawing library.
  *
  * @typedef {{ picture: Drawn, window: Window }} Shown
  */
@@ -18,7 +20,7 @@ export function placeOf({ places }, entry) {
 }
 
 /**
- * Where a key has brought the cursor. uPlot knows the cursor by its pixel: where entries lie closer together, it would not come past
+ * The column entry at the keyboard's cursor. uPlot knows the cursor by its pixel: where entries lie closer together, it would not come past
  * the first of them, and in a live window the pixel stays while the samples move on.
  *
  * @param {Drawn} picture
@@ -43,7 +45,7 @@ export function show(chart, { picture, window: { from, to }, walked }) {
 /** @param {UPlot} chart @param {number | null} ts epoch ms; null: away from it */
 export function moveCursor(chart, ts) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
-  // Its third parameter, which its types do not know, tells the linked charts.
+  // The third parameter is missing in the types. It moves the cursors of linked charts.
   /** @type {any} */ (chart).setCursor(
     { left, top: ts === null ? -10 : chart.over.clientHeight / 2 },
     true,
@@ -68,4 +70,104 @@ export function press(event, chart, shown) {
   if (asked.reset) shown.onReset();
   if (asked.window) shown.onWindow(asked.window, true);
   return asked.entry === undefined ? null : (picture.columns[0][asked.entry] ?? null);
+}
+
+/** So much of the window an arrow key with Shift moves it. */
+const PAN_PART = 0.25;
+
+/**
+ * @typedef {object} Keyed what a key asks for
+ * @property {Window} [window]
+ * @property {number} [entry] of the columns, to which the cursor goes
+ * @property {true} [reset]
+ *
+ * @param {Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'>} event
+ * @param {object} at
+ * @param {Window} at.window
+ * @param {Bounds} at.bounds
+ * @param {Drawn} at.drawn
+ * @param {number | null} at.cursor entry of the columns
+ * @returns {Keyed | null} null: not a key of the chart's
+ */
+export function keyed(event, { window, bounds, drawn, cursor }) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  const { key, shiftKey } = event;
+  const anchor = cursor === null ? null : (drawn.columns[0][cursor] ?? null);
+  if (key === '+' || key === '=') return { window: zoomStep(window, -1, anchor, bounds) };
+  if (key === '-' || key === '_') return { window: zoomStep(window, 1, anchor, bounds) };
+  if (key === '0' || key === 'Escape') return { reset: true };
+  if (shiftKey && key === 'ArrowLeft') return { window: pan(window, -PAN_PART * lengthOf(window), bounds) };
+  if (shiftKey && key === 'ArrowRight') return { window: pan(window, PAN_PART * lengthOf(window), bounds) };
+  const entry = {
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    Home: Number.NEGATIVE_INFINITY,
+    End: Number.POSITIVE_INFINITY,
+  }[key];
+  return entry === undefined ? null : walk(drawn, window, cursor, entry);
+}
+
+/**
+ * From sample to sample, over gaps, within the window.
+ *
+ * @param {Drawn} drawn
+ * @param {Window} window
+ * @param {number | null} cursor
+ * @param {number} by -1, 1 or to an end
+ * @returns {Keyed}
+ */
+function walk({ columns: [x], places }, { from, to }, cursor, by) {
+  const there = [...places.keys()].filter(
+    (at) => places[at] !== -1 && (x[at] ?? 0) >= from && (x[at] ?? 0) <= to,
+  );
+  const last = there.length - 1;
+  if (last < 0) return {};
+  const at = cursor === null ? -1 : there.indexOf(cursor);
+  // Without a cursor, one begins with the newest.
+  const next = at < 0 && Number.isFinite(by) ? last : Math.min(Math.max(at + by, 0), last);
+  return { entry: there[next] ?? 0 };
+}
+
+/**
+ * A plot that fills an element. It is rebuilt when the theme, the zone or one of the inputs changes.
+ *
+ * @param {(element: HTMLElement, zone: 'local' | 'utc') => { plot: UPlot, stop?: () => void }} build
+ * @param {unknown[]} inputs what else it is built of
+ * @returns {{ host: { current: HTMLDivElement | null }, chart: { current: UPlot | null } }}
+ */
+export function usePlot(build, inputs) {
+  const { preferences } = useServices();
+  const { theme, zone } = useObservable(preferences);
+  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const chart = useRef(/** @type {UPlot | null} */ (null));
+
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    let takeAway = () => {};
+    const rebuild = () => {
+      takeAway();
+      const { plot, stop } = build(element, zone);
+      chart.current = plot;
+      takeAway = () => {
+        stop?.();
+        plot.destroy();
+        chart.current = null;
+      };
+    };
+    rebuild();
+    const resizes = new ResizeObserver(() =>
+      chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
+    resizes.observe(element);
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', rebuild);
+    return () => {
+      system.removeEventListener('change', rebuild);
+      resizes.disconnect();
+      takeAway();
+    };
+  }, [theme, zone, ...inputs]);
+
+  return { host, chart };
 }

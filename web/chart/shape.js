@@ -1,5 +1,5 @@
 /**
- * What a chart draws of a sensor: raw samples, or bins of them. The arrays are of one length, oldest first. Of a sample, `min`,
+ * The data of a chart: raw samples, or bins of them. The arrays have one length, oldest first. For a sample, `min`,
  * `avg` and `max` are its value (and one array), and `count` is 1.
  *
  * @typedef {object} Shape
@@ -61,8 +61,8 @@ export function firstAtOrAfter(sorted, at) {
 }
 
 /**
- * The part of a shape that is of a range. A bin that begins before the range, and holds what was before it, is left out: it would say more
- * than there is. One that was read for this beginning was cut there, and is right.
+ * The part of a shape that lies in a range. A bin that begins before the range is left out, since it counts samples from before it. A bin
+ * that was read for this beginning was cut there, and stays.
  *
  * @param {Shape} shape
  * @param {Range} range
@@ -89,7 +89,7 @@ export function within(shape, { from, to }) {
 }
 
 /**
- * A shape with its end read anew: from `tail.from` on, `tail` is right.
+ * A shape with a new end: `tail` replaces everything from `tail.from`.
  *
  * @param {Shape} shape
  * @param {Shape} tail of the same kind and step

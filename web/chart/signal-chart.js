@@ -1,13 +1,13 @@
 import { html } from 'htm/preact';
 import { useCallback, useId, useState } from 'preact/hooks';
 import { formatStep, formatUnit, hueOf } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { inOneLine, pointWords } from './point-words.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { inOneLine, pointWords } from './readout.js';
 import { TimeChart } from './time-chart.js';
 
-/** @import { PointWords } from './point-words.js' */
+/** @import { PointWords } from './readout.js' */
 /** @import { Shape } from './shape.js' */
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Bounds, Window } from './window.js' */
 
 const HINT =
@@ -20,7 +20,7 @@ const HINT =
  * @param {string} props.name
  * @param {string | null} props.type
  * @param {string | null} props.unit
- * @param {number | null} props.intervalMs between two samples, as the device told it
+ * @param {number | null} props.intervalMs between two samples, from the device's birth
  * @param {Shape} props.shape
  * @param {boolean} props.loading
  * @param {Window} props.window
@@ -33,7 +33,7 @@ const HINT =
  * @param {any} [props.children] what stands over an empty chart
  */
 export function SignalChart({ name, type, unit, shape, loading, title, children, ...chart }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const [place, setPlace] = useState(/** @type {number | null} */ (null));
   const onPlace = useCallback(setPlace, []);
@@ -46,21 +46,21 @@ export function SignalChart({ name, type, unit, shape, loading, title, children,
       </figcaption>
       <${TimeChart}
         key=${hueOf(type)}
-        label=${`${name} over time; a table on this page says the same`}
+        label=${`${name} over time; a table on this page has the same figures`}
         shape=${shape}
         onPlace=${onPlace}
         inWords=${(/** @type {number} */ at) => inOneLine(pointWords(shape, at, unit, zone))}
         describedBy=${hint}
         ...${chart}
       />
-      <p id=${hint} class="said">${HINT}</p>
+      <p id=${hint} class="visually-hidden">${HINT}</p>
       ${loading && html`<div class="chart-loading" aria-hidden="true"></div>`}
       ${children && html`<div class="chart-over">${children}</div>`}
     </figure>
   `;
 }
 
-/** What a point of the line stands for. @param {{ shape: Shape, unit: string | null }} props */
+/** Explains the points of the line. @param {{ shape: Shape, unit: string | null }} props */
 function SourceNote({ shape, unit }) {
   const written = formatUnit(unit);
   const source =
@@ -71,7 +71,7 @@ function SourceNote({ shape, unit }) {
   return html`<span>${written}${written && ' · '}${source}</span>`;
 }
 
-/** What is under the cursor. @param {{ words: PointWords | null }} props */
+/** The values under the cursor. @param {{ words: PointWords | null }} props */
 const Readout = ({ words }) =>
   words &&
   html`

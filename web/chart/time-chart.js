@@ -1,35 +1,34 @@
 import { html } from 'htm/preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { NO_THRESHOLDS } from '../state/thresholds.js';
 import { drawn } from './columns.js';
 import { listenForGestures } from './gestures.js';
 import { chartOptions } from './options.js';
-import { entryNear, moveCursor, placeOf, press, show } from './plot.js';
-import { NO_THRESHOLDS } from './thresholds.js';
-import { usePlot } from './use-plot.js';
+import { entryNear, moveCursor, placeOf, press, show, usePlot } from './plot.js';
 
 /** @import { Shape } from './shape.js' */
-/** @import { Thresholds } from './thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Bounds, Window } from './window.js' */
 
 /**
  * A signal over time: a line of samples, or of averages in a band from lowest to highest. It is moved and zoomed by mouse, touch
- * and keyboard, and tells what is asked for; whoever draws it decides. A table beside it says the same to those who cannot see it.
+ * and keyboard. It reports the wanted window, and its parent decides. A table next to it has the same figures for screen readers.
  *
  * @param {object} props
  * @param {string} props.label
  * @param {Shape} props.shape
- * @param {number | null} props.intervalMs between two samples, as the device told it; longer pauses are gaps
+ * @param {number | null} props.intervalMs between two samples, from the device's birth; longer pauses are gaps
  * @param {Window} props.window
  * @param {Bounds} props.bounds
  * @param {(next: Window, isSettled: boolean) => void} props.onWindow `isSettled`: not on the way any more
  * @param {() => void} props.onReset
  * @param {(place: number | null) => void} props.onPlace index in the shape, of what is under the cursor
- * @param {(place: number) => string} props.inWords what is said of a point to which one walks by keyboard; of all else a chart is silent
+ * @param {(place: number) => string} props.inWords text for screen readers of the point that the keyboard reached; the chart announces nothing else
  * @param {Thresholds} [props.thresholds]
  * @param {string} [props.cursorKey] charts with the same one move their cursors together
  * @param {uPlot.Plugin[]} [props.plugins] what else it draws, and how it differs
- * @param {string} [props.describedBy] id of the text that says how to use it
+ * @param {string} [props.describedBy] id of the text that explains its use
  */
 export function TimeChart(props) {
   const {
@@ -43,7 +42,7 @@ export function TimeChart(props) {
     describedBy,
   } = props;
   const picture = useMemo(() => drawn(shape, intervalMs), [shape, intervalMs]);
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   /** Epoch ms to which keys have brought the cursor; null: the mouse has it, or nobody. */
   const walked = useRef(/** @type {number | null} */ (null));
   const shown = useRef({ ...props, picture, thresholds });
@@ -97,7 +96,7 @@ export function TimeChart(props) {
     walked.current = ts;
     moveCursor(chart.current, ts);
     const place = placeOf(picture, entryNear(picture, ts));
-    if (place !== null) setSaid(props.inWords(place));
+    if (place !== null) setAnnouncement(props.inWords(place));
   }
   function letGo() {
     walked.current = null;
@@ -105,7 +104,7 @@ export function TimeChart(props) {
   function onBlur() {
     letGo();
     if (chart.current) moveCursor(chart.current, null);
-    setSaid('');
+    setAnnouncement('');
   }
 
   return html`
@@ -122,6 +121,6 @@ export function TimeChart(props) {
       onDblClick=${() => props.onReset()}
       onBlur=${onBlur}
     ></div>
-    <p class="said" role="status">${said}</p>
+    <p class="visually-hidden" role="status">${announcement}</p>
   `;
 }

@@ -1,9 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useParts } from '../state/hooks.js';
+import { useServices } from '../state/hooks.js';
 import { keyOf } from '../state/live.js';
 import { openFeed } from './feed.js';
 import { createReader } from './reader.js';
-import { createRecent } from './recent.js';
 import { emptyShape } from './shape.js';
 
 /** @import { Problem } from '../api/problem.js' */
@@ -31,11 +30,11 @@ const WINDOWS_KEPT = 30;
  *
  * @param {{ device_id: string, sensor_id: string } | null} sensor null: not known yet
  * @param {Window} window
- * @param {number} points bins at most; `pointsFor` knows a good number
+ * @param {number} points bins at limit; `pointsFor` knows a good number
  * @returns {SeriesAnswer}
  */
 export function useSeries(sensor, window, points) {
-  const { client, clock, live } = useParts();
+  const { client, clock, live } = useServices();
   const key = sensor ? keyOf(sensor) : '';
   const reader = useMemo(() => (sensor ? createReader(client, sensor) : null), [client, key]);
   const recent = useMemo(() => createRecent(WINDOWS_KEPT), [key]);
@@ -87,3 +86,28 @@ const SETTLED = { loading: false, slow: false, problem: null };
 
 /** @type {Omit<SeriesAnswer, 'reload'>} */
 const NOTHING_YET = { shape: emptyShape({ from: 0, to: 0 }), loading: true, slow: false, problem: null };
+
+/**
+ * The last few of many things, by name.
+ *
+ * @template T
+ * @param {number} limit
+ */
+export function createRecent(limit) {
+  /** @type {Map<string, T>} */
+  const kept = new Map();
+  return {
+    /** @param {string} name @returns {T | undefined} */
+    get: (name) => kept.get(name),
+    /** @param {string} name @param {T} thing */
+    set(name, thing) {
+      // Inserted again, it is the last entry to be forgotten.
+      kept.delete(name);
+      kept.set(name, thing);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= limit) return;
+        kept.delete(oldest);
+      }
+    },
+  };
+}

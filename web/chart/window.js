@@ -1,5 +1,6 @@
-import { parseTime } from '../state/parse-time.js';
-import { nextSpan, parseSpan, USUAL_SPAN_MS, writeSpan } from './spans.js';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { parseTime } from '../routes.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /**
  * The stretch of time that a chart shows: half-open, epoch ms. A live one ends now and goes on; its length counts then.
@@ -32,7 +33,7 @@ export const liveWindow = (ms, now) => ({ live: true, from: now - ms, to: now })
  * @returns {Window}
  */
 export function readWindow(query, now) {
-  const span = parseSpan(query.get('range')) ?? USUAL_SPAN_MS;
+  const span = parseSpan(query.get('range')) ?? DEFAULT_SPAN_MS;
   const to = parseTime(query.get('to'));
   const from = parseTime(query.get('from'));
   if (to === null) return liveWindow(span, now);
@@ -40,7 +41,7 @@ export function readWindow(query, now) {
   return { live: false, from, to };
 }
 
-/** @param {Window} window @returns {Record<'range' | 'from' | 'to', string | null>} what its address says */
+/** @param {Window} window @returns {Record<'range' | 'from' | 'to', string | null>} its part of the address */
 export function writeWindow(window) {
   if (window.live) return { range: writeSpan(lengthOf(window)), from: null, to: null };
   return { range: null, from: new Date(window.from).toISOString(), to: new Date(window.to).toISOString() };
@@ -76,7 +77,7 @@ export function zoom({ from, to }, factor, anchor, bounds) {
 }
 
 /**
- * One step of zoom, as a key or a button asks for it. What is live stays live, in the lengths that are offered.
+ * One step of zoom by a key or a button. A live window stays live, in one of the offered lengths.
  *
  * @param {Window} window
  * @param {-1 | 1} direction in, out
@@ -95,3 +96,122 @@ export function zoomStep(window, direction, anchor, bounds) {
  * @param {Bounds} bounds
  */
 export const pan = ({ from, to }, ms, bounds) => settle({ from: from + ms, to: to + ms }, bounds);
+
+/** Lengths of time, as addresses write them and as a reader chooses them. */
+
+const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
+
+/** @typedef {{ value: string, label: string, title: string, ms: number }} Span */
+
+/** The offered spans. @type {Span[]} */
+export const SPANS = [
+  { value: '1m', label: '1 min', title: 'The last minute', ms: 60_000 },
+  { value: '5m', label: '5 min', title: 'The last 5 minutes', ms: 300_000 },
+  { value: '15m', label: '15 min', title: 'The last 15 minutes', ms: 900_000 },
+  { value: '1h', label: '1 h', title: 'The last hour', ms: 3_600_000 },
+  { value: '6h', label: '6 h', title: 'The last 6 hours', ms: 6 * 3_600_000 },
+  { value: '1d', label: '1 d', title: 'The last day', ms: 86_400_000 },
+  { value: '7d', label: '7 d', title: 'The last 7 days', ms: 7 * 86_400_000 },
+  { value: '30d', label: '30 d', title: 'The last 30 days', ms: 30 * 86_400_000 },
+  { value: '1y', label: '1 y', title: 'The last 365 days', ms: UNITS_MS.y },
+];
+
+export const DEFAULT_SPAN_MS = 300_000;
+
+/** Longer than anything is kept. */
+const LONGEST_MS = 100 * UNITS_MS.y;
+
+/** @param {string | null} text `5m`, `90s`, `1500ms`, 100 years at most @returns {number | null} ms; null: not a span */
+export function parseSpan(text) {
+  const [, digits, unit] = /^(\d{1,12})(ms|[smhdy])$/.exec(text ?? '') ?? [];
+  const ms = Number(digits) * UNITS_MS[/** @type {keyof typeof UNITS_MS} */ (unit)];
+  return ms > 0 && ms <= LONGEST_MS ? ms : null;
+}
+
+/** @param {number} ms whole @returns {string} in the largest unit that divides it */
+export function writeSpan(ms) {
+  const units = /** @type {(keyof typeof UNITS_MS)[]} */ (['y', 'd', 'h', 'm', 's']);
+  const unit = units.find((unit) => ms % UNITS_MS[unit] === 0) ?? 'ms';
+  return `${ms / UNITS_MS[unit]}${unit}`;
+}
+
+/** Steps of lengths that read well, in ms. */
+const STEPS_MS = [
+  1,
+  10,
+  100,
+  ...[1, 5, 10, 30].map((seconds) => seconds * UNITS_MS.s),
+  ...[1, 5, 10, 30].map((minutes) => minutes * UNITS_MS.m),
+  ...[1, 6].map((hours) => hours * UNITS_MS.h),
+  UNITS_MS.d,
+];
+/** A step is no larger than this part of a length: half of it is a few pixels of a chart. */
+const UNSEEN = 0.02;
+
+/** @param {number} ms @returns {number} a length near it that reads well, so near that nobody sees the difference */
+export function roundSpan(ms) {
+  const step = STEPS_MS.findLast((step) => step <= ms * UNSEEN) ?? 1;
+  return Math.round(ms / step) * step;
+}
+
+/**
+ * The next span that the chart offers.
+ *
+ * @param {number} ms
+ * @param {-1 | 1} direction shorter, longer
+ * @returns {number} ms; the same where there is none
+ */
+export function nextSpan(ms, direction) {
+  const others = SPANS.filter((span) => (direction > 0 ? span.ms > ms : span.ms < ms));
+  return (direction > 0 ? others[0] : others.at(-1))?.ms ?? ms;
+}
+
+/** As far back as is kept, unless something older is known: `HISTORY_DAYS` by default. */
+const RETENTION_MS = 365 * 86_400_000;
+
+/**
+ * The stretch of time that a view shows. It stands in the address: reload, back and sharing work. While it is being dragged it
+ * is only shown; what was settled on is a step that Back takes back.
+ *
+ * `settled` is the window of the address, `window` is the one to draw.
+ *
+ * @param {number | null} newest epoch ms of the newest sample: a device whose clock is ahead of ours is shown too
+ * @param {number} [earliest] epoch ms, where there is something older than the usual retention
+ */
+export function useWindow(newest, earliest = Number.POSITIVE_INFINITY) {
+  const { clock, router } = useServices();
+  const { query } = useObservable(router.place);
+  const now = Math.max(useObservable(clock), newest ?? 0);
+  const [draft, setDraft] = useState(/** @type {Window | null} */ (null));
+  const chosen = readWindow(query, now);
+  const home = useRef(DEFAULT_SPAN_MS);
+  if (chosen.live) home.current = lengthOf(chosen);
+  useEffect(() => setDraft(null), [query]);
+
+  const stands = draft ?? chosen;
+  const window = stands.live ? liveWindow(lengthOf(stands), now) : stands;
+  const actions = useMemo(() => {
+    /** @param {Window} next @param {{ replace?: boolean }} [how] */
+    const settleOn = (next, how) => {
+      setDraft(null);
+      const changes = writeWindow(next);
+      const before = router.place.get().query;
+      const isNew = Object.entries(changes).some(([name, value]) => before.get(name) !== value);
+      if (isNew) router.changeQuery(changes, how);
+    };
+    return {
+      /** @param {Window} next @param {boolean} isSettled */
+      change(next, isSettled) {
+        if (!isSettled) setDraft(next);
+        else settleOn(next.live ? liveWindow(roundSpan(lengthOf(next)), next.to) : next);
+      },
+      /** @param {number} ms ends now, and goes on */
+      goLive: (ms) => settleOn(liveWindow(ms, clock.now())),
+      /** Back to what was live last. */
+      reset: () => settleOn(liveWindow(home.current, clock.now())),
+    };
+  }, [router, clock]);
+
+  const bounds = { now, earliest: Math.min(now - RETENTION_MS, earliest) };
+  return { window, settled: chosen, bounds, ...actions };
+}

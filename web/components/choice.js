@@ -16,7 +16,7 @@ export function Choice({ legend, options, value, onChange }) {
   const group = useId();
   return html`
     <fieldset class="choice">
-      <legend class="said">${legend}</legend>
+      <legend class="visually-hidden">${legend}</legend>
       ${options.map(
         (option) => html`
           <label key=${option.value} title=${option.title ?? (option.icon && option.label)}>
@@ -27,7 +27,7 @@ export function Choice({ legend, options, value, onChange }) {
               checked=${option.value === value}
               onChange=${() => onChange(option.value)}
             />
-            <span>${option.icon && html`<${Icon} path=${option.icon} />`}<span class=${option.icon ? 'said' : ''}>${option.label}${option.note && html`<span class="choice-note"> ${option.note}</span>`}</span></span>
+            <span>${option.icon && html`<${Icon} path=${option.icon} />`}<span class=${option.icon ? 'visually-hidden' : ''}>${option.label}${option.note && html`<span class="choice-note"> ${option.note}</span>`}</span></span>
           </label>
         `,
       )}

@@ -1,11 +1,11 @@
 import { html } from 'htm/preact';
 import { useCallback } from 'preact/hooks';
 import { formatCount } from '../format.js';
-import { isMany } from '../state/choose-sensors.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { isMany } from '../state/device.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
-import { useTails } from '../state/use-tails.js';
-import { FilterField } from './filter-field.js';
+import { useTails } from '../state/sensor.js';
+import { FilterField } from './list-controls.js';
 import { Notice } from './notice.js';
 import { SensorTable } from './sensor-table.js';
 
@@ -44,12 +44,12 @@ export const NoSensors = () => html`
 `;
 
 /**
- * Which of many sensors are shown; the address holds it.
+ * A search among many sensors of a device. The address keeps it.
  *
  * @param {{ all: number, found: number, shown: number, more: string | null }} props numbers of sensors
  */
 export function SensorChoice({ all, found, shown, more }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const place = useObservable(router.place);
   const find = place.query.get('find') ?? '';
   const change = useCallback(

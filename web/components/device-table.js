@@ -1,24 +1,24 @@
 import { html } from 'htm/preact';
 import { NOTHING } from '../format.js';
 import { deviceHref } from '../routes.js';
-import { heardAt } from '../state/heard.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { sorted } from '../state/sorting.js';
-import { Age } from './age.js';
-import { Online } from './online.js';
-import { SortHeader } from './sort-header.js';
+import { lastSeenAt } from '../state/device.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { sorted } from '../state/lists.js';
+import { Online } from './device-title.js';
+import { SortHeader } from './list-controls.js';
+import { Age } from './value.js';
 
 /** @import { DeviceItem } from '../api/types.js' */
-/** @import { Sorting } from '../state/sorting.js' */
+/** @import { Sorting } from '../state/lists.js' */
 
-/** What each column is sorted by; the first one is the usual. @type {Record<string, (device: DeviceItem) => string | number | null>} */
+/** The sort value of each column; the first column is the default. @type {Record<string, (device: DeviceItem) => string | number | null>} */
 const SORT_VALUES = {
   name: ({ name, device_id }) => name ?? device_id,
   site: ({ site }) => site,
   state: ({ online }) => (online ? 'online' : 'offline'),
 };
 
-export const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'heard'];
+export const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'last-seen'];
 
 /**
  * Devices, one a row.
@@ -32,17 +32,17 @@ export const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'heard'];
  */
 export function DeviceTable({ items, sorting, busy, expected, siteHref }) {
   const { by, down } = sorting;
-  const heardOf = useHeard();
-  const keyOf = SORT_VALUES[by] ?? ((device) => -Date.parse(heardOf(device) ?? '') || null);
+  const lastSeenOf = useLastSeen();
+  const keyOf = SORT_VALUES[by] ?? ((device) => -Date.parse(lastSeenOf(device) ?? '') || null);
   return html`
     <table class="devices" aria-busy=${busy}>
-      <caption class="said">Devices</caption>
+      <caption class="visually-hidden">Devices</caption>
       <thead>
         <tr>
           <${SortHeader} label="Device" by="name" sorting=${sorting} />
           <${SortHeader} label="Site" by="site" sorting=${sorting} class="col-site" />
           <${SortHeader} label="State" by="state" sorting=${sorting} class="col-state" />
-          <${SortHeader} label="Last heard" by="heard" sorting=${sorting} class="col-heard" />
+          <${SortHeader} label="Last seen" by="last-seen" sorting=${sorting} class="col-last-seen" />
         </tr>
       </thead>
       <tbody>
@@ -66,7 +66,7 @@ const DeviceRow = ({ device, siteHref }) => {
   <tr>
     <th scope="row">
       <a class="row-link" href=${deviceHref(device_id)}>${name ?? device_id}</a>
-      ${name === null && html` <span class="quiet nameless">no name told yet</span>`}
+      ${name === null && html` <span class="quiet nameless">no name yet</span>`}
       <span class="under">${site}</span>
     </th>
     <td class="col-site">
@@ -77,22 +77,22 @@ const DeviceRow = ({ device, siteHref }) => {
       }
     </td>
     <td class="col-state"><${Online} online=${online} /></td>
-    <td class="col-heard"><${Heard} device=${device} /></td>
+    <td class="col-last-seen"><${LastSeen} device=${device} /></td>
   </tr>
 `;
 };
 
-/** Counts on by itself, and begins anew with each sample. @param {{ device: DeviceItem }} props */
-function Heard({ device }) {
-  useObservable(useParts().clock);
-  return html`<${Age} ts=${useHeard()(device)} />`;
+/** Counts by itself, and restarts with each sample. @param {{ device: DeviceItem }} props */
+function LastSeen({ device }) {
+  useObservable(useServices().clock);
+  return html`<${Age} ts=${useLastSeen()(device)} />`;
 }
 
-/** @returns {(device: DeviceItem) => string | null} when it was last heard of, by its samples too */
-function useHeard() {
-  const { live, clock } = useParts();
+/** @returns {(device: DeviceItem) => string | null} when it last sent a message or a sample */
+function useLastSeen() {
+  const { live, clock } = useServices();
   return ({ device_id, last_seen }) =>
-    heardAt(last_seen, live.fleet.devices.get(device_id)?.sensors ?? [], clock.get());
+    lastSeenAt(last_seen, live.fleet.devices.get(device_id)?.sensors ?? [], clock.get());
 }
 
 const EmptyRow = () => html`
@@ -100,6 +100,6 @@ const EmptyRow = () => html`
     <td><span class="bar bar-long"></span></td>
     <td class="col-site"><span class="bar"></span></td>
     <td class="col-state"><span class="bar"></span></td>
-    <td class="col-heard"></td>
+    <td class="col-last-seen"></td>
   </tr>
 `;

@@ -2,8 +2,7 @@ import { html } from 'htm/preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
- * A question that has to be answered before anything else is done. Escape, and a click beside it, are a no. Whoever asks takes it
- * away again; focus then goes back to where it was.
+ * A modal question. Escape or a click outside cancels it. The caller removes it; the focus then returns to where it was.
  *
  * @param {object} props
  * @param {string} props.title the question
@@ -36,9 +35,9 @@ export function Dialog({ title, held = false, onClose, children }) {
         pressed.current = event.target;
       }}
       onClick=${(/** @type {Event} */ event) => {
-        // Whoever marks text may let go of it outside.
-        const isBeside = event.target === dialog.current && pressed.current === dialog.current;
-        if (isBeside && !held) dialog.current?.close();
+        // A selection of text may end outside of the dialog.
+        const isOutside = event.target === dialog.current && pressed.current === dialog.current;
+        if (isOutside && !held) dialog.current?.close();
       }}
     >
       <div class="dialog-inner">

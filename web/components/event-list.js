@@ -1,11 +1,10 @@
 import { html } from 'htm/preact';
 import { formatDateTime, formatDuration, formatZone, NOTHING } from '../format.js';
 import { listed } from '../state/device-events.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { ProblemNotice } from './notice.js';
 
-/** @import { Listed } from '../state/device-events.js' */
-/** @import { useDeviceEvents } from '../state/use-device-events.js' */
+/** @import { Listed, useDeviceEvents } from '../state/device-events.js' */
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 
@@ -15,7 +14,7 @@ const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
  * @param {{ history: ReturnType<typeof useDeviceEvents>, online: boolean }} props
  */
 export function EventList({ history, online }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const { events, problem, reload, more, busy } = history;
 
@@ -23,8 +22,8 @@ export function EventList({ history, online }) {
   if (events?.length === 0) {
     return html`<h2 class="panel-title">Events</h2>
       <p class="none">
-        None yet. A device tells its births and its status by itself; this one has only sent measurements, and counts as
-        online for five minutes after each.
+        None yet. Devices publish births and status messages. This one has only sent measurements, and counts as online for
+        five minutes after each.
       </p>`;
   }
   const rows = events ? listed(events) : null;
@@ -68,7 +67,7 @@ function isCurrent(rows, index) {
 
 /** @param {{ event: Listed, current: boolean }} props */
 function EventRow({ event: { kind, ts, onlineFrom }, current }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   return html`
     <tr>
@@ -83,9 +82,9 @@ function EventRow({ event: { kind, ts, onlineFrom }, current }) {
 
 /** @param {{ from: number }} props epoch ms */
 function SoFar({ from }) {
-  const { clock } = useParts();
+  const { clock } = useServices();
   const now = useObservable(clock);
-  return html`<span title="Still online">${formatDuration(Math.max(now - from, 0))}</span><span class="said"> so far</span>`;
+  return html`<span title="Still online">${formatDuration(Math.max(now - from, 0))}</span><span class="visually-hidden"> so far</span>`;
 }
 
 const EmptyRow = () => html`

@@ -2,20 +2,16 @@ import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { emptyShape } from '../chart/shape.js';
 import { TimeChart } from '../chart/time-chart.js';
-import { formatDateTime } from '../format.js';
-import { onlineSpans } from '../state/device-events.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useEventsOf } from '../state/use-device-events.js';
-import { paintBand } from './event-band.js';
-import { EventWords, wordsAt } from './event-words.js';
-import { bandPlugin } from './linked-plugins.js';
+import { formatDateTime, formatDuration } from '../format.js';
+import { happenedAt, onlineSpans, spanAt, useEventsOf } from '../state/device-events.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { bandPlugin, paintBand } from './chart-plugins.js';
 
+/** @import { Band } from './chart-plugins.js' */
 /** @import { DeviceInfo } from '../api/types.js' */
-/** @import { Shape } from '../chart/shape.js' */
-/** @import { useWindow } from '../chart/use-window.js' */
-/** @import { Window } from '../chart/window.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Band } from './event-band.js' */
+/** @import { Shape } from '../chart/shape.js' */
+/** @import { Window, useWindow } from '../chart/window.js' */
 
 /**
  * When the device was online, and its births, over the time that the charts below show; and the times of all of them.
@@ -30,7 +26,7 @@ import { bandPlugin } from './linked-plugins.js';
  */
 export function EventStrip({ device, newest, time, cursorKey, cursor, describedBy }) {
   const { window, bounds, change, reset } = time;
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const known = useEventsOf(device.device_id, window, newest);
   const { shape, band } = useMemo(() => pictureOf(known), [known]);
@@ -48,7 +44,7 @@ export function EventStrip({ device, newest, time, cursorKey, cursor, describedB
     <div class="signal signal-times">
       <${EventWords} online=${device.online} band=${band} cursor=${cursor} />
       <${TimeChart}
-        label="Online, offline and births over time; the list of events says the same"
+        label="Online, offline and births over time; the list of events has the same figures"
         shape=${shape}
         intervalMs=${null}
         window=${window}
@@ -85,4 +81,43 @@ function pictureOf(known) {
       knownFrom: known?.knownFrom ?? null,
     },
   };
+}
+
+/** @typedef {Omit<Band, 'now'>} Known */
+
+/**
+ * The state of the device at the cursor as text; without a cursor, its current state.
+ *
+ * @param {{ online: boolean, band: Known, cursor: Observable<number | null> }} props
+ */
+function EventWords({ online, band, cursor }) {
+  const { preferences } = useServices();
+  const { zone } = useObservable(preferences);
+  const ts = useObservable(cursor);
+  const [head, words] =
+    ts === null
+      ? ['State', online ? 'Online now' : 'Offline now']
+      : [formatDateTime(ts, zone), wordsAt(band, ts)];
+  return html`
+    <p class="signal-text">
+      <strong class="signal-state">${head}</strong><span>${words}</span>
+    </p>
+  `;
+}
+
+/** @param {Known} band @param {number} ts @returns {string} */
+function wordsAt({ events, spans, knownFrom }, ts) {
+  if (knownFrom !== null && ts < knownFrom) return 'Too many events to show';
+  const kinds = happenedAt(events, ts);
+  if (kinds.includes('offline')) return wentOffline(spans, ts);
+  if (kinds.length > 0) return kinds.join(', then ').replace(/^./, (first) => first.toUpperCase());
+  const span = spanAt(spans, ts);
+  if (span) return `Online for ${formatDuration(ts - span.from)}`;
+  return spans.length > 0 ? 'Offline' : 'State unknown';
+}
+
+/** @param {Known['spans']} spans @param {number} ts */
+function wentOffline(spans, ts) {
+  const span = spans.find(({ to }) => to === ts);
+  return span ? `Offline, after ${formatDuration(ts - span.from)}` : 'Offline';
 }

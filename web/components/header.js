@@ -1,12 +1,10 @@
 import { html } from 'htm/preact';
-import { formatZone } from '../format.js';
+import { useState } from 'preact/hooks';
+import { formatDateTime, formatZone } from '../format.js';
 import { routeOf } from '../routes.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { Choice } from './choice.js';
-import { Connection } from './connection.js';
-import { Logo } from './logo.js';
 import { Navigation } from './navigation.js';
-import { SignOut } from './sign-out.js';
 
 const SUN =
   'M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.85.85M11.75 11.75l.85.85M12.6 3.4l-.85.85M4.25 11.75l-.85.85M5 8a3 3 0 1 0 6 0 3 3 0 1 0-6 0';
@@ -14,14 +12,14 @@ const MOON = 'M13.2 9.9A5.7 5.7 0 0 1 6.1 2.8a5.7 5.7 0 1 0 7.1 7.1Z';
 const SCREEN = 'M2.2 3h11.6v7.6H2.2ZM5.8 13.4h4.4M8 10.6v2.8';
 
 const THEMES = [
-  { value: 'auto', label: 'As the system says', icon: SCREEN },
+  { value: 'auto', label: 'As the system', icon: SCREEN },
   { value: 'light', label: 'Light', icon: SUN },
   { value: 'dark', label: 'Dark', icon: MOON },
 ];
 
 /** The dashboard's: name, the views, state of the connection, and what a reader may choose. */
 export function Header() {
-  const { preferences, router } = useParts();
+  const { preferences, router } = useServices();
   const { zone } = useObservable(preferences);
   const { view } = routeOf(useObservable(router.place).path);
   return html`
@@ -37,7 +35,7 @@ export function Header() {
 }
 
 /**
- * What every page has on top: name, the views, and the theme.
+ * The top of every page: name, views and theme.
  *
  * @param {object} props
  * @param {string} [props.view] the one that is shown; none: nothing is shown as yet
@@ -45,7 +43,7 @@ export function Header() {
  * @param {any} [props.children] further choices
  */
 export function HeaderBar({ view, status, children }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { theme } = useObservable(preferences);
   return html`
     <header class="header">
@@ -68,11 +66,67 @@ export function HeaderBar({ view, status, children }) {
   `;
 }
 
-/** "Local" alone does not say which zone that is. */
+/** The option "Local" names its zone. */
 function zones() {
   const own = formatZone('local', Date.now());
   return [
     { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
     { value: 'utc', label: 'UTC', title: 'Times in UTC' },
   ];
+}
+
+const WORDS = {
+  live: { label: 'Live', title: 'Values change as they are committed' },
+  connecting: { label: 'Connecting', title: 'Waiting for the first event from the server' },
+  reconnecting: {
+    label: 'Reconnecting',
+    title: 'The connection is lost, and the values may be old. The page reconnects by itself',
+  },
+};
+
+/** The state of the live connection. */
+function Connection() {
+  const { live } = useServices();
+  const status = useObservable(live.status);
+  const { label, title } = WORDS[status];
+  return html`<p class="connection" data-status=${status} role="status" title=${title}>${label}</p>`;
+}
+
+/** The mark: a mill wheel over its race. web/mark.svg is the same drawing. */
+function Logo() {
+  return html`
+    <svg class="logo" viewBox="0 0 24 24" width="26" height="26" aria-hidden="true">
+      <circle cx="12" cy="9.4" r="4.5" />
+      <circle cx="12" cy="9.4" r="0.6" />
+      <path d="M12 4.9l4.59-2.3M15.18 6.22l4.87 1.62M16.5 9.4l2.3 4.59M15.18 12.58l-1.62 4.87M12 13.9l-4.59 2.3M8.82 12.58l-4.87-1.62M7.5 9.4 5.2 4.81M8.82 6.22l1.62-4.87" />
+      <path
+        class="logo-race"
+        d="M1.5 21.6c1.75 0 1.75-1.5 3.5-1.5s1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5"
+      />
+    </svg>
+  `;
+}
+
+const DOOR = 'M9.5 4.5v-2h-7v11h7v-2M6 8h7.5M11 5.5 13.5 8 11 10.5';
+
+/** Ends the session; not there where there is none. */
+function SignOut() {
+  const { session, preferences } = useServices();
+  const { zone } = useObservable(preferences);
+  const { canLeave, endsAt } = useObservable(session.state);
+  const [failed, setFailed] = useState(false);
+  if (!canLeave || endsAt === null) return null;
+  const title = failed
+    ? 'That did not work: the API cannot be reached. Try again'
+    : `Sign out; by itself the session ends ${formatDateTime(endsAt, zone)}`;
+  return html`
+    <button type="button" class="button sign-out" title=${title} data-failed=${failed} onClick=${() => {
+      setFailed(false);
+      session.end().catch(() => setFailed(true));
+    }}>
+      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${DOOR} /></svg>
+      <span>Sign out</span>
+      <span class="visually-hidden" role="status">${failed ? 'Not signed out: the API cannot be reached.' : ''}</span>
+    </button>
+  `;
 }

@@ -1,10 +1,12 @@
 import { html } from 'htm/preact';
-import { wordsOf } from '../api/problem-words.js';
+import { wordsOf } from '../api/problem.js';
+import { formatTime } from '../format.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /** @import { Problem } from '../api/problem.js' */
 
 /**
- * What stands where there is nothing to show, or where something went wrong: what is so, and what one can do.
+ * A message in place of content: an empty list or a problem, with advice.
  *
  * @param {object} props
  * @param {string} props.title
@@ -26,7 +28,7 @@ export function Notice({ title, tone = 'quiet', children }) {
  * @param {object} props
  * @param {Problem} props.problem
  * @param {() => void} props.onRetry
- * @param {boolean} [props.retries] whether whoever shows this asks again by itself what may pass; `useQuery` does
+ * @param {boolean} [props.retries] whether the caller retries temporary problems by itself, as `useQuery` does
  */
 export function ProblemNotice({ problem, onRetry, retries = true }) {
   const { title, advice } = wordsOf(problem);
@@ -34,7 +36,7 @@ export function ProblemNotice({ problem, onRetry, retries = true }) {
     <${Notice} title=${title} tone="warn">
       ${advice && html`<p>${advice}</p>`}
       ${retries && problem.passes && html`<p>This is tried again by itself every few seconds.</p>`}
-      <p class="notice-ways">
+      <p class="notice-actions">
         <button type="button" class="button" onClick=${onRetry}>Try again</button>
         <a class="button" href="/">To the fleet</a>
       </p>
@@ -57,3 +59,36 @@ export const ProblemLine = ({ problem, onRetry }) => html`
 /** Said when an answer takes its time. */
 export const SlowLine = () =>
   html`<p class="slow" role="status">The database takes longer than usual; still waiting.</p>`;
+
+/** @param {{ href: string }} props where all sensors are shown */
+export const NoMatch = ({ href }) => html`
+  <${Notice} title="No sensor matches">
+    <p>Types and sites must match as a whole, names from their beginning.</p>
+    <p><a class="button" href=${href}>Show all sensors</a></p>
+  <//>
+`;
+
+export const NoDevice = () => html`
+  <${Notice} title="No device matches">
+    <p>Sites must match as a whole, names from their beginning.</p>
+    <p><a class="button" href="/?show=devices">Show all devices</a></p>
+  <//>
+`;
+
+/** The first thing a newcomer may see: what to do next. */
+export const EmptyFleet = () => html`
+  <${Notice} title="No sensor has spoken yet">
+    <p>The first measurement appears here by itself. Send one:</p>
+    <pre><code>mosquitto_pub -q 1 -t iot/v1/kitchen/measurements \\
+  -m '{"sensor_id":"temperature","value":21.5}'</code></pre>
+    <p>Or start a simulated fleet with <code>npm run simulator</code>.</p>
+  <//>
+`;
+
+/** Warns that the values are old. @param {{ since: number | null }} props epoch ms; null: it is not */
+export function OfflineBanner({ since }) {
+  const { preferences } = useServices();
+  const { zone } = useObservable(preferences);
+  if (since === null) return null;
+  return html`<p class="slow">The connection is lost. The values are from ${formatTime(since, zone)}.</p>`;
+}

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { lengthOf, settle } from '../chart/window.js';
 import { formatDateClock, formatDuration, hueOf } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /** @import { Shape } from '../chart/shape.js' */
 /** @import { Bounds, Window } from '../chart/window.js' */
@@ -12,7 +12,7 @@ const HEIGHT = 40;
 
 /**
  * All that is kept of a sensor in one strip, and in it the window that the chart shows: to be dragged, or put elsewhere by a press.
- * The chart does the same by keyboard, so screen readers do not hear of it.
+ * The chart does the same by keyboard, so it is hidden from screen readers.
  *
  * @param {object} props
  * @param {Shape} props.extent
@@ -22,7 +22,7 @@ const HEIGHT = 40;
  * @param {(next: Window, isSettled: boolean) => void} props.onWindow
  */
 export function Overview({ extent, type, window, bounds, onWindow }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const held = useRef(/** @type {number | null} */ (null));
   const latest = useRef(window);

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { formatCounted } from '../format.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /**
  * Pages by cursor know their next one only; the ones before are those that we came through.
@@ -27,10 +28,40 @@ export function Pager({ what, shown, isFirst, number, isSorted, onPrevious, onNe
 }
 
 /**
- * A button that is disabled loses the focus: while a page loads, and at the last one, whoever turns pages by keyboard would be
- * thrown back to the top.
+ * The button stays enabled for the browser, since a disabled button loses the focus. A keyboard user would start at the top again
+ * while a page loads.
  *
  * @param {{ label: string, onTurn: (() => void) | null }} props
  */
 const Turn = ({ label, onTurn }) =>
   html`<button type="button" class="button" aria-disabled=${!onTurn} onClick=${onTurn}>${label}</button>`;
+
+/**
+ * A walk through pages by cursor: the address has the cursor of the page shown, the browser's history entry those before it.
+ *
+ * @param {object} what
+ * @param {string | null | undefined} what.next cursor of the page after this one; undefined: not known yet
+ * @param {string} [what.top] id of what comes into sight again with another page
+ * @param {(next: string | null) => Record<string, string | null>} [what.along] what else an address with that cursor needs
+ * @returns {Omit<Parameters<typeof Pager>[0], 'what' | 'shown'>}
+ */
+export function usePages({ next, top, along }) {
+  const { router } = useServices();
+  const { query, pageCursors } = useObservable(router.place);
+  const cursor = query.get('cursor');
+
+  /** @param {string | null} to @param {(string | null)[]} before cursors of the pages before it */
+  const turn = (to, before) => {
+    router.changeQuery({ cursor: to, ...along?.(to) }, { pageCursors: before });
+    if (top) document.getElementById(top)?.scrollIntoView({ block: 'nearest' });
+  };
+
+  return {
+    isFirst: !cursor,
+    number: cursor && pageCursors.length === 0 ? null : pageCursors.length + 1,
+    onFirst: () => turn(null, []),
+    onPrevious:
+      pageCursors.length > 0 ? () => turn(pageCursors.at(-1) ?? null, pageCursors.slice(0, -1)) : null,
+    onNext: next ? () => turn(next, [...pageCursors, cursor]) : null,
+  };
+}

@@ -1,15 +1,15 @@
 import { html } from 'htm/preact';
 import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useRecentStats } from '../state/use-recent-stats.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { useRecentStats } from '../state/stats.js';
 import { Figure } from './figure.js';
 import { Sparkline } from './sparkline.js';
 
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from '../wall/reviewing.js' */
+/** @import { FleetState } from '../state/fleet-state.js' */
 
 /** The sparklines reach back so far, in ms: one minute at first, growing to five. */
-const SPAN = { least: 60_000, most: 300_000 };
+const SPAN = { min: 60_000, max: 300_000 };
 
 /** Figures come once a second: so long without is a hole. */
 const HOLE_MS = 5_000;
@@ -17,13 +17,13 @@ const HOLE_MS = 5_000;
 /** @typedef {{ at: number }} Moment epoch ms */
 
 /**
- * What the fleet and the pipeline do right now, with the last five minutes behind it. While the connection is lost, they look as old as
- * they are.
+ * Current figures of the fleet and the pipeline, with the last five minutes as sparklines. They are dimmed while the connection is
+ * lost.
  *
- * @param {{ reviewed: Observable<Reviewed> }} props
+ * @param {{ fleetState: Observable<FleetState> }} props
  */
-export function PipelineFigures({ reviewed }) {
-  const { live } = useParts();
+export function PipelineFigures({ fleetState }) {
+  const { live } = useServices();
   const moments = useRecentStats();
   const screen = useObservable(live.screenTimes);
   const status = useObservable(live.status);
@@ -32,9 +32,9 @@ export function PipelineFigures({ reviewed }) {
 
   return html`
     <dl class="figures figures-five" aria-label="The pipeline now" data-stale=${status === 'reconnecting'}>
-      <${SensorsOnline} reviewed=${reviewed} />
+      <${SensorsOnline} fleetState=${fleetState} />
       <${Figure} label="Samples stored" value=${formatRate(now?.samples_per_s)} unit="/s">
-        <${Line} moments=${moments} read=${(/** @type {any} */ one) => one.samples_per_s} />
+        <${Line} moments=${moments} read=${(/** @type {any} */ moment) => moment.samples_per_s} />
       <//>
       <${Figure}
         label="Time to commit"
@@ -45,8 +45,8 @@ export function PipelineFigures({ reviewed }) {
       >
         <${Line}
           moments=${moments}
-          read=${(/** @type {any} */ one) => one.commit_ms.p50}
-          second=${(/** @type {any} */ one) => one.commit_ms.p99}
+          read=${(/** @type {any} */ moment) => moment.commit_ms.p50}
+          second=${(/** @type {any} */ moment) => moment.commit_ms.p99}
         />
       <//>
       <${Figure}
@@ -56,7 +56,7 @@ export function PipelineFigures({ reviewed }) {
         second=${formatMs(shown?.p99)}
         secondUnit="ms p99"
       >
-        <${Line} moments=${screen} read=${(/** @type {any} */ one) => one.p50} second=${(/** @type {any} */ one) => one.p99} />
+        <${Line} moments=${screen} read=${(/** @type {any} */ moment) => moment.p50} second=${(/** @type {any} */ moment) => moment.p99} />
       <//>
       <${Figure}
         label="Refused"
@@ -64,17 +64,17 @@ export function PipelineFigures({ reviewed }) {
         unit="/s"
         tone=${now && now.refused_per_s > 0 ? 'warn' : undefined}
       >
-        <${Line} moments=${moments} read=${(/** @type {any} */ one) => one.refused_per_s} />
+        <${Line} moments=${moments} read=${(/** @type {any} */ moment) => moment.refused_per_s} />
       <//>
     </dl>
   `;
 }
 
-/** @param {{ reviewed: Observable<Reviewed> }} props */
-function SensorsOnline({ reviewed }) {
-  const { review, info } = useObservable(reviewed);
+/** @param {{ fleetState: Observable<FleetState> }} props */
+function SensorsOnline({ fleetState }) {
+  const { outliers, info } = useObservable(fleetState);
   const known = info !== null;
-  const away = review.offlineSensors + review.silentCount;
+  const away = outliers.offlineSensors + outliers.silentCount;
   return html`
     <${Figure}
       label="Sensors online"
@@ -96,12 +96,12 @@ function SensorsOnline({ reviewed }) {
  */
 function Line({ moments, read, second }) {
   const newest = moments.at(-1)?.at ?? 0;
-  const span = Math.min(Math.max(newest - (moments[0]?.at ?? newest), SPAN.least), SPAN.most);
-  /** @param {(moment: any) => number | null} [of] */
-  const points = (of) =>
-    of
+  const span = Math.min(Math.max(newest - (moments[0]?.at ?? newest), SPAN.min), SPAN.max);
+  /** @param {(moment: any) => number | null} [pick] */
+  const points = (pick) =>
+    pick
       ? moments.flatMap((moment) => {
-          const y = of(moment);
+          const y = pick(moment);
           return y === null ? [] : [{ x: moment.at, y }];
         })
       : [];

@@ -1,12 +1,11 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { useObservable, useParts } from '../state/hooks.js';
-import { BinTable } from './bin-table.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { Choice } from './choice.js';
-import { SampleTable } from './sample-table.js';
+import { BinTable, SampleTable } from './sample-tables.js';
 
 /** @import { Shape } from '../chart/shape.js' */
-/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 /** @import { Window } from '../chart/window.js' */
 
 const SOURCES = [
@@ -29,7 +28,7 @@ const ORDERS = [
  * @param {Thresholds} props.thresholds
  */
 export function RangeData({ sensor, window, shape, unit, thresholds }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const { query } = useObservable(router.place);
   const [order, setOrder] = useState(/** @type {'asc' | 'desc'} */ ('desc'));
   const hasPoints = shape.stepMs !== null;
@@ -63,7 +62,7 @@ export function RangeData({ sensor, window, shape, unit, thresholds }) {
 
 /** @param {{ sensor: { device_id: string, sensor_id: string }, window: Window }} props */
 function Downloads({ sensor, window: { live, from, to } }) {
-  const { client } = useParts();
+  const { client } = useServices();
   const range = { from: new Date(from).toISOString(), to: live ? null : new Date(to).toISOString() };
   /** @param {'csv' | 'ndjson'} format @param {string} label */
   const link = (format, label) => html`

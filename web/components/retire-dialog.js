@@ -1,14 +1,12 @@
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
-import { toProblem } from '../api/problem.js';
-import { wordsOf } from '../api/problem-words.js';
-import { asTyped } from '../state/as-typed.js';
-import { useParts } from '../state/hooks.js';
-import { Dialog } from './dialog.js';
-import { RetireConfirmation, RetireExplanation } from './retire-steps.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { toProblem, wordsOf } from '../api/problem.js';
+import { formatCounted } from '../format.js';
+import { useServices } from '../state/hooks.js';
+import { Cancel, Dialog } from './dialog.js';
 
-/** @import { Problem } from '../api/problem.js' */
 /** @import { DeviceInfo } from '../api/types.js' */
+/** @import { Problem } from '../api/problem.js' */
 
 /**
  * Retires a device, asked twice: first what will happen, then for its name.
@@ -16,7 +14,7 @@ import { RetireConfirmation, RetireExplanation } from './retire-steps.js';
  * @param {{ device: DeviceInfo, onClose: () => void }} props
  */
 export function RetireDialog({ device, onClose }) {
-  const { client, live, router } = useParts();
+  const { client, live, router } = useServices();
   const [isSure, setSure] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
@@ -33,7 +31,7 @@ export function RetireDialog({ device, onClose }) {
       return;
     }
     live.fleet.forget(device.device_id);
-    router.go('/?show=devices', { word: `${name} is retired.` });
+    router.go('/?show=devices', { flash: `${name} is retired.` });
   }
 
   return html`
@@ -58,3 +56,91 @@ function Failure({ problem }) {
     </div>
   `;
 }
+
+/**
+ * Explains the effects of a retirement.
+ *
+ * @param {object} props
+ * @param {DeviceInfo} props.device
+ * @param {() => void} props.onContinue
+ */
+function RetireExplanation({ device: { online, sensors }, onContinue }) {
+  return html`
+    <ul class="dialog-list">
+      <li>
+        It is gone from all pages, searches and counts, with its ${formatCounted(sensors.length, 'sensor')}.
+      </li>
+      <li>Its samples cannot be read any more. They stay in the database until they expire.</li>
+      <li>
+        Its account at the broker is taken away, and so is the right of gateways to speak for it. Where devices sign in, it stays
+        out until it is given an account again.
+      </li>
+      <li>
+        Should it come back, what it measured before is shown again until that has expired. Other API processes may go on
+        knowing it for up to ten minutes.
+      </li>
+    </ul>
+    ${
+      online &&
+      html`<p class="dialog-warning">
+        It is online now. Where devices need no account, it comes back as long as it goes on sending: switch it off first.
+      </p>`
+    }
+    <p class="dialog-actions">
+      <${Cancel} autofocus />
+      <button type="button" class="button" onClick=${onContinue}>Continue</button>
+    </p>
+  `;
+}
+
+/**
+ * Asks for the name, so that nobody retires another device than the one meant.
+ *
+ * @param {object} props
+ * @param {string} props.name as one types it
+ * @param {boolean} props.busy
+ * @param {() => void} props.onConfirm
+ */
+function RetireConfirmation({ name, busy, onConfirm }) {
+  const [typed, setTyped] = useState('');
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const matches = asTyped(typed) === name;
+  useEffect(() => field.current?.focus(), []);
+
+  /** @param {Event} event */
+  function submit(event) {
+    event.preventDefault();
+    if (matches && !busy) onConfirm();
+  }
+
+  return html`
+    <form onSubmit=${submit}>
+      <label class="dialog-field">
+        <span>This cannot be taken back. Type <strong>${name}</strong> to retire it.</span>
+        <input
+          ref=${field}
+          type="text"
+          autocomplete="off"
+          spellcheck=${false}
+          value=${typed}
+          readonly=${busy}
+          onInput=${(/** @type {any} */ event) => setTyped(event.target.value)}
+        />
+      </label>
+      <p class="dialog-actions">
+        <${Cancel} disabled=${busy} />
+        <button type="submit" class="button grave-button" disabled=${!matches || busy}>
+          ${busy ? 'Retiring…' : 'Retire'}
+        </button>
+      </p>
+    </form>
+  `;
+}
+
+/**
+ * A name as a person types it. Spaces at the ends and repeated spaces are invisible, and an accented character may have two code
+ * points.
+ *
+ * @param {string} name
+ */
+const asTyped = (name) => name.normalize('NFC').replace(/\s+/gu, ' ').trim();

@@ -1,22 +1,19 @@
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useCallback, useEffect } from 'preact/hooks';
+import { useObservable, useServices } from '../state/hooks.js';
+import { FILTERS, PAGE_ROWS, useLatestPage } from '../state/lists.js';
 import { withQuery } from '../state/router.js';
-import { FILTERS, PAGE_ROWS, useLatestPage } from '../state/use-latest-page.js';
-import { usePages } from '../state/use-pages.js';
-import { useTails } from '../state/use-tails.js';
-import { FleetFilters } from './fleet-filters.js';
-import { EmptyFleet, NoMatch } from './fleet-notices.js';
-import { ListSwitch } from './list-switch.js';
-import { ProblemNotice, SlowLine } from './notice.js';
-import { Pager } from './pager.js';
+import { useTails } from '../state/sensor.js';
+import { FilterField, ListSwitch } from './list-controls.js';
+import { EmptyFleet, NoMatch, ProblemNotice, SlowLine } from './notice.js';
+import { Pager, usePages } from './pager.js';
 import { SensorTable } from './sensor-table.js';
 
 /** @import { Live } from '../state/live.js' */
 
 /** All sensors page by page, live. */
 export function SensorList() {
-  const { live, router } = useParts();
+  const { live, router } = useServices();
   const place = useObservable(router.place);
   const { data, problem, loading, slow, reload } = useLatestPage(place.query);
   const pages = usePages({ next: loading ? undefined : data?.next, top: 'sensors' });
@@ -62,4 +59,55 @@ export function SensorList() {
  */
 function useNewcomers(live, waiting, reload) {
   useEffect(() => (waiting ? live.watch(reload) : undefined), [live, waiting, reload]);
+}
+
+/** Filters of the list of sensors. The address keeps them. */
+function FleetFilters() {
+  const { router, vocabulary } = useServices();
+  const { query } = useObservable(router.place);
+  const { types, sites } = useObservable(vocabulary);
+  const set = {
+    name: useFilter('name'),
+    type: useFilter('type'),
+    site: useFilter('site'),
+  };
+  const filtered = FILTERS.some((name) => query.has(name));
+
+  return html`
+    <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <${FilterField}
+        label="Name"
+        placeholder="begins with"
+        value=${query.get('name') ?? ''}
+        onChange=${set.name}
+      />
+      <${FilterField}
+        label="Type"
+        placeholder="any"
+        value=${query.get('type') ?? ''}
+        options=${types}
+        onChange=${set.type}
+      />
+      <${FilterField}
+        label="Site"
+        placeholder="any"
+        value=${query.get('site') ?? ''}
+        options=${sites}
+        onChange=${set.site}
+      />
+      ${filtered && html`<a class="button quiet-button" href="/">Clear filters</a>`}
+    </form>
+  `;
+}
+
+/** @param {string} name @returns {(value: string) => void} another filter begins at its first page */
+function useFilter(name) {
+  const { router } = useServices();
+  return useCallback(
+    (value) => {
+      if (value === (router.place.get().query.get(name) ?? '')) return;
+      router.changeQuery({ [name]: value, cursor: null });
+    },
+    [router, name],
+  );
 }

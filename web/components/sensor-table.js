@@ -1,13 +1,17 @@
 import { html } from 'htm/preact';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useCallback } from 'preact/hooks';
+import { hueOf, NOTHING } from '../format.js';
+import { deviceHref, sensorHref } from '../routes.js';
+import { useChanges, useObservable, useServices } from '../state/hooks.js';
+import { sorted, sortingOf } from '../state/lists.js';
 import { keyOf } from '../state/live.js';
-import { sorted, sortingOf } from '../state/sorting.js';
-import { SensorRow } from './sensor-row.js';
-import { SortHeader } from './sort-header.js';
+import { SortHeader } from './list-controls.js';
+import { Sparkline } from './sparkline.js';
+import { Age, TypeDot, Value } from './value.js';
 
 /** @import { LatestItem } from '../api/types.js' */
 
-/** What each column is sorted by. @type {Record<string, (item: LatestItem) => string | number | null>} */
+/** The sort value of each column. @type {Record<string, (item: LatestItem) => string | number | null>} */
 const SORT_VALUES = {
   device: ({ device, device_id }) => device ?? device_id,
   name: ({ name, sensor_id }) => name ?? sensor_id,
@@ -30,7 +34,7 @@ const COLUMNS = Object.keys(SORT_VALUES);
  * @param {(filter: { type?: string, site?: string }) => string} [props.filterHref]
  */
 export function SensorTable({ caption, items, busy = false, ofDevice = false, expected = 10, filterHref }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const { query } = useObservable(router.place);
   const sorting = sortingOf(query, ofDevice ? COLUMNS.toSpliced(0, 1) : COLUMNS);
   /** @param {string} by @param {string} label @param {string} [name] */
@@ -38,7 +42,7 @@ export function SensorTable({ caption, items, busy = false, ofDevice = false, ex
     html`<${SortHeader} label=${label} by=${by} sorting=${sorting} class=${name} />`;
   return html`
     <table class="sensors" data-of-device=${ofDevice} aria-busy=${busy}>
-      <caption class="said">${caption}</caption>
+      <caption class="visually-hidden">${caption}</caption>
       <thead>
         <tr>
           ${head('name', 'Sensor')}
@@ -80,4 +84,54 @@ function EmptyRow({ ofDevice }) {
       <td class="col-age"></td>
     </tr>
   `;
+}
+
+/** A sparkline is this wide at least: all rows begin with the same scale of time. */
+const LEAST_SPAN_MS = 60_000;
+
+/**
+ * One sensor with its newest value. A new value redraws this row alone.
+ *
+ * @param {object} props
+ * @param {LatestItem} props.item as the page gave it
+ * @param {boolean} [props.ofDevice] its device and site are said already
+ * @param {((filter: { type?: string, site?: string }) => string)} [props.filterHref] where a type or site leads
+ */
+function SensorRow({ item, ofDevice = false, filterHref }) {
+  const { live } = useServices();
+  const key = keyOf(item);
+  useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
+  const { item: now, recent } = live.sensor(key) ?? { item, recent: [] };
+  const device = now.device ?? now.device_id;
+
+  return html`
+    <tr>
+      <th scope="row">
+        <a class="row-link" href=${sensorHref(now.device_id, now.sensor_id)}>
+          <${TypeDot} type=${now.type} />${now.name ?? now.sensor_id}
+        </a>
+        ${!ofDevice && html`<span class="under">${device}</span>`}
+      </th>
+      ${!ofDevice && html`<td class="col-device"><a href=${deviceHref(now.device_id)}>${device}</a></td>`}
+      <td class="col-type"><${FilterLink} text=${now.type} href=${now.type && filterHref?.({ type: now.type })} /></td>
+      ${
+        !ofDevice &&
+        html`<td class="col-site"><${FilterLink} text=${now.site} href=${now.site && filterHref?.({ site: now.site })} /></td>`
+      }
+      <td class="col-spark hue-${hueOf(now.type)}">
+        <${Sparkline} points=${recent.map(({ ts, value }) => ({ x: ts, y: value }))} span=${spanOf(recent)} />
+      </td>
+      <td class="col-value"><${Value} value=${now.value} unit=${now.unit} ts=${now.ts} recent=${recent} decimals=${live.decimals(now)} /></td>
+      <td class="col-age"><${Age} ts=${now.ts} /></td>
+    </tr>
+  `;
+}
+
+/** @param {{ ts: number }[]} recent @returns {number} ms */
+const spanOf = (recent) => Math.max(LEAST_SPAN_MS, (recent.at(-1)?.ts ?? 0) - (recent[0]?.ts ?? 0));
+
+/** @param {{ text: string | null, href?: string | null }} props */
+function FilterLink({ text, href }) {
+  if (!text) return html`<span class="quiet">${NOTHING}</span>`;
+  return href ? html`<a href=${href} title=${`Only ${text}`}>${text}</a>` : text;
 }

@@ -1,10 +1,9 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useTitle } from '../state/use-title.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
 
-/** What went wrong, by the API's codes. @type {Record<string, string>} */
+/** Messages by the API's codes. @type {Record<string, string>} */
 const WORDS = {
   unauthorized: 'This token is not known here.',
   forbidden: 'This token may send measurements, but not read what is here.',
@@ -14,9 +13,9 @@ const WORDS = {
     'The token is right, but the browser did not keep the cookie: it takes that over https alone. Open the dashboard by an address that begins with https.',
 };
 
-/** Stands in place of every view until whoever is here has shown a token; the address stays, so he then is where he wanted to be. */
+/** Replaces every view until the reader signs in. The address stays, so the wanted view follows. */
 export function SignIn() {
-  const { session } = useParts();
+  const { session } = useServices();
   const { hasEnded } = useObservable(session.state);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState('');
@@ -67,8 +66,8 @@ export function SignIn() {
         <p id="sign-in-failure" class="sign-in-failure" role="alert">${failure}</p>
       </form>
       <p class="sign-in-note">
-        The browser keeps a cookie until you sign out or the session ends, and never the token. Whoever runs this
-        installation gives tokens out.
+        The browser keeps a cookie until you sign out or the session ends, and never the token. The operator of this
+        installation issues tokens.
       </p>
     </section>
   `;

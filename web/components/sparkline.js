@@ -1,7 +1,4 @@
 import { html } from 'htm/preact';
-import { runsOf } from './runs.js';
-
-/** @import { Point } from './runs.js' */
 
 const WIDTH = 100;
 const HEIGHT = 24;
@@ -10,7 +7,7 @@ const MARGIN = 2;
 const LEAST_HOLE_MS = 15_000;
 
 /**
- * A small line without axes; it decorates a number that is written beside it, so it is hidden from screen readers.
+ * A small line without axes; it decorates the number next to it, so it is hidden from screen readers.
  *
  * @param {object} props
  * @param {{ x: number, y: number }[]} props.points oldest first; x in ms
@@ -70,3 +67,37 @@ const areaOf = (runs, scale) =>
       return `${lineOf(run, scale)}L${last} ${HEIGHT}L${first} ${HEIGHT}Z`;
     })
     .join('');
+
+/** @typedef {{ x: number, y: number }} Point */
+
+/** Neighbors that give the usual distance between points. */
+const AROUND = 4;
+/** So many times as far is a hole. */
+const MANY = 4;
+
+/**
+ * Splits points into runs, so that no line crosses a gap. Points of a run are about as close as their neighbors.
+ *
+ * @param {Point[]} points by x
+ * @param {number} least what is no further apart is never a hole
+ * @returns {Point[][]}
+ */
+export function runsOf(points, least) {
+  const steps = points.slice(1).map(({ x }, i) => x - (points[i]?.x ?? 0));
+  /** @type {Point[][]} */
+  const runs = [];
+  let first = 0;
+  for (const [i, step] of steps.entries()) {
+    if (step <= least || step <= MANY * typicalStep(steps, i)) continue;
+    runs.push(points.slice(first, i + 1));
+    first = i + 1;
+  }
+  return [...runs, points.slice(first)];
+}
+
+/** Values may come further apart than before: the wider side counts. @param {number[]} steps @param {number} i */
+const typicalStep = (steps, i) =>
+  Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
+
+/** @param {number[]} steps @returns {number} 0 where there is none */
+const middleOf = (steps) => steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;

@@ -1,13 +1,13 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { countBeyond, parseThresholds } from '../chart/thresholds.js';
 import { formatCount, formatCounted, formatUnit } from '../format.js';
+import { countOverThreshold, parseThresholds } from '../state/thresholds.js';
 
 /** @import { Shape } from '../chart/shape.js' */
-/** @import { Thresholds } from '../chart/thresholds.js' */
+/** @import { Thresholds } from '../state/thresholds.js' */
 
 /**
- * Lines to draw into the chart, and how often the signal is beyond them.
+ * The thresholds of the chart, and how often the signal is over them.
  *
  * @param {object} props
  * @param {Thresholds} props.thresholds
@@ -51,7 +51,7 @@ export function ThresholdForm({ thresholds, onChange, shape, unit }) {
         autocomplete="off"
         value=${typed[side]}
         aria-invalid=${wrong !== ''}
-        aria-describedby=${`${id}-says`}
+        aria-describedby=${`${id}-message`}
         onInput=${(/** @type {any} */ event) => setTyped({ ...typed, [side]: event.target.value })}
       />
       <span class="threshold-unit">${formatUnit(unit)}</span>
@@ -64,8 +64,8 @@ export function ThresholdForm({ thresholds, onChange, shape, unit }) {
       ${field('low', 'Low')} ${field('high', 'High')}
       <button class="button">Draw lines</button>
       ${isSet && html`<button type="button" class="button quiet-button" onClick=${clear}>Clear</button>`}
-      <p id=${`${id}-says`} class="threshold-says" data-wrong=${wrong !== ''}>
-        <span role="status">${wrong}</span>${!wrong && isSet && beyondOf(shape, thresholds)}
+      <p id=${`${id}-message`} class="threshold-message" data-wrong=${wrong !== ''}>
+        <span role="status">${wrong}</span>${!wrong && isSet && overThresholdText(shape, thresholds)}
       </p>
     </form>
   `;
@@ -75,8 +75,8 @@ export function ThresholdForm({ thresholds, onChange, shape, unit }) {
 const textsOf = ({ low, high }) => ({ low: low?.toString() ?? '', high: high?.toString() ?? '' });
 
 /** @param {Shape} shape @param {Thresholds} thresholds */
-function beyondOf(shape, thresholds) {
-  const { low, high } = countBeyond(shape, thresholds);
+function overThresholdText(shape, thresholds) {
+  const { low, high } = countOverThreshold(shape, thresholds);
   const all = `of ${formatCounted(shape.ts.length, shape.stepMs === null ? 'sample' : 'point')}`;
   const said = [
     ...(thresholds.low === null ? [] : [`${formatCount(low)} ${all} below low`]),

@@ -1,22 +1,21 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { SPANS } from '../chart/spans.js';
-import { lengthOf, zoomStep } from '../chart/window.js';
+import { lengthOf, SPANS, zoomStep } from '../chart/window.js';
 import { formatDateTime, formatDuration, formatZone } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 import { Choice } from './choice.js';
 
-/** @import { useWindow } from '../chart/use-window.js' */
+/** @import { useWindow } from '../chart/window.js' */
 
 const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
 
 /**
- * Which stretch of time is shown, and the ways to another one.
+ * The range of time that is shown, and controls for another one.
  *
  * @param {Pick<ReturnType<typeof useWindow>, 'window' | 'bounds' | 'change' | 'goLive' | 'reset'>} props
  */
 export function WindowBar({ window, bounds, change, goLive, reset }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const { live, from, to } = window;
   const chosen = live ? SPANS.find(({ ms }) => ms === lengthOf(window)) : undefined;

@@ -1,20 +1,19 @@
 import { html, render } from 'htm/preact';
 import { createClient } from '../api/client.js';
-import { datedFetch } from '../api/dated-fetch.js';
 import { HeaderBar } from '../components/header.js';
-import { createClock } from '../state/clock.js';
-import { PartsContext } from '../state/hooks.js';
+import { createClock, datedFetch } from '../state/clock.js';
+import { ServicesContext } from '../state/hooks.js';
 import { createPreferences } from '../state/preferences.js';
 import { createSession } from '../state/session.js';
 import { Page } from './page.js';
 
-/** @import { Parts } from '../state/hooks.js' */
+/** @import { Services } from '../state/hooks.js' */
 
 const clock = createClock();
 const ask = datedFetch((...request) => fetch(...request), clock);
 const session = createSession({ fetch: ask, clock });
 /** As much as the header wants: nothing here is live. */
-const parts = /** @type {Parts} */ ({
+const services = /** @type {Services} */ ({
   client: createClient({ fetch: ask }),
   session,
   preferences: createPreferences({ storage: localStorage, root: document.documentElement }),
@@ -33,7 +32,7 @@ const root = /** @type {HTMLElement} */ (document.getElementById('docs'));
 const show = (content) =>
   render(
     html`
-      <${PartsContext.Provider} value=${parts}>
+      <${ServicesContext.Provider} value=${services}>
         <a class="skip" href="#main">Skip to the content</a>
         <${HeaderBar} view="docs" />
         ${content}
@@ -42,7 +41,7 @@ const show = (content) =>
     root,
   );
 
-await session.look();
+await session.refresh();
 show(null);
 try {
   const [openApi, asyncApi] = await Promise.all([load('/openapi.json'), load('/asyncapi.json')]);

@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
-import { Channel } from './channel.js';
 import { Markdown } from './markdown.js';
-import { Operation } from './operation.js';
+import { Channel, Operation } from './operation.js';
 import { Schema } from './schema.js';
 
 /**
@@ -25,7 +24,7 @@ export function Page({ openApi, asyncApi }) {
             ({ name, description, operations }) => html`
               <h2 id=${`tag-${name}`}>${titleOf(name)}</h2>
               <p class="quiet">${description}</p>
-              ${operations.map((one) => html`<${Operation} key=${one.operation.operationId} ...${one} />`)}
+              ${operations.map((entry) => html`<${Operation} key=${entry.operation.operationId} ...${entry} />`)}
             `,
           )}
         </section>
@@ -93,13 +92,15 @@ const channelsOf = ({ channels, operations }) =>
     id,
     channel: /** @type {any} */ (channel),
     operation: /** @type {any} */ (
-      Object.values(operations).find((one) => /** @type {any} */ (one).channel.$ref === `#/channels/${id}`)
+      Object.values(operations).find(
+        (operation) => /** @type {any} */ (operation).channel.$ref === `#/channels/${id}`,
+      )
     ),
   }));
 
 /** @param {string} name `dead-letters`: `Dead letters` */
 const titleOf = (name) => `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
 
-/** Beyond a sensor the way there says nothing new. @param {string} path */
+/** Shortens the path of a sensor, which is the same in every entry. @param {string} path */
 const shortened = (path) =>
   path.replace('/api/v1', '').replace(/^\/devices\/\{device\}\/sensors\/\{sensor\}(?=\/)/, '…');

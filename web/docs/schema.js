@@ -1,10 +1,8 @@
 import { html } from 'htm/preact';
-import { Example } from './example.js';
 import { Markdown } from './markdown.js';
-import { Type } from './type.js';
 
 /**
- * A named shape, with its members where it is an object.
+ * A named schema, with the members of an object.
  *
  * @param {{ name: string, schema: any }} props
  */
@@ -34,3 +32,51 @@ const Members = ({ schema: { properties, required = [] } }) => html`
     )}
   </dl>
 `;
+
+const REF = '#/components/schemas/';
+
+/**
+ * The type of a value in a few words. A name links to its schema.
+ *
+ * @param {{ schema: any }} props
+ */
+export const Type = ({ schema }) => html`<span class="type">${partsOf(schema)}${limitsOf(schema)}</span>`;
+
+/** @param {any} schema @returns {any} */
+function partsOf(schema) {
+  const { $ref, anyOf, oneOf, items, type, const: only, enum: values, properties } = schema;
+  if ($ref) {
+    const name = $ref.slice(REF.length);
+    return html`<a href=${`#schema-${name}`}>${name}</a>`;
+  }
+  const choices = anyOf ?? oneOf;
+  if (choices)
+    return choices.map((/** @type {any} */ choice, /** @type {number} */ at) => [
+      at > 0 ? ' | ' : '',
+      partsOf(choice),
+    ]);
+  if (only !== undefined) return JSON.stringify(only);
+  if (values) return values.map((/** @type {unknown} */ value) => JSON.stringify(value)).join(' | ');
+  if (type === 'array') return ['list of ', items ? partsOf(items) : 'anything'];
+  if (properties) return ['{ ', Object.keys(properties).join(', '), ' }'];
+  if (schema.additionalProperties?.type) return ['by name: ', partsOf(schema.additionalProperties)];
+  return [type ?? 'anything'].flat().join(' | ');
+}
+
+/** @param {any} schema @returns {string} */
+function limitsOf({ minimum, maximum, exclusiveMinimum, maxItems, default: fallback, format }) {
+  const parts = [];
+  if (format) parts.push(format);
+  if (minimum !== undefined && Number.isSafeInteger(maximum) && maximum < Number.MAX_SAFE_INTEGER) {
+    parts.push(`${minimum} to ${maximum}`);
+  } else if (minimum !== undefined) parts.push(`${minimum} or more`);
+  if (exclusiveMinimum !== undefined) parts.push(`more than ${exclusiveMinimum}`);
+  if (maxItems !== undefined) parts.push(`${maxItems} at most`);
+  if (fallback !== undefined) parts.push(`${fallback} unless given`);
+  return parts.length > 0 ? ` (${parts.join(', ')})` : '';
+}
+
+/** @param {{ value: unknown }} props JSON, or a text as it is */
+export const Example = ({ value }) =>
+  value !== undefined &&
+  html`<pre class="example" tabindex="0">${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>`;

@@ -1,12 +1,13 @@
-import { wordsOf } from '../api/problem-words.js';
+import { html } from 'htm/preact';
+import { wordsOf } from '../api/problem.js';
 import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../format.js';
-import { BEHIND_MS, packingOf } from './packing.js';
+import { BEHIND_MS, packingOf } from './storage.js';
 
-/** @import { Problem } from '../api/problem.js' */
 /** @import { Pipeline, Stats } from '../api/types.js' */
+/** @import { Problem } from '../api/problem.js' */
 
 /**
- * What is wrong on the data's way, and what one can do about it.
+ * Problems on the data path, each with advice.
  *
  * @typedef {'devices' | 'broker' | 'ingest' | 'database' | 'readers'} StageName
  * @typedef {object} Finding
@@ -73,7 +74,7 @@ function ofProcesses({ processes }, now) {
       tone: 'bad',
       short: 'none runs',
       title: 'No process takes measurements',
-      advice: 'Start one with npm start. What an external broker holds meanwhile is stored then.',
+      advice: 'Start one with npm start. It then stores the messages that wait at an external broker.',
     });
   }
   for (const { client_id, role, seen } of processes.filter(({ stale }) => stale)) {
@@ -81,7 +82,7 @@ function ofProcesses({ processes }, now) {
       stage: role === 'http' ? 'readers' : 'ingest',
       tone: 'warn',
       short: 'a process is silent',
-      title: `${client_id} has not been heard of for ${formatAge(now - Date.parse(seen))}`,
+      title: `${client_id} has sent no heartbeat for ${formatAge(now - Date.parse(seen))}`,
       advice: 'It died, or cannot reach the database. An hour later it is forgotten.',
     });
   }
@@ -150,4 +151,33 @@ function ofPacking({ packed_until }, now) {
         'It gives way to ingest, and catches up when there is less to do. Charts are as exact, but long ones slower.',
     },
   ];
+}
+
+/**
+ * The list of findings with their advice.
+ *
+ * @param {{ findings: Finding[] }} props
+ */
+export const Findings = ({ findings }) => html`
+  <ul class="findings" aria-label="What needs a look">
+    ${findings.map(
+      ({ title, tone, advice, href }) => html`
+        <li key=${title} class="finding" data-tone=${tone}>
+          <span class="finding-sign" aria-hidden="true">${tone === 'bad' ? '✕' : '!'}</span>
+          <p><strong>${title}.</strong> ${advice} ${href && html`<a class="link" href=${href}>See them</a>`}</p>
+        </li>
+      `,
+    )}
+  </ul>
+`;
+
+/** All of it in a few words. @param {{ count: number, isKnown: boolean }} props */
+export function Verdict({ count, isKnown }) {
+  const words =
+    count === 0
+      ? isKnown
+        ? '✓ All is well'
+        : 'Looking …'
+      : `! ${formatCounted(count, 'thing needs', 'things need')} a look`;
+  return html`<p class="verdict" role="status" data-tone=${count > 0 ? 'warn' : isKnown ? 'good' : undefined}>${words}</p>`;
 }

@@ -1,24 +1,24 @@
 import { html } from 'htm/preact';
-import { Age } from '../components/age.js';
+import { Age } from '../components/value.js';
 import { formatCount, formatDateClock, formatMs, formatRate, NOTHING } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /** @import { Check, ProcessInfo } from '../api/types.js' */
 
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
 /**
- * Each process as it told of itself last, which it does every 10 s.
+ * Each process by its last heartbeat. A process sends process every 10 s.
  *
  * @param {{ processes: ProcessInfo[] }} props
  */
 export function ProcessTable({ processes }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   return html`
     <div class="scrolls" tabindex="0" role="group" aria-label="Processes, a table that may scroll sideways">
       <table class="plain processes">
-        <caption class="said">Processes</caption>
+        <caption class="visually-hidden">Processes</caption>
         <thead>
           <tr>
             <th scope="col" class="col-name">Process</th>
@@ -35,18 +35,18 @@ export function ProcessTable({ processes }) {
         </thead>
         <tbody>
           ${processes.map(
-            (one) => html`
-              <tr key=${one.client_id} data-tone=${one.stale || one.broker?.ok === false ? 'warn' : undefined}>
-                <th scope="row" class="col-name" title=${one.client_id}>${one.client_id}</th>
-                <td title=${ROLES[one.role]}>${one.role}</td>
-                <td>${one.version}</td>
-                <td>${formatDateClock(Date.parse(one.since), zone)}</td>
-                <td>${one.stale && html`<strong class="wrong">! silent for </strong>`}<${Age} ts=${one.seen} /></td>
-                <td class="number">${formatRate(one.samples_per_s)}</td>
-                <td class="number">${formatMs(one.commit_ms.p50)} · ${formatMs(one.commit_ms.p99)}</td>
-                <td class="number">${formatCount(one.in_flight)} of ${formatCount(one.pressure.window)}</td>
-                <td class="number">${formatCount(one.pressure.waiting)}</td>
-                <td class="col-broker">${brokerWords(one.broker)}</td>
+            (process) => html`
+              <tr key=${process.client_id} data-tone=${process.stale || process.broker?.ok === false ? 'warn' : undefined}>
+                <th scope="row" class="col-name" title=${process.client_id}>${process.client_id}</th>
+                <td title=${ROLES[process.role]}>${process.role}</td>
+                <td>${process.version}</td>
+                <td>${formatDateClock(Date.parse(process.since), zone)}</td>
+                <td>${process.stale && html`<strong class="wrong">! silent for </strong>`}<${Age} ts=${process.seen} /></td>
+                <td class="number">${formatRate(process.samples_per_s)}</td>
+                <td class="number">${formatMs(process.commit_ms.p50)} · ${formatMs(process.commit_ms.p99)}</td>
+                <td class="number">${formatCount(process.in_flight)} of ${formatCount(process.pressure.window)}</td>
+                <td class="number">${formatCount(process.pressure.waiting)}</td>
+                <td class="col-broker">${brokerWords(process.broker)}</td>
               </tr>
             `,
           )}

@@ -2,12 +2,12 @@ import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../fo
 
 /** @import { StreamStatus } from '../api/stream.js' */
 /** @import { FleetInfo, Pipeline, Stats } from '../api/types.js' */
-/** @import { Stage } from './stage.js' */
+/** @import { Stage } from './data-path.js' */
 
 /**
- * What each stage of the data's way says of itself.
+ * Text and figures of each stage of the data path.
  *
- * @typedef {Omit<Parameters<typeof Stage>[0], 'flow' | 'finding'>} StageSays
+ * @typedef {Omit<Parameters<typeof Stage>[0], 'flow' | 'finding'>} StageText
  */
 
 /**
@@ -16,7 +16,7 @@ import { formatCount, formatCounted, formatMs, formatRate, NOTHING } from '../fo
  * @param {Stats | null} known.stats
  * @param {FleetInfo | null} known.fleet
  * @param {StreamStatus} known.status of this page's connection
- * @returns {StageSays[]} in the order of the way
+ * @returns {StageText[]} in the order of the data path
  */
 export function stagesOf({ pipeline, stats, fleet, status }) {
   const running = pipeline?.processes.filter(({ stale }) => !stale) ?? [];
@@ -29,7 +29,7 @@ export function stagesOf({ pipeline, stats, fleet, status }) {
   ];
 }
 
-/** @param {FleetInfo | null} fleet @returns {StageSays} */
+/** @param {FleetInfo | null} fleet @returns {StageText} */
 const devices = (fleet) => ({
   name: 'devices',
   title: 'Devices',
@@ -38,13 +38,13 @@ const devices = (fleet) => ({
     {
       label: 'Online',
       value: formatCount(fleet?.devices.online),
-      title: 'Devices that say they are there, or were heard of within 5 minutes',
+      title: 'Devices that announced themselves or sent a message within 5 minutes',
     },
     { label: 'Offline', value: formatCount(fleet?.devices.offline) },
   ],
 });
 
-/** @param {Pipeline | null} pipeline @returns {StageSays} */
+/** @param {Pipeline | null} pipeline @returns {StageText} */
 const broker = (pipeline) => ({
   name: 'broker',
   title: 'Broker',
@@ -52,19 +52,19 @@ const broker = (pipeline) => ({
   figures: [
     {
       label: 'Ingest is',
-      value: pipeline?.broker ? (pipeline.broker.ok ? 'Connected' : 'Cut off') : NOTHING,
+      value: pipeline?.broker ? (pipeline.broker.ok ? 'Connected' : 'Disconnected') : NOTHING,
       title: 'Whether what devices publish reaches ingest',
     },
   ],
 });
 
-/** @param {Pipeline['processes']} running @param {Stats | null} stats @returns {StageSays} */
+/** @param {Pipeline['processes']} running @param {Stats | null} stats @returns {StageText} */
 function ingest(running, stats) {
-  const intakes = running.filter(({ role }) => role !== 'http').length;
+  const ingestProcesses = running.filter(({ role }) => role !== 'http').length;
   return {
     name: 'ingest',
     title: 'Ingest',
-    fine: formatCounted(intakes, 'process', 'processes'),
+    fine: formatCounted(ingestProcesses, 'process', 'processes'),
     figures: [
       {
         label: 'Stored',
@@ -100,7 +100,7 @@ function ingest(running, stats) {
   };
 }
 
-/** @param {Pipeline | null} pipeline @param {Stats | null} stats @returns {StageSays} */
+/** @param {Pipeline | null} pipeline @param {Stats | null} stats @returns {StageText} */
 function database(pipeline, stats) {
   const nodes = pipeline?.database.nodes ?? [];
   return {
@@ -127,7 +127,7 @@ function database(pipeline, stats) {
   };
 }
 
-/** @param {Pipeline['processes']} running @param {Stats | null} stats @param {StreamStatus} status @returns {StageSays} */
+/** @param {Pipeline['processes']} running @param {Stats | null} stats @param {StreamStatus} status @returns {StageText} */
 function readers(running, stats, status) {
   const servers = running.filter(({ role }) => role !== 'ingest').length;
   return {
@@ -143,7 +143,7 @@ function readers(running, stats, status) {
       {
         label: 'Follow the stream',
         value: formatCount(stats?.readers),
-        title: 'Pages and programs that are told of changes by themselves, this page included',
+        title: 'Pages and programs that receive changes by themselves, including this page',
       },
     ],
   };

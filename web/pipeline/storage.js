@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import { formatClock, formatDateClock, formatDuration, formatZone } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { BEHIND_MS, packingOf } from './packing.js';
+import { useObservable, useServices } from '../state/hooks.js';
 
 /** @import { Pipeline } from '../api/types.js' */
 
@@ -36,7 +35,7 @@ export const Storage = ({ pipeline, now, isOld }) => html`
 
 /** @param {{ packedUntil: string, now: number }} props */
 function Packing({ packedUntil, now }) {
-  const { preferences } = useParts();
+  const { preferences } = useServices();
   const { zone } = useObservable(preferences);
   const { until, newest, behindMs } = packingOf(packedUntil, now);
   return html`
@@ -46,4 +45,22 @@ function Packing({ packedUntil, now }) {
     </p>
     <p class="packing-why">Each hour, once closed an hour after its end, is compressed into history, with its lowest, highest and average: so a chart of a year is quick. Reads are exact before and after.</p>
   `;
+}
+
+/** An hour is closed, and may be packed, so long after its end; as schema/rules.js has it, which a test compares. */
+export const PACK_DELAY_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+
+/** Packing that is further back than this deserves a look; nothing is lost, only long charts are slower to read. */
+export const BEHIND_MS = 6 * HOUR_MS;
+
+/**
+ * @param {string} packedUntil ISO 8601
+ * @param {number} now epoch ms
+ * @returns {{ until: number, newest: number, behindMs: number }} `newest`: end of the newest hour that may be packed
+ */
+export function packingOf(packedUntil, now) {
+  const until = Date.parse(packedUntil);
+  const newest = Math.floor((now - PACK_DELAY_MS) / HOUR_MS) * HOUR_MS;
+  return { until, newest, behindMs: Math.max(0, newest - until) };
 }

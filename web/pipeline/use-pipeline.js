@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { toProblem } from '../api/problem.js';
-import { useParts } from '../state/hooks.js';
+import { useServices } from '../state/hooks.js';
 
 /** @import { Problem } from '../api/problem.js' */
 
@@ -14,7 +14,7 @@ const FLEET_EVERY_MS = 10_000;
  */
 
 /**
- * Asks again and again. Unlike `useQuery`, it tells when what is shown can't be refreshed: here that is the news.
+ * Polls the API. Unlike `useQuery`, it reports each failed refresh, since the view of the pipeline shows it.
  *
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} ask the same function on every drawing
@@ -22,7 +22,7 @@ const FLEET_EVERY_MS = 10_000;
  * @returns {Polled<T>}
  */
 function usePolled(ask, everyMs) {
-  const { clock } = useParts();
+  const { clock } = useServices();
   const [polled, setPolled] = useState(/** @type {Polled<T>} */ ({ data: null, at: 0, problem: null }));
   useEffect(() => {
     const abort = new AbortController();
@@ -47,14 +47,14 @@ function usePolled(ask, everyMs) {
   return polled;
 }
 
-/** What runs, and how it is. */
+/** The processes, the database and the broker. */
 export function usePipeline() {
-  const { client } = useParts();
+  const { client } = useServices();
   return usePolled(client.pipeline, EVERY_MS);
 }
 
 /** How many devices there are. */
 export function useFleetCount() {
-  const { client } = useParts();
+  const { client } = useServices();
   return usePolled(client.fleet, FLEET_EVERY_MS).data;
 }

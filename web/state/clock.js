@@ -19,20 +19,20 @@ export function createClock({ everyMs = 1000, local = Date.now } = {}) {
     ...ticks,
     /** @returns {number} epoch ms, between the ticks, too */
     now,
-    /** @returns {number} epoch ms by the machine's own clock, as `hear` wants them */
+    /** @returns {number} epoch ms by the machine's own clock, as `adjust` wants them */
     local,
     /**
      * Takes in what time it was there while we waited for an answer. We go no further than we have to: each answer brings us nearer, and
      * what is right already does not move.
      *
-     * @param {number} date epoch ms, rounded down to whole seconds; NaN: it did not say
+     * @param {number} date epoch ms, rounded down to whole seconds; NaN: the answer has no date
      * @param {{ askedAt: number, answeredAt: number }} here
      */
-    hear(date, { askedAt, answeredAt }) {
-      const [least, most] = [date - answeredAt, date + DATE_MS - askedAt];
-      if (!(least <= most)) return;
+    adjust(date, { askedAt, answeredAt }) {
+      const [min, max] = [date - answeredAt, date + DATE_MS - askedAt];
+      if (!(min <= max)) return;
       const before = aheadMs;
-      aheadMs = Math.min(Math.max(aheadMs, least), most);
+      aheadMs = Math.min(Math.max(aheadMs, min), max);
       if (aheadMs !== before) ticks.set(now());
     },
   };
@@ -45,3 +45,17 @@ export const MOVED_MS = 5000;
 
 /** @param {Pick<Clock, 'now' | 'local'>} clock @returns {number} ms that the API is ahead of this machine, as far as is known */
 export const aheadOf = (clock) => clock.now() - clock.local();
+
+/**
+ * A fetch that adjusts the clock by the `Date` of each answer.
+ *
+ * @param {typeof globalThis.fetch} fetch
+ * @param {Pick<Clock, 'adjust' | 'local'>} clock
+ * @returns {typeof globalThis.fetch}
+ */
+export const datedFetch = (fetch, clock) => async (input, init) => {
+  const askedAt = clock.local();
+  const response = await fetch(input, init);
+  clock.adjust(Date.parse(response.headers.get('Date') ?? ''), { askedAt, answeredAt: clock.local() });
+  return response;
+};

@@ -1,5 +1,13 @@
+import { useState } from 'preact/hooks';
+import { toProblem } from '../api/problem.js';
+import { useServices } from './hooks.js';
+import { useQuery } from './use-query.js';
+
+/** @import { DeviceEvent, Page } from '../api/types.js' */
+/** @import { Problem } from '../api/problem.js' */
+
 /**
- * What became of a device, worked out from its events as the API gives them: the newest session first, of a session the last event
+ * The history of a device from its events in the order of the API: the newest session first, and in a session the last event
  * first.
  *
  *
@@ -12,8 +20,6 @@
  * @property {number} ts epoch ms
  * @property {number | null} onlineFrom of `offline`: since when it had been online; null: not known
  */
-
-/** @import { DeviceEvent, Page } from '../api/types.js' */
 
 /** @param {DeviceEvent[]} newest first @returns {Listed[]} the same, in the same order */
 export function listed(newest) {
@@ -52,7 +58,7 @@ export function onlineSpans(newest, since) {
     const last = spans.at(-1);
     const isOpen = last?.to === null;
     if (kind === 'online' && !isOpen) {
-      // An end is stamped when it was heard of: that may be after the next beginning.
+      // The end has the time of its receipt, which may be after the next beginning.
       if (last) last.to = Math.min(last.to ?? 0, Date.parse(ts));
       spans.push({ from: Date.parse(ts), to: null });
     }
@@ -66,7 +72,7 @@ export function onlineSpans(newest, since) {
  * @returns {number | null} epoch ms since when it was online at that instant; null: it was not, or nobody knows
  */
 export function onlineAfter(newest) {
-  // A birth may come again at any time, and says nothing of it.
+  // A birth may come at any time, and does not change the state.
   const last = newest.find(({ kind }) => kind !== 'birth');
   return last?.kind === 'online' ? Date.parse(last.ts) : null;
 }
@@ -95,7 +101,7 @@ export function joined(top, older) {
 const MOST_PAGES = 10;
 
 /**
- * What is new: page after page, down to an event that is known already.
+ * Reads new events page by page, down to a known event.
  *
  * @param {(cursor: string | null) => Promise<Page<DeviceEvent>>} read a page, newest first
  * @param {DeviceEvent[]} known newest first; none: one page is enough
@@ -127,3 +133,92 @@ export const happenedAt = (newest, ts) =>
     .filter((event) => Date.parse(event.ts) === ts)
     .map(({ kind }) => kind)
     .reverse();
+
+const PAGE = 20;
+/** More of one range are no help in a picture. */
+const MOST_IN_RANGE = 1000;
+/** New events are found by polling. */
+const REFRESH = { refreshMs: 4_000 };
+
+/**
+ * The events of a device, newest first, page by page. New events appear by themselves.
+ *
+ * @param {string} device id
+ */
+export function useDeviceEvents(device) {
+  const { client } = useServices();
+  const [older, setOlder] = useState(/** @type {Page<DeviceEvent> | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
+  const [busy, setBusy] = useState(false);
+  const top = useQuery(
+    device,
+    async (signal) => {
+      const page = (/** @type {string | null} */ cursor) =>
+        client.events(device, { limit: PAGE, cursor }, signal);
+      const news = await readNews(page, older?.items ?? []);
+      // Too many events came at once. The list restarts, rather than having a hole.
+      setOlder((now) => now && (news.meets ? { ...now, items: joined(news.items, now.items) } : null));
+      return news;
+    },
+    REFRESH,
+  );
+  const known = top.data ? joined(top.data.items, older?.items ?? []) : null;
+  const next = older ? older.next : (top.data?.next ?? null);
+
+  async function readMore() {
+    if (busy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const page = await client.events(device, { limit: PAGE, cursor: next });
+      setOlder({ items: [...(known ?? []), ...page.items], next: page.next });
+    } catch (error) {
+      setProblem(toProblem(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return {
+    events: known,
+    problem: problem ?? top.problem,
+    reload: problem ? readMore : top.reload,
+    more: next === null ? null : readMore,
+    busy,
+  };
+}
+
+/**
+ * The events of a stretch of time.
+ *
+ * @param {string} device id
+ * @param {{ live: boolean, from: number, to: number }} window epoch ms; a live one goes on
+ * @param {string | null} newest time of the newest event known: when it changes, there is something new
+ */
+export function useEventsOf(device, { live, from, to }, newest) {
+  const { client } = useServices();
+  const range = { from: Math.floor(from), ...(live ? {} : { to: Math.ceil(to) }) };
+  const { data } = useQuery(JSON.stringify([device, live ? to - from : range, newest]), async (signal) => {
+    const [page, before] = await Promise.all([
+      client.events(device, { ...range, limit: MOST_IN_RANGE }, signal),
+      client.events(device, { to: range.from, limit: PAGE }, signal),
+    ]);
+    return summaryOf(page, before.items);
+  });
+  return data;
+}
+
+/**
+ * @param {Page<DeviceEvent>} page
+ * @param {DeviceEvent[]} before the newest ones before the range
+ */
+function summaryOf({ items, next }, before) {
+  const cut = next !== null;
+  return {
+    events: items,
+    /** The time since the device was online when the range began. */
+    onlineSince: cut ? null : onlineAfter(before),
+    /** Epoch ms before which nothing is known, since there is too much. */
+    knownFrom: cut ? Date.parse(items.at(-1)?.ts ?? '') : null,
+  };
+}

@@ -1,23 +1,28 @@
-import { lookOf, SILENT } from '../wall/looks.js';
-import { reviewOf } from './review.js';
-import { createRoster } from './roster.js';
-import { createUsual } from './usual.js';
+import { createBaselines } from './baseline.js';
+import { cellStateOf, SILENT } from './cell-state.js';
+import { createDeviceIndex } from './device-index.js';
+import { findOutliers } from './outliers.js';
 
 /** @import { LatestItem } from '../api/types.js' */
-/** @import { FleetDevice, FleetSensor, Narrowing, Review } from './fleet-types.js' */
+/** @import { FleetDevice, FleetSensor } from './device-index.js' */
+/** @import { Outliers } from './outliers.js' */
 
-/** More than a browser should hold: beyond, the wall shows these, and says so. */
+/**
+ * @typedef {{ type?: string | null, site?: string | null }} Narrowing the part of a fleet that is too large to be kept as a whole
+ */
+
+/** The number of sensors that a browser keeps. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
 
 /**
- * All sensors of the fleet, as the stream tells of them, with what each of them usually measures.
+ * All sensors of the fleet from the stream, each with its baseline.
  *
- * @param {{ most?: number }} [options]
+ * @param {{ limit?: number }} [options]
  */
-export function createFleet({ most = MOST_SENSORS } = {}) {
-  const roster = createRoster();
-  const { sensors, devices } = roster;
-  const usual = createUsual(sensors);
+export function createFleet({ limit = MOST_SENSORS } = {}) {
+  const deviceIndex = createDeviceIndex();
+  const { sensors, devices } = deviceIndex;
+  const baselines = createBaselines(sensors);
   /** @type {FleetSensor[]} */
   let dirty = [];
   let refused = 0;
@@ -26,7 +31,7 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
 
   /** @param {FleetSensor} sensor */
   function touch(sensor) {
-    sensor.look = lookOf(sensor, usual.level(sensor));
+    sensor.cellState = cellStateOf(sensor, baselines.level(sensor));
     if (sensor.dirty) return;
     sensor.dirty = true;
     dirty.push(sensor);
@@ -40,12 +45,13 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     sensor.ts = ts;
     sensor.at = at;
     sensor.value = value;
-    usual.learn(sensor, at, value);
+    baselines.learn(sensor, at, value);
   }
 
   function compareNewcomers() {
-    for (const sensor of usual.sumUp()) {
-      if (sensor.look !== SILENT && sensor.look !== lookOf(sensor, usual.level(sensor))) touch(sensor);
+    for (const sensor of baselines.sumUp()) {
+      if (sensor.cellState !== SILENT && sensor.cellState !== cellStateOf(sensor, baselines.level(sensor)))
+        touch(sensor);
     }
   }
 
@@ -53,14 +59,14 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
     sensors: /** @type {ReadonlyMap<string, FleetSensor>} */ (sensors),
     devices: /** @type {ReadonlyMap<string, FleetDevice>} */ (devices),
 
-    structure: roster.structure,
-    /** @returns {number} how often a sensor was told of for which there was no room */
+    structure: deviceIndex.structure,
+    /** @returns {number} how often the stream sent a sensor for which there was no room */
     refused: () => refused,
 
     /**
      * @param {string} key device_id/sensor_id
      * @param {LatestItem} item
-     * @returns {FleetSensor | null} null: it told nothing new
+     * @returns {FleetSensor | null} null: nothing is new
      */
     take(key, item) {
       let sensor = sensors.get(key);
@@ -70,17 +76,17 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
       ) {
         return null;
       }
-      if (!sensor && sensors.size >= most) {
+      if (!sensor && sensors.size >= limit) {
         refused += 1;
         return null;
       }
       const isNew = !sensor;
-      sensor ??= roster.add(key, item);
-      roster.label(sensor, item);
+      sensor ??= deviceIndex.add(key, item);
+      deviceIndex.label(sensor, item);
       // ISO 8601 texts of one form and zone sort as times do.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
         measure(sensor, item.ts, item.value);
-      // Of two values for one instant the later word counts.
+      // The later of two values for one instant counts.
       else if (item.ts === sensor.ts && item.value !== null && item.value !== sensor.value)
         sensor.value = item.value;
       else if (!isNew) return null;
@@ -98,41 +104,41 @@ export function createFleet({ most = MOST_SENSORS } = {}) {
 
     /** @param {ReadonlySet<string>} ids of devices that are offline */
     setOffline(ids) {
-      for (const device of roster.setOffline(ids)) {
+      for (const device of deviceIndex.setOffline(ids)) {
         for (const sensor of device.sensors) touch(sensor);
       }
     },
 
-    spread: usual.spread,
+    spread: baselines.spread,
 
-    typical: usual.typical,
+    typical: baselines.typical,
 
     /** @returns {boolean} whether only some sensors are taken in */
     isNarrow: () => Boolean(wanted.type || wanted.site),
 
     /** Forgets a device that was retired, with its sensors. @param {string} id */
     forget(id) {
-      const device = roster.remove(id);
+      const device = deviceIndex.remove(id);
       if (device) dirty = dirty.filter((sensor) => sensor.device !== device);
     },
 
     /** Forgets all sensors: only these are wanted. @param {Narrowing} next */
     narrow(next) {
       wanted = next;
-      roster.clear();
+      deviceIndex.clear();
       dirty = [];
       refused = 0;
     },
 
     /**
-     * To be called once a second: finds what went silent, and says what stands out.
+     * Finds silent sensors and outliers. Call it once a second.
      *
      * @param {number} now epoch ms
-     * @returns {Review}
+     * @returns {Outliers}
      */
-    review(now) {
+    findOutliers(now) {
       compareNewcomers();
-      return reviewOf({ sensors, devices }, now, touch);
+      return findOutliers({ sensors, devices }, now, touch);
     },
   };
 }

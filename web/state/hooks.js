@@ -2,20 +2,19 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useReducer } from 'preact/hooks';
 
 /** @import { Client } from '../api/client.js' */
-/** @import { Views } from '../views/load.js' */
 /** @import { Clock } from './clock.js' */
 /** @import { Live } from './live.js' */
 /** @import { Observable } from './observable.js' */
 /** @import { Preferences } from './preferences.js' */
 /** @import { Router } from './router.js' */
 /** @import { Session } from './session.js' */
-/** @import { ThresholdMemory } from './threshold-memory.js' */
-/** @import { Vocabulary } from './vocabulary.js' */
+/** @import { ThresholdMemory } from './thresholds.js' */
+/** @import { Vocabulary } from './lists.js' */
 
 /**
- * Everything that a view may need, made once in main.js.
+ * Everything that views need, created once in main.js.
  *
- * @typedef {object} Parts
+ * @typedef {object} Services
  * @property {Client} client
  * @property {Live} live
  * @property {Session} session
@@ -24,20 +23,19 @@ import { useContext, useEffect, useReducer } from 'preact/hooks';
  * @property {ThresholdMemory} thresholds
  * @property {Vocabulary} vocabulary
  * @property {Clock} clock
- * @property {Views} views
  */
 
-export const PartsContext = createContext(/** @type {Parts | null} */ (null));
+export const ServicesContext = createContext(/** @type {Services | null} */ (null));
 
-/** @returns {Parts} */
-export function useParts() {
-  const parts = useContext(PartsContext);
-  if (!parts) throw new Error('a component stands outside of PartsContext');
-  return parts;
+/** @returns {Services} */
+export function useServices() {
+  const services = useContext(ServicesContext);
+  if (!services) throw new Error('a component stands outside of ServicesContext');
+  return services;
 }
 
 /**
- * Draws the component anew whenever the source tells a change.
+ * Redraws the component on each change of the source.
  *
  * @param {(listener: () => void) => () => void} subscribe the same function as long as the source is the same
  */
@@ -54,4 +52,11 @@ export function useChanges(subscribe) {
 export function useObservable(observable) {
   useChanges(observable.subscribe);
   return observable.get();
+}
+
+/** @param {string} title what this view shows; becomes the name of the tab and of the history entry */
+export function useTitle(title) {
+  useEffect(() => {
+    document.title = title ? `${title} · Millrace` : 'Millrace';
+  }, [title]);
 }

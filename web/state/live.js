@@ -1,14 +1,13 @@
 import { createStream } from '../api/stream.js';
 import { createFleet } from './fleet.js';
-import { createFrameQueue } from './frame-queue.js';
-import { createIntake } from './intake.js';
+import { createChangeQueue, createInputQueue, createScreenTimes } from './frames.js';
 import { createObservable } from './observable.js';
 import { createRecentValues } from './recent-values.js';
-import { createScreenTimes } from './screen-times.js';
 
 /** @import { StreamStatus, Target } from '../api/stream.js' */
 /** @import { Delta, LatestItem, Stats } from '../api/types.js' */
-/** @import { FleetSensor, Narrowing } from './fleet-types.js' */
+/** @import { FleetSensor } from './device-index.js' */
+/** @import { Narrowing } from './fleet.js' */
 
 /** Seconds of pipeline figures kept for the sparklines on top. */
 const STATS_KEPT = 300;
@@ -17,41 +16,41 @@ const STATS_KEPT = 300;
 export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /**
- * What the server tells by itself: newest values by sensor, figures of the pipeline, state of the connection.
- * Values are told once a frame, to those concerned only. While the whole fleet is followed, all of it is in `fleet`, and of single
+ * The live data of the server: newest values by sensor, figures of the pipeline, state of the connection.
+ * Values are published once a frame, to the listeners of their sensor only. While the whole fleet is followed, all of it is in `fleet`, and of single
  * sensors only those that were seeded keep what came before.
  *
- * @param {object} parts
- * @param {typeof globalThis.EventSource} parts.EventSource
- * @param {(run: () => void) => void} parts.requestFrame
- * @param {() => void} parts.onRefused the connection was refused: whoever is here may not be known any more
- * @param {() => boolean} [parts.isHidden] whether frames are drawn at all
+ * @param {object} deps
+ * @param {typeof globalThis.EventSource} deps.EventSource
+ * @param {(run: () => void) => void} deps.requestFrame
+ * @param {() => void} deps.onRefused the connection was refused; the session may have ended
+ * @param {() => boolean} [deps.isHidden] whether frames are drawn at all
  */
 export function createLive({ EventSource, requestFrame, onRefused, isHidden = () => false }) {
   const status = createObservable(/** @type {StreamStatus} */ ('connecting'));
   const stats = createObservable(/** @type {Stats[]} */ ([]));
   const sensors = createRecentValues();
-  const changed = createFrameQueue(requestFrame);
+  const changed = createChangeQueue(requestFrame);
   const fleet = createFleet();
   const screen = createScreenTimes({ requestFrame, afterPaint: (run) => setTimeout(run) });
   /** @type {Set<(changed: readonly FleetSensor[]) => void>} */
   const watchers = new Set();
   let whole = false;
-  let told = false;
+  let isRequested = false;
 
-  function tellWatchers() {
-    told = false;
+  function notifyWatchers() {
+    isRequested = false;
     const drained = fleet.drain();
     for (const watcher of [...watchers]) watcher(drained);
   }
 
-  function tellSoon() {
-    if (told) return;
-    told = true;
-    requestFrame(tellWatchers);
+  function notifySoon() {
+    if (isRequested) return;
+    isRequested = true;
+    requestFrame(notifyWatchers);
   }
 
-  const intake = createIntake({
+  const input = createInputQueue({
     take(text, arrivedAt) {
       /** @type {Partial<Delta> & { items: LatestItem[] }} */
       const { items, committed_at, sent_at } = JSON.parse(text);
@@ -60,9 +59,9 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
       }
       for (const item of items) {
         const key = keyOf(item);
-        if (whole && fleet.take(key, item)) tellSoon();
+        if (whole && fleet.take(key, item)) notifySoon();
         if (whole && !sensors.get(key)) continue;
-        if (sensors.take(item)) changed.tell(key);
+        if (sensors.take(item)) changed.notify(key);
       }
     },
     requestFrame,
@@ -71,7 +70,7 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
 
   const stream = createStream({
     EventSource,
-    onItems: intake.push,
+    onItems: input.push,
     onStats(next) {
       screen.sum(Date.now());
       stats.set([...stats.get().slice(1 - STATS_KEPT), next]);
@@ -91,17 +90,17 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
       whole = !target.devices && !target.sensors;
       stream.follow(target);
     },
-    /** Of a fleet too large to be held: takes in these sensors, and no others. @param {Narrowing} wanted */
+    /** For a fleet that is too large: keeps these sensors only. @param {Narrowing} wanted */
     narrow(wanted) {
       fleet.narrow(wanted);
       stream.again();
     },
     stop: stream.stop,
-    /** @param {LatestItem[]} items of a page: what is known before the stream says more */
+    /** @param {LatestItem[]} items of a page: known before the stream sends newer ones */
     seed: (items) => items.forEach(sensors.take),
     /** @param {string} key @param {{ ts: number, value: number }[]} before what a sensor measured before this page was opened, oldest first */
     seedBefore(key, before) {
-      if (sensors.takeBefore(key, before)) changed.tell(key);
+      if (sensors.takeBefore(key, before)) changed.notify(key);
     },
     /** @param {LatestItem} item @returns {number} decimals that suit all of its type */
     decimals: (item) => sensors.decimals(item),
@@ -110,15 +109,15 @@ export function createLive({ EventSource, requestFrame, onRefused, isHidden = ()
     /** @param {string} key @param {() => void} listener @returns {() => void} ends it */
     subscribe: changed.subscribe,
     /**
-     * @param {(changed: readonly FleetSensor[]) => void} watcher told of all sensors of the fleet that changed, once a frame
+     * @param {(changed: readonly FleetSensor[]) => void} watcher receives all changed sensors of the fleet, once a frame
      * @returns {() => void} ends it
      */
     watch(watcher) {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    /** Tells the watchers of what was changed in the fleet by others than the stream. */
-    tellWatchers: tellSoon,
+    /** Notifies the watchers of changes that did not come from the stream. */
+    notifyWatchers: notifySoon,
   };
 }
 

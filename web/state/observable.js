@@ -1,5 +1,5 @@
 /**
- * A value that tells when it changes.
+ * A value with listeners for its changes.
  *
  * @template T
  * @typedef {object} Observable

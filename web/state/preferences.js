@@ -9,9 +9,9 @@ const KEY = 'millrace.preferences';
  */
 
 /**
- * What a reader chose, remembered in this browser.
+ * The choices of a reader, stored in this browser.
  *
- * @param {{ storage: Storage, root: HTMLElement }} parts
+ * @param {{ storage: Storage, root: HTMLElement }} deps
  */
 export function createPreferences({ storage, root }) {
   const choice = createObservable(read(storage));

@@ -17,15 +17,15 @@ const SENSORS_KEPT = 2000;
 export function createRecentValues() {
   /** @type {Map<string, Seen>} */
   const sensors = new Map();
-  /** By type and unit: decimals of values seen, and the largest of them. @type {Map<string, { most: number, largest: number }>} */
+  /** By type and unit: decimals of values seen, and the largest of them. @type {Map<string, { decimals: number, largest: number }>} */
   const kinds = new Map();
 
   /** @param {LatestItem} item */
   function learnDecimals({ type, unit, value }) {
     if (value === null || !Number.isFinite(value)) return;
     const key = `${type}\n${unit}`;
-    const kind = kinds.get(key) ?? { most: 0, largest: 0 };
-    kind.most = Math.max(kind.most, decimalsOf(value));
+    const kind = kinds.get(key) ?? { decimals: 0, largest: 0 };
+    kind.decimals = Math.max(kind.decimals, decimalsOf(value));
     kind.largest = Math.max(kind.largest, Math.abs(value));
     kinds.set(key, kind);
   }
@@ -36,7 +36,7 @@ export function createRecentValues() {
 
     /**
      * @param {LatestItem} item
-     * @returns {boolean} whether it tells anything new: older and repeated values do not
+     * @returns {boolean} whether it is new: older and repeated values are not
      */
     take(item) {
       const key = `${item.device_id}/${item.sensor_id}`;
@@ -57,7 +57,7 @@ export function createRecentValues() {
     /**
      * @param {string} key
      * @param {{ ts: number, value: number }[]} before oldest first
-     * @returns {boolean} whether it tells anything new
+     * @returns {boolean} whether anything was new
      */
     takeBefore(key, before) {
       const seen = sensors.get(key);
@@ -70,8 +70,8 @@ export function createRecentValues() {
 
     /** @param {LatestItem} item @returns {number} decimals that suit all values of its type: what the largest is worth, if the smallest has them */
     decimals({ type, unit }) {
-      const { most = 0, largest = 0 } = kinds.get(`${type}\n${unit}`) ?? {};
-      return Math.min(most, usualDecimals(largest));
+      const { decimals = 0, largest = 0 } = kinds.get(`${type}\n${unit}`) ?? {};
+      return Math.min(decimals, usualDecimals(largest));
     },
   };
 }

@@ -1,18 +1,18 @@
 import { createObservable } from './observable.js';
 
 /**
- * @typedef {object} Place where in the dashboard we are; all of it is in the address, except `trail`, `word` and `opened`
+ * @typedef {object} Place the current address of the dashboard, and `pageCursors`, `flash` and `opened`
  * @property {string} path
  * @property {URLSearchParams} query
- * @property {(string | null)[]} trail cursors of the pages before this one; kept by the browser's history entry
- * @property {string | null} word what was done just before, to be said on arrival; kept there, too
+ * @property {(string | null)[]} pageCursors cursors of the pages before this one; kept by the browser's history entry
+ * @property {string | null} flash message about the last action, shown on arrival; kept there, too
  * @property {string | null} opened what was opened from here by keyboard, where one came back to it: there the focus belongs; kept there, too
  */
 
 /**
  * The address is the state: reload, back and sharing work by themselves.
  *
- * @param {{ window: Window }} parts
+ * @param {{ window: Window }} deps
  */
 export function createRouter({ window }) {
   const place = createObservable(/** @type {Place} */ ({ ...read(), opened: null }));
@@ -23,15 +23,15 @@ export function createRouter({ window }) {
     return {
       path: pathname,
       query: new URLSearchParams(search),
-      trail: window.history.state?.trail ?? [],
-      word: window.history.state?.word ?? null,
+      pageCursors: window.history.state?.pageCursors ?? [],
+      flash: window.history.state?.flash ?? null,
       opened: window.history.state?.opened ?? null,
     };
   }
 
-  /** @param {string} href @param {{ replace?: boolean, trail?: (string | null)[], word?: string }} [how] */
-  function go(href, { replace = false, trail = [], word } = {}) {
-    window.history[replace ? 'replaceState' : 'pushState']({ trail, word }, '', href);
+  /** @param {string} href @param {{ replace?: boolean, pageCursors?: (string | null)[], flash?: string }} [how] */
+  function go(href, { replace = false, pageCursors = [], flash } = {}) {
+    window.history[replace ? 'replaceState' : 'pushState']({ pageCursors, flash }, '', href);
     place.set(read());
   }
 
@@ -59,7 +59,7 @@ export function createRouter({ window }) {
     },
     /**
      * @param {Record<string, string | null>} changes null or empty takes a parameter away
-     * @param {{ replace?: boolean, trail?: (string | null)[] }} [how]
+     * @param {{ replace?: boolean, pageCursors?: (string | null)[] }} [how]
      */
     changeQuery: (changes, how) => go(withQuery(place.get(), changes), how),
   };

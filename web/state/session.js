@@ -1,5 +1,6 @@
 import { Problem } from '../api/problem.js';
 import { createRequests } from '../api/request.js';
+import { useObservable, useServices } from './hooks.js';
 import { createObservable } from './observable.js';
 
 /** @import { Clock } from './clock.js' */
@@ -8,14 +9,14 @@ import { createObservable } from './observable.js';
  * @typedef {'read' | 'ingest' | 'admin'} Scope
  *
  * @typedef {object} SessionState
- * @property {boolean} isOut whoever is here has to sign in before he sees anything
- * @property {boolean} hasEnded and he was in before, and did not leave himself
+ * @property {boolean} isOut the reader has to sign in
+ * @property {boolean} hasEnded the session ended without a sign-out
  * @property {boolean} canLeave there is a session that can be ended
- * @property {readonly Scope[]} scopes what he may do
+ * @property {readonly Scope[]} scopes of the session
  * @property {number | null} endsAt epoch ms
  */
 
-/** Until the API has said something, nobody is kept from asking. @type {SessionState} */
+/** Until the first answer, every request is allowed. @type {SessionState} */
 const UNKNOWN = {
   isOut: false,
   hasEnded: false,
@@ -28,11 +29,11 @@ const UNKNOWN = {
 const AFTER_END_MS = 1000;
 
 /**
- * Who is here, as the API says it; the browser's cookie is all that remembers it, and no script can read that.
+ * The session of the reader by the API. Only the browser's cookie keeps it, and no script can read that.
  *
- * @param {object} parts
- * @param {typeof globalThis.fetch} parts.fetch
- * @param {Pick<Clock, 'now'>} parts.clock
+ * @param {object} deps
+ * @param {typeof globalThis.fetch} deps.fetch
+ * @param {Pick<Clock, 'now'>} deps.clock
  */
 export function createSession({ fetch, clock }) {
   const { get, good, read } = createRequests({ fetch });
@@ -40,9 +41,9 @@ export function createSession({ fetch, clock }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   /** @type {Promise<void> | null} */
-  let looking = null;
+  let refreshing = null;
 
-  /** @param {{ required: boolean, scopes: Scope[], ends_at: string | null }} told @param {{ left?: boolean }} [how] */
+  /** @param {{ required: boolean, scopes: Scope[], ends_at: string | null }} session @param {{ left?: boolean }} [how] */
   function take({ required, scopes, ends_at }, { left = false } = {}) {
     const before = state.get();
     const isOut = required && !scopes.includes('read');
@@ -50,23 +51,23 @@ export function createSession({ fetch, clock }) {
     const hasEnded = isOut && !left && (before.isOut ? before.hasEnded : before !== UNKNOWN);
     state.set({ isOut, hasEnded, canLeave: endsAt !== null, scopes, endsAt });
     clearTimeout(timer);
-    if (endsAt !== null) timer = setTimeout(look, endsAt - clock.now() + AFTER_END_MS);
+    if (endsAt !== null) timer = setTimeout(refresh, endsAt - clock.now() + AFTER_END_MS);
   }
 
-  /** Asks who is here. Where there is no answer, what was so before stands. @returns {Promise<void>} */
-  function look() {
-    looking ??= get('/session', {})
-      .then((told) => take(told))
+  /** Reads the session. Without an answer, the last state stays. @returns {Promise<void>} */
+  function refresh() {
+    refreshing ??= get('/session', {})
+      .then((session) => take(session))
       .catch(() => {})
       .finally(() => {
-        looking = null;
+        refreshing = null;
       });
-    return looking;
+    return refreshing;
   }
 
   return {
     state,
-    look,
+    refresh,
 
     /** @param {string} token @returns {Promise<void>} @throws {Problem} */
     async begin(token) {
@@ -88,7 +89,7 @@ export function createSession({ fetch, clock }) {
 /** @typedef {ReturnType<typeof createSession>} Session */
 
 /**
- * A fetch that has it looked into when an answer says that whoever asks is not known.
+ * A fetch that refreshes the session after each answer 401.
  *
  * @param {typeof globalThis.fetch} fetch
  * @param {Session} session
@@ -96,6 +97,12 @@ export function createSession({ fetch, clock }) {
  */
 export const knownFetch = (fetch, session) => async (input, init) => {
   const response = await fetch(input, init);
-  if (response.status === 401) void session.look();
+  if (response.status === 401) void session.refresh();
   return response;
 };
+
+/** @param {Scope} scope @returns {boolean} whether the session has it */
+export function useMay(scope) {
+  const { session } = useServices();
+  return useObservable(session.state).scopes.includes(scope);
+}

@@ -3,9 +3,9 @@ import { toProblem } from '../api/problem.js';
 
 /** @import { Problem } from '../api/problem.js' */
 
-/** What fails and may pass is asked again by itself after so long. */
+/** Temporary problems are retried after this time. */
 const RETRY_MS = 5_000;
-/** After so long a wait is worth a word. */
+/** A wait longer than this is reported. */
 const SLOW_MS = 4_000;
 
 /**
@@ -19,9 +19,8 @@ const SLOW_MS = 4_000;
  */
 
 /**
- * Asks the API whenever `key` changes; an answer that came too late for its key is dropped. What could not be answered
- * for now is asked again, until it can. What was answered may be asked again now and then, without a word: if that
- * fails, the answer before it stands. However often it is reloaded, what is under way is waited for.
+ * Requests the API whenever `key` changes, and drops answers of an earlier key. Temporary problems are retried. With `refreshMs`
+ * the answer is refreshed in the background; if that fails, the last answer stays. A reload waits for the request that runs.
  *
  * @template T
  * @param {string} key everything that the question depends on
@@ -37,7 +36,7 @@ export function useQuery(key, ask, { refreshMs } = {}) {
     slow: false,
   });
   const [round, setRound] = useState(0);
-  /** Whether an answer is on its way; and whether it is to be asked for once more then, since what is under way may miss what is new. */
+  /** `isUnder`: a request runs. `again`: another one follows, since the running one may miss new data. */
   const way = useRef({ isUnder: false, again: false });
   const reload = useCallback(() => {
     if (way.current.isUnder) way.current.again = true;
@@ -47,7 +46,7 @@ export function useQuery(key, ask, { refreshMs } = {}) {
   const newest = useRef(ask);
   newest.current = ask;
 
-  // The key and the round say when to ask: `ask` is a new function on every drawing.
+  // The key and the round trigger a request: `ask` is a new function on every drawing.
   useEffect(() => {
     const abort = new AbortController();
     const quietly = answered.current === key;

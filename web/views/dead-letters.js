@@ -1,39 +1,36 @@
 import { html } from 'htm/preact';
 import { Choice } from '../components/choice.js';
 import { Notice, ProblemNotice } from '../components/notice.js';
+import { Bars, BinsTable } from '../dead-letters/bars.js';
+import { CodeTable } from '../dead-letters/codes.js';
+import { binsOf, chosenBin, RANGES, rangeOf, sumOf, useCounts } from '../dead-letters/counts.js';
+import { DeadLetterPage } from '../dead-letters/dead-letter.js';
+import { DeadLetterList } from '../dead-letters/dead-letter-list.js';
 import { formatCounted, formatDateTime } from '../format.js';
-import { Bars } from '../letters/bars.js';
-import { BinsTable } from '../letters/bins-table.js';
-import { CodeTable } from '../letters/code-table.js';
-import { binsOf, chosenBin, letterRangeOf, RANGES, sumOf } from '../letters/counts.js';
-import { Letter } from '../letters/letter.js';
-import { LetterList } from '../letters/letter-list.js';
-import { useLetterCounts } from '../letters/use-letter-counts.js';
-import { useObservable, useParts } from '../state/hooks.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
-import { useFiguresAlone } from '../state/use-figures-alone.js';
-import { useTitle } from '../state/use-title.js';
+import { useFiguresAlone } from '../state/stats.js';
 
-/** @import { Bin } from '../letters/counts.js' */
+/** @import { Bin } from '../dead-letters/counts.js' */
 /** @import { Place } from '../state/router.js' */
 
-/** What was refused, and why: counts over time, the letters, and one of them opened. */
+/** Refused measurements and the reasons: counts over time, a list, and one dead letter in detail. */
 export function DeadLettersView() {
-  const { router } = useParts();
+  const { router } = useServices();
   const place = useObservable(router.place);
-  const id = place.query.get('letter');
+  const id = place.query.get('id');
   useFiguresAlone();
-  if (id) return html`<${Letter} key=${id} id=${id} backHref=${withQuery(place, { letter: null })} />`;
+  if (id) return html`<${DeadLetterPage} key=${id} id=${id} backHref=${withQuery(place, { id: null })} />`;
   return html`<${Overview} place=${place} />`;
 }
 
 /** @param {{ place: Place }} props */
 function Overview({ place }) {
-  const { preferences, router } = useParts();
+  const { preferences, router } = useServices();
   const { zone } = useObservable(preferences);
-  const range = letterRangeOf(place.query);
+  const range = rangeOf(place.query);
   const bin = chosenBin(place.query, range);
-  const { hours, span, reached, problem, reload } = useLetterCounts(range);
+  const { hours, span, reached, problem, reload } = useCounts(range);
   const bins = binsOf(hours, span, range.binMs);
   const sum = sumOf(bins);
   const isCounted = reached <= span.from;
@@ -50,7 +47,7 @@ function Overview({ place }) {
     <div class="title">
       <div>
         <h1>Dead letters</h1>
-        <p class="lead">Messages of which something was refused: nobody is told over MQTT, so here is what, and why. Kept for 14 days.</p>
+        <p class="lead">Messages with refused measurements and the reasons. MQTT does not report them to the sender. They are kept for 14 days.</p>
       </div>
       <${Choice}
         legend="Range"
@@ -63,7 +60,7 @@ function Overview({ place }) {
       ${
         problem && !isCounted
           ? html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`
-          : isCounted && sum.letters === 0
+          : isCounted && sum.deadLetters === 0
             ? html`<${NothingRefused} range=${range} place=${place} />`
             : html`
                 <${Totals} sum=${sum} words=${range.words} isKnown=${isKnown} reached=${isCounted ? null : formatDateTime(isKnown ? reached : span.to, zone)} />
@@ -80,7 +77,7 @@ function Overview({ place }) {
               `
       }
     </section>
-    ${(sum.letters > 0 || bin || !isCounted) && html`<${LetterList} span=${span} bin=${bin} count=${sum.letters} />`}
+    ${(sum.deadLetters > 0 || bin || !isCounted) && html`<${DeadLetterList} span=${span} bin=${bin} count=${sum.deadLetters} />`}
   `;
 }
 
@@ -96,7 +93,7 @@ const Totals = ({ sum, words, isKnown, reached }) => html`
     ${
       isKnown
         ? html`<strong>${formatCounted(sum.total, 'measurement')}</strong> refused,${' '}
-            in <strong>${formatCounted(sum.letters, 'letter')}</strong> of the last ${words}`
+            in <strong>${formatCounted(sum.deadLetters, 'dead letter')}</strong> of the last ${words}`
         : 'Counting …'
     }
     ${isKnown && reached && html`<span class="quiet"> · counted back to ${reached}, going on</span>`}

@@ -1,22 +1,18 @@
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { CutOff } from '../components/cut-off.js';
-import { DeviceMissing } from '../components/device-missing.js';
 import { DeviceSensors, NoSensors, SensorChoice } from '../components/device-sensors.js';
 import { DeviceSignals } from '../components/device-signals.js';
-import { DeviceTitle } from '../components/device-title.js';
+import { DeviceMissing, DeviceTitle } from '../components/device-title.js';
 import { EventList } from '../components/event-list.js';
-import { ProblemNotice, SlowLine } from '../components/notice.js';
+import { Breadcrumbs } from '../components/navigation.js';
+import { OfflineBanner, ProblemNotice, SlowLine } from '../components/notice.js';
 import { RetireDialog } from '../components/retire-dialog.js';
 import { SensorTable } from '../components/sensor-table.js';
-import { Trail } from '../components/trail.js';
-import { chooseSensors } from '../state/choose-sensors.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { useCutOff } from '../state/use-cut-off.js';
-import { useDevice } from '../state/use-device.js';
-import { useDeviceEvents } from '../state/use-device-events.js';
-import { useMay } from '../state/use-may.js';
-import { useTitle } from '../state/use-title.js';
+import { chooseSensors, useDevice } from '../state/device.js';
+import { useDeviceEvents } from '../state/device-events.js';
+import { useObservable, useServices, useTitle } from '../state/hooks.js';
+import { useMay } from '../state/session.js';
+import { useOfflineSince } from '../state/stats.js';
 
 /** @import { DeviceInfo, LatestItem } from '../api/types.js' */
 
@@ -27,15 +23,15 @@ import { useTitle } from '../state/use-title.js';
  */
 export function DeviceView({ device: asked }) {
   const { device, items, missing, problem, slow, reload } = useDevice(asked);
-  const cutOff = useCutOff();
+  const offlineSince = useOfflineSince();
   const [isRetiring, setRetiring] = useState(false);
   const name = device?.name ?? asked;
   useTitle(name);
 
   if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
   return html`
-    <${Trail} steps=${[{ label: 'Fleet', href: '/' }, { label: 'Devices', href: '/?show=devices' }]} />
-    <${CutOff} since=${cutOff} />
+    <${Breadcrumbs} steps=${[{ label: 'Fleet', href: '/' }, { label: 'Devices', href: '/?show=devices' }]} />
+    <${OfflineBanner} since=${offlineSince} />
     ${slow && html`<${SlowLine} />`}
     ${
       missing
@@ -49,13 +45,13 @@ export function DeviceView({ device: asked }) {
   `;
 }
 
-/** Who may only read is told so beside it. @param {{ onAsk: () => void }} props */
+/** Readers without the scope admin see a reason next to the button. @param {{ onAsk: () => void }} props */
 function Retire({ onAsk }) {
   const may = useMay('admin');
   return html`
     <div class="retire">
-      ${!may && html`<p id="retire-says">Your token reads; retiring needs one of the scope admin.</p>`}
-      <button type="button" class="button" aria-haspopup="dialog" disabled=${!may} aria-describedby=${may ? undefined : 'retire-says'} onClick=${onAsk}>Retire…</button>
+      ${!may && html`<p id="retire-note">Your token reads; retiring needs one of the scope admin.</p>`}
+      <button type="button" class="button" aria-haspopup="dialog" disabled=${!may} aria-describedby=${may ? undefined : 'retire-note'} onClick=${onAsk}>Retire…</button>
     </div>
   `;
 }
@@ -67,7 +63,7 @@ function Retire({ onAsk }) {
  * @param {() => void} props.reload
  */
 function Known({ device, items, reload }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const { query } = useObservable(router.place);
   const history = useDeviceEvents(device.device_id);
   const { shown, found, more } = useMemo(() => chooseSensors(items, query), [items, query]);

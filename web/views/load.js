@@ -3,8 +3,8 @@ import { Problem } from '../api/problem.js';
 /** @import { Route } from '../routes.js' */
 
 /**
- * Where each view is fetched from when it is first shown. The page of a view names its modules beforehand: api/http/static.js
- * has the same list for the server, and a test compares the two.
+ * The module of each view, fetched when it is first shown. The page of a view preloads its modules: api/http/static.js has the same
+ * list for the server, and a test compares the two.
  *
  * @type {Record<Route['view'], () => Promise<any>>}
  */
@@ -14,18 +14,18 @@ const MODULES = {
   sensor: () => import('./sensor.js').then(({ SensorView }) => SensorView),
   pipeline: () => import('./pipeline.js').then(({ PipelineView }) => PipelineView),
   'dead-letters': () => import('./dead-letters.js').then(({ DeadLettersView }) => DeadLettersView),
-  nowhere: () => import('./nowhere.js').then(({ NowhereView }) => NowhereView),
+  'not-found': () => import('./not-found.js').then(({ NotFoundView }) => NotFoundView),
 };
 
 /** @typedef {Route['view']} ViewName */
 
-/** Browsers say by a TypeError that a module did not arrive. @param {unknown} error @returns {unknown} */
+/** Browsers throw a TypeError when a module cannot be fetched. @param {unknown} error @returns {unknown} */
 const asProblem = (error) =>
   error instanceof TypeError
     ? new Problem({ title: 'The API cannot be reached', code: 'unreachable' })
     : error;
 
-/** The views, each fetched once: who looks at the fleet does not wait for the modules of the sensor's charts. */
+/** The views, each fetched once: the fleet does not wait for the modules of the charts. */
 export function createViews() {
   /** @type {Map<ViewName, any>} */
   const loaded = new Map();
@@ -45,10 +45,10 @@ export function createViews() {
     /** @param {ViewName} name @returns {any} its component; undefined until it is loaded */
     get: (name) => loaded.get(name),
 
-    /** Fetches the views that were not looked at yet, one after the other: the next click finds its view there. */
+    /** Fetches the other views one after the other, so that the next click finds its view. */
     async loadOthers() {
       for (const name of /** @type {ViewName[]} */ (Object.keys(MODULES))) {
-        // Nobody has asked for it yet; whoever does is told.
+        // Nobody waits for it. A click on its link loads it again, and shows the problem.
         await load(name).catch(() => {});
       }
     },

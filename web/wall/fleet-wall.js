@@ -1,14 +1,14 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatCounted } from '../format.js';
-import { useObservable, useParts } from '../state/hooks.js';
-import { Legend } from './legend.js';
-import { StandsOut } from './stands-out.js';
+import { LEARNING, NO_VALUE, NORMAL, OFFLINE, SILENT } from '../state/cell-state.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { OutlierList } from './outlier-list.js';
 import { Wall } from './wall.js';
 
 /** @import { FleetInfo } from '../api/types.js' */
 /** @import { Observable } from '../state/observable.js' */
-/** @import { Reviewed } from './reviewing.js' */
+/** @import { FleetState } from '../state/fleet-state.js' */
 
 const LARGE = 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10';
 const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
@@ -21,10 +21,10 @@ const drawLegend = (/** @type {{ current: HTMLElement | null }} */ legendRef) =>
  *
  * @param {object} props
  * @param {FleetInfo | null} props.info the API's own count
- * @param {Observable<Reviewed>} props.reviewed
+ * @param {Observable<FleetState>} props.fleetState
  */
-export function FleetWall({ info, reviewed }) {
-  const { live } = useParts();
+export function FleetWall({ info, fleetState }) {
+  const { live } = useServices();
   const status = useObservable(live.status);
   const section = useRef(/** @type {HTMLElement | null} */ (null));
   const [isLarge, toggle] = useFullScreen(section);
@@ -45,7 +45,7 @@ export function FleetWall({ info, reviewed }) {
       </div>
       <div class="wall-body">
         <div class="wall-main"><${Wall} legend=${drawLegend} /></div>
-        <${StandsOut} reviewed=${reviewed} />
+        <${OutlierList} fleetState=${fleetState} />
       </div>
     </section>
   `;
@@ -53,8 +53,8 @@ export function FleetWall({ info, reviewed }) {
 
 /** @param {{ info: FleetInfo | null }} props */
 function Counts({ info }) {
-  const { live } = useParts();
-  useObservable(useParts().clock);
+  const { live } = useServices();
+  useObservable(useServices().clock);
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
   const devices = info ? info.devices.online + info.devices.offline : live.fleet.devices.size;
@@ -69,18 +69,18 @@ function Counts({ info }) {
   `;
 }
 
-/** A fleet that is too large for the wall is shown by site and type, as the filters say. @param {boolean} isFull */
+/** A fleet that is too large for the wall is shown by site and type, by the filters. @param {boolean} isFull */
 function useNarrowing(isFull) {
-  const { live, router } = useParts();
+  const { live, router } = useServices();
   const { query } = useObservable(router.place);
   const [type, site] = [query.get('type'), query.get('site')];
-  const done = useRef('');
+  const applied = useRef('');
   useEffect(() => {
     const filters = JSON.stringify([type, site]);
     const wanted = live.fleet.isNarrow() || (isFull && (type || site));
-    // What is still too large when it is narrow stays so.
-    if (!wanted || done.current === filters) return;
-    done.current = filters;
+    // A narrowed fleet that is still too large is not narrowed again.
+    if (!wanted || applied.current === filters) return;
+    applied.current = filters;
     live.narrow({ type, site });
   }, [live, type, site, isFull]);
 }
@@ -97,3 +97,38 @@ function useFullScreen(element) {
     void (document.fullscreenElement ? document.exitFullscreen() : element.current?.requestFullscreen());
   return [isLarge, toggle];
 }
+
+const SCALE = Array.from({ length: 2 * NORMAL + 1 }, (_, cellState) => cellState);
+const OTHERS = [
+  {
+    cellState: LEARNING,
+    label: 'learning its range',
+    title:
+      'It sent fewer than five values since this page was opened, and has too few sensors of its type for a comparison',
+  },
+  { cellState: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
+  {
+    cellState: OFFLINE,
+    label: 'device offline',
+    title: 'Its device disconnected, or sent nothing for five minutes',
+  },
+  { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
+];
+
+/** Explains the colors and shapes of the wall. @param {{ legendRef: { current: HTMLElement | null } }} props */
+const Legend = ({ legendRef }) => html`
+  <ul class="wall-legend" ref=${legendRef} aria-label="What the cells mean">
+    <li class="wall-scale" title="How far each value is from what its own sensor measured in the last minutes, in its usual spread; of a sensor just met, from what others of its type measure">
+      <span>far below</span>
+      <span class="wall-scale-steps" aria-hidden="true">
+        ${SCALE.map((cellState) => html`<i key=${cellState} class="swatch" data-cell-state=${cellState}></i>`)}
+      </span>
+      <span>far above its usual</span>
+    </li>
+    ${OTHERS.map(
+      ({ cellState, label, title }) => html`
+        <li key=${cellState} title=${title}><i class="swatch" data-cell-state=${cellState} aria-hidden="true"></i>${label}</li>
+      `,
+    )}
+  </ul>
+`;

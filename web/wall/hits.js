@@ -3,7 +3,7 @@
 const NONE = -1;
 
 /**
- * Which cell is where: cells lie in buckets of their own size, so that only a few are looked at.
+ * Finds the cell at a point. Buckets of the size of a cell keep the search short.
  *
  * @param {Layout} layout
  */
@@ -55,7 +55,7 @@ export function createHits({ format, x, y, width, height }) {
      * @param {number} dy -1 up, 1 down
      * @returns {number} the next cell in that direction; the same one at the edge
      */
-    beside(cell, dx, dy) {
+    neighbor(cell, dx, dy) {
       let left = Number(x[cell]) + format.width / 2;
       let top = Number(y[cell]) + format.height / 2;
       while (left >= 0 && left <= width && top >= 0 && top <= height) {

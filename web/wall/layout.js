@@ -1,10 +1,5 @@
-import { FORMATS } from './formats.js';
-import { inStrips } from './strips.js';
-
-/** @import { Format } from './formats.js' */
-
 /**
- * Where every cell is, in CSS pixels from the top left of the wall; cells are numbered in the order of the sites given.
+ * The position of every cell, in CSS pixels from the top left of the wall. Cells are numbered in the order of the sites.
  *
  * @typedef {object} Layout
  * @property {Format} format
@@ -21,10 +16,10 @@ export const HEADING_HEIGHT = 26;
 const SITE_GAP = 18;
 /** So much room a site's name and count want, in px. */
 const LEAST_WIDTH = 120;
-/** What the smallest cell takes with the gaps around it, in square px. */
+/** Area of the smallest cell with its gaps, in square px. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
-/** Cards say so much more that they may take more room, where there is more below. */
+/** Cards show more than squares, so they may take more room where the page continues below. */
 const CARDS_MORE = 1.3;
 
 /** @param {number[]} counts @returns {number} */
@@ -63,10 +58,10 @@ export function layOut(sites, room) {
  */
 function once(work) {
   /** @type {Map<number, R>} */
-  const done = new Map();
+  const results = new Map();
   return (argument) => {
-    const known = done.get(argument) ?? work(argument);
-    done.set(argument, known);
+    const known = results.get(argument) ?? work(argument);
+    results.set(argument, known);
     return known;
   };
 }
@@ -145,4 +140,104 @@ function flow(devices, { left, top, width }, format, { x, y, first }) {
 function rowsFor(devices) {
   const middle = devices.toSorted((a, b) => a - b)[Math.floor(devices.length / 2)] ?? 1;
   return Math.max(1, Math.floor(Math.sqrt(middle)));
+}
+
+/**
+ * Sizes of cells, in CSS pixels, the largest first: cards with name and value in them where there is room, squares else.
+ *
+ * @typedef {object} Format
+ * @property {number} width of a cell
+ * @property {number} height of a cell
+ * @property {number} gap between cells of a device
+ * @property {number} deviceGap between devices
+ * @property {boolean} isCard
+ */
+
+const CARDS = [
+  [180, 64],
+  [148, 64],
+  [108, 62],
+  [84, 54],
+];
+/** In a smaller cell, a hollow and a crossed shape look the same. */
+const SQUARES = [64, 56, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
+
+/** @type {readonly Format[]} */
+export const FORMATS = [
+  ...CARDS.map(([width = 0, height = 0]) => ({ width, height, gap: 4, deviceGap: 10, isCard: true })),
+  ...SQUARES.map((size) => ({
+    width: size,
+    height: size,
+    gap: size > 12 ? 2 : 1,
+    deviceGap: size > 12 ? 6 : size > 6 ? 4 : 3,
+    isCard: false,
+  })),
+];
+
+/** A block as wide as this many of its heights looks best. */
+const SHAPE = 1.4;
+
+/**
+ * Sites side by side in strips, all of them as wide as the wall: in a strip each site is as wide as its share, so that all are about
+ * equally high and nothing is left over.
+ *
+ * @param {number[]} counts sensors of each site, in order
+ * @param {object} room
+ * @param {number} room.width px
+ * @param {number} room.height px that all strips together should have
+ * @param {number} room.gap px between sites
+ * @param {number} room.least px that a site should be wide at least: its name wants to be read
+ * @returns {number[][]} widths in px of the sites of each strip
+ */
+function inStrips(counts, { width, height, gap, least }) {
+  /** @type {number[][]} */
+  let best = [];
+  let bestCost = Number.POSITIVE_INFINITY;
+  const limit = Math.min(counts.length, 40);
+  for (let number = 1; number <= limit; number += 1) {
+    const strips = cut(counts, number).map((strip) => widthsOf(strip, { width, gap, least }));
+    const cost = costOf(strips, height / number, least);
+    if (cost >= bestCost) continue;
+    bestCost = cost;
+    best = strips;
+  }
+  return best;
+}
+
+/** @param {number[]} counts @param {number} number @returns {number[][]} runs of about the same sum; none is empty */
+function cut(counts, number) {
+  const share = counts.reduce((sum, count) => sum + count, 0) / number;
+  /** @type {number[][]} */
+  const strips = [[]];
+  let sum = 0;
+  for (const [i, count] of counts.entries()) {
+    const full = sum + count / 2 > share * strips.length && strips.at(-1)?.length;
+    const needed = number - strips.length >= counts.length - i;
+    if (strips.length < number && (full || (needed && strips.at(-1)?.length))) strips.push([]);
+    strips.at(-1)?.push(count);
+    sum += count;
+  }
+  return strips;
+}
+
+/** @param {number[]} counts of one strip @param {{ width: number, gap: number, least: number }} room */
+function widthsOf(counts, { width, gap, least: wanted }) {
+  const room = width - gap * (counts.length - 1);
+  const sum = counts.reduce((total, count) => total + count, 0);
+  // A site of three sensors next to one of a thousand still needs room for its name.
+  const least = Math.min(wanted, room / counts.length);
+  const small = counts.map((count) => (room * count) / sum < least);
+  const left = room - least * small.filter(Boolean).length;
+  const large = counts.reduce((total, count, i) => total + (small[i] ? 0 : count), 0);
+  return counts.map((count, i) => Math.floor(small[i] ? least : (left * count) / large));
+}
+
+/** @param {number[][]} strips @param {number} height of each @param {number} narrowest */
+function costOf(strips, height, narrowest) {
+  const widths = strips.flat();
+  const cost = widths.reduce((sum, width) => {
+    const tooNarrow = width < narrowest ? 4 * (narrowest / width) : 0;
+    return sum + Math.abs(Math.log2(width / (SHAPE * height))) + tooNarrow;
+  }, 0);
+  return cost / widths.length;
 }

@@ -1,27 +1,26 @@
-import { drawCard } from './card.js';
-import { LOOKS } from './looks.js';
-import { fill, SHAPES } from './shapes.js';
+import { CELL_STATES } from '../state/cell-state.js';
+import { drawCard, fill, SHAPES } from './cells.js';
 
-/** @import { FleetSensor } from '../state/fleet-types.js' */
+/** @import { FleetSensor } from '../state/device-index.js' */
 /** @import { Layout } from './layout.js' */
 
 /**
- * @typedef {{ looks: string[], ground: string, card: string, ink: string, quiet: string, font: string }} Palette colours as a canvas takes them, by look
+ * @typedef {{ colors: string[], ground: string, card: string, ink: string, quiet: string, font: string }} Palette colors as a canvas takes them, by cell state
  * @typedef {{ layout: Layout, sensors: readonly FleetSensor[], isLit: Uint8Array }} Scene `sensors`, `isLit`: by cell
  */
 
-/** What does not match the filters. */
+/** Opacity of cells that do not match the filters. */
 const DIM = 0.16;
 
 /**
- * Draws cells on a canvas: all of them, or those that changed. Colour by colour, since changing it is what costs.
+ * Draws cells on a canvas: all of them, or those that changed. Color by color, since changing it is what costs.
  *
  * @param {HTMLCanvasElement} canvas
  */
 export function createPainter(canvas) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
-  /** Cells to be drawn, by look. @type {number[][]} */
-  const byLook = Array.from({ length: LOOKS }, () => []);
+  /** Cells to be drawn, by cell state. @type {number[][]} */
+  const byState = Array.from({ length: CELL_STATES }, () => []);
 
   /** @param {Scene} scene @param {Palette} palette @param {number} cell */
   function clear({ layout: { x, y, format } }, palette, cell) {
@@ -29,17 +28,17 @@ export function createPainter(canvas) {
     context.fillRect(Number(x[cell]), Number(y[cell]), format.width, format.height);
   }
 
-  /** @param {Scene} scene @param {Palette} palette @param {number} look @param {boolean} isClean nothing was drawn there before */
-  function drawLook(scene, palette, look, isClean) {
-    const cells = byLook[look] ?? [];
+  /** @param {Scene} scene @param {Palette} palette @param {number} cellState @param {boolean} isClean nothing was drawn there before */
+  function drawState(scene, palette, cellState, isClean) {
+    const cells = byState[cellState] ?? [];
     if (cells.length === 0) return;
-    const draw = scene.layout.format.isCard ? drawCard : (SHAPES[look] ?? fill);
-    const colour = palette.looks[look] ?? palette.ink;
+    const draw = scene.layout.format.isCard ? drawCard : (SHAPES[cellState] ?? fill);
+    const color = palette.colors[cellState] ?? palette.ink;
     if (!isClean) for (const cell of cells) clear(scene, palette, cell);
     for (const lit of [1, 0]) {
       context.globalAlpha = lit ? 1 : DIM;
-      context.fillStyle = colour;
-      context.strokeStyle = colour;
+      context.fillStyle = color;
+      context.strokeStyle = color;
       for (const cell of cells) if (scene.isLit[cell] === lit) draw(context, scene, cell, palette);
     }
     context.globalAlpha = 1;
@@ -48,7 +47,8 @@ export function createPainter(canvas) {
 
   /** @param {Scene} scene @param {Palette} palette @param {{ isClean: boolean }} how */
   function drawCollected(scene, palette, { isClean }) {
-    for (let look = 0; look < LOOKS; look += 1) drawLook(scene, palette, look, isClean);
+    for (let cellState = 0; cellState < CELL_STATES; cellState += 1)
+      drawState(scene, palette, cellState, isClean);
   }
 
   return {
@@ -60,16 +60,37 @@ export function createPainter(canvas) {
       context.setTransform(scale, 0, 0, scale, 0, 0);
       context.fillStyle = palette.ground;
       context.fillRect(0, 0, width, height);
-      for (const [cell, { look }] of scene.sensors.entries()) byLook[look]?.push(cell);
+      for (const [cell, { cellState }] of scene.sensors.entries()) byState[cellState]?.push(cell);
       drawCollected(scene, palette, { isClean: true });
     },
 
     /** @param {Scene} scene @param {Palette} palette @param {readonly FleetSensor[]} changed */
     some(scene, palette, changed) {
-      for (const { cell, look } of changed) if (cell >= 0) byLook[look]?.push(cell);
+      for (const { cell, cellState } of changed) if (cell >= 0) byState[cellState]?.push(cell);
       drawCollected(scene, palette, { isClean: false });
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createPainter>} Painter */
+
+/**
+ * The colors of the theme as they are now, read from the legend, so that both are the same.
+ *
+ * @param {HTMLElement} legend with one `[data-cell-state]` for each cell state
+ * @returns {Palette}
+ */
+export function readPalette(legend) {
+  const style = getComputedStyle(legend);
+  return {
+    colors: Array.from({ length: CELL_STATES }, (_, cellState) => {
+      const swatch = legend.querySelector(`[data-cell-state="${cellState}"]`);
+      return swatch ? getComputedStyle(swatch).color : style.color;
+    }),
+    ground: style.getPropertyValue('--surface'),
+    card: style.getPropertyValue('--off-card'),
+    ink: style.getPropertyValue('--ink'),
+    quiet: style.getPropertyValue('--ink-2'),
+    font: style.fontFamily,
+  };
+}

@@ -1,10 +1,9 @@
 import { createHits } from './hits.js';
 import { layOut } from './layout.js';
-import { inOrder } from './order.js';
 import { createPainter } from './painter.js';
 
-/** @import { FleetSensor } from '../state/fleet-types.js' */
 /** @import { Fleet } from '../state/fleet.js' */
+/** @import { FleetDevice, FleetSensor } from '../state/device-index.js' */
 /** @import { Palette } from './painter.js' */
 
 /**
@@ -13,11 +12,11 @@ import { createPainter } from './painter.js';
  */
 
 /**
- * The wall on its canvas: where each sensor's cell is, and what is drawn anew when something changes.
+ * The wall on its canvas: where each sensor's cell is, and what is redrawn when something changes.
  *
- * @param {object} parts
- * @param {HTMLCanvasElement} parts.canvas
- * @param {Fleet} parts.fleet
+ * @param {object} deps
+ * @param {HTMLCanvasElement} deps.canvas
+ * @param {Fleet} deps.fleet
  */
 export function createPicture({ canvas, fleet }) {
   const painter = createPainter(canvas);
@@ -83,7 +82,7 @@ export function createPicture({ canvas, fleet }) {
     },
 
     /** @param {Palette} next */
-    colour(next) {
+    color(next) {
       palette = next;
     },
 
@@ -117,7 +116,7 @@ export function createPicture({ canvas, fleet }) {
       if (key === 'PageDown') return from ? ofNextDevice(from, 1) : first;
       const way = WAYS[key];
       if (!way) return null;
-      return from && from.cell >= 0 ? (sensors[hits.beside(from.cell, ...way)] ?? from) : first;
+      return from && from.cell >= 0 ? (sensors[hits.neighbor(from.cell, ...way)] ?? from) : first;
     },
   };
 }
@@ -126,3 +125,56 @@ export function createPicture({ canvas, fleet }) {
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** @typedef {ReturnType<typeof createPicture>} Picture */
+
+/**
+ * @typedef {{ name: string | null, devices: FleetDevice[], sensors: number }} Site
+ */
+
+/** Numbers in names of this many digits sort by their value. */
+const DIGITS = 10;
+
+/**
+ * The fleet as one looks for things in it: by site, in it by device, in that by sensor, each by its name; `collar-2` stands before
+ * `collar-10`. Devices without a site come last.
+ *
+ * @param {Iterable<FleetDevice>} devices their sensors are put in order in place
+ * @returns {Site[]}
+ */
+export function inOrder(devices) {
+  /** @type {Map<string | null, FleetDevice[]>} */
+  const bySite = new Map();
+  for (const device of devices) {
+    if (device.sensors.length === 0) continue;
+    const at = bySite.get(device.site);
+    if (at) at.push(device);
+    else bySite.set(device.site, [device]);
+  }
+  const sites = [...bySite].map(([name, members]) => ({ name, members }));
+  return sorted(sites, ({ name }) => (name === null ? '\uffff' : sortKey(name))).map(({ name, members }) => ({
+    name,
+    devices: sorted(members, (device) => sortKey(device.name)).map(withSensorsInOrder),
+    sensors: members.reduce((sum, device) => sum + device.sensors.length, 0),
+  }));
+}
+
+/** @param {FleetDevice} device */
+function withSensorsInOrder(device) {
+  if (!device.isInOrder) device.sensors = sorted(device.sensors, (sensor) => sortKey(sensor.name));
+  device.isInOrder = true;
+  return device;
+}
+
+/** A text that plain comparison sorts as people would: a collator takes twenty times as long. @param {string} name */
+const sortKey = (name) => name.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(DIGITS, '0'));
+
+/**
+ * @template T
+ * @param {T[]} things
+ * @param {(thing: T) => string} keyOf
+ * @returns {T[]}
+ */
+function sorted(things, keyOf) {
+  const keyed = things.map((thing) => ({ key: keyOf(thing), thing }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return keyed.map(({ thing }) => thing);
+}

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useObservable, useParts } from '../state/hooks.js';
-import { matcherOf, WALL_FILTERS } from './matching.js';
-import { readPalette } from './palette.js';
+import { FAR } from '../state/baseline.js';
+import { OFFLINE, SILENT } from '../state/cell-state.js';
+import { useObservable, useServices } from '../state/hooks.js';
+import { readPalette } from './painter.js';
 import { createPicture } from './picture.js';
 
+/** @import { FleetSensor } from '../state/device-index.js' */
 /** @import { Heading, Picture } from './picture.js' */
 
-/** While sensors are still coming, places are given anew no more often than this, in ms. */
+/** While sensors are still coming, the wall is arranged no more often than this, in ms. */
 const ARRANGE_MS = 300;
 
 /**
@@ -14,13 +16,13 @@ const ARRANGE_MS = 300;
  */
 
 /**
- * The wall's picture on its canvas: arranged when the room or the fleet changes, painted anew when theme or filters change, and cell by
+ * The wall's picture on its canvas: arranged when the room or the fleet changes, repainted when theme or filters change, and cell by
  * cell as values come.
  *
  * @returns refs to be set, and what is shown
  */
 export function usePicture() {
-  const { live, router, preferences, clock } = useParts();
+  const { live, router, preferences, clock } = useServices();
   const { query } = useObservable(router.place);
   const { theme } = useObservable(preferences);
   const room = useRef(/** @type {HTMLElement | null} */ (null));
@@ -64,7 +66,7 @@ export function usePicture() {
     }
 
     function repaint() {
-      drawn.colour(readPalette(/** @type {HTMLElement} */ (legendElement)));
+      drawn.color(readPalette(/** @type {HTMLElement} */ (legendElement)));
       drawn.paint();
     }
 
@@ -79,7 +81,7 @@ export function usePicture() {
     resizes.observe(roomElement);
     const system = matchMedia('(prefers-color-scheme: dark)');
     system.addEventListener('change', repaint);
-    drawn.colour(readPalette(legendElement));
+    drawn.color(readPalette(legendElement));
     return () => {
       clearTimeout(timer);
       cancelAnimationFrame(frame);
@@ -104,7 +106,7 @@ export function usePicture() {
     setArranged((now) => ({ ...now, lit }));
   }, [filters]);
 
-  // What is wrong with a sensor changes by itself.
+  // The state of a sensor changes by itself.
   const moves = query.has('look') || query.has('state');
   useEffect(() => {
     if (!moves) return undefined;
@@ -123,4 +125,67 @@ export function usePicture() {
 function heightFor(room) {
   if (document.fullscreenElement?.contains(room)) return { height: room.clientHeight, isAll: true };
   return { height: Math.max(280, Math.min(640, Math.round(innerHeight * 0.5))), isAll: false };
+}
+
+/**
+ * Restores the focus and the cursor of the wall for a reader who opened a sensor by keyboard and comes back. It waits until that sensor
+ * is known.
+ *
+ * @param {(sensor: FleetSensor) => void} onReturn the same function as long as the wall is there
+ * @returns {{ current: HTMLElement | null }} ref of what takes the focus
+ */
+export function useReturn(onReturn) {
+  const { live, router } = useServices();
+  const element = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const { opened } = router.place.get();
+    if (opened === null) return undefined;
+    element.current?.focus({ preventScroll: true });
+    const find = () => {
+      const sensor = live.fleet.sensors.get(opened);
+      if (!sensor) return;
+      stop();
+      // Meanwhile one may have gone on.
+      if (document.activeElement === element.current) onReturn(sensor);
+    };
+    const stop = live.watch(find);
+    find();
+    return stop;
+  }, [live, router, onReturn]);
+  return element;
+}
+
+/**
+ * @typedef {'far' | 'silent' | 'offline'} Trouble what may be wrong with a sensor; in the address as `look`
+ */
+
+/** @type {Record<Trouble, (sensor: FleetSensor) => boolean>} */
+const TROUBLES = {
+  far: ({ cellState, score }) => cellState < SILENT && Math.abs(score) >= FAR,
+  silent: ({ cellState }) => cellState === SILENT,
+  offline: ({ cellState }) => cellState === OFFLINE,
+};
+
+/** Parameters of the address that the wall heeds. */
+export const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
+
+/**
+ * The filter of the address: type and site as a whole, a text in the name of sensor or device, and the kind of trouble.
+ *
+ * @param {URLSearchParams} query
+ * @returns {((sensor: FleetSensor) => boolean) | null} null: all
+ */
+export function matcherOf(query) {
+  const { name, type, site, look, state } = Object.fromEntries(
+    WALL_FILTERS.map((filter) => [filter, query.get(filter) ?? '']),
+  );
+  if (!(name || type || site || look || state)) return null;
+  const text = (name ?? '').toLowerCase();
+  const trouble = TROUBLES[/** @type {Trouble} */ (look)];
+  return (sensor) =>
+    (!type || sensor.type === type) &&
+    (!site || sensor.device.site === site) &&
+    (!state || sensor.device.offline === (state === 'offline')) &&
+    (!trouble || trouble(sensor)) &&
+    (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
 }

@@ -1,23 +1,23 @@
 import { html } from 'htm/preact';
 import { useCallback, useRef, useState } from 'preact/hooks';
-import { formatCount, formatCounted } from '../format.js';
+import { formatAge, formatCount, formatCounted, formatNumber, formatUnit, NOTHING } from '../format.js';
 import { sensorHref } from '../routes.js';
-import { useChanges, useObservable, useParts } from '../state/hooks.js';
+import { isLearning } from '../state/baseline.js';
+import { describeCellState, LEARNING } from '../state/cell-state.js';
+import { useChanges, useObservable, useServices } from '../state/hooks.js';
 import { withQuery } from '../state/router.js';
-import { CellCard, inWords } from './cell-card.js';
-import { usePicture } from './use-picture.js';
-import { useReturn } from './use-return.js';
+import { usePicture, useReturn } from './use-picture.js';
 
-/** @import { FleetSensor } from '../state/fleet-types.js' */
 /** @import { Box, Heading } from './picture.js' */
+/** @import { FleetSensor } from '../state/device-index.js' */
 
 /**
  * All sensors, one cell each, by site and device; a cell is a link to its sensor.
  *
- * @param {{ legend: (ref: { current: HTMLElement | null }) => any }} props `legend`: drawn under the wall, and what its colours are read from
+ * @param {{ legend: (ref: { current: HTMLElement | null }) => any }} props `legend`: drawn under the wall, and what its colors are read from
  */
 export function Wall({ legend: drawLegend }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const { room, canvas, legend, picture, arranged } = usePicture();
   const [pointed, setPointed] = useState(/** @type {FleetSensor | null} */ (null));
   const byKeyboard = useRef(false);
@@ -94,7 +94,7 @@ export function Wall({ legend: drawLegend }) {
 
 /** @param {{ heading: Heading }} props */
 function SiteHeading({ heading: { name, sensors, devices, x, y, width } }) {
-  const { router } = useParts();
+  const { router } = useServices();
   const place = useObservable(router.place);
   const chosen = place.query.get('site') === name;
   const count =
@@ -119,7 +119,7 @@ function SiteHeading({ heading: { name, sensors, devices, x, y, width } }) {
  * @param {{ sensor: FleetSensor, box: Box, room: { width: number }, said: boolean }} props
  */
 function Pointed({ sensor, box, room, said }) {
-  const { live, clock } = useParts();
+  const { live, clock } = useServices();
   const now = useObservable(clock);
   useChanges(live.watch);
   const facts = { sensor, spread: live.fleet.spread(sensor), now };
@@ -129,7 +129,7 @@ function Pointed({ sensor, box, room, said }) {
     first.current = { sensor, words: inWords(facts) };
   return html`
     <${CellCard} ...${facts} box=${box} room=${room} />
-    ${said && html`<p class="said" role="status">${first.current.words}</p>`}
+    ${said && html`<p class="visually-hidden" role="status">${first.current.words}</p>`}
   `;
 }
 
@@ -138,4 +138,57 @@ function showLine(wall, box) {
   const top = wall.getBoundingClientRect().top + box.y;
   if (top < 80) scrollBy({ top: top - 160 });
   else if (top + box.height > innerHeight - 40) scrollBy({ top: top + box.height - innerHeight + 120 });
+}
+
+/**
+ * @typedef {{ sensor: FleetSensor, spread: number, now: number }} Facts `spread`: its usual one; `now`: epoch ms
+ */
+
+/** Room that a card takes, in px. */
+const CARD = { width: 260, height: 96 };
+
+/**
+ * The card of the cell under the pointer or the keyboard's cursor.
+ *
+ * @param {Facts & { box: Box, room: { width: number } }} props
+ */
+function CellCard({ sensor, spread, now, box, room }) {
+  const left = Math.max(0, Math.min(box.x, room.width - CARD.width));
+  const above = box.y > CARD.height + 8;
+  const style = {
+    left: `${left}px`,
+    [above ? 'bottom' : 'top']: above ? `calc(100% - ${box.y - 8}px)` : `${box.y + box.height + 8}px`,
+  };
+  return html`
+    <div class="wall-card" style=${style}>
+      <p class="wall-card-name"><b>${sensor.name}</b> <span>${sensor.device.name}</span></p>
+      <p class="wall-card-value">
+        <b>${numberOf(sensor)}</b> <span>${formatUnit(sensor.unit)}</span>
+        <span class="wall-card-age">${ageOf(sensor, now)}</span>
+      </p>
+      <p>${describeCellState(sensor.cellState, isLearning(sensor.baseline))}${usualOf(sensor, spread)}</p>
+    </div>
+  `;
+}
+
+/**
+ * @param {Facts} facts
+ * @returns {string} the same in one sentence, for screen readers
+ */
+function inWords({ sensor, spread, now }) {
+  const value = `${numberOf(sensor)} ${formatUnit(sensor.unit)}`.trim();
+  return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${describeCellState(sensor.cellState, isLearning(sensor.baseline))}${usualOf(sensor, spread)}`;
+}
+
+/** @param {FleetSensor} sensor */
+const numberOf = ({ value }) => formatNumber(value);
+
+/** @param {FleetSensor} sensor @param {number} now */
+const ageOf = ({ at }, now) => (at === 0 ? NOTHING : formatAge(now - at));
+
+/** @param {FleetSensor} sensor @param {number} spread @returns {string} what is usual for it */
+function usualOf({ cellState, baseline, score }, spread) {
+  if (cellState >= LEARNING || isLearning(baseline)) return '';
+  const usual = `${formatNumber(baseline.mean)} ± ${formatNumber(spread)}`;
+  return Math.abs(score) < 1.4 ? `: ${usual}` : `: ${formatNumber(Math.abs(score), 1)} spreads from ${usual}`;
 }

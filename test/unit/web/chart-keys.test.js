@@ -19,7 +19,7 @@ const step = (key, walked, mouse = 0) =>
     /** @type {any} */ ({ window: range, bounds: { ...range, least: 1 }, picture, walked }),
   );
 
-test('keys walk from sample to sample where several share a pixel', () => {
+test('Chart keys: several samples share a pixel: the cursor visits each of them', () => {
   const walk = ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'ArrowRight', 'End'];
   /** @type {(number | null)[]} */
   const at = [];
@@ -27,11 +27,11 @@ test('keys walk from sample to sample where several share a pixel', () => {
   expect(at).toEqual([998, 997, 996, 997, 0, 1, 999]);
 });
 
-test('keys go on from where the mouse has left the cursor', () => {
+test('Chart keys: after the mouse: they continue from its cursor', () => {
   expect(step('ArrowLeft', null, 500)).toBe(499);
 });
 
-test('where samples have moved on, the nearest one is meant', () => {
+test('Chart keys: samples moved on: the cursor takes the nearest one', () => {
   expect(['-5', '0.4', '0.6', '998.5', '5000'].map((ts) => entryNear(picture, Number(ts)))).toEqual([
     0, 0, 1, 999, 999,
   ]);

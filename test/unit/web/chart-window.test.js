@@ -1,14 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { placed } from '../../../web/chart/gestures.js';
-import { nextSpan, parseSpan, roundSpan, SPANS, writeSpan } from '../../../web/chart/spans.js';
 import {
   lengthOf,
   liveWindow,
   NARROWEST_MS,
+  nextSpan,
   pan,
+  parseSpan,
   readWindow,
+  roundSpan,
+  SPANS,
   settle,
+  writeSpan,
   writeWindow,
   zoom,
   zoomStep,
@@ -19,15 +23,15 @@ const YEAR = 365 * 86_400_000;
 const bounds = { now: NOW, earliest: NOW - YEAR };
 const anyTime = fc.integer({ min: NOW - 2 * YEAR, max: NOW + YEAR });
 
-describe('spans', () => {
-  test('are read as they are written', () => {
+describe('Spans', () => {
+  test('write and parse: the same length', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: YEAR }), (ms) => expect(parseSpan(writeSpan(ms))).toBe(ms)),
     );
     expect(SPANS.map(({ ms }) => writeSpan(ms))).toEqual(SPANS.map(({ value }) => value));
   });
 
-  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('%s is none', (text) =>
+  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('parse %s: null', (text) =>
     expect(parseSpan(text)).toBeNull(),
   );
 
@@ -38,9 +42,9 @@ describe('spans', () => {
     [3_598_211, '1h'],
     [90_061_003, '25h'],
     [200 * 86_400_000 + 3_723_004, '200d'],
-  ])('of %d ms are rounded to %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
+  ])('%d ms: rounded to %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
 
-  test('are rounded by less than one sees, once and for all; those that are offered stay', () => {
+  test('round: an invisible change, idempotent; offered spans stay', () => {
     fc.assert(
       fc.property(fc.integer({ min: NARROWEST_MS, max: YEAR }), (ms) => {
         const round = roundSpan(ms);
@@ -51,7 +55,7 @@ describe('spans', () => {
     expect(SPANS.map(({ ms }) => roundSpan(ms))).toEqual(SPANS.map(({ ms }) => ms));
   });
 
-  test('follow one another, and end', () => {
+  test('next and previous: in order, ending at the last one', () => {
     expect(nextSpan(300_000, -1)).toBe(60_000);
     expect(nextSpan(60_000, -1)).toBe(60_000);
     expect(nextSpan(61_000, 1)).toBe(300_000);
@@ -59,16 +63,16 @@ describe('spans', () => {
   });
 });
 
-describe('an address', () => {
+describe('Window of an address', () => {
   /** @param {string} query */
   const read = (query) => readWindow(new URLSearchParams(query), NOW);
 
-  test('that says nothing, or nonsense, is five minutes up to now', () => {
+  test('no parameters, or invalid ones: the last five minutes', () => {
     for (const query of ['', 'range=7w', 'from=soon', 'to=never'])
       expect(read(query)).toEqual(liveWindow(300_000, NOW));
   });
 
-  test('says a live range, or a fixed one by ISO 8601 or milliseconds', () => {
+  test('a live range, or ISO 8601 or milliseconds: that window', () => {
     expect(read('range=6h')).toEqual(liveWindow(6 * 3_600_000, NOW));
     const fixed = { live: false, from: NOW - 5000, to: NOW - 1000 };
     expect(read(`from=${fixed.from}&to=${fixed.to}`)).toEqual(fixed);
@@ -78,7 +82,7 @@ describe('an address', () => {
     expect(read(`range=1m&to=${NOW - 1000}`)).toEqual({ live: false, from: NOW - 61_000, to: NOW - 1000 });
   });
 
-  test('that is turned round is as long as usual, up to its end', () => {
+  test('from after to: the default length up to its end', () => {
     expect(read(`from=${NOW}&to=${NOW - 5}`)).toEqual({ live: false, from: NOW - 300_005, to: NOW - 5 });
   });
 
@@ -90,13 +94,13 @@ describe('an address', () => {
     'range=100y&to=0',
     'from=0&to=253402300799999',
     'to=%2B275760-09-13T00:00:00Z',
-  ])('%s leaves room to write it in any zone', (query) => {
+  ])('%s: a time that every zone can write', (query) => {
     const { from, to } = read(query);
     for (const ts of [from, to]) expect(new Date(ts - YEAR).toISOString()).toMatch(/^\d{4}-/);
     expect(from).toBeLessThan(to);
   });
 
-  test('is read as it was written', () => {
+  test('write and read: the same window', () => {
     fc.assert(
       fc.property(anyTime, fc.integer({ min: 50, max: YEAR }), fc.boolean(), (from, length, live) => {
         const window = live ? liveWindow(length, NOW) : { live, from, to: from + length };
@@ -107,7 +111,7 @@ describe('an address', () => {
   });
 });
 
-test('whatever is done to a window, it lies within its bounds', () => {
+test('Window: zoom, pan and settle: it stays within its bounds', () => {
   fc.assert(
     fc.property(
       anyTime,
@@ -132,7 +136,7 @@ test('whatever is done to a window, it lies within its bounds', () => {
   );
 });
 
-test('zoom keeps its anchor where it is', () => {
+test('Window: zoom: the anchor stays in place', () => {
   const window = { live: false, from: NOW - 200_000, to: NOW - 100_000 };
   expect(zoom(window, 0.5, NOW - 175_000, bounds)).toEqual({
     live: false,
@@ -141,7 +145,7 @@ test('zoom keeps its anchor where it is', () => {
   });
 });
 
-test('from a year to a minute are eight steps, live all the way, and back', () => {
+test('Window: from a year to a minute and back: eight live steps', () => {
   let window = liveWindow(YEAR, NOW);
   for (let step = 0; step < 8; step += 1) window = zoomStep(window, -1, null, bounds);
   expect(window).toEqual(liveWindow(60_000, NOW));
@@ -149,13 +153,13 @@ test('from a year to a minute are eight steps, live all the way, and back', () =
   expect(window).toEqual(liveWindow(YEAR, NOW));
 });
 
-test('what is panned back to now is live again', () => {
+test('Window: panned back to now: live again', () => {
   const before = pan(liveWindow(60_000, NOW), -30_000, bounds);
   expect(before).toEqual({ live: false, from: NOW - 90_000, to: NOW - 30_000 });
   expect(pan(before, 40_000, bounds)).toEqual(liveWindow(60_000, NOW));
 });
 
-test('fingers keep what they hold: one moves it, two also scale it, crossed ones do not turn it round', () => {
+test('Touch: one finger pans, two fingers zoom, crossed fingers: time keeps its direction', () => {
   expect(placed([{ x: 50, ts: 1000 }], 100, 400)).toEqual({ from: 800, to: 1200 });
   expect(
     placed(

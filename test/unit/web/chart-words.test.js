@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { readCsv } from '../../../web/api/client.js';
-import { keyed } from '../../../web/chart/keys.js';
+import { timeLabels } from '../../../web/chart/options.js';
+import { keyed } from '../../../web/chart/plot.js';
+import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
 import {
-  countBeyond,
+  countOverThreshold,
+  createThresholdMemory,
   parseThresholds,
   readThresholds,
-  sideOf,
+  thresholdSideOf,
   withThresholds,
   writeThresholds,
-} from '../../../web/chart/thresholds.js';
-import { timeLabels } from '../../../web/chart/time-axis.js';
-import { formatDuration, formatNumber, formatStep, formatTicks } from '../../../web/format.js';
-import { createThresholdMemory } from '../../../web/state/threshold-memory.js';
+} from '../../../web/state/thresholds.js';
 
 /** @import { Columns } from '../../../web/chart/columns.js' */
 
@@ -19,19 +19,19 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 11, 31, 23, 58);
 
-describe('times of an axis', () => {
+describe('Time axis', () => {
   test.each([
     [500, ['58:00.000\n31 Dec', '58:00.500', '58:01.000']],
     [1000, ['23:58:00\n31 Dec', '23:58:01', '23:58:02']],
     [MINUTE, ['23:58\n31 Dec', '23:59', '00:00\n1 Jan']],
     [DAY, ['31 Dec\n2026', '1 Jan\n2027', '2 Jan']],
     [30 * DAY, ['Dec\n2026', 'Jan\n2027', 'Mar']],
-  ])('every %d ms', (step, labels) => {
+  ])('a tick every %d ms: labels', (step, labels) => {
     expect(timeLabels([START, START + step, START + 2 * step], step, 'utc')).toEqual(labels);
   });
 });
 
-describe('values of an axis', () => {
+describe('Value axis', () => {
   test.each([
     [
       [200, 220, 240],
@@ -53,14 +53,14 @@ describe('values of an axis', () => {
       [1e18, 2e18],
       ['1.0e+18', '2.0e+18'],
     ],
-  ])('%j are told apart', (ticks, labels) => expect(formatTicks(ticks)).toEqual(labels));
+  ])('%j: distinct labels', (ticks, labels) => expect(formatTicks(ticks)).toEqual(labels));
 
-  test('a counter shows all its digits to who asks for decimals', () => {
+  test('a counter with decimals: all digits are shown', () => {
     expect(formatNumber(4_005_385_945_400, 0)).toBe('4,005,385,945,400');
   });
 });
 
-test('durations and steps', () => {
+test('Format: durations and steps: text', () => {
   expect([850, 90_000, 3_600_000, 27.5 * 3_600_000, 365 * DAY].map(formatDuration)).toEqual([
     '850 ms',
     '1 min 30 s',
@@ -77,7 +77,7 @@ test('durations and steps', () => {
   ]);
 });
 
-test('lines of CSV become samples', () => {
+test('Client: lines of CSV: samples', () => {
   expect(readCsv('ts,value\n2026-11-21T00:00:00.000Z,21.5\n2026-11-21T00:00:01.000Z,-1e-7\n')).toEqual({
     ts: [Date.UTC(2026, 10, 21), Date.UTC(2026, 10, 21) + 1000],
     value: [21.5, -1e-7],
@@ -85,8 +85,8 @@ test('lines of CSV become samples', () => {
   expect(readCsv('ts,value\n')).toEqual({ ts: [], value: [] });
 });
 
-describe('thresholds', () => {
-  test('are read as people write them, and refused in words', () => {
+describe('Thresholds', () => {
+  test('typed numbers: parsed, or refused with a message', () => {
     expect(parseThresholds({ low: ' -4,5 ', high: '' })).toEqual({ low: -4.5, high: null });
     expect(parseThresholds({ low: '−1', high: '1e3' })).toEqual({ low: -1, high: 1000 });
     expect(parseThresholds({ low: 'x', high: '' })).toBe('Low is not a number.');
@@ -94,12 +94,12 @@ describe('thresholds', () => {
     expect(parseThresholds({ low: '2', high: '2' })).toBe('Low has to be below high.');
   });
 
-  test('come back from an address, zero too; what is not a number is none', () => {
+  test('write and read an address: the same, including zero; text: none', () => {
     expect(writeThresholds({ low: 0, high: null })).toEqual({ low: '0', high: null });
     expect(readThresholds(new URLSearchParams('low=0&high=x'))).toEqual({ low: 0, high: null });
   });
 
-  test('are crossed by lowest and highest of a bin, not by its average; on the line is not beyond', () => {
+  test('a bin: its lowest and highest count, not its average; a value on the line is not over it', () => {
     const shape = {
       stepMs: 1,
       from: 0,
@@ -110,17 +110,20 @@ describe('thresholds', () => {
       max: [7, 8, 9],
       count: [2, 2, 2],
     };
-    expect(countBeyond(shape, { low: 2, high: 8 })).toEqual({ low: 1, high: 1 });
-    expect(countBeyond(shape, { low: null, high: null })).toEqual({ low: 0, high: 0 });
-    expect([sideOf(1, 9, { low: 2, high: 8 }), sideOf(2, 8, { low: 2, high: 8 })]).toEqual(['both', null]);
+    expect(countOverThreshold(shape, { low: 2, high: 8 })).toEqual({ low: 1, high: 1 });
+    expect(countOverThreshold(shape, { low: null, high: null })).toEqual({ low: 0, high: 0 });
+    expect([thresholdSideOf(1, 9, { low: 2, high: 8 }), thresholdSideOf(2, 8, { low: 2, high: 8 })]).toEqual([
+      'both',
+      null,
+    ]);
   });
 
-  test('stretch the scale while they are near, and leave it alone when they are far', () => {
+  test('scale: near lines stretch it, distant lines do not', () => {
     expect(withThresholds(10, 20, { low: 5, high: null })).toEqual([5, 20]);
     expect(withThresholds(10, 20, { low: null, high: 5000 })).toEqual([10, 20]);
   });
 
-  test('are remembered by sensor, as long as there are some; nonsense in the storage is nothing', () => {
+  test('memory: lines by sensor, removed when empty; invalid storage is ignored', () => {
     /** @type {Map<string, string>} */
     const kept = new Map();
     const storage = /** @type {any} */ ({
@@ -140,7 +143,7 @@ describe('thresholds', () => {
   });
 });
 
-describe('keys', () => {
+describe('Chart keys', () => {
   const window = { live: false, from: 0, to: 100_000 };
   const at = {
     window,
@@ -158,7 +161,7 @@ describe('keys', () => {
       { ...at, cursor },
     );
 
-  test('walk from sample to sample, over gaps, within the window', () => {
+  test('arrows: from sample to sample, over gaps, within the window', () => {
     expect(press('ArrowLeft')).toEqual({ entry: 3 });
     expect(press('ArrowLeft', 3)).toEqual({ entry: 1 });
     expect(press('ArrowRight', 3)).toEqual({ entry: 3 });
@@ -166,7 +169,7 @@ describe('keys', () => {
     expect(press('End', 0)).toEqual({ entry: 3 });
   });
 
-  test('zoom about the cursor, pan with Shift, go back', () => {
+  test('plus, minus, Shift and arrows, 0: zoom at the cursor, pan, reset', () => {
     expect(press('+', 0)).toEqual({ window: { live: false, from: 8, to: 25_008 } });
     expect(press('ArrowRight', null, { shiftKey: true })).toEqual({
       window: { live: false, from: 25_000, to: 125_000 },
@@ -174,7 +177,7 @@ describe('keys', () => {
     expect([press('0'), press('Escape')]).toEqual([{ reset: true }, { reset: true }]);
   });
 
-  test('leave the browser its own', () => {
+  test('with Ctrl, Meta or Alt: left to the browser', () => {
     expect(press('+', null, { ctrlKey: true })).toBeNull();
     expect(press('Tab')).toBeNull();
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { byUnit, chooseSensors } from '../../../web/state/choose-sensors.js';
+import { byUnit, chooseSensors } from '../../../web/state/device.js';
 
 const MANY = Array.from({ length: 30 }, (_, index) => ({
   sensor_id: `id-${index}`,
@@ -9,18 +9,18 @@ const MANY = Array.from({ length: 30 }, (_, index) => ({
 }));
 const choose = (/** @type {string} */ query) => chooseSensors(MANY, new URLSearchParams(query));
 
-describe('the sensors that are shown', () => {
-  test('are the first ones, until more are asked for', () => {
+describe('Sensors of a device', () => {
+  test('no parameters: the first ones; shown: more', () => {
     expect(choose('')).toEqual({ shown: MANY.slice(0, 12), found: 30, more: '24' });
     expect(choose('shown=24')).toEqual({ shown: MANY.slice(0, 24), found: 30, more: '36' });
     expect(choose('shown=36')).toEqual({ shown: MANY, found: 30, more: null });
   });
 
-  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])('%s is as many as usual', (query) => {
+  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])('%s: the default number', (query) => {
     expect(choose(query).shown).toHaveLength(12);
   });
 
-  test('are those whose name or type has what is looked for', () => {
+  test('find: those with the text in their name or type', () => {
     expect(choose('find=S2').shown.map(({ name }) => name)).toEqual([
       's2',
       ...Array.from({ length: 9 }, (_, n) => `s2${n}`),
@@ -31,7 +31,7 @@ describe('the sensors that are shown', () => {
   });
 });
 
-test('what is measured in the same unit stands together', () => {
+test('Sensors of a device: by unit: sensors of one unit form a group', () => {
   const groups = byUnit(MANY.slice(0, 4)).map(({ label, items }) => [label, items.map(({ name }) => name)]);
   expect(groups).toEqual([
     ['Cel', ['s0', 's2']],

@@ -21,15 +21,15 @@ const QUESTIONS = [
   ['samples', (client) => client.samples('d', 's', {})],
 ];
 
-describe.each(QUESTIONS)('an answer that breaks off, of %s', (_name, ask) => {
-  test('is a problem that passes, so that it is asked for again', async () => {
+describe.each(QUESTIONS)('Client: the answer of %s breaks off', (_name, ask) => {
+  test('a temporary problem, so that it is retried', async () => {
     const client = createClient({ fetch: async () => brokenOff() });
     const problem = toProblem(await ask(client).catch((error) => error));
     expect(problem).toMatchObject({ code: 'unreachable', passes: true });
   });
 });
 
-test('what was given up is no problem', async () => {
+test('Client: aborted: no problem', async () => {
   const abort = new AbortController();
   abort.abort();
   const client = createClient({

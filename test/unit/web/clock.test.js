@@ -1,6 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { datedFetch } from '../../../web/api/dated-fetch.js';
-import { createClock } from '../../../web/state/clock.js';
+import { createClock, datedFetch } from '../../../web/state/clock.js';
 
 jest.useFakeTimers();
 
@@ -20,9 +19,9 @@ function wrongBy(wrongMs) {
   return { clock, fetch: datedFetch(answer, clock), now: () => now };
 }
 
-describe('the clock of the page', () => {
+describe('Clock', () => {
   test.each([HOUR, -HOUR, 90_000, -90_000, 5 * 365 * 24 * HOUR])(
-    'on a machine that is wrong by %d ms, it is right after one answer',
+    'machine wrong by %d ms: right after one answer',
     async (wrongMs) => {
       const { clock, fetch, now } = wrongBy(wrongMs);
       await fetch('/');
@@ -31,25 +30,22 @@ describe('the clock of the page', () => {
     },
   );
 
-  test.each([0, 300, -300, HOUR])(
-    'wrong by %d ms, it comes nearer and never goes away again',
-    async (wrongMs) => {
-      const { clock, fetch, now } = wrongBy(wrongMs);
-      let off = Math.abs(clock.now() - now());
-      for (let answer = 0; answer < 50; answer += 1) {
-        await fetch('/');
-        const offNow = Math.abs(clock.now() - now());
-        expect(offNow).toBeLessThanOrEqual(off);
-        off = offNow;
-      }
-      expect(off).toBeLessThanOrEqual(80);
-    },
-  );
+  test.each([0, 300, -300, HOUR])('wrong by %d ms: each answer brings it nearer', async (wrongMs) => {
+    const { clock, fetch, now } = wrongBy(wrongMs);
+    let off = Math.abs(clock.now() - now());
+    for (let answer = 0; answer < 50; answer += 1) {
+      await fetch('/');
+      const offNow = Math.abs(clock.now() - now());
+      expect(offNow).toBeLessThanOrEqual(off);
+      off = offNow;
+    }
+    expect(off).toBeLessThanOrEqual(80);
+  });
 
-  test('takes nothing from an answer that does not say, or was under way while the machine was set', () => {
+  test('an answer without a date, or during a change of the machine clock: ignored', () => {
     const clock = createClock({ local: () => NOW });
-    clock.hear(Number.NaN, { askedAt: NOW, answeredAt: NOW });
-    clock.hear(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });
+    clock.adjust(Number.NaN, { askedAt: NOW, answeredAt: NOW });
+    clock.adjust(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });
     expect(clock.now()).toBe(NOW);
   });
 });

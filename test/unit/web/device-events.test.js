@@ -11,7 +11,7 @@ import {
 
 /** @import { DeviceEvent } from '../../../web/api/types.js' */
 
-/** @param {string} text as told, oldest first: `online 10, offline 20` in seconds @returns {DeviceEvent[]} newest first */
+/** @param {string} text with the oldest first: `online 10, offline 20` in seconds @returns {DeviceEvent[]} newest first */
 const events = (text) =>
   text
     .split(', ')
@@ -31,7 +31,7 @@ const spans = (text, since = null) =>
     .map(({ from, to }) => `${from / 1000}-${to === null ? '' : to / 1000}`)
     .join(', ');
 
-describe('online', () => {
+describe('Time online', () => {
   test.each([
     ['', ''],
     ['birth 1', ''],
@@ -42,15 +42,15 @@ describe('online', () => {
     ['offline 20, online 30', '30-'],
     ['online 10, offline 5', '10-10'],
     ['online 10, offline 25, online 20', '10-20, 20-'],
-  ])('%j is %j', (text, expected) => expect(spans(text)).toBe(expected));
+  ])('%j: %j', (text, expected) => expect(spans(text)).toBe(expected));
 
-  test('what was online before the first event is so until the next word', () => {
+  test('online before the first event: until the next event', () => {
     expect(spans('', 5)).toBe('5-');
     expect(spans('offline 20, online 30', 5)).toBe('5-20, 30-');
     expect(spans('online 10, offline 20', 5)).toBe('5-20');
   });
 
-  test('is known of each instant', () => {
+  test('any instant: the span that holds it', () => {
     const all = [
       { from: 10, to: 20 },
       { from: 30, to: null },
@@ -67,7 +67,7 @@ describe('online', () => {
   });
 });
 
-test('an end says since when it had been online, where that is known', () => {
+test('Device events: offline: with the time since it was online, if known', () => {
   const since = listed(events('offline 5, online 10, online 15, birth 15, offline 20, offline 25')).map(
     ({ kind, onlineFrom }) => [kind, onlineFrom],
   );
@@ -81,13 +81,13 @@ test('an end says since when it had been online, where that is known', () => {
   ]);
 });
 
-test('pages that overlap have each event once, the newest on top', () => {
+test('Device events: overlapping pages: each event once, the newest first', () => {
   const before = events('birth 1, online 1, offline 2, online 3');
   const now = events('offline 2, online 3, offline 4');
   expect(joined(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
 });
 
-describe('what is new', () => {
+describe('New device events', () => {
   /** Nine ends, and the pages of two in which they are read. */
   const all = events(
     'offline 1, offline 2, offline 3, offline 4, offline 5, offline 6, offline 7, offline 8, offline 9',
@@ -98,31 +98,31 @@ describe('what is new', () => {
     return { items: all.slice(at, at + 2), next: at + 2 < all.length ? String(at + 2) : null };
   };
 
-  test('is read down to what is known, so that nothing is missing between', async () => {
+  test('known events: pages are read down to them, without a gap', async () => {
     const known = events('offline 1, offline 2, offline 3');
     const news = await readNews(read, known);
     expect(news.meets).toBe(true);
     expect(joined(news.items, known)).toEqual(all);
   });
 
-  test('is one page where nothing is known, or where that is enough', async () => {
+  test('no known events, or few new ones: one page', async () => {
     expect(await readNews(read, [])).toMatchObject({ items: all.slice(0, 2), next: '2' });
     expect(await readNews(read, all.slice(1))).toMatchObject({ items: all.slice(0, 2), meets: true });
   });
 
-  test('does not meet what is known where that is gone', async () => {
+  test('known events expired: reported as not joined', async () => {
     expect(await readNews(read, events('offline 77'))).toEqual({ items: all, next: null, meets: false });
   });
 });
 
-test('what happened at an instant is told in its order', () => {
+test('Device events: several at one instant: in order', () => {
   const all = events('birth 10, online 10, offline 20');
   expect(happenedAt(all, 10_000)).toEqual(['birth', 'online']);
   expect(happenedAt(all, 20_000)).toEqual(['offline']);
   expect(happenedAt(all, 15_000)).toEqual([]);
 });
 
-describe('before a range it was', () => {
+describe('State before a range', () => {
   test.each([
     ['', null],
     ['birth 1', null],

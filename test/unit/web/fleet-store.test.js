@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { LEARNING, NO_VALUE, NORMAL, OFFLINE, SILENT } from '../../../web/state/cell-state.js';
 import { createFleet } from '../../../web/state/fleet.js';
-import { createIntake } from '../../../web/state/intake.js';
-import { LEARNING, OFFLINE, SILENT, UNHEARD, USUAL } from '../../../web/wall/looks.js';
+import { createInputQueue } from '../../../web/state/frames.js';
 
 /** @import { Fleet } from '../../../web/state/fleet.js' */
 
@@ -29,19 +29,19 @@ function steady(fleet, id, until = 60) {
 }
 
 /** @param {Fleet} fleet @param {string} id */
-const lookOf = (fleet, id) => fleet.sensors.get(id)?.look;
+const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
 
-describe('the fleet', () => {
-  test('an older or repeated value is no news; of two for one instant the later word counts', () => {
+describe('Fleet', () => {
+  test('an older or repeated value: ignored; two for one instant: the later one counts', () => {
     const fleet = createFleet();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
     expect(fleet.take('d/s', item('d/s', 5, 0))).toBeNull();
     expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
-    expect(fleet.sensors.get('d/s')?.range.seen).toBe(1);
+    expect(fleet.sensors.get('d/s')?.baseline.seen).toBe(1);
   });
 
-  test('tells what changed once, and of newcomers and new names', () => {
+  test('drain: each change once; structure: changes with new sensors and names', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 1));
     fleet.take('d/s', item('d/s', 2, 1000));
@@ -55,20 +55,20 @@ describe('the fleet', () => {
     expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
   });
 
-  test('looks go from unheard over learning to usual and far off', () => {
+  test('cell state: no value, learning, normal, far off', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', null));
-    expect(lookOf(fleet, 'd/s')).toBe(UNHEARD);
+    expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
     fleet.take('d/s', item('d/s', 60));
-    expect(lookOf(fleet, 'd/s')).toBe(LEARNING);
+    expect(stateOf(fleet, 'd/s')).toBe(LEARNING);
     steady(fleet, 'd/s');
-    expect(Math.abs(Number(lookOf(fleet, 'd/s')) - USUAL)).toBeLessThan(2);
+    expect(Math.abs(Number(stateOf(fleet, 'd/s')) - NORMAL)).toBeLessThan(2);
     fleet.take('d/s', item('d/s', 180, 61_000));
-    expect(lookOf(fleet, 'd/s')).toBe(2 * USUAL);
-    expect(fleet.review(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0 });
+    expect(stateOf(fleet, 'd/s')).toBe(2 * NORMAL);
+    expect(fleet.findOutliers(NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0 });
   });
 
-  test('a device that is retired is gone with its sensors, drawn or not', () => {
+  test('a retired device: removed with its sensors and their pending changes', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
     const before = fleet.structure();
@@ -80,48 +80,48 @@ describe('the fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('a sensor just met is compared with others of its type, and never called far off for it', () => {
+  test('a new sensor: compared with its peers, never far off', () => {
     const fleet = createFleet();
     for (let at = 0; at < 9; at += 1) fleet.take(`d/${at}`, item(`d/${at}`, 60 + at));
     fleet.take('d/wild', item('d/wild', 200));
     fleet.take('d/other', item('d/other', 200, 0, { type: 'weight' }));
-    expect(lookOf(fleet, 'd/wild')).toBe(LEARNING);
-    expect(fleet.review(NOON)).toMatchObject({ farCount: 0 });
-    expect(lookOf(fleet, 'd/4')).toBe(USUAL);
-    expect(lookOf(fleet, 'd/wild')).toBe(USUAL + 3);
-    expect(lookOf(fleet, 'd/other')).toBe(LEARNING);
+    expect(stateOf(fleet, 'd/wild')).toBe(LEARNING);
+    expect(fleet.findOutliers(NOON)).toMatchObject({ farCount: 0 });
+    expect(stateOf(fleet, 'd/4')).toBe(NORMAL);
+    expect(stateOf(fleet, 'd/wild')).toBe(NORMAL + 3);
+    expect(stateOf(fleet, 'd/other')).toBe(LEARNING);
     expect(fleet.drain()).toHaveLength(11);
   });
 
-  test('a sensor is silent after five minutes, or five of its intervals; a value wakes it', () => {
+  test('no value for five minutes, or five intervals: silent, until the next value', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
     for (let hour = -10; hour <= 0; hour += 1)
       fleet.take('d/slow', item('d/slow', 60, hour * 60 * MINUTE_MS));
-    expect(fleet.review(NOON + 5 * MINUTE_MS).silentCount).toBe(0);
-    const { silent } = fleet.review(NOON + 7 * MINUTE_MS);
+    expect(fleet.findOutliers(NOON + 5 * MINUTE_MS).silentCount).toBe(0);
+    const { silent } = fleet.findOutliers(NOON + 7 * MINUTE_MS);
     expect(silent.map(({ key }) => key)).toEqual(['d/quick']);
-    expect(lookOf(fleet, 'd/quick')).toBe(SILENT);
-    expect(fleet.review(NOON + 6 * 60 * MINUTE_MS).silentCount).toBe(2);
+    expect(stateOf(fleet, 'd/quick')).toBe(SILENT);
+    expect(fleet.findOutliers(NOON + 6 * 60 * MINUTE_MS).silentCount).toBe(2);
     fleet.take('d/quick', item('d/quick', 61, 400 * MINUTE_MS));
-    expect(lookOf(fleet, 'd/quick')).not.toBe(SILENT);
+    expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
 
-  test('sensors of a device that is offline are offline, not silent, until it is back', () => {
+  test('an offline device: its sensors are offline, not silent, until it returns', () => {
     const fleet = createFleet();
     steady(fleet, 'd/s');
     fleet.drain();
     fleet.setOffline(new Set(['d']));
     expect(fleet.drain()).toHaveLength(1);
-    const review = fleet.review(NOON + 60 * MINUTE_MS);
-    expect(review).toMatchObject({ silentCount: 0, farCount: 0, offlineSensors: 1 });
-    expect(lookOf(fleet, 'd/s')).toBe(OFFLINE);
+    const outliers = fleet.findOutliers(NOON + 60 * MINUTE_MS);
+    expect(outliers).toMatchObject({ silentCount: 0, farCount: 0, offlineSensors: 1 });
+    expect(stateOf(fleet, 'd/s')).toBe(OFFLINE);
     fleet.setOffline(new Set());
-    expect(fleet.review(NOON + 60 * MINUTE_MS).silentCount).toBe(1);
+    expect(fleet.findOutliers(NOON + 60 * MINUTE_MS).silentCount).toBe(1);
   });
 
-  test('is bounded, and says that it was', () => {
-    const fleet = createFleet({ most: 2 });
+  test('more sensors than the limit: refused and counted', () => {
+    const fleet = createFleet({ limit: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
     expect(fleet.refused()).toBe(1);
@@ -134,7 +134,7 @@ describe('the fleet', () => {
   });
 });
 
-describe('what comes at once', () => {
+describe('Input queue', () => {
   /** @param {{ hidden?: boolean, costMs?: number }} [options] */
   function start({ hidden = false, costMs = 1 } = {}) {
     let now = 0;
@@ -142,7 +142,7 @@ describe('what comes at once', () => {
     const frames = [];
     /** @type {string[]} */
     const taken = [];
-    const intake = createIntake({
+    const input = createInputQueue({
       take(text) {
         taken.push(text);
         now += costMs;
@@ -151,27 +151,27 @@ describe('what comes at once', () => {
       isHidden: () => hidden,
       clock: () => now,
     });
-    return { intake, taken, nextFrame: () => frames.shift()?.() };
+    return { input, taken, nextFrame: () => frames.shift()?.() };
   }
 
-  test('is taken in over several frames, in order', () => {
-    const { intake, taken, nextFrame } = start();
-    for (const text of ['a', 'b', 'c', 'd', 'e']) intake.push(text);
+  test('many texts: spread over frames, in order', () => {
+    const { input, taken, nextFrame } = start();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) input.push(text);
     expect(taken).toEqual(['a']);
     nextFrame();
     expect(taken).toEqual(['a', 'b', 'c']);
     nextFrame();
     nextFrame();
-    intake.push('f');
+    input.push('f');
     expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('waits for no frame where none is drawn, and never piles up', () => {
+  test('hidden page, or too many waiting: taken at once', () => {
     const behind = start({ hidden: true });
-    for (const text of ['a', 'b', 'c']) behind.intake.push(text);
+    for (const text of ['a', 'b', 'c']) behind.input.push(text);
     expect(behind.taken).toEqual(['a', 'b', 'c']);
     const slow = start({ costMs: 1000 });
-    for (let i = 0; i < 1000; i += 1) slow.intake.push(`${i}`);
+    for (let i = 0; i < 1000; i += 1) slow.input.push(`${i}`);
     expect(slow.taken.length).toBeGreaterThan(700);
   });
 });

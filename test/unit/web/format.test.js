@@ -15,7 +15,7 @@ import {
   NOTHING,
 } from '../../../web/format.js';
 
-describe('numbers', () => {
+describe('Numbers', () => {
   test.each([
     [21.5, '21.5'],
     [72, '72'],
@@ -26,16 +26,16 @@ describe('numbers', () => {
     [0, '0'],
     [4e12, '4.00e+12'],
     [-2e-7, '−2.00e−7'],
-  ])('%d is written %s', (value, text) => expect(formatNumber(value)).toBe(text));
+  ])('%d: %s', (value, text) => expect(formatNumber(value)).toBe(text));
 
-  test('what is not known is a dash', () => {
+  test('unknown: a dash', () => {
     expect(formatNumber(null)).toBe(NOTHING);
     expect(formatNumber(undefined)).toBe(NOTHING);
     expect(formatMs(null)).toBe(NOTHING);
     expect(formatRate(undefined)).toBe(NOTHING);
   });
 
-  test('a changing value keeps the decimals of those before it', () => {
+  test('a changing value: the decimals of earlier values', () => {
     const decimals = decimalsFor([21.37, 21.4, 22]);
     expect([21.37, 21.4, 22].map((value) => formatNumber(value, decimals))).toEqual([
       '21.37',
@@ -44,12 +44,12 @@ describe('numbers', () => {
     ]);
   });
 
-  test('values that lie close together get the decimals that tell them apart', () => {
+  test('close values: enough decimals to separate them', () => {
     expect(decimalsFor([52.50043, 52.50489])).toBe(5);
     expect(decimalsFor([72, 75, 81])).toBe(0);
   });
 
-  test('rates and times to commit keep a fixed number of places', () => {
+  test('rates and times to commit: a fixed number of decimals', () => {
     expect(formatRate(4210.4)).toBe('4,210');
     expect(formatRate(2.44)).toBe('2.4');
     expect(formatMs(2.44)).toBe('2.4');
@@ -57,14 +57,14 @@ describe('numbers', () => {
   });
 });
 
-test('units are written as people read them; one that is not known stays as it is', () => {
+test('Units: known ones: common symbols; unknown ones: unchanged', () => {
   expect(formatUnit('Cel')).toBe('°C');
   expect(formatUnit('beat/min')).toBe('bpm');
   expect(formatUnit('furlong')).toBe('furlong');
   expect(formatUnit(null)).toBe('');
 });
 
-describe('times', () => {
+describe('Times', () => {
   test.each([
     [400, 'now'],
     [-800, 'now'],
@@ -73,23 +73,23 @@ describe('times', () => {
     [3 * 3_600_000, '3 h'],
     [5 * 86_400_000, '5 d'],
     [-120_000, 'in 2 min'],
-  ])('an age of %d ms is %s', (ms, text) => expect(formatAge(ms)).toBe(text));
+  ])('an age of %d ms: %s', (ms, text) => expect(formatAge(ms)).toBe(text));
 
-  test('in UTC', () => {
+  test('zone UTC: text', () => {
     const ts = Date.UTC(2026, 10, 21, 14, 3, 21, 250);
     expect(formatTimeMs(ts, 'utc')).toBe('14:03:21.250');
     expect(formatDateTime(ts, 'utc')).toBe('2026-11-21 14:03:21');
     expect(formatZone('utc', ts)).toBe('UTC');
   });
 
-  test('here, as the clock on the wall has it', () => {
+  test('local zone: text', () => {
     const local = new Date(2026, 10, 21, 14, 3, 21, 250);
     expect(formatTimeMs(local.getTime(), 'local')).toBe('14:03:21.250');
     expect(formatZone('local', local.getTime())).toMatch(/^UTC([+−]\d{1,2}(:\d\d)?)?$/);
   });
 });
 
-test('a type has the same hue always, the classic ones each their own', () => {
+test('Hues: a type: always the same; classic types: each its own', () => {
   const classic = ['temperature', 'pulse', 'location', 'respiration'].map(hueOf);
   expect(new Set(classic).size).toBe(4);
   expect(hueOf('Temperature')).toBe(hueOf('temperature'));
@@ -106,9 +106,9 @@ test.each([
   [180_500, '3 min'],
   [3_600_000, '1 h'],
   [100 * 3_600_000 + 60_000, '4 d 4 h'],
-])('what lasted %d ms lasted %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+])('Durations: %d ms: %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
-test('an amount is one of them, or many', () => {
+test('Counts: one or many: singular or plural', () => {
   expect(formatCounted(1, 'sensor')).toBe('1 sensor');
   expect(formatCounted(0, 'sensor')).toBe('0 sensors');
   expect(formatCounted(12_000, 'process', 'processes')).toBe('12,000 processes');

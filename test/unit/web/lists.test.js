@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fillPage } from '../../../web/state/pages.js';
-import { sorted, sortingOf, sortText } from '../../../web/state/sorting.js';
+import { fillPage, sorted, sortingOf, sortText } from '../../../web/state/lists.js';
 
 /** @param {Record<string, { items: number[], next: string | null }>} parts by cursor */
 function source(parts) {
@@ -18,8 +17,8 @@ function source(parts) {
   };
 }
 
-describe('a page', () => {
-  test('is filled from short and empty answers, and no longer than it is full', async () => {
+describe('Page of a list', () => {
+  test('short and empty answers: requested until the page is full', async () => {
     const { ask, limits } = source({
       first: { items: [1], next: 'a' },
       a: { items: [], next: 'b' },
@@ -29,12 +28,12 @@ describe('a page', () => {
     expect(limits).toEqual([3, 2, 2]);
   });
 
-  test('ends where all ends', async () => {
+  test('last answer: a shorter page', async () => {
     const { ask } = source({ first: { items: [1], next: 'a' }, a: { items: [2], next: null } });
     expect(await fillPage({ cursor: null, limit: 3, ask })).toEqual({ items: [1, 2], next: null });
   });
 
-  test('gives up filling after a while, and can be gone on with', async () => {
+  test('only empty answers: it stops, with a cursor to continue', async () => {
     let asked = 0;
     const ask = async () => ({ items: [], next: `${++asked}` });
     const { items, next } = await fillPage({ cursor: 'x', limit: 3, ask });
@@ -44,17 +43,17 @@ describe('a page', () => {
   });
 });
 
-describe('sorting', () => {
-  const of = (/** @type {string} */ query) => sortingOf(new URLSearchParams(query), ['name', 'heard']);
+describe('Sorting', () => {
+  const of = (/** @type {string} */ query) => sortingOf(new URLSearchParams(query), ['name', 'last-seen']);
 
-  test('stands in the address, and what nobody knows is the usual', () => {
+  test('address: column and direction; unknown columns: the default', () => {
     expect(of('')).toEqual({ by: 'name', down: false });
-    expect(of('sort=-heard')).toEqual({ by: 'heard', down: true });
-    expect(of('sort=-colour')).toEqual({ by: 'name', down: false });
-    expect(of(`sort=${sortText({ by: 'heard', down: true })}`)).toEqual({ by: 'heard', down: true });
+    expect(of('sort=-last-seen')).toEqual({ by: 'last-seen', down: true });
+    expect(of('sort=-color')).toEqual({ by: 'name', down: false });
+    expect(of(`sort=${sortText({ by: 'last-seen', down: true })}`)).toEqual({ by: 'last-seen', down: true });
   });
 
-  test('knows numbers, also in names; what is not known is last, either way', () => {
+  test('numbers in names: by value; unknown values: last in both directions', () => {
     const names = ['gate-10', null, 'gate-9', 'Gate-1'];
     const self = (/** @type {string | null} */ name) => name;
     expect(sorted(names, self, false)).toEqual(['Gate-1', 'gate-9', 'gate-10', null]);

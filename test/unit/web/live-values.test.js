@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFrameQueue } from '../../../web/state/frame-queue.js';
+import { createChangeQueue } from '../../../web/state/frames.js';
 import { createRecentValues } from '../../../web/state/recent-values.js';
 
 /** @param {number} second @param {number} value @param {string} [sensor] */
@@ -15,8 +15,8 @@ const item = (second, value, sensor = 's') => ({
   value,
 });
 
-describe('the newest values', () => {
-  test('an older or repeated value is no news; a newer one is, and joins the tail', () => {
+describe('Recent values', () => {
+  test('an older or repeated value: ignored; a newer one: appended', () => {
     const values = createRecentValues();
     expect(values.take(item(10, 1))).toBe(true);
     expect(values.take(item(10, 1))).toBe(false);
@@ -26,21 +26,21 @@ describe('the newest values', () => {
     expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  test('of two values for one instant the later word counts, once', () => {
+  test('two values for one instant: the later one, once', () => {
     const values = createRecentValues();
     values.take(item(10, 1));
     expect(values.take(item(10, 5))).toBe(true);
     expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
   });
 
-  test('a sensor that has not measured yet has no tail', () => {
+  test('a sensor without samples: no values', () => {
     const values = createRecentValues();
     values.take({ ...item(0, 0), ts: null, value: null });
     expect(values.get('d/s')?.recent).toEqual([]);
     expect(values.take(item(1, 1))).toBe(true);
   });
 
-  test('memory is bounded: tails by length, sensors by number, the longest silent first', () => {
+  test('limits: values by sensor and sensors; the longest silent one is forgotten first', () => {
     const values = createRecentValues();
     for (let second = 0; second < 500; second += 1) values.take(item(second, second));
     expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);
@@ -53,24 +53,24 @@ describe('the newest values', () => {
   });
 });
 
-test('a sensor that changes a hundred times between two frames is told once', () => {
+test('Change queue: a hundred changes between two frames: one notification', () => {
   /** @type {(() => void)[]} */
   const frames = [];
-  const queue = createFrameQueue((run) => frames.push(run));
+  const queue = createChangeQueue((run) => frames.push(run));
   /** @type {string[]} */
-  const told = [];
-  const unsubscribe = queue.subscribe('a', () => told.push('a'));
-  queue.subscribe('b', () => told.push('b'));
+  const notified = [];
+  const unsubscribe = queue.subscribe('a', () => notified.push('a'));
+  queue.subscribe('b', () => notified.push('b'));
 
-  for (let change = 0; change < 100; change += 1) queue.tell('a');
-  expect(told).toEqual([]);
+  for (let change = 0; change < 100; change += 1) queue.notify('a');
+  expect(notified).toEqual([]);
   expect(frames).toHaveLength(1);
   frames.shift()?.();
-  expect(told).toEqual(['a']);
+  expect(notified).toEqual(['a']);
 
   unsubscribe();
-  queue.tell('a');
-  queue.tell('b');
+  queue.notify('a');
+  queue.notify('b');
   frames.shift()?.();
-  expect(told).toEqual(['a', 'b']);
+  expect(notified).toEqual(['a', 'b']);
 });

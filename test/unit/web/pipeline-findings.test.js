@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../schema/rules.js';
 import { Problem } from '../../../web/api/problem.js';
+import { flowSeconds } from '../../../web/pipeline/data-path.js';
 import { findingsOf } from '../../../web/pipeline/findings.js';
-import { flowSeconds } from '../../../web/pipeline/flow.js';
-import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/packing.js';
-import { joined, placed, SPAN_MS } from '../../../web/state/recent-stats.js';
+import { PACK_DELAY_MS, packingOf } from '../../../web/pipeline/storage.js';
+import { joined, placed, SPAN_MS } from '../../../web/state/stats.js';
 
 /** @import { Pipeline, ProcessInfo, Stats } from '../../../web/api/types.js' */
 
@@ -59,8 +59,8 @@ const pipelineOf = (more) => ({
 const found = (more) =>
   findingsOf({ pipeline: pipelineOf(), problem: null, stats: STATS, now: NOW, ...more });
 
-describe('what needs a look', () => {
-  test('nothing, where all is well, or nothing is known yet', () => {
+describe('Findings', () => {
+  test('all is well, or nothing is known yet: none', () => {
     expect(found({})).toEqual([]);
     expect(found({ pipeline: null, stats: null })).toEqual([]);
   });
@@ -85,14 +85,14 @@ describe('what needs a look', () => {
       },
       'ingest',
       'warn',
-      /^x has not been heard of for 2 min$/,
+      /^x has sent no heartbeat for 2 min$/,
     ],
     [
       'a silent reader',
       { pipeline: pipelineOf({ processes: [processOf(), processOf({ role: 'http', stale: true })] }) },
       'readers',
       'warn',
-      /not been heard/,
+      /no heartbeat/,
     ],
     [
       'no ingest',
@@ -148,7 +148,7 @@ describe('what needs a look', () => {
     ]);
   });
 
-  test('one node that is down is told, all of them are worse', () => {
+  test('one node down: a warning; all nodes down: bad', () => {
     const nodes = pipelineOf().database.nodes;
     const down = (/** @type {number} */ count) => ({
       nodes: nodes.map((node, i) => ({ ...node, up: i >= count })),
@@ -162,35 +162,35 @@ describe('what needs a look', () => {
   });
 });
 
-test('packing counts from the newest hour that may be packed', () => {
+test('Packing: behind: measured from the newest hour that may be packed', () => {
   expect(PACK_DELAY_MS).toBe(DELAY_OF_SCHEMA);
   const newest = Date.UTC(2026, 10, 21, 13);
   expect(packingOf(new Date(newest).toISOString(), NOW)).toEqual({ until: newest, newest, behindMs: 0 });
   expect(packingOf(new Date(newest - 2 * HOUR).toISOString(), NOW).behindMs).toBe(2 * HOUR);
-  // The clock of whoever packs may be ahead.
+  // The clock of the packing process may be ahead.
   expect(packingOf(new Date(newest + HOUR).toISOString(), NOW).behindMs).toBe(0);
 });
 
-test('what flows is quicker the more there is, and stands still without', () => {
+test('Flow: a higher rate: faster; no samples: no motion', () => {
   const speeds = [0.2, 1, 10, 100, 1000, 10_000, 1e6].map(flowSeconds);
   expect(speeds).toEqual([...speeds].sort((a, b) => Number(b) - Number(a)));
   expect(new Set(speeds).size).toBeGreaterThan(3);
   expect([flowSeconds(0), flowSeconds(Number.NaN)]).toEqual([null, null]);
 });
 
-describe('the last minutes', () => {
+describe('Recent stats', () => {
   const then = (/** @type {number} */ secondsAgo) => ({
     ...STATS,
     ts: new Date(NOW - secondsAgo * 1000).toISOString(),
   });
 
-  test('end now, whatever the clock of the server says', () => {
+  test('server clock differs: they end now', () => {
     const moments = placed([then(2), then(1), then(0)], NOW + 7 * HOUR);
     expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
     expect(placed([], NOW)).toEqual([]);
   });
 
-  test('what the server knows fills what this page missed, no moment twice, none too old', () => {
+  test('moments of the server: they fill gaps, none twice, none too old', () => {
     const at = (/** @type {number[]} */ ...seconds) =>
       seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
     const seconds = (/** @type {any[]} */ moments) => moments.map((moment) => (moment.at - NOW) / 1000);

@@ -1,30 +1,29 @@
 import { expect, test } from '@jest/globals';
 import { PROBLEM_CODES, statusOf } from '../../../api/http/contract/operation.js';
-import { Problem, toProblem } from '../../../web/api/problem.js';
-import { wordsOf } from '../../../web/api/problem-words.js';
+import { Problem, toProblem, wordsOf } from '../../../web/api/problem.js';
 
 /** @param {string} code @param {number} status */
 const answered = (code, status) =>
   new Problem({ title: 'Some Phrase', detail: 'What is wrong.', code, status });
 
-test.each(PROBLEM_CODES)('%s has a title and says more', (code) => {
+test.each(PROBLEM_CODES)('Problem %s: a title and advice', (code) => {
   const { title, advice } = wordsOf(answered(code, statusOf(code)));
   expect(title).toMatch(/\w/);
   expect(advice).toMatch(/\.$/);
 });
 
 test.each(['unavailable', 'unauthorized', 'not_found', 'busy', 'bad_cursor', 'internal', 'wrong_host'])(
-  '%s is called by what it is, not by the phrase of its status',
+  'Problem %s: a title of its own, not the phrase of the status',
   (code) => {
     expect(wordsOf(answered(code, statusOf(/** @type {any} */ (code)))).title).not.toBe('Some Phrase');
   },
 );
 
-test('an address that asks wrongly is told what is wrong with it', () => {
+test('Problem: an invalid address: the detail of the API', () => {
   expect(wordsOf(answered('bad_range', 400)).advice).toBe('What is wrong.');
 });
 
-test('an answer of somebody else, and a fault of our own, keep their words', () => {
+test('Problem: an answer of a proxy, or an error of the page: its own text', () => {
   expect(wordsOf(new Problem({ title: 'The API answered 418', detail: 'Teapot', status: 418 }))).toEqual({
     title: 'The API answered 418',
     advice: 'Teapot',

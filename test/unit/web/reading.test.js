@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readingAt } from '../../../web/chart/reading.js';
+import { readingAt } from '../../../web/chart/readout.js';
 import { shapeOfBins, shapeOfSamples } from '../../../web/chart/shape.js';
 
 const RANGE = { from: 0, to: 100_000 };
@@ -28,17 +28,17 @@ test.each([
   [54_000, null],
   [56_000, 6],
   [99_000, null],
-])('at %d the nearest sample within reach says %j', (ts, value) => {
+])('Reading: at %d: the nearest sample within reach, %j', (ts, value) => {
   expect(readingAt(SAMPLES, ts, 5_000)?.avg ?? null).toBe(value);
 });
 
-test('a bin speaks for all of its time, and for no other', () => {
+test('Reading: a bin: valid for its whole width only', () => {
   expect(readingAt(BINS, 10_001, 0)).toEqual({ avg: 12, min: 10, max: 15, isRaw: false });
   expect(readingAt(BINS, 19_999, 0)?.avg).toBe(12);
   expect(readingAt(BINS, 30_000, 0)).toBeNull();
   expect(readingAt(BINS, 49_999, 0)?.avg).toBe(42);
 });
 
-test('nothing says nothing', () => {
+test('Reading: an empty shape: null', () => {
   expect(readingAt(shapeOfSamples({ ts: [], value: [] }, RANGE), 5, 1e9)).toBeNull();
 });

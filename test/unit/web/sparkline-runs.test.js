@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { runsOf } from '../../../web/components/runs.js';
+import { runsOf } from '../../../web/components/sparkline.js';
 
 const HOLE_MS = 15_000;
 
@@ -10,14 +10,14 @@ function lengths(seconds) {
   return runsOf(points, HOLE_MS).map((run) => run.length);
 }
 
-test('an outage is a hole in the line, two of them are two, also at its ends', () => {
+test('Sparkline: outages: each is a gap, also at the ends', () => {
   expect(lengths([10, 10, 10, 300, 10, 10])).toEqual([4, 3]);
   expect(lengths([10, 10, 300, 300, 10, 10])).toEqual([3, 1, 3]);
   expect(lengths([10, 10, 10, 300])).toEqual([4, 1]);
   expect(lengths([300, 10, 10])).toEqual([1, 3]);
 });
 
-test('what is always far apart is no hole, nor is a batch, nor samples that come thinner from now on', () => {
+test('Sparkline: slow samples, batches and a slower rate: no gap', () => {
   expect(lengths([300, 290, 310, 300])).toEqual([5]);
   expect(lengths([1, 1, 1, 10, 1, 1])).toEqual([7]);
   expect(lengths([1, 1, 1, 1, 20, 20, 20])).toEqual([8]);

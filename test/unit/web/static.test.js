@@ -37,7 +37,7 @@ const PRELOAD = / *<link rel="modulepreload" href="([^"]+)" \/>\n/g;
 /** A page as it was written. @param {string} text */
 const withoutPreloads = (text) => text.replaceAll(PRELOAD, '');
 
-test.each(['/', '/docs'])('%s names every module that it needs once, and they are there', async (path) => {
+test.each(['/', '/docs'])('Page %s: preloads every module once, and all exist', async (path) => {
   const named = [...(await (await fetch(base + path)).text()).matchAll(PRELOAD)].map(([, href]) =>
     String(href),
   );
@@ -47,14 +47,14 @@ test.each(['/', '/docs'])('%s names every module that it needs once, and they ar
   expect(answers.filter(({ status }) => status !== 200).map(({ url }) => url)).toEqual([]);
 });
 
-test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('%s is the dashboard', async (path) => {
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Page %s: the dashboard', async (path) => {
   const response = await fetch(base + path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(withoutPreloads(await response.text())).toBe(page);
 });
 
-test('the policy lets nothing run but our own files and the one import map', async () => {
+test('Policy: only own files and the import map run', async () => {
   const policy = (await fetch(base)).headers.get('content-security-policy') ?? '';
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(page)?.[1] ?? '';
   const hash = createHash('sha256').update(importMap).digest('base64');
@@ -68,7 +68,7 @@ test('the policy lets nothing run but our own files and the one import map', asy
   expect(policy).not.toContain('unsafe');
 });
 
-test('/docs has a page and a policy of its own', async () => {
+test('Page /docs: its own content and policy', async () => {
   const response = await fetch(`${base}/docs`);
   expect(withoutPreloads(await response.text())).toBe(docs);
   const policy = response.headers.get('content-security-policy');
@@ -76,12 +76,12 @@ test('/docs has a page and a policy of its own', async () => {
   expect(policy).not.toContain('unsafe');
 });
 
-describe('what the pages name', () => {
+describe('Files of the pages', () => {
   const named = [...(page + docs).matchAll(/"(\/(?:assets|vendor)\/[^"]+)"/g)].map(([, path]) =>
     String(path),
   );
 
-  test.each([...new Set(named)])('%s is there, and only asked for again when it changed', async (path) => {
+  test.each([...new Set(named)])('%s: served, with 304 while unchanged', async (path) => {
     const response = await fetch(base + path);
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('no-cache');
@@ -103,13 +103,13 @@ test.each([
   '/vendor/express.js',
   '/assets/no.js',
   '/assets/../package.json',
-])('%s is left to others', async (path) => expect((await fetch(base + path)).status).toBe(404));
+])('Path %s: left to other routers', async (path) => expect((await fetch(base + path)).status).toBe(404));
 
 /** What Chromium sends for a page that is opened. */
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
 
 test.each(['/nowhere', '/devices', '/assets/no.js'])(
-  '%s is the dashboard as 404 to a browser',
+  'Path %s: the dashboard with 404 for a browser',
   async (path) => {
     const response = await fetch(base + path, { headers: BROWSER });
     expect(response.status).toBe(404);
@@ -120,26 +120,26 @@ test.each(['/nowhere', '/devices', '/assets/no.js'])(
 
 test.each([
   ['a program that takes anything', 'GET', { Accept: '*/*' }],
-  ['a program that says nothing', 'GET', {}],
+  ['a program without an Accept header', 'GET', {}],
   ['a program that reads problems', 'GET', { Accept: 'application/problem+json' }],
   ['another method', 'POST', BROWSER],
-])('%s is left to others where nothing is', async (_, method, headers) => {
+])('Unknown path: %s: left to other routers', async (_, method, headers) => {
   const response = await fetch(`${base}/nowhere`, { method, headers });
   expect([response.status, await response.text()]).toEqual([404, 'left to others']);
 });
 
-test('/favicon.ico leads to the icon', async () => {
+test('Path /favicon.ico: redirects to the icon', async () => {
   const response = await fetch(`${base}/favicon.ico`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
 });
 
-test('a view takes no other method', async () => {
+test('View: another method: 405', async () => {
   const response = await fetch(base, { method: 'POST' });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
 });
 
-test('a file that was edited is sent anew, one that was taken away is left to others', async () => {
+test('Assets: an edited file: sent again; a removed one: left to other routers', async () => {
   const webDir = `${mkdtempSync(join(tmpdir(), 'millrace-web-'))}/`;
   const file = join(webDir, 'a.js');
   try {

@@ -1,25 +1,25 @@
 import { expect, test } from '@jest/globals';
-import { LEARNING, OFFLINE, SILENT, USUAL } from '../../../web/wall/looks.js';
-import { matcherOf } from '../../../web/wall/matching.js';
+import { LEARNING, NORMAL, OFFLINE, SILENT } from '../../../web/state/cell-state.js';
+import { matcherOf } from '../../../web/wall/use-picture.js';
 
-/** @param {string} name @param {{ device?: string, site?: string, type?: string, look?: number, score?: number }} [rest] @returns {any} */
+/** @param {string} name @param {{ device?: string, site?: string, type?: string, cellState?: number, score?: number }} [rest] @returns {any} */
 const sensor = (
   name,
-  { device = 'Collar-7', site = 'North', type = 'pulse', look = USUAL, score = 0 } = {},
+  { device = 'Collar-7', site = 'North', type = 'pulse', cellState = NORMAL, score = 0 } = {},
 ) => ({
   name,
   type,
-  look,
+  cellState,
   score,
-  device: { name: device, site, offline: look === OFFLINE },
+  device: { name: device, site, offline: cellState === OFFLINE },
 });
 
 const SENSORS = {
   usual: sensor('ear'),
-  far: sensor('belly', { score: -9, look: 0 }),
-  silent: sensor('ear', { device: 'gate-1', site: 'South', look: SILENT, score: 9 }),
-  offline: sensor('temperature', { type: 'temperature', look: OFFLINE, score: 9 }),
-  learning: sensor('pulse-ear', { type: 'temperature', look: LEARNING }),
+  far: sensor('belly', { score: -9, cellState: 0 }),
+  silent: sensor('ear', { device: 'gate-1', site: 'South', cellState: SILENT, score: 9 }),
+  offline: sensor('temperature', { type: 'temperature', cellState: OFFLINE, score: 9 }),
+  learning: sensor('pulse-ear', { type: 'temperature', cellState: LEARNING }),
 };
 
 test.each([
@@ -35,12 +35,12 @@ test.each([
   ['look=offline', ['offline']],
   ['state=offline', ['offline']],
   ['state=online&name=belly', ['far']],
-])('%s lights what it asks for', (query, names) => {
+])('Wall filter %s: the matching sensors', (query, names) => {
   const matches = matcherOf(new URLSearchParams(query));
   const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
   expect(lit.map(([name]) => name)).toEqual(names);
 });
 
-test('nothing asked for, nothing dimmed', () => {
+test('Wall filter: no parameters: nothing is dimmed', () => {
   expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { shortened } from '../../../web/wall/card.js';
+import { shortened } from '../../../web/wall/cells.js';
 import { createHits } from '../../../web/wall/hits.js';
 import { layOut } from '../../../web/wall/layout.js';
-import { inOrder } from '../../../web/wall/order.js';
+import { inOrder } from '../../../web/wall/picture.js';
 
 /** @param {number} count @param {number} sensors of each */
 const devices = (count, sensors) => Array.from({ length: count }, () => sensors);
@@ -24,12 +24,12 @@ const ROOMS = [
   ['a wall', { width: 3800, height: 1900 }],
 ];
 
-describe.each(FLEETS)('%s', (_fleet, sites) => {
+describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
   describe.each(ROOMS)('on %s', (_room, room) => {
     const { x, y, width, height, format, blocks } = layOut(sites, room);
     const total = sites.flat().reduce((sum, count) => sum + count, 0);
 
-    test('every sensor has a cell of its own, none beyond the edge', () => {
+    test('cells: one for each sensor, within the edges', () => {
       const places = new Set();
       for (let cell = 0; cell < total; cell += 1) {
         const [left, top] = [Number(x[cell]), Number(y[cell])];
@@ -41,7 +41,7 @@ describe.each(FLEETS)('%s', (_fleet, sites) => {
       expect(blocks).toHaveLength(sites.length);
     });
 
-    test('what is pointed at is the cell that is drawn there', () => {
+    test('pointer: the cell that is drawn there', () => {
       const { at } = createHits({ x, y, width, height, format, blocks });
       for (let cell = 0; cell < total; cell += 1) {
         const middle = at(Number(x[cell]) + format.width / 2, Number(y[cell]) + format.height / 2);
@@ -52,8 +52,8 @@ describe.each(FLEETS)('%s', (_fleet, sites) => {
   });
 });
 
-describe('the layout', () => {
-  test('cells are cards where there is room, and as small as they need to be else', () => {
+describe('Wall layout', () => {
+  test('room for cards: cards; less room: smaller cells', () => {
     const [, desk] = /** @type {typeof ROOMS[0]} */ (ROOMS[0]);
     expect(layOut([devices(5, 5)], desk).format.isCard).toBe(true);
     const many = layOut([devices(1500, 4)], desk);
@@ -61,7 +61,7 @@ describe('the layout', () => {
     expect(many.height).toBeLessThanOrEqual(desk.height);
   });
 
-  test('goes beyond the room for the sake of cards only where there is more below', () => {
+  test('cards exceed the room: only where the page continues below', () => {
     const rooms = Array.from({ length: 60 }, (_, step) => ({ width: 900, height: 200 + 10 * step }));
     const reaches = (/** @type {{ isAll?: boolean }} */ how) =>
       rooms.filter((room) => layOut([devices(10, 6)], { ...room, ...how }).height > room.height);
@@ -69,24 +69,24 @@ describe('the layout', () => {
     expect(reaches({ isAll: true })).toEqual([]);
   });
 
-  test('devices are apart from each other, and sensors of a device together', () => {
+  test('sensors of a device: together, with gaps between devices', () => {
     const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
     expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
     expect(Number(x[4]) - Number(x[2])).toBe(format.width + format.deviceGap);
   });
 });
 
-test('arrow keys go to the cell beside, over gaps, and stop at the edge', () => {
+test('Wall keys: arrows: the neighbor cell, over gaps, up to the edge', () => {
   const layout = layOut([devices(50, 4), devices(50, 4)], { width: 940, height: 200 });
-  const { beside } = createHits(layout);
+  const { neighbor } = createHits(layout);
   const { x, y } = layout;
-  expect(beside(0, -1, 0)).toBe(0);
-  expect(beside(0, 0, 1)).toBe(1);
-  expect(beside(0, 1, 0)).toBe(2);
+  expect(neighbor(0, -1, 0)).toBe(0);
+  expect(neighbor(0, 0, 1)).toBe(1);
+  expect(neighbor(0, 1, 0)).toBe(2);
   // The third column belongs to the next device.
-  expect(beside(2, 1, 0)).toBe(4);
+  expect(neighbor(2, 1, 0)).toBe(4);
   for (let cell = 0, steps = 0; steps < 400; steps += 1) {
-    const next = beside(cell, 1, 0);
+    const next = neighbor(cell, 1, 0);
     if (next === cell) break;
     expect(Number(x[next])).toBeGreaterThan(Number(x[cell]));
     expect(Number(y[next])).toBe(Number(y[0]));
@@ -94,7 +94,7 @@ test('arrow keys go to the cell beside, over gaps, and stop at the edge', () => 
   }
 });
 
-test('sites, devices and sensors stand in the order of their names, numbers by their value', () => {
+test('Wall order: sites, devices and sensors: by name, numbers by value', () => {
   /** @param {string} name @param {string | null} site @param {string[]} sensors @returns {any} */
   const device = (name, site, sensors) => ({
     id: name,
@@ -119,7 +119,7 @@ test('sites, devices and sensors stand in the order of their names, numbers by t
   expect(sites[1]?.devices[0]?.sensors.map(({ name }) => name)).toEqual(['t-1', 'T-9', 't-10']);
 });
 
-test('a name too long for its card loses its middle, and keeps what tells it from others', () => {
+test('Wall card: a name too long: the middle is removed, both ends stay', () => {
   const context = {
     measureText: (/** @type {string} */ text) => /** @type {TextMetrics} */ ({ width: text.length }),
   };

@@ -1,0 +1,152 @@
+/** @import UPlot, { Cursor, Plugin } from 'uplot' */
+/** @import { DeviceEvent } from '../api/types.js' */
+/** @import { Span } from '../state/device-events.js' */
+
+/** How charts that stand under each other differ from one that stands alone. */
+
+/** Room for the figures of the values, the same in all of them, so that one time is in one line, in CSS pixels. */
+const AXIS_WIDTH = 72;
+/** The cursor reads what is no further away from it, in CSS pixels. */
+export const REACH = 10;
+
+const blank = (/** @type {unknown} */ _chart, /** @type {number[]} */ ticks) => ticks.map(() => '');
+
+/**
+ * The signal of one sensor among others: its times stand above, once for all.
+ *
+ * @returns {Plugin}
+ */
+export const signalPlugin = () => ({
+  opts(_chart, options) {
+    const [times = {}, values = {}] = options.axes ?? [];
+    return {
+      ...options,
+      padding: [6, 16, 6, 0],
+      cursor: linkedCursor(options.cursor),
+      axes: [
+        {
+          ...times,
+          grid: { ...times.grid, stroke: values.grid?.stroke, width: 1, show: true },
+          size: 0,
+          gap: 0,
+          values: blank,
+        },
+        { ...values, size: AXIS_WIDTH, space: 30 },
+      ],
+    };
+  },
+  hooks: {},
+});
+
+/** One dot, on the line itself; in a small chart those of the highest and the lowest would hide it. @param {Cursor} [cursor] @returns {Cursor} */
+const linkedCursor = (cursor) => ({
+  ...cursor,
+  hover: { ...cursor?.hover, prox: REACH },
+  points: {
+    ...cursor?.points,
+    size: (_chart, series) => (series === 1 ? 9 : 0),
+    width: (_chart, series) => (series === 1 ? 2 : 0),
+  },
+});
+
+/**
+ * The band of time: when the device was online, its births, and the times of all charts below.
+ *
+ * @param {() => Band} current what to draw by now
+ * @param {(ts: number | null) => void} onCursor epoch ms under the cursor of any of the charts
+ * @param {Painter} paint
+ * @returns {Plugin}
+ */
+export const bandPlugin = (current, onCursor, paint) => ({
+  opts(_chart, options) {
+    const [times = {}, values = {}] = options.axes ?? [];
+    return {
+      ...options,
+      padding: [8, 16, 0, 0],
+      cursor: { ...options.cursor, points: { show: false } },
+      series: options.series.map((series) => ({
+        ...series,
+        stroke: 'transparent',
+        fill: 'transparent',
+        points: { show: false },
+      })),
+      axes: [times, { ...values, grid: { show: false }, size: AXIS_WIDTH, values: blank }],
+    };
+  },
+  hooks: {
+    draw: (chart) => paint(chart, current()),
+    setCursor: (chart) => onCursor(timeUnder(chart)),
+  },
+});
+
+/** Nearer to an event than this, in CSS pixels, the cursor means the event. */
+const SNAP = 3;
+
+/** @param {UPlot} chart @returns {number | null} epoch ms; null: the cursor is away */
+function timeUnder(chart) {
+  const { left = -1, idx } = chart.cursor;
+  if (left < 0) return null;
+  const event = chart.data[0][idx ?? -1];
+  const isMeant = event !== undefined && Math.abs(chart.valToPos(event, 'x') - left) <= SNAP;
+  return isMeant ? event : chart.posToVal(left, 'x');
+}
+
+/** Draws when a device was online: a bar, where it was not a thin line, where nobody knows a dotted one; births are ticks. */
+
+/**
+ * @typedef {object} Band
+ * @property {DeviceEvent[]} events newest first
+ * @property {Span[]} spans oldest first
+ * @property {number[]} births epoch ms
+ * @property {number | null} knownFrom epoch ms before which nothing is known
+ * @property {number} now epoch ms at which what still goes on ends in the picture
+ *
+ * @typedef {(chart: UPlot, band: Band) => void} Painter
+ */
+
+/** Thinner is not seen, in CSS pixels. */
+const LEAST_WIDTH = 2;
+
+/** @type {Painter} */
+export function paintBand(chart, { spans, births, knownFrom, now }) {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio;
+  const middle = bbox.top + bbox.height / 2;
+  const color = (/** @type {string} */ name) => getComputedStyle(chart.root).getPropertyValue(name);
+  const place = (/** @type {number} */ ts) => chart.valToPos(ts, 'x', true);
+
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
+  ctx.clip();
+  line(ctx, place(now), middle, { from: bbox.left, color: color('--ink-2'), ratio });
+  if (knownFrom !== null) {
+    ctx.setLineDash([2 * ratio, 3 * ratio]);
+    ctx.clearRect(bbox.left, bbox.top, place(knownFrom) - bbox.left, bbox.height);
+    line(ctx, place(knownFrom), middle, { from: bbox.left, color: color('--ink-2'), ratio });
+  }
+  ctx.fillStyle = color('--good');
+  for (const { from, to } of spans) {
+    const left = place(from);
+    const width = Math.max(place(to ?? now) - left, LEAST_WIDTH * ratio);
+    ctx.fillRect(left, bbox.top + bbox.height * 0.2, width, bbox.height * 0.6);
+  }
+  ctx.fillStyle = color('--accent');
+  for (const ts of births) ctx.fillRect(place(ts) - ratio, 0, 2 * ratio, bbox.top + bbox.height);
+  ctx.restore();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} to
+ * @param {number} y
+ * @param {{ from: number, color: string, ratio: number }} how
+ */
+function line(ctx, to, y, { from, color, ratio }) {
+  ctx.strokeStyle = color;
+  ctx.lineWidth = ratio;
+  ctx.beginPath();
+  ctx.moveTo(from, y);
+  ctx.lineTo(to, y);
+  ctx.stroke();
+}

@@ -1,0 +1,119 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { toProblem } from '../api/problem.js';
+import { useServices } from './hooks.js';
+import { useQuery } from './use-query.js';
+
+/** @import { DeviceInfo, LatestItem } from '../api/types.js' */
+
+/** Values come by the stream; whether the device is there, and which sensors it has, by asking again. */
+const REFRESH = { refreshMs: 10_000 };
+
+/**
+ * One device and its sensors, whose values are followed live.
+ *
+ * @param {string} device id or name
+ */
+export function useDevice(device) {
+  const { client, live } = useServices();
+  // That it is not there is an answer too, and may change either way while one looks.
+  const answer = useQuery(
+    device,
+    async (signal) => ({ device: await client.device(device, signal).catch(nullIfMissing) }),
+    REFRESH,
+  );
+  const found = answer.data?.device ?? null;
+  const items = useMemo(() => (found ? itemsOf(found) : null), [found]);
+  const missing = answer.data?.device === null;
+  useEffect(() => {
+    // One that is not there yet is followed, too: whether we are connected is said on every page.
+    if (missing) live.follow({ devices: [device] });
+    if (!found || !items) return;
+    live.seed(items);
+    live.follow({ devices: [found.device_id] });
+  }, [live, device, missing, found, items]);
+  return { ...answer, device: found, items, missing };
+}
+
+/** @param {unknown} error */
+function nullIfMissing(error) {
+  if (toProblem(error).code === 'not_found') return null;
+  throw error;
+}
+
+const words = new Intl.Collator('en', { numeric: true });
+
+/** @param {DeviceInfo} device @returns {LatestItem[]} its sensors in the form that pages and streams have, by name */
+function itemsOf({ device_id, name, site, sensors }) {
+  const byName = sensors.toSorted((a, b) => words.compare(a.name ?? a.sensor_id, b.name ?? b.sensor_id));
+  return byName.map((sensor) => ({
+    device_id,
+    sensor_id: sensor.sensor_id,
+    device: name,
+    name: sensor.name,
+    type: sensor.type,
+    unit: sensor.unit,
+    site,
+    ts: sensor.ts,
+    value: sensor.value,
+  }));
+}
+
+/** So many sensors of a device are shown at first, and more at a time. */
+const STEP = 12;
+
+/**
+ * Selects the sensors of a device that are shown, since it may have thousands. In the address, `find` is a part of their names or types, `shown` how many.
+ *
+ * @template {{ name: string | null, type: string | null, sensor_id: string }} T
+ * @param {T[]} items
+ * @param {URLSearchParams} query
+ * @returns {{ shown: T[], found: number, more: string | null }} `more`: what `shown` has to be for more of them
+ */
+export function chooseSensors(items, query) {
+  const part = (query.get('find') ?? '').toLowerCase();
+  const found = part ? items.filter((item) => wordsOf(item).includes(part)) : items;
+  const limit = Math.max(Math.trunc(Number(query.get('shown'))) || 0, STEP);
+  return {
+    shown: found.slice(0, limit),
+    found: found.length,
+    more: found.length > limit ? String(limit + STEP) : null,
+  };
+}
+
+/** @param {{ name: string | null, type: string | null, sensor_id: string }} item */
+const wordsOf = ({ name, type, sensor_id }) => `${name ?? sensor_id}\n${type ?? ''}`.toLowerCase();
+
+/** @param {number} count @returns {boolean} whether one has to choose */
+export const isMany = (count) => count > STEP;
+
+/**
+ * In the order of the charts: what is measured in the same unit stands together.
+ *
+ * @template {{ type: string | null, unit: string | null }} T
+ * @param {T[]} items by name
+ * @returns {{ label: string, items: T[] }[]} `label` names the group, as devices wrote it
+ */
+export function byUnit(items) {
+  /** @type {Map<string, T[]>} */
+  const groups = new Map();
+  for (const item of items) {
+    const unit = item.unit ?? '';
+    groups.set(unit, [...(groups.get(unit) ?? []), item]);
+  }
+  return [...groups].map(([label, of]) => ({ label, items: of }));
+}
+
+/**
+ * The registry's last seen is up to a minute old. A newer sample is more exact.
+ *
+ * @param {string | null} lastSeen ISO 8601, as the registry knows it
+ * @param {Iterable<{ ts: string | null }>} sensors of the device, with the times of their newest samples, ISO 8601; empty as good as null
+ * @param {number} now epoch ms; later samples come from a clock that is ahead, and are ignored
+ * @returns {string | null} ISO 8601
+ */
+export function lastSeenAt(lastSeen, sensors, now) {
+  const latest = new Date(now).toISOString();
+  let newest = lastSeen;
+  for (const { ts } of sensors) if (ts && ts <= latest && ts > (newest ?? '')) newest = ts;
+  return newest;
+}

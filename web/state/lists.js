@@ -1,0 +1,172 @@
+import { useServices } from './hooks.js';
+import { createObservable } from './observable.js';
+import { useQuery } from './use-query.js';
+
+/** @import { DeviceItem, Page } from '../api/types.js' */
+
+/**
+ * How a page is sorted; in the address `sort=name`, or `sort=-name` the other way round.
+ *
+ * @typedef {{ by: string, down: boolean }} Sorting
+ */
+
+const words = new Intl.Collator('en', { numeric: true });
+
+/**
+ * @param {URLSearchParams} query
+ * @param {string[]} columns that can be sorted by; the first one is the usual
+ * @returns {Sorting}
+ */
+export function sortingOf(query, columns) {
+  const text = query.get('sort') ?? '';
+  const down = text.startsWith('-');
+  const by = down ? text.slice(1) : text;
+  return columns.includes(by) ? { by, down } : { by: columns[0] ?? '', down: false };
+}
+
+/** @param {Sorting} sorting @returns {string} as the address has it */
+export const sortText = ({ by, down }) => (down ? `-${by}` : by);
+
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => string | number | null} keyOf
+ * @param {boolean} down
+ * @returns {T[]} what is not known stands last, either way
+ */
+export function sorted(items, keyOf, down) {
+  const sign = down ? -1 : 1;
+  return items.toSorted((first, second) => {
+    const [a, b] = [keyOf(first), keyOf(second)];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : words.compare(`${a}`, `${b}`));
+  });
+}
+
+export const DEVICE_FILTERS = ['state', 'site', 'name'];
+export const PAGE_ROWS = 25;
+
+/** The state of devices is polled. */
+const REFRESH = { refreshMs: 10_000 };
+
+/**
+ * One page of the fleet's devices, asked for again every now and then.
+ *
+ * @param {URLSearchParams} query filters and cursor, as they stand in the address
+ */
+export function useDevicePage(query) {
+  const { client, vocabulary } = useServices();
+  const filters = Object.fromEntries(DEVICE_FILTERS.map((name) => [name, query.get(name)]));
+  const cursor = query.get('cursor');
+  return useQuery(
+    JSON.stringify([filters, cursor]),
+    async (signal) => {
+      const page = await fillPage({
+        cursor,
+        limit: PAGE_ROWS,
+        ask: (part) => client.devices({ ...filters, ...part }, signal),
+      });
+      vocabulary.learn(page.items.map(({ site }) => ({ type: null, site })));
+      return page;
+    },
+    REFRESH,
+  );
+}
+
+/** Requests for one page at most: a page of what is rare in a large fleet is short rather than slow. */
+const MOST_REQUESTS = 20;
+
+/**
+ * A page that is full where there is as much. With filters the API looks at a bounded number of rows for each answer, which may
+ * then be short, even empty, before the end.
+ *
+ * @template T
+ * @param {object} page
+ * @param {string | null} page.cursor
+ * @param {number} page.limit
+ * @param {(part: { cursor: string | null, limit: number }) => Promise<Page<T>>} page.ask
+ * @returns {Promise<Page<T>>}
+ */
+export async function fillPage({ cursor, limit, ask }) {
+  /** @type {T[]} */
+  const items = [];
+  let next = cursor;
+  for (let request = 0; request < MOST_REQUESTS; request += 1) {
+    const part = await ask({ cursor: next, limit: limit - items.length });
+    items.push(...part.items);
+    next = part.next;
+    if (next === null || items.length >= limit) break;
+  }
+  return { items, next };
+}
+
+/**
+ * The types and sites known so far: what the filters offer. Any other text may still be typed.
+ *
+ * @typedef {{ types: string[], sites: string[] }} Words sorted
+ */
+
+const inWords = new Intl.Collator('en', { numeric: true });
+
+/** More are no help in a list to choose from. */
+const WORDS_KEPT = 1000;
+
+export function createVocabulary() {
+  const words = createObservable(/** @type {Words} */ ({ types: [], sites: [] }));
+  return {
+    ...words,
+    /** @param {{ type: string | null, site: string | null }[]} items */
+    learn(items) {
+      const { types, sites } = words.get();
+      const next = {
+        types: join(
+          types,
+          items.map(({ type }) => type),
+        ),
+        sites: join(
+          sites,
+          items.map(({ site }) => site),
+        ),
+      };
+      if (next.types.length > types.length || next.sites.length > sites.length) words.set(next);
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createVocabulary>} Vocabulary */
+
+/** @param {string[]} known @param {(string | null)[]} seen @returns {string[]} */
+function join(known, seen) {
+  const all = new Set(known);
+  for (const word of seen) if (word && all.size < WORDS_KEPT) all.add(word);
+  return [...all].sort(inWords.compare);
+}
+
+export const FILTERS = ['name', 'type', 'site'];
+
+/** With several filters the API may give pages that are empty before the end: it reads a bounded number of rows for each. */
+const MOST_EMPTY_PAGES = 20;
+
+/**
+ * One page of the fleet's latest values; the stream of the whole fleet keeps them new.
+ *
+ * @param {URLSearchParams} query filters and cursor, as they stand in the address
+ */
+export function useLatestPage(query) {
+  const { client, live, vocabulary } = useServices();
+
+  return useQuery(
+    [...FILTERS, 'cursor'].map((name) => query.get(name)).join('\n'),
+    async (signal) => {
+      const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]));
+      let page = await client.latest({ ...filters, cursor: query.get('cursor'), limit: PAGE_ROWS }, signal);
+      for (let empty = 1; page.items.length === 0 && page.next && empty < MOST_EMPTY_PAGES; empty += 1) {
+        page = await client.latest({ ...filters, cursor: page.next, limit: PAGE_ROWS }, signal);
+      }
+      live.seed(page.items);
+      vocabulary.learn(page.items);
+      return page;
+    },
+    REFRESH,
+  );
+}
