@@ -43,9 +43,9 @@ const LOOK_EVERY_MS = 20;
  * What is unsettled: whether acknowledgements go on, by how long the oldest message waits, and what an orderly end
  * has to wait for.
  *
- * @param {object} parts
- * @param {() => number} parts.answeredAt when the database last answered, ms of the same clock
- * @param {() => number} [parts.clock] ms of a clock that nobody sets
+ * @param {object} deps
+ * @param {() => number} deps.answeredAt when the database last answered, ms of the same clock
+ * @param {() => number} [deps.clock] ms of a clock that nobody sets
  */
 export function createProgress({ answeredAt, clock = () => performance.now() }) {
   /** When each unsettled message came, the oldest first. @type {Map<object, number>} */

@@ -9,7 +9,7 @@ const LARGEST_BYTES = 16_384;
  * Messages that came before their device's birth, where devices do not register by message. Each is a dead letter
  * already; when the birth arrives within a minute, they are stored after all.
  *
- * @param {{ clock: () => number }} parts
+ * @param {{ clock: () => number }} deps
  */
 export function createAwaitingRegistration({ clock }) {
   /** @type {Array<{ device: string, at: number, message: Message }>} oldest first */

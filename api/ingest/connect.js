@@ -19,20 +19,20 @@ import { createIngest } from './index.js';
 /**
  * What every process has: the database, and the way into it through a window that follows what it can take.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {string} parts.version
- * @param {Logger} parts.logger
- * @param {() => number} [parts.clock] epoch ms
- * @param {Send} [parts.send] publishes to devices; default: nobody listens
- * @param {Publish} [parts.publish] tells readers; default: nobody listens
- * @param {() => number} [parts.readers] how many follow the stream; default: this process has none
- * @param {typeof connectStore} [parts.openStore]
- * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {string} deps.version
+ * @param {Logger} deps.logger
+ * @param {() => number} [deps.clock] epoch ms
+ * @param {Send} [deps.send] publishes to devices; default: nobody listens
+ * @param {Publish} [deps.publish] tells readers; default: nobody listens
+ * @param {() => number} [deps.readers] how many follow the stream; default: this process has none
+ * @param {typeof connectStore} [deps.openStore]
+ * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
-export async function connectPipeline(parts) {
-  const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = parts;
+export async function connectPipeline(deps) {
+  const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = deps;
   const metrics = createMetrics({ version, role: config.role });
   const window = createWindow({ most: config.ingest.maxInFlight });
   const permits = createPermits(window);
@@ -46,7 +46,7 @@ export async function connectPipeline(parts) {
       window_most: config.ingest.maxInFlight,
       waiting: waiting(),
     }),
-    readers: parts.readers,
+    readers: deps.readers,
   });
   const store = await openStore({
     cql: config.cql,
@@ -58,7 +58,7 @@ export async function connectPipeline(parts) {
     clock,
   });
   await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
-  const difference = parts.clockDifference ?? store.health.clockDifference;
+  const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = createClockGuard({ clock, difference, logger });
   const ingest = createIngest({
     config,
@@ -90,14 +90,14 @@ export async function connectPipeline(parts) {
  * What Prometheus is told of the way into the database as it is when it asks.
  *
  * @param {Metrics} metrics
- * @param {object} parts
- * @param {Permits} parts.permits
- * @param {() => number} parts.waiting
- * @param {ReturnType<typeof createWindow>} parts.window
- * @param {number} parts.windowMost `INGEST_MAX_IN_FLIGHT`
- * @param {Ingest} parts.ingest
- * @param {ClockGuard} parts.clockGuard
- * @param {() => DatabaseNode[]} parts.nodes
+ * @param {object} deps
+ * @param {Permits} deps.permits
+ * @param {() => number} deps.waiting
+ * @param {ReturnType<typeof createWindow>} deps.window
+ * @param {number} deps.windowMost `INGEST_MAX_IN_FLIGHT`
+ * @param {Ingest} deps.ingest
+ * @param {ClockGuard} deps.clockGuard
+ * @param {() => DatabaseNode[]} deps.nodes
  */
 function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest, clockGuard, nodes }) {
   const { gauge, states } = metrics;

@@ -14,16 +14,16 @@ import { bucketOf } from '../../schema/rules.js';
  * Puts aside what was refused: one letter a message, however many of its measurements are bad; beyond a device's quota
  * one letter a minute that only counts.
  *
- * @param {object} parts
- * @param {DeadLetterWrites} parts.store
- * @param {Registry} parts.registry
- * @param {Retry} parts.retry
- * @param {RefusalNotices} parts.notices
- * @param {Metrics} parts.metrics
- * @param {DeadLetterQuota} [parts.quota]
+ * @param {object} deps
+ * @param {DeadLetterWrites} deps.store
+ * @param {Registry} deps.registry
+ * @param {Retry} deps.retry
+ * @param {RefusalNotices} deps.notices
+ * @param {Metrics} deps.metrics
+ * @param {DeadLetterQuota} [deps.quota]
  */
-export function createDeadLetterBox(parts) {
-  const { store, registry, retry, notices, metrics, quota = createDeadLetterQuota() } = parts;
+export function createDeadLetterBox(deps) {
+  const { store, registry, retry, notices, metrics, quota = createDeadLetterQuota() } = deps;
 
   /**
    * @param {string} device as the topic has it

@@ -43,20 +43,20 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
 /**
  * The way from a message to its acknowledgement.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {Store} parts.store
- * @param {Send} [parts.send] publishes to devices; default: nobody listens
- * @param {Publish} [parts.publish] tells readers; default: nobody listens
- * @param {() => number} parts.clock epoch ms
- * @param {ClockGuard} parts.clockGuard the same, held against the database's
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
- * @param {ProcessStats} parts.processStats
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {Store} deps.store
+ * @param {Send} [deps.send] publishes to devices; default: nobody listens
+ * @param {Publish} [deps.publish] tells readers; default: nobody listens
+ * @param {() => number} deps.clock epoch ms
+ * @param {ClockGuard} deps.clockGuard the same, held against the database's
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
+ * @param {ProcessStats} deps.processStats
  */
-export function createIngest(parts) {
-  const { config, store, send = () => {}, publish = () => {}, clock, clockGuard } = parts;
-  const { logger, metrics, processStats } = parts;
+export function createIngest(deps) {
+  const { config, store, send = () => {}, publish = () => {}, clock, clockGuard } = deps;
+  const { logger, metrics, processStats } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
   const groups = config.retention.latestGroups;
   const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });

@@ -17,11 +17,11 @@ const SENSORS_AT_ONCE = 16;
  * statistics for all there is until the packer has come again. Both are committed before the acknowledgement. Their order does
  * not matter: the batches have the samples already, and a packer that finds the mark reads them.
  *
- * @param {object} parts
- * @param {HistoryWrites} parts.store
- * @param {Retry} parts.retry
- * @param {LateDayNotes} parts.days
- * @param {(samples: number) => void} parts.onLate
+ * @param {object} deps
+ * @param {HistoryWrites} deps.store
+ * @param {Retry} deps.retry
+ * @param {LateDayNotes} deps.days
+ * @param {(samples: number) => void} deps.onLate
  */
 export function createLateWriter({ store, retry, days, onLate }) {
   /** @param {SensorBytes} key @param {PackedHour[]} hours @param {number} at */
@@ -87,9 +87,9 @@ const MOST_REMEMBERED = 100_000;
  * Notices days for which samples come when they have been packed for the second time, or may have been: nobody would come
  * for them again, and reading them would cost as much as before, for ever. Once an hour for each device and day.
  *
- * @param {object} parts
- * @param {LateDayStore} parts.store
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {LateDayStore} deps.store
+ * @param {Retry} deps.retry
  */
 export function createLateDayNotes({ store, retry }) {
   let hour = 0;

@@ -13,10 +13,10 @@ import { MAX_ENTRIES_PER_GROUP_COMMIT } from '../../schema/rules.js';
 /**
  * Keeps `latest`: only a value that is newer than what is known to be committed is written, in group commits.
  *
- * @param {object} parts
- * @param {Latest} parts.store
- * @param {Retry} parts.retry
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {Latest} deps.store
+ * @param {Retry} deps.retry
+ * @param {Logger} deps.logger
  */
 export function createLatestWriter({ store, retry, logger }) {
   /** @param {number} group @param {() => LatestUpdate[]} take @param {() => number} entries */
@@ -106,9 +106,9 @@ export const LAST_SEEN_EVERY_MS = 60_000;
  * Writes when each device was last seen: the time of receipt. It has a group commit of its own, because one batch holds rows of one
  * table.
  *
- * @param {object} parts
- * @param {RegistryStore} parts.store
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {RegistryStore} deps.store
+ * @param {Retry} deps.retry
  */
 export function createLastSeen({ store, retry }) {
   const groups = createGroupCommit({
@@ -143,11 +143,11 @@ export function createLastSeen({ store, retry }) {
  *     waiting     [c d'] -> [e]          d' is d merged with a newer d; a batch is full at 2,000 entries
  *
  * @template U
- * @param {object} parts
- * @param {(group: number, take: () => U[], entries: () => number) => Promise<unknown>} parts.commit asks for the updates when they are sent, and
+ * @param {object} deps
+ * @param {(group: number, take: () => U[], entries: () => number) => Promise<unknown>} deps.commit asks for the updates when they are sent, and
  *   repeats what passes; its errors end all that wait
- * @param {(waiting: U, arriving: U) => U} parts.merge
- * @param {(update: U) => number} [parts.weigh] entries of an update; 1 where nothing is given
+ * @param {(waiting: U, arriving: U) => U} deps.merge
+ * @param {(update: U) => number} [deps.weigh] entries of an update; 1 where nothing is given
  */
 export function createGroupCommit({ commit, merge, weigh = () => 1 }) {
   /** @typedef {{ updates: Map<unknown, U>, entries: number, closed: boolean, done: Promise<void>, resolve: () => void, reject: (error: unknown) => void }} Batch */

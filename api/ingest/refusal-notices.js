@@ -13,7 +13,7 @@ const UNKNOWN_TOPIC = 'topic outside the contract';
  * Tells whoever reads the log that something was refused or dropped, and why: the first case at once, and those that follow within
  * the next seconds summed up at their end. The device itself hears nothing of it, since MQTT 3.1.1 has no word for that.
  *
- * @param {{ logger: Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} deps
  */
 export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
   /** What came since the last line, by reason. @type {Map<string, number>} */

@@ -16,12 +16,12 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
  * Times relative to now count from the time of receipt, as then; how old or how far ahead one may be counts from now.
  * What is refused again is told: it has its letter. Doing it twice writes the same rows.
  *
- * @param {object} parts
- * @param {ByteBudget} parts.budget
- * @param {DeviceQueue} parts.deviceQueue
- * @param {IngestPipeline} parts.pipeline
- * @param {number} parts.maxMessageBytes
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {ByteBudget} deps.budget
+ * @param {DeviceQueue} deps.deviceQueue
+ * @param {IngestPipeline} deps.pipeline
+ * @param {number} deps.maxMessageBytes
+ * @param {() => number} deps.clock epoch ms
  */
 export function createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock }) {
   return {

@@ -29,12 +29,12 @@ const HOURS_AT_ONCE = 16;
  * Commits samples: one row for each hour that a message touches, shared with other messages of the device that wait for the
  * same hour. Samples that are late for their hour go into history, too.
  *
- * @param {object} parts
- * @param {SampleWrites} parts.store
- * @param {Retry} parts.retry
- * @param {PartitionWatch} parts.partitions
- * @param {ClockGuard} parts.clock
- * @param {LateWriter} parts.late
+ * @param {object} deps
+ * @param {SampleWrites} deps.store
+ * @param {Retry} deps.retry
+ * @param {PartitionWatch} deps.partitions
+ * @param {ClockGuard} deps.clock
+ * @param {LateWriter} deps.late
  */
 export function createSampleWriter({ store, retry, partitions, clock, late }) {
   const batches = createHourBatches({
@@ -119,10 +119,10 @@ const NOTHING = Promise.resolve();
  *     in flight              [a: 12:00] [b: 12:00]      a place in the window each
  *     waiting for a place    [a: 12:00, 12:00, 12:00] [c: 12:00]
  *
- * @param {object} parts
- * @param {SampleWrites} parts.store
- * @param {Retry} parts.retry
- * @param {(device: Device, hour: Hour, queries: Query[]) => void} parts.onSend
+ * @param {object} deps
+ * @param {SampleWrites} deps.store
+ * @param {Retry} deps.retry
+ * @param {(device: Device, hour: Hour, queries: Query[]) => void} deps.onSend
  */
 export function createHourBatches({ store, retry, onSend }) {
   /** Those that may still grow, by the very Buffer of the device's id, which ingest keeps, and by partition. @type {Map<Buffer, Map<number, Batch>>} */
@@ -208,7 +208,7 @@ const isRefusal = (error) => /** @type {{ code?: string }} */ (error)?.code === 
  * counts, once an hour and device, and never refuses: the data is worth more than the warning. Only what this process
  * writes is counted, and only the newest hour of each device.
  *
- * @param {{ logger: Logger, onLarge: () => void }} parts
+ * @param {{ logger: Logger, onLarge: () => void }} deps
  */
 export function createPartitionWatch({ logger, onLarge }) {
   /** By device. @type {WeakMap<object, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>} */

@@ -28,18 +28,18 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * Takes measurements from senders who wait for the answer, as HTTP's do. Under pressure they are sent away at once:
  * unlike a broker they have no acknowledgement that can be held back, and would try again while they are waited for.
  *
- * @param {object} parts
- * @param {ByteBudget} parts.budget of all messages
- * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
- * @param {DeviceQueue} parts.deviceQueue
- * @param {MessageDecoder} parts.decoder
- * @param {IngestPipeline} parts.pipeline
- * @param {() => number} parts.clock epoch ms
- * @param {Metrics} parts.metrics
- * @param {ProcessStats} parts.processStats
+ * @param {object} deps
+ * @param {ByteBudget} deps.budget of all messages
+ * @param {() => boolean} deps.isStuck the database has been refusing everything for a while
+ * @param {DeviceQueue} deps.deviceQueue
+ * @param {MessageDecoder} deps.decoder
+ * @param {IngestPipeline} deps.pipeline
+ * @param {() => number} deps.clock epoch ms
+ * @param {Metrics} deps.metrics
+ * @param {ProcessStats} deps.processStats
  */
-export function createSubmission(parts) {
-  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, processStats } = parts;
+export function createSubmission(deps) {
+  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, processStats } = deps;
   const places = new ByteBudget(MOST_BYTES);
 
   /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */

@@ -20,11 +20,11 @@ const PATIENCE_MS = 1000;
  * is read again. Where somebody follows the whole fleet and somebody one device of it, the broker may send that
  * device's changes twice; the second time they are no news.
  *
- * @param {object} parts
- * @param {Config['mqtt']} parts.mqtt `url` is set
- * @param {number} parts.keepAliveMs
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Config['mqtt']} deps.mqtt `url` is set
+ * @param {number} deps.keepAliveMs
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
  * @returns {Link}
  */
 export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {

@@ -43,12 +43,12 @@ import { createPublisher } from './publisher.js';
  * Committed changes on their way to readers: through the broker of MQTT_URL, on a connection of their own, or within
  * this process where the broker is the embedded one. They are QoS 0: what is lost is read again by those who follow it.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {Outside} parts.outside
- * @param {number} parts.keepAliveMs
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {Outside} deps.outside
+ * @param {number} deps.keepAliveMs
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
  */
 export function createLive({ config, outside, keepAliveMs, logger, metrics }) {
   const { mqtt } = config;

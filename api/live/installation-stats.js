@@ -19,15 +19,15 @@ const LONGEST_NAME = 1000;
  * What all processes of the installation do together: each tells the others once a second, and one that serves readers adds
  * up what it has heard within the last three.
  *
- * @param {object} parts
- * @param {Pick<ProcessStats, 'snapshot'>} parts.processStats of this process
- * @param {Pick<Live, 'tellStats' | 'listenStats'>} parts.live
- * @param {boolean} parts.serves readers; else it only tells
- * @param {() => number} parts.clock epoch ms
- * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
- * @param {number} [parts.everyMs]
+ * @param {object} deps
+ * @param {Pick<ProcessStats, 'snapshot'>} deps.processStats of this process
+ * @param {Pick<Live, 'tellStats' | 'listenStats'>} deps.live
+ * @param {boolean} deps.serves readers; else it only tells
+ * @param {() => number} deps.clock epoch ms
+ * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
+ * @param {number} [deps.everyMs]
  */
-export function createInstallationStats(parts) {
+export function createInstallationStats(deps) {
   const {
     processStats,
     live,
@@ -35,7 +35,7 @@ export function createInstallationStats(parts) {
     clock,
     monotonic = () => performance.now(),
     everyMs = TOLD_EVERY_MS,
-  } = parts;
+  } = deps;
   /** @type {Map<string, { snapshot: StatsSnapshot, heardAt: number }>} */
   const others = new Map();
   /** @type {Array<{ ts: string } & Stats>} the oldest first */

@@ -20,12 +20,12 @@ const RETAINED = {
  * Brings the keyspace to the newest schema; does nothing when it is there already. Safe when several processes call
  * it at once: one works, the others wait and find nothing left to do.
  *
- * @param {object} parts
- * @param {Client} parts.admin a connected client without a keyspace
- * @param {() => Promise<Client>} parts.open connects a client to the keyspace
- * @param {string} parts.keyspace
- * @param {Config['retention']} parts.retention
- * @param {(text: string) => void} [parts.onStatus] a line for each step
+ * @param {object} deps
+ * @param {Client} deps.admin a connected client without a keyspace
+ * @param {() => Promise<Client>} deps.open connects a client to the keyspace
+ * @param {string} deps.keyspace
+ * @param {Config['retention']} deps.retention
+ * @param {(text: string) => void} [deps.onStatus] a line for each step
  * @returns {Promise<{ from: number, to: number }>} versions before and after
  * @throws {MillraceError} `schema_differs` when a setting that is fixed differs
  */

@@ -19,12 +19,12 @@ const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
 /**
  * Packs an hour of a whole group, once it has closed.
  *
- * @param {object} parts
- * @param {Store['packing']} parts.store
- * @param {Pick<ClockGuard, 'now'>} parts.clock
- * @param {Steps} parts.steps
- * @param {SensorPacker} parts.sensors
- * @param {PackingObserver} parts.observer
+ * @param {object} deps
+ * @param {Store['packing']} deps.store
+ * @param {Pick<ClockGuard, 'now'>} deps.clock
+ * @param {Steps} deps.steps
+ * @param {SensorPacker} deps.sensors
+ * @param {PackingObserver} deps.observer
  */
 export function createFirstPass({ store, clock, steps, sensors, observer }) {
   /** @param {number} group @param {Buffer} device @param {number} hour epoch ms */

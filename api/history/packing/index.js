@@ -21,18 +21,18 @@ const STOP_WITHIN_MS = 3000;
 /**
  * Packs closed hours into history for as long as the process runs, giving way to ingest.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {Store} parts.store
- * @param {() => number} parts.clock epoch ms
- * @param {ClockGuard} parts.clockGuard
- * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
- * @param {number} parts.pauseMs between two looks whether something is due
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {Store} deps.store
+ * @param {() => number} deps.clock epoch ms
+ * @param {ClockGuard} deps.clockGuard
+ * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
+ * @param {number} deps.pauseMs between two looks whether something is due
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
  */
-export function createPacking(parts) {
-  const { config, store, clock, clockGuard, isPressed, pauseMs, logger, metrics } = parts;
+export function createPacking(deps) {
+  const { config, store, clock, clockGuard, isPressed, pauseMs, logger, metrics } = deps;
   const { latestGroups, batchDays } = config.retention;
   const behind = createBehind({ clock, batchDays, logger });
   const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
@@ -144,10 +144,10 @@ const WARN_EVERY_MS = 600_000;
 /**
  * How far packing is behind, by what was last read of each group.
  *
- * @param {object} parts
- * @param {() => number} parts.clock epoch ms
- * @param {number} parts.batchDays `BATCH_DAYS`
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {() => number} deps.clock epoch ms
+ * @param {number} deps.batchDays `BATCH_DAYS`
+ * @param {Logger} deps.logger
  */
 export function createBehind({ clock, batchDays, logger }) {
   /** @type {Map<number, number>} */

@@ -9,10 +9,10 @@ const RENEW_EVERY_MS = 20_000;
  * is done. So whoever is free takes what is left, and nobody counts processes. A lease only spreads the work: when one is
  * lost half-way, two processes pack the same, and nothing is wrong.
  *
- * @param {object} parts
- * @param {PackLeases} parts.store
- * @param {string} parts.owner no other process has it
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {PackLeases} deps.store
+ * @param {string} deps.owner no other process has it
+ * @param {Logger} deps.logger
  */
 export function createLeases({ store, owner, logger }) {
   /** @param {number} group */

@@ -14,14 +14,14 @@ import { createSensorPacker } from './sensor-hour.js';
 /**
  * Packs what is due, group by group: every hour that has closed, then every day whose lateness should be over.
  *
- * @param {object} parts
- * @param {Pick<Store, 'packing' | 'packProgress'>} parts.store
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {Pick<ClockGuard, 'now'>} parts.clock
- * @param {Steps} parts.steps
- * @param {Leases} parts.leases
- * @param {Behind} parts.behind
- * @param {PackingObserver & { onHour: (seconds: number) => void }} parts.observer
+ * @param {object} deps
+ * @param {Pick<Store, 'packing' | 'packProgress'>} deps.store
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {Pick<ClockGuard, 'now'>} deps.clock
+ * @param {Steps} deps.steps
+ * @param {Leases} deps.leases
+ * @param {Behind} deps.behind
+ * @param {PackingObserver & { onHour: (seconds: number) => void }} deps.observer
  */
 export function createPacker({ store, groups, clock, steps, leases, behind, observer }) {
   const { packing, packProgress: progress } = store;

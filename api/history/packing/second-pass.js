@@ -15,12 +15,12 @@ const DEVICES_AT_ONCE = 8;
  * Packs again what came late: of a whole UTC day, so that one request shows all hours of a sensor, and nearly always that
  * there is nothing to do.
  *
- * @param {object} parts
- * @param {Store['packing']} parts.store
- * @param {Pick<ClockGuard, 'now'>} parts.clock
- * @param {Steps} parts.steps
- * @param {SensorPacker} parts.sensors
- * @param {PackingObserver} parts.observer
+ * @param {object} deps
+ * @param {Store['packing']} deps.store
+ * @param {Pick<ClockGuard, 'now'>} deps.clock
+ * @param {Steps} deps.steps
+ * @param {SensorPacker} deps.sensors
+ * @param {PackingObserver} deps.observer
  */
 export function createSecondPass({ store, clock, steps, sensors, observer }) {
   /**

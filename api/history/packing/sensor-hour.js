@@ -25,10 +25,10 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
  * Packs one hour of one sensor: what was read of its batches and what history has already become one row, then its
  * statistics, in this order: who sees statistics finds all their samples in history.
  *
- * @param {object} parts
- * @param {Store['packing']} parts.store
- * @param {Steps} parts.steps
- * @param {PackingObserver} parts.observer
+ * @param {object} deps
+ * @param {Store['packing']} deps.store
+ * @param {Steps} deps.steps
+ * @param {PackingObserver} deps.observer
  */
 export function createSensorPacker({ store, steps, observer }) {
   /** @param {SensorHour} of @param {Series} whole @param {Series[]} known rows of history */

@@ -21,9 +21,9 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
  * The rule by which history is read. How far packing is comes first, then the statistics, and the samples, which are for
  * the caller, last: whatever is packed or comes late meanwhile, each of the three knows at least what the one before it told.
  *
- * @param {object} parts
- * @param {(group: number) => Promise<number>} parts.packedUntil epoch ms; it may be an older one
- * @param {HistoryReads['readStatistics']} parts.readStatistics
+ * @param {object} deps
+ * @param {(group: number) => Promise<number>} deps.packedUntil epoch ms; it may be an older one
+ * @param {HistoryReads['readStatistics']} deps.readStatistics
  * @returns {LookUp}
  */
 export const createLookUp =

@@ -61,9 +61,9 @@ const PROBES_KEPT = 7;
  *             |  ______________-'               median is TOLERANCE times the unloaded one.
  *             +----------------|-------- in flight
  *
- * @param {object} parts
- * @param {number} parts.most `INGEST_MAX_IN_FLIGHT`
- * @param {() => number} [parts.now] ms of a clock that nobody sets
+ * @param {object} options
+ * @param {number} options.most `INGEST_MAX_IN_FLIGHT`
+ * @param {() => number} [options.now] ms of a clock that nobody sets
  */
 export function createWindow({ most, now = () => performance.now() }) {
   const least = Math.min(LEAST, most);

@@ -12,19 +12,19 @@ import { readBirth } from '../registry/birth-message.js';
 /** @import { Handler, Sightings } from './index.js' */
 
 /**
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {Births} parts.births
- * @param {Events} parts.events
- * @param {Sightings} parts.sightings
- * @param {AwaitingRegistration} parts.awaitingRegistration
- * @param {IngestPipeline} parts.measurements
- * @param {Handler} parts.status
- * @param {DeadLetterBox} parts.deadLetters
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {Births} deps.births
+ * @param {Events} deps.events
+ * @param {Sightings} deps.sightings
+ * @param {AwaitingRegistration} deps.awaitingRegistration
+ * @param {IngestPipeline} deps.measurements
+ * @param {Handler} deps.status
+ * @param {DeadLetterBox} deps.deadLetters
+ * @param {Metrics} deps.metrics
  * @returns {Handler}
  */
-export function createBirthHandler(parts) {
+export function createBirthHandler(deps) {
   const {
     registry,
     births,
@@ -35,7 +35,7 @@ export function createBirthHandler(parts) {
     status,
     deadLetters,
     metrics,
-  } = parts;
+  } = deps;
 
   /** @param {{ payload: Buffer, receivedAt: number, retained?: boolean }} message `receivedAt` in epoch ms @param {Identity} identity */
   async function register({ payload, receivedAt, retained }, identity) {

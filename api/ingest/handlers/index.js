@@ -130,9 +130,9 @@ export function createHandlers(deps) {
 /**
  * Notes of messages without measurements that their device was heard of; beside measurements that is written anyway.
  *
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {LastSeen} parts.lastSeen
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {LastSeen} deps.lastSeen
  */
 export function createSightings({ registry, lastSeen }) {
   return {

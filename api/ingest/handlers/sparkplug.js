@@ -15,20 +15,20 @@ import { notReplayable, resultOf } from '../ingest-result.js';
 /**
  * What an edge node says is a birth, the end of some devices, measurements, or several of these.
  *
- * @param {object} parts
- * @param {Sparkplug} parts.sparkplug
- * @param {Registry} parts.registry
- * @param {Births} parts.births
- * @param {Statuses} parts.statuses
- * @param {Events} parts.events
- * @param {IngestPipeline} parts.measurements
- * @param {Sightings} parts.sightings
- * @param {DeadLetterBox} parts.deadLetters
+ * @param {object} deps
+ * @param {Sparkplug} deps.sparkplug
+ * @param {Registry} deps.registry
+ * @param {Births} deps.births
+ * @param {Statuses} deps.statuses
+ * @param {Events} deps.events
+ * @param {IngestPipeline} deps.measurements
+ * @param {Sightings} deps.sightings
+ * @param {DeadLetterBox} deps.deadLetters
  * @returns {Handler<EdgeTopic>}
  */
-export function createSparkplugHandler(parts) {
-  const { sparkplug, registry, births, statuses, events, measurements } = parts;
-  const { sightings, deadLetters } = parts;
+export function createSparkplugHandler(deps) {
+  const { sparkplug, registry, births, statuses, events, measurements } = deps;
+  const { sightings, deadLetters } = deps;
 
   /** @param {Birth} birth @param {Identity} identity @param {number | null} at epoch ms of its receipt; null: of a retained message */
   async function begin(birth, identity, at) {

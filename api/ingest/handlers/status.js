@@ -7,11 +7,11 @@ import { readStatus } from '../registry/status.js';
 /** @import { Handler, Sightings } from './index.js' */
 
 /**
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {Statuses} parts.statuses
- * @param {Sightings} parts.sightings
- * @param {AwaitingRegistration} parts.awaitingRegistration
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {Statuses} deps.statuses
+ * @param {Sightings} deps.sightings
+ * @param {AwaitingRegistration} deps.awaitingRegistration
  * @returns {Handler}
  */
 export function createStatusHandler({ registry, statuses, sightings, awaitingRegistration }) {

@@ -20,11 +20,11 @@ import { blankSensor } from './cache.js';
  * newest session yet, and write. But each process gets every birth, and one that has written a late word finds that
  * the newest session's differs when that comes: whoever was misled ends with writing what is right.
  *
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {RegistryStore} parts.store
- * @param {Retry} parts.retry
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {RegistryStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {() => number} deps.clock epoch ms
  */
 export function createBirths({ registry, store, retry, clock }) {
   /** @param {Device} device @param {Birth} birth @param {boolean} isNew @returns {Promise<boolean>} whether anything was to be written */

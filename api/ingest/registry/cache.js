@@ -49,7 +49,7 @@ export const MOST_ENTRIES = 500_000;
 /**
  * Devices with all their sensors, bounded in number and age.
  *
- * @param {{ store: RegistryStore, groups: number }} parts
+ * @param {{ store: RegistryStore, groups: number }} deps
  */
 export function createDeviceCache({ store, groups }) {
   /** @type {LRUCache<string, Device>} */

@@ -16,12 +16,12 @@ import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.j
  * Who may send: known devices and sensors from a bounded cache, unknown ones registered by their first message where
  * AUTO_REGISTER allows it. Registering is off the hot path, and committed before the first measurement is sent.
  *
- * @param {object} parts
- * @param {RegistryStore} parts.store
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {{ autoRegister: boolean, autoRegisterMax: number }} parts.limits
- * @param {Retry} parts.retry
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {RegistryStore} deps.store
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {{ autoRegister: boolean, autoRegisterMax: number }} deps.limits
+ * @param {Retry} deps.retry
+ * @param {() => number} deps.clock epoch ms
  */
 export function createRegistry({ store, groups, limits, retry, clock }) {
   const cache = createDeviceCache({ store, groups });
@@ -195,10 +195,10 @@ const WRITES_AT_ONCE = 16;
  * Commits what registering sensors writes, each request by itself: 10,000 sensors of different types are as many, and
  * one that times out is repeated alone.
  *
- * @param {object} parts
- * @param {RegistryStore} parts.store
- * @param {Retry} parts.retry
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {RegistryStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {() => number} deps.clock epoch ms
  */
 function createSensorWriter({ store, retry, clock }) {
   /** @param {PartitionWrite[]} writes */

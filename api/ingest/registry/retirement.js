@@ -9,11 +9,11 @@ import { groupOf } from '../../../schema/ids.js';
  * Takes devices out of the registry. A process that has a device in its cache goes on for up to ten minutes; this one
  * forgets it at once.
  *
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {RetirementStore} parts.store
- * @param {number} parts.groups
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {RetirementStore} deps.store
+ * @param {number} deps.groups
+ * @param {() => number} deps.clock epoch ms
  */
 export function createRetirement({ registry, store, groups, clock }) {
   return {

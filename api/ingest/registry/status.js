@@ -35,11 +35,11 @@ function parse(text) {
 }
 
 /**
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {RegistryStore} parts.store
- * @param {Retry} parts.retry
- * @param {Events} parts.events
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {RegistryStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {Events} deps.events
  */
 export function createStatuses({ registry, store, retry, events }) {
   return {
@@ -73,9 +73,9 @@ export function createStatuses({ registry, store, retry, events }) {
  * What became of devices, for who asks later. An event is known by its device, its session and its kind: so processes
  * that hear of the same one write the same row, and a message that comes again changes nothing.
  *
- * @param {object} parts
- * @param {EventStore} parts.store
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {EventStore} deps.store
+ * @param {Retry} deps.retry
  */
 export function createEvents({ store, retry }) {
   return {

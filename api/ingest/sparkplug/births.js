@@ -17,12 +17,12 @@ import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
 /**
  * NBIRTH and DBIRTH: what they define is committed before anything else comes of them.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {MessageDecoder} parts.decoder
- * @param {Retry} parts.retry
- * @param {DefinitionBook} parts.book
- * @param {NodeDevices} parts.devices
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {MessageDecoder} deps.decoder
+ * @param {Retry} deps.retry
+ * @param {DefinitionBook} deps.book
+ * @param {NodeDevices} deps.devices
  */
 export function createSparkplugBirths({ store, decoder, retry, book, devices }) {
   /**

@@ -17,10 +17,10 @@ const MOST_METRICS = 300_000;
  * Data is read by the newest birth that is not after it: what was on its way when a node was born anew still means
  * what it meant.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Retry} parts.retry
- * @param {number} parts.historyDays for which the database keeps them
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {number} deps.historyDays for which the database keeps them
  */
 export function createDefinitionBook({ store, retry, historyDays }) {
   const repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;

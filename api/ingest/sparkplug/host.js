@@ -4,9 +4,9 @@ import { stateTopic } from '../../../schema/sparkplug-topics.js';
  * What a host application tells edge nodes of itself: whether it is online, retained, with QoS 1. A node that has it as
  * its primary host keeps its data while the host is not (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
  *
- * @param {object} parts
- * @param {string} parts.id unique in the installation (tck-id-operational-behavior-host-application-host-id)
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {string} deps.id unique in the installation (tck-id-operational-behavior-host-application-host-id)
+ * @param {() => number} deps.clock epoch ms
  */
 export function createHost({ id, clock }) {
   const topic = stateTopic(id);

@@ -30,18 +30,18 @@ import { createRebirths } from './rebirths.js';
  * The host application's side of Sparkplug B 3.0: understands what edge nodes say, keeps what their births told, and
  * asks those to be born anew of whom something was missed. What a message comes to goes the way of all others.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Registry} parts.registry
- * @param {MessageDecoder} parts.decoder
- * @param {Retry} parts.retry
- * @param {Send} parts.send
- * @param {number} parts.historyDays
- * @param {() => number} parts.clock epoch ms
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Registry} deps.registry
+ * @param {MessageDecoder} deps.decoder
+ * @param {Retry} deps.retry
+ * @param {Send} deps.send
+ * @param {number} deps.historyDays
+ * @param {() => number} deps.clock epoch ms
+ * @param {Metrics} deps.metrics
  */
-export function createSparkplug(parts) {
-  const { store, registry, decoder, retry, send, historyDays, clock, metrics } = parts;
+export function createSparkplug(deps) {
+  const { store, registry, decoder, retry, send, historyDays, clock, metrics } = deps;
   const book = createDefinitionBook({ store, retry, historyDays });
   const nodes = createNodes({ store, retry });
   const devices = createNodeDevices({ store, registry, retry });

@@ -30,9 +30,9 @@ const MOST_NODES = 50_000;
 /**
  * The edge nodes. Sequence numbers are kept in memory alone: after a restart of ours any number may come first.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Retry} deps.retry
  */
 export function createNodes({ store, retry }) {
   /** @type {LRUCache<string, Node>} by id */
@@ -64,9 +64,9 @@ export function createNodes({ store, retry }) {
 /**
  * NDEATH and DDEATH.
  *
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {NodeDevices} parts.devices
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {NodeDevices} deps.devices
  */
 export function createSparkplugDeaths({ registry, devices }) {
   return {
@@ -99,10 +99,10 @@ export function createSparkplugDeaths({ registry, devices }) {
 /**
  * Which devices are whose: with their node's connection they end as well.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Registry} parts.registry
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Registry} deps.registry
+ * @param {Retry} deps.retry
  */
 export function createNodeDevices({ store, registry, retry }) {
   return {

@@ -12,10 +12,10 @@ const MOST_NODES = 100_000;
 /**
  * Asks edge nodes to be born anew (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb).
  *
- * @param {object} parts
- * @param {Send} parts.send
- * @param {() => number} parts.clock epoch ms
- * @param {() => void} parts.onRequest
+ * @param {object} deps
+ * @param {Send} deps.send
+ * @param {() => number} deps.clock epoch ms
+ * @param {() => void} deps.onRequest
  */
 export function createRebirths({ send, clock, onRequest }) {
   /** @type {LRUCache<string, number>} when each was asked, in epoch ms, by its topic of commands */

@@ -17,12 +17,12 @@ const UNAVAILABLE = 3;
 /**
  * Lets clients in, as the account that they sign in to.
  *
- * @param {object} parts
- * @param {Accounts} parts.accounts
- * @param {(client: Client) => Connection | undefined} parts.connectionOf
- * @param {Authorization} parts.authorization
- * @param {AccessNotices} parts.notices
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Accounts} deps.accounts
+ * @param {(client: Client) => Connection | undefined} deps.connectionOf
+ * @param {Authorization} deps.authorization
+ * @param {AccessNotices} deps.notices
+ * @param {Metrics} deps.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
   // What first appears as 1 shows no increase to Prometheus.
@@ -88,7 +88,7 @@ const MOST_SHOWN = 128;
  * Tells whoever reads the log who was turned away, and from what: of each device and what it did one line a minute, of failed
  * sign-ins one for each address, since their names are anybody's.
  *
- * @param {{ logger: Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} deps
  */
 export function createAccessNotices({ logger, everyMs }) {
   const occurrences = createNoticeThrottle({ everyMs });

@@ -10,10 +10,10 @@ import { canPublish, canSubscribe } from '../../access/credentials/permissions.j
 /**
  * Holds clients to the rights of their account.
  *
- * @param {object} parts
- * @param {(client: Client) => Connection | undefined} parts.connectionOf
- * @param {AccessNotices} parts.notices
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {(client: Client) => Connection | undefined} deps.connectionOf
+ * @param {AccessNotices} deps.notices
+ * @param {Metrics} deps.metrics
  */
 export function createAuthorization({ connectionOf, notices, metrics }) {
   /** @param {string} account @param {'publish' | 'subscribe' | 'filters' | 'will'} what @param {string} topic */

@@ -33,11 +33,11 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * Hands a socket to aedes, which reads and writes it from now on, within the bounds that are ours.
  *
  * @param {Socket} socket
- * @param {object} parts
- * @param {Aedes} parts.aedes
- * @param {ReadScheduler} parts.scheduler
- * @param {number} parts.maxMessageBytes
- * @param {(client: Client, bytes: number) => void} parts.onTooLarge
+ * @param {object} deps
+ * @param {Aedes} deps.aedes
+ * @param {ReadScheduler} deps.scheduler
+ * @param {number} deps.maxMessageBytes
+ * @param {(client: Client, bytes: number) => void} deps.onTooLarge
  * @returns {Connection}
  */
 export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTooLarge }) {
@@ -190,11 +190,11 @@ export function createOwnConnections(onTooMany) {
  * Ends the connections of accounts whose credential was rotated or revoked, whichever process did it: all are held against the
  * database now and then, a hundred a request.
  *
- * @param {object} parts
- * @param {() => Iterable<Connection>} parts.connections those that are open
- * @param {Accounts} parts.accounts
- * @param {number} parts.everyMs
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {() => Iterable<Connection>} deps.connections those that are open
+ * @param {Accounts} deps.accounts
+ * @param {number} deps.everyMs
+ * @param {Logger} deps.logger
  */
 export function createRecheck({ connections, accounts, everyMs, logger }) {
   /** @type {NodeJS.Timeout | undefined} */

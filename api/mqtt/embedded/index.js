@@ -25,24 +25,24 @@ import { createSettling, DROPPED } from './settling.js';
  * The embedded broker: MQTT 3.1.1, its PUBACK to the device waits for the commit. Others may subscribe, and get what
  * comes while they are there and keep up; there are no sessions (`persistence.js`).
  *
- * @param {object} parts
- * @param {Config['mqtt']} parts.mqtt
- * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
- * @param {Accounts} parts.accounts
- * @param {number} parts.recheckMs so often those that are connected are held against their credentials
- * @param {Host | null} parts.host null: Sparkplug is not taken
- * @param {number} parts.maxMessageBytes
- * @param {HandleMessage} parts.handleMessage
- * @param {ByteBudget} parts.room for messages
- * @param {() => number} parts.clock epoch ms
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
- * @param {Bounds} [parts.bounds]
+ * @param {object} deps
+ * @param {Config['mqtt']} deps.mqtt
+ * @param {OwnCertificate | null} [deps.tls] default: it speaks without TLS
+ * @param {Accounts} deps.accounts
+ * @param {number} deps.recheckMs so often those that are connected are held against their credentials
+ * @param {Host | null} deps.host null: Sparkplug is not taken
+ * @param {number} deps.maxMessageBytes
+ * @param {HandleMessage} deps.handleMessage
+ * @param {ByteBudget} deps.room for messages
+ * @param {() => number} deps.clock epoch ms
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
+ * @param {Bounds} [deps.bounds]
  */
-export function createBroker(parts) {
-  const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = parts;
+export function createBroker(deps) {
+  const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = createConnections();
-  const scheduler = new ReadScheduler(parts.room);
+  const scheduler = new ReadScheduler(deps.room);
   let farewell = Promise.resolve();
   const connectionOf = connections.of;
   const notices = createAccessNotices({ logger });
@@ -50,7 +50,7 @@ export function createBroker(parts) {
   const recheck = createRecheck({
     connections: connections.all,
     accounts,
-    everyMs: parts.recheckMs,
+    everyMs: deps.recheckMs,
     logger,
   });
 
@@ -90,7 +90,7 @@ export function createBroker(parts) {
   const publish = (message) =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
-  const listener = createListener({ ...parts, onConnection });
+  const listener = createListener({ ...deps, onConnection });
   aedes.on('client', ({ conn }) => listener.pass(/** @type {Socket} */ (conn)));
   aedes.on('unsubscribe', authorization.unsubscribed);
   aedes.on('clientError', (client, error) =>

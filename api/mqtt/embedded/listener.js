@@ -23,13 +23,13 @@ const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
 /**
  * Where devices connect, with or without TLS.
  *
- * @param {object} parts
- * @param {Pick<Config['mqtt'], 'host' | 'port'>} parts.mqtt
- * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
- * @param {Bounds} [parts.bounds]
- * @param {(socket: Socket) => void} parts.onConnection
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} options
+ * @param {Pick<Config['mqtt'], 'host' | 'port'>} options.mqtt
+ * @param {OwnCertificate | null} [options.tls] default: it speaks without TLS
+ * @param {Bounds} [options.bounds]
+ * @param {(socket: Socket) => void} options.onConnection
+ * @param {Logger} options.logger
+ * @param {Metrics} options.metrics
  */
 export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection, logger, metrics }) {
   const { host, port } = mqtt;

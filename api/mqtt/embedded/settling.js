@@ -20,12 +20,12 @@ const WILL_OVERHEAD = 2048;
  * Settles what is published. aedes acknowledges a message, and hands it on to others, once `authorizePublish` calls
  * back: so that is where it waits for the commit.
  *
- * @param {object} parts
- * @param {HandleMessage} parts.handleMessage
- * @param {() => number} parts.clock epoch ms
- * @param {(client: Client) => Connection | undefined} parts.connectionOf
- * @param {(client: Client, topic: string) => boolean} parts.canPublish
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {HandleMessage} deps.handleMessage
+ * @param {() => number} deps.clock epoch ms
+ * @param {(client: Client) => Connection | undefined} deps.connectionOf
+ * @param {(client: Client, topic: string) => boolean} deps.canPublish
+ * @param {Metrics} deps.metrics
  */
 export function createSettling({ handleMessage, clock, connectionOf, canPublish, metrics }) {
   let willBytes = 0;

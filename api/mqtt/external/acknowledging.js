@@ -16,12 +16,12 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * new version of MQTT.js changes what is said here.
  *
  * @param {MqttClient} client
- * @param {object} parts
- * @param {(packet: IPublishPacket) => unknown} parts.onPublish settles when the message is settled;
+ * @param {object} deps
+ * @param {(packet: IPublishPacket) => unknown} deps.onPublish settles when the message is settled;
  *   fails when it must stay unacknowledged
- * @param {(error: Error) => void} parts.onGivenUp told of a message that failed: everything behind it waits for its
+ * @param {(error: Error) => void} deps.onGivenUp told of a message that failed: everything behind it waits for its
  *   acknowledgement, so the connection has to be closed, and the broker sends them all again
- * @param {{ messages: number, bytes: number }} parts.most what may be unsettled before nothing more is read
+ * @param {{ messages: number, bytes: number }} deps.most what may be unsettled before nothing more is read
  */
 export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
   const heartbeat = createHeartbeat(client);

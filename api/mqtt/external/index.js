@@ -30,18 +30,18 @@ const GOODBYE_MS = 1000;
  * The subscriber at an external broker: MQTT 5, a persistent session under a fixed client id, acknowledgements after
  * the commit.
  *
- * @param {object} parts
- * @param {Config['mqtt']} parts.mqtt `url` is set
- * @param {Host | null} parts.host null: another process takes Sparkplug
- * @param {HandleMessage} parts.handleMessage
- * @param {() => number} parts.clock epoch ms
- * @param {Logger} parts.logger
- * @param {(error: Error) => void} parts.onFatal
- * @param {number} parts.keepAliveMs whole seconds
- * @param {Arrange} [parts.arrange]
+ * @param {object} deps
+ * @param {Config['mqtt']} deps.mqtt `url` is set
+ * @param {Host | null} deps.host null: another process takes Sparkplug
+ * @param {HandleMessage} deps.handleMessage
+ * @param {() => number} deps.clock epoch ms
+ * @param {Logger} deps.logger
+ * @param {(error: Error) => void} deps.onFatal
+ * @param {number} deps.keepAliveMs whole seconds
+ * @param {Arrange} [deps.arrange]
  */
-export function createSubscriber(parts) {
-  const { mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = parts;
+export function createSubscriber(deps) {
+  const { mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = deps;
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
     ...brokerOptions(mqtt, keepAliveMs),
     clientId: mqtt.clientId,

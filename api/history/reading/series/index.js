@@ -25,9 +25,9 @@ const NO_WIDTH = 1000;
 /**
  * Whole hours are taken from their statistics where these are exact, everything else from samples.
  *
- * @param {object} parts
- * @param {LookUp} parts.lookUp
- * @param {SampleSource & { scans: SampleSource }} parts.source
+ * @param {object} deps
+ * @param {LookUp} deps.lookUp
+ * @param {SampleSource & { scans: SampleSource }} deps.source
  * @param {Sensor} sensor
  * @param {Range} range within retention; not as long as it may be: bins are as narrow as it allows
  * @param {{ points: number, newest: number | null, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
