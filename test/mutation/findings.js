@@ -19,9 +19,9 @@ export const FINDINGS = [
   ],
   [
     'S3',
-    'api/history/packing/first-pass.js',
-    'await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);',
-    'await sensors.pack({ device, sensor, hour }, series, await clock.now(), found.unreadable);',
+    'api/history/packing/passes.js',
+    'series, readFrom, found.unreadable);\n        packed.add(id);',
+    'series, await clock.now(), found.unreadable);\n        packed.add(id);',
   ],
   ['S4', 'api/history/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
   ['S5', 'api/ingest/latest-writer.js', 'await groups.add(device.group', 'void groups.add(device.group'],

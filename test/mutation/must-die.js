@@ -33,7 +33,7 @@ export const MUST_DIE = [
     test: 'test/unit/packed.test.js',
   },
   {
-    file: 'schema/packed/sum.js',
+    file: 'schema/packed/statistics.js',
     before: 'return sum + lost;',
     after: 'return sum;',
     test: 'test/unit/sum.test.js',
@@ -132,7 +132,7 @@ export const MUST_DIE = [
     test: 'test/unit/reading/hours.test.js',
   },
   {
-    file: 'api/history/reading/series/bins.js',
+    file: 'api/history/reading/bins.js',
     before: 'points.push({ ts: (first + bin) * width, min, max',
     after: 'points.push({ ts: (first + bin + 1) * width, min, max',
     test: 'test/unit/reading/bins.test.js',
@@ -164,7 +164,7 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/decode/senml-fast.test.js',
   },
   {
-    file: 'api/ingest/sparkplug/datatypes.js',
+    file: 'api/ingest/sparkplug/metrics.js',
     before: "(typeof value === 'object' ? value.low : Number(value))",
     after: 'Number(value)',
     test: 'test/unit/ingest/sparkplug/payload.test.js',
@@ -217,9 +217,9 @@ export const MUST_DIE = [
   },
   {
     // S3
-    file: 'api/history/packing/first-pass.js',
-    before: 'await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);',
-    after: 'await sensors.pack({ device, sensor, hour }, series, await clock.now(), found.unreadable);',
+    file: 'api/history/packing/passes.js',
+    before: 'series, readFrom, found.unreadable);\n        packed.add(id);',
+    after: 'series, await clock.now(), found.unreadable);\n        packed.add(id);',
     test: 'test/unit/history/packer.test.js',
   },
   {

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../../schema/ids.js';
 import { closingOf, DAY_MS } from '../../../schema/rules.js';
 import { createRetry } from '../../store/retry.js';
-import { createLeases } from './leases.js';
-import { createPacker } from './packer.js';
+import { createLeases, createPacker } from './packer.js';
 import { createSteps } from './steps.js';
 
 /** @import { Logger } from 'pino' */

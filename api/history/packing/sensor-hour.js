@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { packHour } from '../../../schema/packed/hour/pack-hour.js';
-import { hourStatisticsOf } from '../../../schema/packed/hour-statistics.js';
 import { mergeSeries, sortMerge } from '../../../schema/packed/series.js';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */

@@ -1,6 +1,6 @@
 import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rules.js';
 
-/** @import { HourStatistics } from '../../../schema/packed/hour-statistics.js' */
+/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { HistoryReads, HourRow, SensorBytes } from '../../store/history/reads.js' */
 
 /** @typedef {SensorBytes & { group: number }} Sensor `group`: that of its device */

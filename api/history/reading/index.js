@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { chunksOf, createLookUp } from './hours.js';
 import { readPage } from './pages.js';
-import { readAhead } from './read-ahead.js';
-import { readSeries } from './series/index.js';
+import { readAhead } from './samples.js';
+import { readSeries } from './series.js';
 
 /** @import { Store } from '../../store/index.js' */
 /** @import { Order, Range, Sensor } from './hours.js' */

@@ -1,23 +1,24 @@
+import { MillraceError } from '../../../common/errors.js';
 import { createBirths } from '../registry/births.js';
-import { createEvents, createStatuses } from '../registry/status.js';
+import { createEvents, createStatuses, readStatus } from '../registry/status.js';
 import { createSparkplug } from '../sparkplug/index.js';
 import { createBirthHandler } from './birth.js';
 import { createSparkplugHandler } from './sparkplug.js';
-import { createStatusHandler } from './status.js';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Retry } from '../../store/retry.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
 /** @import { LastSeen } from '../latest-writer.js' */
-/** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */
+/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { Registry } from '../registry/index.js' */
+/** @import { Retry } from '../../store/retry.js' */
+/** @import { Statuses } from '../registry/status.js' */
+/** @import { Store } from '../../store/index.js' */
 
 /**
  * A refused message that is stored now. Its relative times count from its first receipt. Its age counts from now.
@@ -145,3 +146,37 @@ export function createSightings({ registry, lastSeen }) {
 }
 
 /** @typedef {ReturnType<typeof createSightings>} Sightings */
+
+/**
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {Statuses} deps.statuses
+ * @param {Sightings} deps.sightings
+ * @param {AwaitingRegistration} deps.awaitingRegistration
+ * @returns {Handler}
+ */
+function createStatusHandler({ registry, statuses, sightings, awaitingRegistration }) {
+  return {
+    async handle(message, identity) {
+      // An empty payload is how a retained message is taken away: it says nothing of the device.
+      if (message.payload.length === 0) return 'accepted';
+      const status = readStatus(message.payload, message.receivedAt);
+      const device = await registry.device(identity);
+      if (!device) {
+        awaitingRegistration.remember(identity.id, message);
+        throw new MillraceError('unknown_device');
+      }
+      await statuses.write(device, status, message.retained ? null : message.receivedAt);
+      if (status.state === 'online') await sightings.note(message, identity);
+      return 'accepted';
+    },
+
+    async replay({ payload, receivedAt }, identity) {
+      const status = readStatus(payload, receivedAt);
+      const device = await registry.device(identity);
+      if (!device) throw new MillraceError('unknown_device');
+      await statuses.write(device, status, receivedAt);
+      return { accepted: 1, refused: [] };
+    },
+  };
+}

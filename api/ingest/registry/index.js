@@ -5,12 +5,13 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { firstMessageStamp } from './births.js';
 import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.js';
 
+/** @import { Device, Sensor } from './cache.js' */
 /** @import { ErrorCode } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { RegistryStore } from '../../store/registry/index.js' */
 /** @import { PartitionWrite, SensorChange } from '../../store/registry/sensor-writes.js' */
+/** @import { RegistryStore } from '../../store/registry/index.js' */
+/** @import { RetirementStore } from '../../store/registry/retirement.js' */
 /** @import { Retry } from '../../store/retry.js' */
-/** @import { Device, Sensor } from './cache.js' */
 
 /**
  * Who may send: known devices and sensors from a bounded cache, unknown ones registered by their first message where
@@ -223,3 +224,35 @@ function createSensorWriter({ store, retry, clock }) {
 }
 
 /** @typedef {ReturnType<typeof createSensorWriter>} SensorWriter */
+
+/**
+ * Takes devices out of the registry. A process that has a device in its cache goes on for up to ten minutes; this one
+ * forgets it at once.
+ *
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {RetirementStore} deps.store
+ * @param {number} deps.groups
+ * @param {() => number} deps.clock epoch ms
+ */
+export function createRetirement({ registry, store, groups, clock }) {
+  return {
+    /**
+     * @param {Identity} identity
+     * @returns {Promise<boolean>} when it is gone; false: nobody has registered it
+     * @throws {MillraceError} `unavailable`: doing it again finishes it
+     */
+    retire: ({ id, bytes }) =>
+      registry.inTurn(id, async () => {
+        try {
+          const done = await store.retire({ group: groupOf(bytes, groups), bytes }, clock());
+          if (done) registry.uncountDevice();
+          return done;
+        } finally {
+          registry.cache.forget(id);
+        }
+      }),
+  };
+}
+
+/** @typedef {ReturnType<typeof createRetirement>} Retirement */

@@ -1,8 +1,7 @@
 import { identifySensor, isName } from '../../../schema/ids.js';
 import { PATHS } from '../decode/refusals.js';
-import { isNumeric, nameOf } from './datatypes.js';
 import { definitionsOf } from './definition-book.js';
-import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
+import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/retry.js' */
@@ -12,7 +11,7 @@ import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
 /** @import { Birth } from '../registry/birth-message.js' */
 /** @import { DefinitionBook } from './definition-book.js' */
 /** @import { NodeDevices, Said, Turn } from './nodes.js' */
-/** @import { Metric } from './payload/metric.js' */
+/** @import { Metric } from './payload.js' */
 
 /**
  * NBIRTH and DBIRTH: what they define is committed before anything else comes of them.

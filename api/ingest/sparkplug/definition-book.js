@@ -5,7 +5,7 @@ import { shareReads } from '../registry/cache.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
-/** @import { Metric } from './payload/metric.js' */
+/** @import { Metric } from './payload.js' */
 
 /** Metrics whose definitions are kept in memory, together: about 250 bytes each. */
 const MOST_METRICS = 300_000;

@@ -3,6 +3,7 @@ import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 import { sessionStart } from '../registry/births.js';
 import { createSparkplugBirths } from './births.js';
 import { createDefinitionBook } from './definition-book.js';
+import { createRebirths } from './host.js';
 import { readMetrics } from './metrics.js';
 import {
   createNodeDevices,
@@ -12,8 +13,7 @@ import {
   isOfSequence,
   NOTHING,
 } from './nodes.js';
-import { decodePayload } from './payload/payload.js';
-import { createRebirths } from './rebirths.js';
+import { decodePayload } from './payload.js';
 
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */

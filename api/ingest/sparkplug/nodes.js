@@ -12,7 +12,7 @@ import { bdSeqOf } from './metrics.js';
 /** @import { Birth } from '../registry/birth-message.js' */
 /** @import { Device } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { Payload } from './payload/payload.js' */
+/** @import { Payload } from './payload.js' */
 
 /** Edge nodes kept in memory: about 300 bytes each. */
 const MOST_NODES = 50_000;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readPage } from '../../../api/history/reading/pages.js';
-import { readAhead } from '../../../api/history/reading/read-ahead.js';
+import { readAhead } from '../../../api/history/reading/samples.js';
 
 /** @import { Hour, Sensor } from '../../../api/history/reading/hours.js' */
 /** @import { SampleSource } from '../../../api/history/reading/samples.js' */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createDefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 import { newRetry } from '../../../support/memory-edge-node.js';
 import { createMemoryStore } from '../../../support/memory-store/index.js';

@@ -4,7 +4,7 @@ import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.js';
 import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
 import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 
 /** @import { Identity } from '../../../../schema/ids.js' */

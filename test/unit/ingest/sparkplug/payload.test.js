@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.js';
 import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
+import { encodeRebirth } from '../../../../api/ingest/sparkplug/host.js';
 import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
-import { encodeRebirth } from '../../../../api/ingest/sparkplug/rebirths.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 import { T0, vector } from '../../../support/sparkplug-vectors.js';
 

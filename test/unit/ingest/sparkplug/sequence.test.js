@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { createRebirths } from '../../../../api/ingest/sparkplug/host.js';
 import { createSequence } from '../../../../api/ingest/sparkplug/nodes.js';
-import { createRebirths } from '../../../../api/ingest/sparkplug/rebirths.js';
 
 describe('sequence numbers', () => {
   const born = () => {

@@ -1,10 +1,10 @@
-import { DAY_MS, HOUR_MS } from '../../../../schema/rules.js';
-import { chunksOf, LONGEST_MS } from '../hours.js';
-import { readAhead } from '../read-ahead.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createBins, widthFor } from './bins.js';
+import { chunksOf, LONGEST_MS } from './hours.js';
+import { readAhead } from './samples.js';
 
-/** @import { Hour, LookUp, Range, Sensor } from '../hours.js' */
-/** @import { SampleSource } from '../samples.js' */
+/** @import { Hour, LookUp, Range, Sensor } from './hours.js' */
+/** @import { SampleSource } from './samples.js' */
 /** @import { Point } from './bins.js' */
 
 /** From samples of more than this, a series is read past the server's cache, in ms. */
