@@ -47,8 +47,8 @@ const create = (serves = true) =>
   createInstallationStats({
     processStats: { snapshot: () => own },
     live: {
-      tellStats: (process, signs) => void told.push([process, JSON.parse(signs)]),
-      listenStats: (given) => {
+      publishStats: (process, signs) => void told.push([process, JSON.parse(signs)]),
+      onStats: (given) => {
         listener = given;
       },
     },
