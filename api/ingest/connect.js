@@ -3,7 +3,7 @@ import { createProcessStats } from '../observability/process-stats.js';
 import { createClockGuard } from '../store/clock-guard.js';
 import { connectStore } from '../store/index.js';
 import { logSecurityProblems } from '../store/security-check.js';
-import { createPermits, createWindow } from './backpressure/window.js';
+import { CongestionWindow, createPermits } from './backpressure/window.js';
 import { createIngest } from './index.js';
 
 /** @import { Logger } from 'pino' */
@@ -34,7 +34,7 @@ import { createIngest } from './index.js';
 export async function connectPipeline(deps) {
   const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = deps;
   const metrics = createMetrics({ version, role: config.role });
-  const window = createWindow({ most: config.ingest.maxInFlight });
+  const window = new CongestionWindow({ max: config.ingest.maxInFlight });
   const permits = createPermits(window);
   /** Requests that wait for a place in the window, and writes that will leave together. */
   const waiting = () => Math.max(permits.waiting, store?.waiting() ?? 0);
@@ -93,7 +93,7 @@ export async function connectPipeline(deps) {
  * @param {object} deps
  * @param {Permits} deps.permits
  * @param {() => number} deps.waiting
- * @param {ReturnType<typeof createWindow>} deps.window
+ * @param {CongestionWindow} deps.window
  * @param {number} deps.windowMost `INGEST_MAX_IN_FLIGHT`
  * @param {Ingest} deps.ingest
  * @param {ClockGuard} deps.clockGuard

@@ -65,12 +65,13 @@ export function createMessageSource(deps) {
     /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
     recheck: (deviceId) => source.recheck(deviceId),
 
-    /** Takes no new messages, settles those under way where that is possible, and leaves the rest unacknowledged. */
+    /** Accepts no new messages, settles messages under way if possible, and leaves the rest unacknowledged. */
     async stop() {
       source.quiesce();
       await progress.untilSettled({ withinMs: DRAIN_MS, isHopeless: () => ingest.isStuck });
       const { unsettled } = progress;
-      if (unsettled > 0) logger.warn({ unsettled }, 'messages stay unacknowledged; they will come again');
+      if (unsettled > 0)
+        logger.warn({ unsettled }, 'messages stay unacknowledged; their senders send them again');
       ingest.abort();
       await source.stop();
       await progress.untilSettled({ withinMs: WILLS_MS });

@@ -33,10 +33,10 @@ export const FINDINGS = [
     'void days.note(device, late, at);',
   ],
   ['S7', 'api/ingest/late-writer.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
-  ['S9', 'api/ingest/backpressure/window.js', 'bound.note?.(began, isFailure(error));', ''],
+  ['S9', 'api/ingest/backpressure/window.js', 'bound.record?.(began, isFailure(error));', ''],
   ['S9', 'api/ingest/backpressure/window.js', "error.code === 'unavailable'", "error.code !== 'unavailable'"],
   ['S9', 'api/ingest/backpressure/window.js', '.sort()', ''],
-  ['S9', 'api/ingest/backpressure/window.js', 'unloaded.shift()', 'unloaded.pop()'],
+  ['S9', 'api/ingest/backpressure/window.js', 'this.#unloaded.shift()', 'this.#unloaded.pop()'],
   ['S11', 'api/access/http/sessions.js', "path: '/', secure }", "path: '/', secure: false }"],
   [
     'S11',

@@ -54,8 +54,8 @@ export const MUST_DIE = [
   // From the message to its acknowledgement.
   {
     file: 'api/ingest/acknowledgements.js',
-    before: 'while (owed[0]?.settled) owed.shift()?.acknowledge();',
-    after: 'owed.shift()?.acknowledge();',
+    before: 'while (pending[0]?.isSettled) pending.shift()?.acknowledge();',
+    after: 'pending.shift()?.acknowledge();',
     test: 'test/unit/acknowledgements.test.js',
   },
   {
@@ -140,13 +140,13 @@ export const MUST_DIE = [
   // Backpressure.
   {
     file: 'api/ingest/backpressure/window.js',
-    before: 'size = Math.max(least, size * AFTER_FAILURES);',
-    after: '',
+    before: 'this.#size = Math.max(this.#min, this.#size * AFTER_FAILURES);',
+    after: ';',
     test: 'test/unit/ingest/backpressure/window.test.js',
   },
   {
     file: 'api/ingest/backpressure/window.js',
-    before: 'if (probe && !failed) return noteProbed(probe, began, at);',
+    before: 'if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);',
     after: '',
     test: 'test/unit/ingest/backpressure/window.test.js',
   },
