@@ -17,18 +17,18 @@ import { createIngest } from './index.js';
 /** @import { Send } from './pipeline.js' */
 
 /**
- * What every process has: the database, and the way into it through a window that follows what it can take.
+ * Connects the database and the ingest pipeline of a process. A congestion window bounds the requests to the database.
  *
  * @param {object} deps
  * @param {Config} deps.config
  * @param {string} deps.version
  * @param {Logger} deps.logger
  * @param {() => number} [deps.clock] epoch ms
- * @param {Send} [deps.send] publishes to devices; default: nobody listens
- * @param {Publish} [deps.publish] tells readers; default: nobody listens
- * @param {() => number} [deps.readers] how many follow the stream; default: this process has none
+ * @param {Send} [deps.send] publishes to devices; default: does nothing
+ * @param {Publish} [deps.publish] publishes live changes; default: does nothing
+ * @param {() => number} [deps.readers] number of clients of the stream; default: 0
  * @param {typeof connectStore} [deps.openStore]
- * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
+ * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; for tests with a clock of their own
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
 export async function connectPipeline(deps) {
@@ -36,7 +36,7 @@ export async function connectPipeline(deps) {
   const metrics = createMetrics({ version, role: config.role });
   const window = new CongestionWindow({ max: config.ingest.maxInFlight });
   const permits = createPermits(window);
-  /** Requests that wait for a place in the window, and writes that will leave together. */
+  /** Requests that wait for the window, or writes that wait to be merged, whichever are more. */
   const waiting = () => Math.max(permits.waiting, store?.waiting() ?? 0);
   const processStats = createProcessStats({
     clock,
@@ -54,7 +54,7 @@ export async function connectPipeline(deps) {
     gate: permits,
     observe: metrics.databaseSeconds.observe.bind(metrics.databaseSeconds),
     onStaleIndex: (index) => metrics.staleIndexRows.inc({ index }),
-    onBrokenRule: (habit) => metrics.brokenQueryRules.inc({ habit }),
+    onBrokenRule: (rule) => metrics.brokenQueryRules.inc({ habit: rule }),
     clock,
   });
   await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
@@ -87,7 +87,7 @@ export async function connectPipeline(deps) {
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */
 
 /**
- * What Prometheus is told of the way into the database as it is when it asks.
+ * Registers the gauges of the pipeline. Prometheus reads their values at each scrape.
  *
  * @param {Metrics} metrics
  * @param {object} deps
