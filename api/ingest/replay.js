@@ -26,7 +26,7 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
 export function createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock }) {
   return {
     /**
-     * @param {StoredLetter} letter
+     * @param {StoredLetter} deadLetter
      * @returns {Promise<IngestResult>} settles when all good measurements are committed; a birth or a status counts as one
      * @throws {MillraceError} `not_replayable` with the reason
      */

@@ -12,7 +12,7 @@ export const FINDINGS = [
     'S2',
     'api/ingest/sample-writer.js',
     `await writeHours(device, hours, parts);
-      // Read after the commit: a packer whose reading began before may have missed it.
+      // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
       const time = clock.now();`,
     `const time = clock.now();
       await writeHours(device, hours, parts);`,
@@ -25,7 +25,7 @@ export const FINDINGS = [
   ],
   ['S4', 'api/history/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
   ['S5', 'api/ingest/latest-writer.js', 'await groups.add(device.group', 'void groups.add(device.group'],
-  ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(one)) continue;', ''],
+  ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(update)) continue;', ''],
   [
     'S7',
     'api/ingest/late-writer.js',

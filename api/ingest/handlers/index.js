@@ -37,8 +37,8 @@ import { createSparkplugHandler } from './sparkplug.js';
  * @template {Topic} [T=Topic]
  * @typedef {object} Handler
  * @property {(message: Message, identity: Identity, topic: T) => Promise<Outcome>} handle
- *   settles when all that is good is committed, and the rest is a dead letter
- * @property {(kept: Kept, identity: Identity, topic: T) => Promise<IngestResult>} replay settles when all that is good is
+ *   settles when the good elements are committed, and the refused ones are in a dead letter
+ * @property {(kept: Kept, identity: Identity, topic: T) => Promise<IngestResult>} replay settles when the good elements are
  *   committed. A birth or a status counts as one accepted element. Replaying twice writes the same rows
  */
 
@@ -77,13 +77,17 @@ export function createHandlers(deps) {
   const births = createBirths({ registry, store: store.registry, retry, clock });
   const events = createEvents({ store: store.events, retry });
   const statuses = createStatuses({ registry, store: store.registry, retry, events });
-  const sightings = createSightings({ registry, lastSeen });
-  const status = createStatusHandler({ registry, statuses, sightings, awaitingRegistration });
+  /** @type {NoteLastSeen} */
+  const noteLastSeen = async ({ retained, receivedAt }, identity) => {
+    const device = registry.cache.peek(identity.id);
+    if (device && !retained) await lastSeen.note(device, receivedAt);
+  };
+  const status = createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistration });
   const birth = createBirthHandler({
     registry,
     births,
     events,
-    sightings,
+    noteLastSeen,
     awaitingRegistration,
     measurements,
     status,
@@ -106,7 +110,7 @@ export function createHandlers(deps) {
     statuses,
     events,
     measurements,
-    sightings,
+    noteLastSeen,
     deadLetters,
   });
   const handlers = { birth, status };
@@ -129,36 +133,26 @@ export function createHandlers(deps) {
 /** @typedef {ReturnType<typeof createHandlers>} Handlers */
 
 /**
- * Notes of messages without measurements that their device was heard of; beside measurements that is written anyway.
+ * Writes when a device was last seen, for messages without measurements. The pipeline does it for measurements.
  *
- * @param {object} deps
- * @param {Registry} deps.registry
- * @param {LastSeen} deps.lastSeen
+ * @callback NoteLastSeen
+ * @param {Message} message
+ * @param {Identity} identity
+ * @returns {Promise<void>} settles when it is committed
  */
-export function createSightings({ registry, lastSeen }) {
-  return {
-    /** @param {Message} message @param {Identity} identity */
-    async note({ retained, receivedAt }, identity) {
-      const device = registry.cache.peek(identity.id);
-      if (device && !retained) await lastSeen.note(device, receivedAt);
-    },
-  };
-}
-
-/** @typedef {ReturnType<typeof createSightings>} Sightings */
 
 /**
  * @param {object} deps
  * @param {Registry} deps.registry
  * @param {Statuses} deps.statuses
- * @param {Sightings} deps.sightings
+ * @param {NoteLastSeen} deps.noteLastSeen
  * @param {AwaitingRegistration} deps.awaitingRegistration
  * @returns {Handler}
  */
-function createStatusHandler({ registry, statuses, sightings, awaitingRegistration }) {
+function createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistration }) {
   return {
     async handle(message, identity) {
-      // An empty payload is how a retained message is taken away: it says nothing of the device.
+      // An empty payload removes a retained message. It is not a status.
       if (message.payload.length === 0) return 'accepted';
       const status = readStatus(message.payload, message.receivedAt);
       const device = await registry.device(identity);
@@ -167,7 +161,7 @@ function createStatusHandler({ registry, statuses, sightings, awaitingRegistrati
         throw new MillraceError('unknown_device');
       }
       await statuses.write(device, status, message.retained ? null : message.receivedAt);
-      if (status.state === 'online') await sightings.note(message, identity);
+      if (status.state === 'online') await noteLastSeen(message, identity);
       return 'accepted';
     },
 
