@@ -87,8 +87,8 @@ function countCodes(refused) {
 const MINUTE_MS = 60_000;
 
 /**
- * Dead letters that a process stores per hour: of one device, of all unregistered devices together, and in total. `counting`: dead
- * letters with counts only, in total per minute.
+ * Dead letters that a process stores per hour: of one device, of all unregistered devices together, and in total. `counting`: those
+ * with counts only, in total per minute.
  */
 const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting: 100 };
 

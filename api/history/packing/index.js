@@ -18,7 +18,8 @@ const REPORT_EVERY_MS = 60_000;
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Packs closed hours into history for as long as the process runs, giving way to ingest.
+ * Packing: it moves closed hours into history while the process runs, and gives way to ingest. `packer.js` chooses the hours that are due,
+ * `passes.js` reads them for the first and second time, and `sensor-hour.js` packs one sensor.
  *
  * @param {object} deps
  * @param {Config} deps.config
@@ -26,7 +27,7 @@ const STOP_WITHIN_MS = 3000;
  * @param {() => number} deps.clock epoch ms
  * @param {ClockGuard} deps.clockGuard
  * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
- * @param {number} deps.pauseMs between two looks whether something is due
+ * @param {number} deps.pauseMs between two checks for due hours
  * @param {Logger} deps.logger
  * @param {Metrics} deps.metrics
  */
@@ -86,7 +87,7 @@ export function createPacking(deps) {
 
   function packLater() {
     if (steps.stopped) return;
-    // Processes that were started together do not look together.
+    // A random pause keeps processes that started together from checking together.
     const pause = pauseMs * (0.5 + Math.random());
     timer = setTimeout(() => {
       round = packOnce().then(packLater);
@@ -122,7 +123,7 @@ const textsOf = ({ device, sensor, hour }) => ({
   hour: new Date(hour),
 });
 
-/** What goes wrong with one hour goes wrong with many. @param {Logger} logger */
+/** Limits log lines, because an error in one hour occurs in many. @param {Logger} logger */
 function createRareReports(logger) {
   /** @type {Map<string, number>} */
   const reportedAt = new Map();
@@ -172,7 +173,7 @@ export function createBehind({ clock, batchDays, logger }) {
     /** @returns {number} ms for which the oldest hour could have been packed */
     overdueMs: () => (packedUntil.size === 0 ? 0 : Math.max(0, clock() - closingOf(oldest()))),
 
-    /** Tells people, now and then, while it is far behind. */
+    /** Logs a warning from time to time while packing is far behind. */
     warn() {
       const now = clock();
       const behindMs = this.behindMs();

@@ -11,7 +11,7 @@ import { createSensorPacker } from './sensor-hour.js';
 /** @import { Store } from '../../store/index.js' */
 
 /**
- * Packs what is due, group by group: every hour that has closed, then every day whose lateness should be over.
+ * Packs all due hours, group by group: first every closed hour, then every day that should get no more late samples.
  *
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'packProgress'>} deps.store
@@ -64,7 +64,7 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
 
   /** @param {number} group */
   async function packGroup(group) {
-    // Read again: whoever had the lease before may have done it all.
+    // Read again, because the previous owner of the lease may have packed everything.
     let { packedUntil, settledUntil, noticedUntil } = await read(group);
     while (isHourDue(packedUntil, await clock.now())) packedUntil = await packHour(group, packedUntil);
     while (isDayDue({ packedUntil, settledUntil }, await clock.now())) {
@@ -124,9 +124,9 @@ const shuffled = (groups) =>
 const RENEW_EVERY_MS = 20_000;
 
 /**
- * Shares groups out among processes: a process takes a group when it has something to do there, and gives it back when that
- * is done. So whoever is free takes what is left, and nobody counts processes. A lease only spreads the work: when one is
- * lost half-way, two processes pack the same, and nothing is wrong.
+ * Distributes groups among processes. A process leases a group with due hours, and releases it afterwards. So an idle process takes the
+ * next group, and no process needs to count the others. A lease only spreads the work: if one is lost, two processes pack the same
+ * hours, and the result is the same.
  *
  * @param {object} deps
  * @param {PackLeases} deps.store

@@ -64,7 +64,7 @@ const AHEAD = 3;
  * @param {SampleSource} source
  * @param {Sensor} sensor
  * @param {AsyncIterable<Hour[]>} chunks
- * @param {AbortSignal} [signal] whoever reads has gone
+ * @param {AbortSignal} [signal] aborts when the client disconnects
  * @param {number} [since] epoch ms: samples before it may be left out
  * @returns {AsyncGenerator<Series, void>} of each hour, in the order of the hours
  * @throws what `signal` was aborted with

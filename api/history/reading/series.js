@@ -47,7 +47,7 @@ export async function readSeries({ lookUp, source }, sensor, range, { points, ne
   /** @param {Hour} hour @returns {boolean} whether its statistics were all that was needed */
   function take({ hour, exact }) {
     const isWhole = hour >= range.from && hour + HOUR_MS <= range.to;
-    // A sum that overflowed may come back within the bin: then the samples have to tell.
+    // A sum that overflowed may be finite again for the whole bin. Only the samples show it.
     if (fromSamples || !isWhole || !exact || !Number.isFinite(exact.sum)) return false;
     bins.addHour(hour, exact);
     taken++;

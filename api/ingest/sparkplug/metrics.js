@@ -21,7 +21,7 @@ export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
  * @param {Payload} payload
  * @param {Definitions | null} definitions of the birth that holds for it; null: none is known
  * @param {MessageBatch} batch
- * @returns {boolean} whether its birth has told of all of its metrics
+ * @returns {boolean} whether its birth defines all of its metrics
  */
 export function readMetrics({ metrics, timestamp }, definitions, batch) {
   batch.pathOf = PATHS.sparkplug;
@@ -33,10 +33,9 @@ export function readMetrics({ metrics, timestamp }, definitions, batch) {
     const datatype = metric.datatype || defined || metric.implied;
     if (metric.value === null || metric.isTransient) batch.skip();
     else if (name !== undefined && isOfProtocol(name)) batch.skip();
-    // Without a type a large integer cannot be told from a negative one.
+    // Without a type, a large integer and a negative one look the same.
     else if (name === undefined) batch.refuse(index, 'unknown_sensor', ...namelessRule(metric));
-    else if (!datatype)
-      batch.refuse(index, 'unknown_sensor', 'datatype', 'is told neither here nor by a birth');
+    else if (!datatype) batch.refuse(index, 'unknown_sensor', 'datatype', 'must be given here or in a birth');
     else if (!isNumeric(datatype)) batch.skip();
     else addTo(batch, index, name, metric.timestamp ?? timestamp, toNumber(datatype, metric.value));
   }

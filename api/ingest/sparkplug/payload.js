@@ -90,7 +90,7 @@ const FLOAT = (12 << 3) | 5;
 const DOUBLE = (13 << 3) | 1;
 const BOOLEAN = 14 << 3;
 
-/** Types that a field speaks for: in those of integers a negative one cannot be told from a large one. */
+/** Types that a field implies. The integer fields imply none, because a negative integer and a large one look the same. */
 const IMPLIED = { float: 9, double: 10, boolean: 11 };
 
 /**
@@ -172,7 +172,7 @@ const KEYS = (1 << 3) | 2;
 const VALUES = (2 << 3) | 2;
 const STRING = (8 << 3) | 2;
 
-/** The property under which edge nodes in the field tell a metric's unit; the specification names none. */
+/** Existing edge nodes send the unit of a metric in this property. The specification names none. */
 const UNIT = 'engUnit';
 
 /**
@@ -180,7 +180,7 @@ const UNIT = 'engUnit';
  * (tck-id-payloads-propertyset-keys-array-size), so the unit's place is looked up first.
  *
  * @param {Reader} reader stands before the properties' length
- * @returns {string | null} null: none is told
+ * @returns {string | null} null: there is no unit
  * @throws {Error} where they are malformed
  */
 function readUnit(reader) {

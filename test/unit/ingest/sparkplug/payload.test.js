@@ -151,7 +151,7 @@ test('nulls, transient values, texts, bytes, data sets, templates and files are 
         index: 11,
         code: 'unknown_sensor',
         path: 'metrics[11].datatype',
-        rule: 'is told neither here nor by a birth',
+        rule: 'must be given here or in a birth',
       },
     ],
     skipped: 7,
