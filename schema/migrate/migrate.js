@@ -92,7 +92,7 @@ async function settle(client, retention, dialect, onStatus) {
       await client.execute(`ALTER TABLE ${table} WITH ${windowOptions(days, dialect)}`, [], DDL);
     }
   }
-  // The row is changed by lightweight transactions only: plain writes beside them are ordered by another clock.
+  // Only lightweight transactions change the row. Plain writes would be ordered by another clock.
   await client.execute(
     'UPDATE installation SET latest_groups = ?, batch_days = ?, history_days = ? WHERE part = ? IF EXISTS',
     [retention.latestGroups, retention.batchDays, retention.historyDays, PART],
@@ -139,7 +139,7 @@ const PAGE = 1000;
 const FILLS = { '008-events.cql': fillDeviceSites };
 
 /**
- * Devices that registered before there was an index of their sites. Rows get the stamp of the site that they tell of.
+ * Adds devices that registered before the index of sites existed. A row gets the write timestamp of its site.
  *
  * @param {Client} client connected to the keyspace
  * @param {number} groups `LATEST_GROUPS`

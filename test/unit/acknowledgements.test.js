@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createAcknowledgements } from '../../api/ingest/acknowledgements.js';
 
-test('in whatever order messages are settled, acknowledgements leave in order of arrival, each once', () => {
+test('Acknowledgements: messages settle in any order: each leaves once, in order of arrival', () => {
   const order = fc
     .integer({ min: 1, max: 50 })
     .chain((count) =>
@@ -28,7 +28,7 @@ test('in whatever order messages are settled, acknowledgements leave in order of
   );
 });
 
-test('nothing is acknowledged on a connection that is gone', () => {
+test('Acknowledgements: the connection is closed: nothing is acknowledged', () => {
   const acknowledgements = createAcknowledgements();
   let given = 0;
   const settled = [acknowledgements.track(() => given++), acknowledgements.track(() => given++)];

@@ -7,7 +7,7 @@ import { fromNumbers, toNumbers, zeros } from './integers.js';
 /** @import { Integers } from './integers.js' */
 /** @import { Reader } from './bytes.js' */
 
-/** What a blob's second byte says of its values. */
+/** The form of the values: the second byte of a blob. */
 export const FORMS = /** @type {const} */ ({
   bits: 0,
   singleBits: 1,
@@ -145,8 +145,8 @@ export function tableOf(values) {
 }
 
 /**
- * Doubles as the 64 bits that they are: between neighbours of one sign and magnitude a difference of bits is a difference
- * of values. And singles, as the doubles that every float32 becomes, by their 32 bits.
+ * Doubles as 64-bit integers: for near values of the same sign and magnitude, a difference of bits is a difference of values. Singles
+ * (every float32 is also a double) as 32-bit integers.
  */
 
 /** @param {Float64Array} values @returns {Integers} their bits in binary64 */

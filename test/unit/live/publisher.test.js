@@ -33,19 +33,19 @@ const newSensor = (id, value) =>
   });
 
 /** @param {number} at */
-const told = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
+const items = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
 
-test('a quiet device is told of in the same turn, with all that changed in it', async () => {
+test('Publisher: a quiet device: its changes of one turn are published in that turn', async () => {
   const [a, b] = [newDevice('a'), newDevice('b')];
   publisher.publishChanges(a, [newSensor('s', 1)]);
   publisher.publishChanges(b, [newSensor('s', 2)]);
   publisher.publishChanges(a, [newSensor('t', 3)]);
   await nextTurn();
   expect(published.map(({ device }) => device)).toEqual(['a', 'b']);
-  expect([told(0), told(1)]).toEqual([['s 1', 't 3'], ['s 2']]);
+  expect([items(0), items(1)]).toEqual([['s 1', 't 3'], ['s 2']]);
 });
 
-test('a device that goes on is told of once an interval, of each sensor the newest', async () => {
+test('Publisher: a device with many changes: the newest value of each sensor once an interval', async () => {
   const device = newDevice('a');
   const [s, t] = [newSensor('s', 0), newSensor('t', 0)];
   publisher.publishChanges(device, [s]);
@@ -63,7 +63,7 @@ test('a device that goes on is told of once an interval, of each sensor the newe
   );
 });
 
-test('what is told says when the oldest of it was committed', async () => {
+test('Publisher: several commits in one message: it has the time of the oldest', async () => {
   const device = newDevice('a');
   const before = performance.now();
   publisher.publishChanges(device, [newSensor('s', 1)]);
@@ -98,7 +98,7 @@ test('what nobody wants is not published, not even later', async () => {
   expect(published).toEqual([]);
 });
 
-test('many sensors are several messages; a stop tells what waits', () => {
+test('Publisher: many sensors: several messages, and a stop publishes the waiting ones', () => {
   publisher.publishChanges(
     newDevice('a'),
     Array.from({ length: 250 }, (_, at) => newSensor(`s${at}`, at)),

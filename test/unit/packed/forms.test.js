@@ -15,7 +15,7 @@ test('Table: a quarter of the values are different: it lists them in order', () 
 test.each([
   ['more than a quarter of the values are different', [1, 2, 3, 1, 1, 1, 1, 1]],
   ['all values are different', [1, 2, 3, 4, 5, 6, 7, 8]],
-  ['0 and -0, which a set cannot tell apart', [0, -0, 0, 0, 0, 0, 0, 0]],
+  ['0 and -0, which are equal in a set', [0, -0, 0, 0, 0, 0, 0, 0]],
   ['NaN', [Number.NaN, 1, 1, 1, 1, 1, 1, 1]],
 ])('Table: %s: none', (_, values) => {
   expect(tableOf(Float64Array.from(values))).toBeUndefined();

@@ -104,7 +104,7 @@ test('Page: any samples, limits and ranges: the pages together are the range, an
 });
 
 test.each(/** @type {Array<'asc' | 'desc'>} */ (['asc', 'desc']))(
-  'Page: %s: more hours than a page reads have no samples: an empty page says how far it came',
+  'Page: %s: more hours than a page reads have no samples: an empty page contains how far it came',
   async (order) => {
     const range = { from: FROM, to: FROM + 2 * MOST_HOURS_A_PAGE * HOUR + 5 * HOUR };
     const history = createHistory([], { isCounted: false });
