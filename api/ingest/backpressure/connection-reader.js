@@ -200,7 +200,7 @@ export class PacketScanner {
   }
 
   /**
-   * Scans from the start of a chunk. The caller passes the unscanned rest again.
+   * Scans from the start of a chunk. The caller passes the rest again.
    *
    * @param {Uint8Array} chunk
    * @param {number} maxPackets stops after this many packets
