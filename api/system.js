@@ -22,6 +22,7 @@ import { createReadiness } from './observability/readiness.js';
 /** @import { Periods } from '../common/periods.js' */
 /** @import { Config } from '../common/settings/config.js' */
 /** @import { Rate } from './access/http/rates.js' */
+/** @import { Device, Sensor } from './ingest/registry/cache.js' */
 /** @import { Heartbeat } from './observability/heartbeat.js' */
 /** @import { connectStore } from './store/index.js' */
 
@@ -29,14 +30,15 @@ import { createReadiness } from './observability/readiness.js';
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * The whole system, in the order in which data flows: broker -> ingest -> store -> http; beside it, packing. A process whose ROLE is `http`
- * has no broker, and ingests what is posted to it; one whose ROLE is `ingest` serves nobody, and only tells how it is.
+ * Starts the whole system, in the order in which data flows: broker -> ingest -> store -> http, and packing next to it. A process with
+ * the ROLE `http` has no broker and ingests what clients post to it. A process with the ROLE `ingest` answers only health checks and
+ * metrics.
  *
  * @param {object} parts
  * @param {Config} parts.config
  * @param {string} parts.version
  * @param {Logger} parts.logger
- * @param {(error: Error) => void} parts.onFatal told when it cannot go on
+ * @param {(error: Error) => void} parts.onFatal called when the process cannot continue
  * @param {() => number} [parts.clock] epoch ms
  * @param {Periods} [parts.periods]
  * @param {Rate} [parts.wrongTokens] so many of them an address may show
@@ -51,6 +53,7 @@ export async function startSystem(parts) {
   const { openStore, openSource = createMessageSource, clockDifference } = parts;
   const tls = createTls({ config, everyMs: periods.certificates, logger });
   // Live changes need the message source, which needs ingest, which publishes live changes. The event breaks this circle.
+  /** @type {EventEmitter<{ committed: [device: Device, changed: Sensor[]] }>} */
   const events = new EventEmitter();
   const pipeline = await connectPipeline({
     config,
@@ -60,7 +63,7 @@ export async function startSystem(parts) {
     openStore,
     clockDifference,
     send: (topic, payload) => messageSource?.send(topic, payload),
-    publish: events.emit.bind(events, 'committed'),
+    publish: (device, changed) => events.emit('committed', device, changed),
     readers: () => api?.readers() ?? 0,
   });
   const { metrics, processStats, store, clockGuard, ingest, isPressed } = pipeline;
@@ -94,7 +97,7 @@ export async function startSystem(parts) {
     : null;
   const live = createLive({
     config,
-    outside: {
+    brokerClients: {
       isWanted: messageSource?.hasFollowers ?? (() => false),
       send: (topic, payload) => messageSource?.send(topic, payload),
     },
@@ -102,7 +105,7 @@ export async function startSystem(parts) {
     logger,
     metrics,
   });
-  events.on('committed', live.note);
+  events.on('committed', live.publishChanges);
   const processes = createProcessWatch({
     store: store.processes,
     shares,

@@ -34,7 +34,7 @@ export function roleStatements(keyspace, duty, { name, password }) {
   if (!ROLE_NAME.test(name)) {
     throw new MillraceError(
       'usage',
-      `"${name}" is no role's name here: lower-case letters, digits and _, up to 48.`,
+      `"${name}" is not a valid role name. It may contain a to z in lower case, digits and _, up to 48 characters.`,
     );
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -47,8 +47,8 @@ export const DEAD_LETTER_DAYS = 14;
 export const DEAD_LETTER_SHARDS = 16;
 
 /**
- * What a Sparkplug birth defines is kept as long as history, and written again when this share of that time is over: so
- * whoever is born now and then stays known, and whoever is born every minute fills no partition.
+ * The definitions of a Sparkplug birth are kept as long as history. A birth writes them again after this share of that time. So a node
+ * with rare births stays known, and a node with a birth every minute does not fill its partition.
  */
 export const BIRTH_REPEAT_SHARE = 1 / 4;
 
@@ -140,7 +140,7 @@ export function checkWindow({ ttlSeconds, windowDays }) {
 export const SAMPLE_ROW_BYTES = 60;
 
 /**
- * What a row of `message` weighs on disk beside its block, before compression: clustering key, row header, TTL and cell flags.
+ * Size of a row of `message` on disk without its block, before compression: clustering key, row header, TTL and cell flags.
  * Cassandra 5.0 wrote 29 bytes for a block of one sample, 31 for 1x60 and 4x10, 35 for 50x1.
  */
 export const MESSAGE_ROW_BYTES = 36;

@@ -1,6 +1,6 @@
 /**
- * What a fleet takes: the arithmetic behind the tables at the end of docs/data-model.md, which a test holds to it. All of one
- * copy and before the servers' own compression; a cluster keeps as many copies as its keyspace says.
+ * The storage needs of a fleet: the arithmetic behind the tables at the end of docs/data-model.md. A test compares the two. All sizes are
+ * for one copy, before the compression of the server. The keyspace sets the number of copies in a cluster.
  */
 import { devicePerHour, HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.js';
 
@@ -23,7 +23,7 @@ export const PACKED_BYTES = [
   { atLeastAnHour: 0, bytes: 13 },
 ];
 
-/** Sensors whose hours one process is to pack beside its ingest, whatever their rate. */
+/** Sensors whose hours one process can pack in addition to its ingest, at any rate. */
 export const PACKED_BY_ONE = 10_000;
 
 /** Where a group of `sensor` should stay: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */

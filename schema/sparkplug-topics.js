@@ -1,6 +1,6 @@
 const NAMESPACE = 'spBv1.0/';
 
-/** How topics begin on which hosts say whether they are online. */
+/** The prefix of topics on which hosts publish their state. */
 export const STATES = `${NAMESPACE}STATE/`;
 
 /** Message types of edge nodes themselves (tck-id-topic-structure-namespace-device-id-non-associated-message-types). */
@@ -29,7 +29,7 @@ export const EDGE_FILTERS = [
 
 /**
  * @param {string} host id of a host application
- * @returns {string} where it says whether it is online (tck-id-host-topic-phid-birth-topic)
+ * @returns {string} the topic of its state (tck-id-host-topic-phid-birth-topic)
  */
 export const stateTopic = (host) => `${STATES}${host}`;
 

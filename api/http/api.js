@@ -9,7 +9,7 @@ import { createStream } from './stream/index.js';
 /** @import { CredentialService } from '../access/credentials/credential-service.js' */
 /** @import { Access } from '../access/http/index.js' */
 /** @import { Reading } from '../history/reading/index.js' */
-/** @import { Retirement } from '../ingest/registry/retirement.js' */
+/** @import { Retirement } from '../ingest/registry/index.js' */
 /** @import { Replay } from '../ingest/replay.js' */
 /** @import { Submit } from '../ingest/submission.js' */
 /** @import { Live } from '../live/index.js' */

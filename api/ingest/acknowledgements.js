@@ -4,75 +4,72 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @import { Check } from '../observability/readiness.js' */
 
 /**
- * The acknowledgements that one connection is owed. They go out in the order in which the messages came (MQTT 3.1.1,
- * 4.6.0-2; MQTT 5, 4.6.0-2), however their commits overtake each other; one that is never given holds back all behind it.
+ * The pending acknowledgements of one connection. They leave in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2;
+ * MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never settled holds back all later ones.
  */
 export function createAcknowledgements() {
-  /** @type {Array<{ settled: boolean, acknowledge: () => void }>} oldest first */
-  const owed = [];
+  /** The oldest first. @type {Array<{ isSettled: boolean, acknowledge: () => void }>} */
+  const pending = [];
 
   return {
     /**
-     * @param {() => void} acknowledge called when this message and all before it are settled
-     * @returns {() => void} to be called when this message is settled
+     * @param {() => void} acknowledge called when this message and all earlier ones are settled
+     * @returns {() => void} the caller calls it when this message is settled
      */
-    owe(acknowledge) {
-      const debt = { settled: false, acknowledge };
-      owed.push(debt);
+    track(acknowledge) {
+      const message = { isSettled: false, acknowledge };
+      pending.push(message);
       return () => {
-        debt.settled = true;
-        while (owed[0]?.settled) owed.shift()?.acknowledge();
+        message.isSettled = true;
+        while (pending[0]?.isSettled) pending.shift()?.acknowledge();
       };
     },
-    /** The connection is gone, and with it what it was owed: the other side sends these messages again. */
+    /** Forgets all pending acknowledgements, because the connection closed. The sender sends these messages again. */
     drop() {
-      owed.length = 0;
+      pending.length = 0;
     },
-    get owed() {
-      return owed.length;
+    get pending() {
+      return pending.length;
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createAcknowledgements>} Acknowledgements */
 
-/** How often whoever waits for the last message looks again, in ms. */
-const LOOK_EVERY_MS = 20;
+/** `untilSettled` checks for unsettled messages this often, in ms. */
+const POLL_MS = 20;
 
 /**
- * What is unsettled: whether acknowledgements go on, by how long the oldest message waits, and what an orderly end
- * has to wait for.
+ * Tracks the unsettled messages of the process. The health check reports how long the oldest waits, and an orderly stop waits for all.
  *
- * @param {object} parts
- * @param {() => number} parts.answeredAt when the database last answered, ms of the same clock
- * @param {() => number} [parts.clock] ms of a clock that nobody sets
+ * @param {object} deps
+ * @param {() => number} deps.answeredAt when the database last answered, in ms of the same clock
+ * @param {() => number} [deps.clock] ms of a monotonic clock
  */
 export function createProgress({ answeredAt, clock = () => performance.now() }) {
-  /** When each unsettled message came, the oldest first. @type {Map<object, number>} */
+  /** Arrival of each unsettled message, the oldest first. @type {Map<object, number>} */
   const unsettled = new Map();
   let settledAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** @param {object} message is being settled */
+    /** @param {object} message that arrived */
     begin: (message) => void unsettled.set(message, clock()),
 
-    /** @param {object} message @param {boolean} isSettled false: it is given up, or was none of ours */
+    /** @param {object} message @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown */
     end(message, isSettled) {
       unsettled.delete(message);
       if (isSettled) settledAt = clock();
     },
 
-    /** @returns {number} messages that are being settled */
+    /** Number of unsettled messages. */
     get unsettled() {
       return unsettled.size;
     },
 
     /**
-     * What needs no database, such as an empty message, is settled without it: neither that alone, nor its answers
-     * alone, show that it goes on.
+     * Some messages need no database, such as an empty one. So progress needs both a settled message and an answer of the database.
      *
-     * @returns {number} ms since anything was settled and the database answered, while something waits for it; 0: nothing
-     *   waits
+     * @returns {number} ms since both happened, while a message waits; 0: no message waits
      */
     get standstillMs() {
       const [oldest] = unsettled.values();
@@ -82,23 +79,23 @@ export function createProgress({ answeredAt, clock = () => performance.now() }) 
     /**
      * @param {object} bounds
      * @param {number} bounds.withinMs
-     * @param {() => boolean} [bounds.isHopeless] waiting on is of no use
-     * @returns {Promise<void>} settles when every message is settled, or at the bounds
+     * @param {() => boolean} [bounds.isHopeless] ends the wait early
+     * @returns {Promise<void>} settles when every message is settled, or at one of the bounds
      */
     async untilSettled({ withinMs, isHopeless = () => false }) {
-      const until = clock() + withinMs;
-      while (unsettled.size > 0 && clock() < until && !isHopeless()) await sleep(LOOK_EVERY_MS);
+      const deadline = clock() + withinMs;
+      while (unsettled.size > 0 && clock() < deadline && !isHopeless()) await sleep(POLL_MS);
     },
 
     /**
-     * @param {number} mostWaitMs a message that is unsettled for longer is a sign of trouble
+     * @param {number} maxWaitMs the check fails when a message waits for longer
      * @returns {Check}
      */
-    check(mostWaitMs) {
+    check(maxWaitMs) {
       const [oldest] = unsettled.values();
       const waited = oldest === undefined ? 0 : Math.round(clock() - oldest);
       return {
-        ok: waited <= mostWaitMs,
+        ok: waited <= maxWaitMs,
         message: unsettled.size === 0 ? 'none wait' : `${unsettled.size} wait, the oldest for ${waited} ms`,
       };
     },

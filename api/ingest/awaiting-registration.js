@@ -1,41 +1,41 @@
 /** @import { Message } from './pipeline.js' */
 
-/** Messages of unknown devices that are remembered, for how long, in ms, and how large each may be, in bytes. */
-const MOST = 1000;
-const FOR_MS = 60_000;
-const LARGEST_BYTES = 16_384;
+/** Limits of the queue: number of messages, time in ms, and size of one message in bytes. */
+const MAX_MESSAGES = 1000;
+const KEPT_MS = 60_000;
+const MAX_BYTES = 16_384;
 
 /**
- * Messages that came before their device's birth, where devices do not register by message. Each is a dead letter
- * already; when the birth arrives within a minute, they are stored after all.
+ * Messages that arrived before the birth of their device, when AUTO_REGISTER is off. Each is already a dead letter. If the birth
+ * arrives within a minute, ingest stores them.
  *
- * @param {{ clock: () => number }} parts
+ * @param {{ clock: () => number }} deps
  */
 export function createAwaitingRegistration({ clock }) {
-  /** @type {Array<{ device: string, at: number, message: Message }>} oldest first */
+  /** The oldest first. @type {Array<{ device: string, arrivedAt: number, message: Message }>} */
   let waiting = [];
 
   const forgetOld = () => {
-    const before = clock() - FOR_MS;
-    waiting = waiting.filter(({ at }) => at >= before);
+    const oldest = clock() - KEPT_MS;
+    waiting = waiting.filter(({ arrivedAt }) => arrivedAt >= oldest);
   };
 
   return {
     /** @param {string} device id @param {Message} message */
     remember(device, message) {
       forgetOld();
-      if (message.payload.length > LARGEST_BYTES) return;
-      waiting.push({ device, at: clock(), message });
-      if (waiting.length > MOST) waiting.shift();
+      if (message.payload.length > MAX_BYTES) return;
+      waiting.push({ device, arrivedAt: clock(), message });
+      if (waiting.length > MAX_MESSAGES) waiting.shift();
     },
     /** @param {string} device id @returns {Message[]} in order of arrival */
     take(device) {
       forgetOld();
-      const its = waiting.filter((stray) => stray.device === device);
-      if (its.length > 0) waiting = waiting.filter((stray) => stray.device !== device);
-      return its.map(({ message }) => message);
+      const taken = waiting.filter((entry) => entry.device === device);
+      if (taken.length > 0) waiting = waiting.filter((entry) => entry.device !== device);
+      return taken.map(({ message }) => message);
     },
-    /** Messages that are remembered. */
+    /** Number of waiting messages. */
     get size() {
       return waiting.length;
     },

@@ -3,7 +3,7 @@ import { createProcessStats } from '../observability/process-stats.js';
 import { createClockGuard } from '../store/clock-guard.js';
 import { connectStore } from '../store/index.js';
 import { logSecurityProblems } from '../store/security-check.js';
-import { createPermits, createWindow } from './backpressure/window.js';
+import { CongestionWindow, createPermits } from './backpressure/window.js';
 import { createIngest } from './index.js';
 
 /** @import { Logger } from 'pino' */
@@ -17,26 +17,26 @@ import { createIngest } from './index.js';
 /** @import { Send } from './pipeline.js' */
 
 /**
- * What every process has: the database, and the way into it through a window that follows what it can take.
+ * Connects the database and the ingest pipeline of a process. A congestion window bounds the requests to the database.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {string} parts.version
- * @param {Logger} parts.logger
- * @param {() => number} [parts.clock] epoch ms
- * @param {Send} [parts.send] publishes to devices; default: nobody listens
- * @param {Publish} [parts.publish] tells readers; default: nobody listens
- * @param {() => number} [parts.readers] how many follow the stream; default: this process has none
- * @param {typeof connectStore} [parts.openStore]
- * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {string} deps.version
+ * @param {Logger} deps.logger
+ * @param {() => number} [deps.clock] epoch ms
+ * @param {Send} [deps.send] publishes to devices; default: does nothing
+ * @param {Publish} [deps.publish] publishes live changes; default: does nothing
+ * @param {() => number} [deps.readers] number of clients of the stream; default: 0
+ * @param {typeof connectStore} [deps.openStore]
+ * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; for tests with a clock of their own
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
-export async function connectPipeline(parts) {
-  const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = parts;
+export async function connectPipeline(deps) {
+  const { config, version, logger, clock = Date.now, openStore = connectStore, send, publish } = deps;
   const metrics = createMetrics({ version, role: config.role });
-  const window = createWindow({ most: config.ingest.maxInFlight });
+  const window = new CongestionWindow({ max: config.ingest.maxInFlight });
   const permits = createPermits(window);
-  /** Requests that wait for a place in the window, and writes that will leave together. */
+  /** Requests that wait for the window, or writes that wait to be merged, whichever are more. */
   const waiting = () => Math.max(permits.waiting, store?.waiting() ?? 0);
   const processStats = createProcessStats({
     clock,
@@ -46,7 +46,7 @@ export async function connectPipeline(parts) {
       window_limit: config.ingest.maxInFlight,
       waiting: waiting(),
     }),
-    readers: parts.readers,
+    readers: deps.readers,
   });
   const store = await openStore({
     cql: config.cql,
@@ -58,7 +58,7 @@ export async function connectPipeline(parts) {
     clock,
   });
   await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
-  const difference = parts.clockDifference ?? store.health.clockDifference;
+  const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = createClockGuard({ clock, difference, logger });
   const ingest = createIngest({
     config,
@@ -87,17 +87,17 @@ export async function connectPipeline(parts) {
 /** @typedef {Awaited<ReturnType<typeof connectPipeline>>} Pipeline */
 
 /**
- * What Prometheus is told of the way into the database as it is when it asks.
+ * Registers the gauges of the pipeline. Prometheus reads their values at each scrape.
  *
  * @param {Metrics} metrics
- * @param {object} parts
- * @param {Permits} parts.permits
- * @param {() => number} parts.waiting
- * @param {ReturnType<typeof createWindow>} parts.window
- * @param {number} parts.windowMost `INGEST_MAX_IN_FLIGHT`
- * @param {Ingest} parts.ingest
- * @param {ClockGuard} parts.clockGuard
- * @param {() => DatabaseNode[]} parts.nodes
+ * @param {object} deps
+ * @param {Permits} deps.permits
+ * @param {() => number} deps.waiting
+ * @param {CongestionWindow} deps.window
+ * @param {number} deps.windowMost `INGEST_MAX_IN_FLIGHT`
+ * @param {Ingest} deps.ingest
+ * @param {ClockGuard} deps.clockGuard
+ * @param {() => DatabaseNode[]} deps.nodes
  */
 function exposePipeline(metrics, { permits, waiting, window, windowMost, ingest, clockGuard, nodes }) {
   const { gauge, states } = metrics;

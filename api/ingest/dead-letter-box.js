@@ -11,46 +11,46 @@ import { bucketOf } from '../../schema/rules.js';
 /** @import { Registry } from './registry/index.js' */
 
 /**
- * Puts aside what was refused: one letter a message, however many of its measurements are bad; beyond a device's quota
- * one letter a minute that only counts.
+ * Stores refused messages as dead letters: one dead letter per message with all its refusals. Above the quota of a device it stores one
+ * dead letter a minute, with counts only.
  *
- * @param {object} parts
- * @param {DeadLetterWrites} parts.store
- * @param {Registry} parts.registry
- * @param {Retry} parts.retry
- * @param {RefusalNotices} parts.notices
- * @param {Metrics} parts.metrics
- * @param {DeadLetterQuota} [parts.quota]
+ * @param {object} deps
+ * @param {DeadLetterWrites} deps.store
+ * @param {Registry} deps.registry
+ * @param {Retry} deps.retry
+ * @param {RefusalNotices} deps.notices
+ * @param {Metrics} deps.metrics
+ * @param {DeadLetterQuota} [deps.quota]
  */
-export function createDeadLetterBox(parts) {
-  const { store, registry, retry, notices, metrics, quota = createDeadLetterQuota() } = parts;
+export function createDeadLetterBox(deps) {
+  const { store, registry, retry, notices, metrics, quota = createDeadLetterQuota() } = deps;
 
   /**
-   * @param {string} device as the topic has it
-   * @returns {string | null} id; null: nobody has registered it, as far as this can be told without asking the database
+   * @param {string} device id or name from the topic
+   * @returns {string | null} id; null: the device is not in the cache of registered devices
    */
   function registeredId(device) {
     const identity = identifyDevice(device);
     return identity && registry.cache.peek(identity.id) ? identity.id : null;
   }
 
-  /** @param {DeadLetter} letter */
-  async function write(letter) {
+  /** @param {DeadLetter} deadLetter */
+  async function write(deadLetter) {
     try {
-      await retry.run(() => store.write(letter));
+      await retry.run(() => store.write(deadLetter));
     } catch (error) {
-      if (!(error instanceof MillraceError) || error.code !== 'rejected' || !letter.content) throw error;
-      // A database that does not take the message takes its counts: unacknowledged, it would come again for ever.
-      await retry.run(() => store.write({ ...letter, content: null }));
+      if (!(error instanceof MillraceError) || error.code !== 'rejected' || !deadLetter.content) throw error;
+      // The database refuses the content, so only the counts are stored. An unacknowledged message would come again forever.
+      await retry.run(() => store.write({ ...deadLetter, content: null }));
     }
   }
 
   return {
     /**
      * @param {Message} message
-     * @param {string} device as the topic has it
+     * @param {string} device id or name from the topic
      * @param {Refusals} refused
-     * @returns {Promise<void>} settles when the letter is committed
+     * @returns {Promise<void>} settles when the dead letter is committed
      */
     async put({ topic, contentType, payload, receivedAt }, device, refused) {
       const [first] = refused;
@@ -61,16 +61,15 @@ export function createDeadLetterBox(parts) {
       const account = registeredId(device);
       const { verdict, codes } = quota.take(account, receivedAt, counts);
       if (verdict === 'none') return;
-      const whole = verdict === 'whole';
-      const letter = {
+      const isWhole = verdict === 'whole';
+      await write({
         receivedAt,
-        // What counts for all strangers together is of none of them.
-        device: whole || account ? device : undefined,
+        // Counts of all unregistered devices together belong to none of them.
+        device: isWhole || account ? device : undefined,
         topic,
         codes,
-        content: whole ? { contentType, payload, refused } : null,
-      };
-      await write(letter);
+        content: isWhole ? { contentType, payload, refused } : null,
+      });
     },
   };
 }
@@ -88,68 +87,67 @@ function countCodes(refused) {
 const MINUTE_MS = 60_000;
 
 /**
- * Letters that a process keeps: of a device and hour, of all strangers together and hour, in all and hour; and of those
- * that only count, in all and minute. What is beyond is the same again.
+ * Dead letters that a process stores per hour: of one device, of all unregistered devices together, and in total. `counting`: those
+ * with counts only, in total per minute.
  */
-const MOST = { ofDevice: 1000, ofStrangers: 10_000, inAll: 100_000, counting: 100 };
+const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting: 100 };
 
-/** Devices whose letters are counted; one that was pushed out starts anew, within the bound for all. */
-const MOST_DEVICES = 10_000;
+/** Devices whose dead letters are counted. An evicted device starts at 0 again, within the total limit. */
+const MAX_DEVICES = 10_000;
 
-/** @typedef {'whole' | 'counts' | 'none'} Verdict `counts`: a letter without the payload; `none`: the next one counts it */
+/** @typedef {'whole' | 'counts' | 'none'} Verdict `counts`: a dead letter without the payload; `none`: the next one counts it */
 
 /**
- * Bounds how many dead letters there are: a device that sends nothing but rubbish must not fill the disk. Beyond the
- * bound one letter a minute tells the counts of all that it settles.
+ * Bounds the number of dead letters, because a broken device must not fill the disk. Above the limit one dead letter a minute contains
+ * the counts of all refusals since the last.
  *
- * Strangers, which are names of devices that nobody has registered, and names that are none, share one account: anybody
- * can invent as many as he likes, each as long as a topic may be.
+ * Unregistered devices and invalid names share one account, because a client can invent any number of names.
  *
- * @param {{ most?: typeof MOST }} [options]
+ * @param {{ limits?: typeof LIMITS }} [options]
  */
-export function createDeadLetterQuota({ most = MOST } = {}) {
-  /** @typedef {{ letters: number, toldAt: number, unsaid: Record<string, number> }} Account */
-  const open = () => /** @type {Account} */ ({ letters: 0, toldAt: 0, unsaid: {} });
-  const strangers = open();
+export function createDeadLetterQuota({ limits = LIMITS } = {}) {
+  /** @typedef {{ stored: number, countedAt: number, pending: Record<string, number> }} Account `pending`: refusals that no dead letter counts yet */
+  const open = () => /** @type {Account} */ ({ stored: 0, countedAt: 0, pending: {} });
+  const unregistered = open();
   /** @type {LRUCache<string, Account>} */
-  const devices = new LRUCache({ max: MOST_DEVICES, memoMethod: open });
-  const inHour = { began: 0, letters: 0 };
+  const devices = new LRUCache({ max: MAX_DEVICES, memoMethod: open });
+  const inHour = { began: 0, stored: 0 };
   const inMinute = { began: 0, counting: 0 };
 
-  /** @param {number} at epoch ms */
-  function turnPages(at) {
-    if (bucketOf(at) !== inHour.began) {
-      Object.assign(inHour, { began: bucketOf(at), letters: 0 });
-      for (const account of [strangers, ...devices.values()]) account.letters = 0;
+  /** Resets the counts at the start of an hour or minute. @param {number} now epoch ms */
+  function reset(now) {
+    if (bucketOf(now) !== inHour.began) {
+      Object.assign(inHour, { began: bucketOf(now), stored: 0 });
+      for (const account of [unregistered, ...devices.values()]) account.stored = 0;
     }
-    const minute = at - (at % MINUTE_MS);
+    const minute = now - (now % MINUTE_MS);
     if (minute !== inMinute.began) Object.assign(inMinute, { began: minute, counting: 0 });
   }
 
   return {
     /**
-     * @param {string | null} device id of a registered one; null: a stranger
-     * @param {number} at epoch ms of the receipt
+     * @param {string | null} device id of a registered device; null: it is not registered
+     * @param {number} receivedAt epoch ms
      * @param {Record<string, number>} codes refused measurements of this message, by code
-     * @returns {{ verdict: Verdict, codes: Record<string, number> }} `codes`: what the letter is to count
+     * @returns {{ verdict: Verdict, codes: Record<string, number> }} `codes`: the counts for the dead letter
      */
-    take(device, at, codes) {
-      turnPages(at);
-      const account = device === null ? strangers : devices.memo(device);
-      const itsMost = device === null ? most.ofStrangers : most.ofDevice;
-      if (account.letters < itsMost && inHour.letters < most.inAll) {
-        account.letters++;
-        inHour.letters++;
+    take(device, receivedAt, codes) {
+      reset(receivedAt);
+      const account = device === null ? unregistered : devices.memo(device);
+      const limit = device === null ? limits.unregistered : limits.perDevice;
+      if (account.stored < limit && inHour.stored < limits.total) {
+        account.stored++;
+        inHour.stored++;
         return { verdict: 'whole', codes };
       }
       for (const [code, count] of Object.entries(codes)) {
-        account.unsaid[code] = (account.unsaid[code] ?? 0) + count;
+        account.pending[code] = (account.pending[code] ?? 0) + count;
       }
-      const told = Math.abs(at - account.toldAt) < MINUTE_MS;
-      if (told || inMinute.counting >= most.counting) return { verdict: 'none', codes };
+      const isRecent = Math.abs(receivedAt - account.countedAt) < MINUTE_MS;
+      if (isRecent || inMinute.counting >= limits.counting) return { verdict: 'none', codes };
       inMinute.counting++;
-      const all = account.unsaid;
-      Object.assign(account, { toldAt: at, unsaid: {} });
+      const all = account.pending;
+      Object.assign(account, { countedAt: receivedAt, pending: {} });
       return { verdict: 'counts', codes: all };
     },
   };

@@ -11,8 +11,7 @@ import { createLateDayNotes, createLateWriter } from './late-writer.js';
 import { createLastSeen, createLatestWriter } from './latest-writer.js';
 import { IngestPipeline } from './pipeline.js';
 import { createRefusalNotices } from './refusal-notices.js';
-import { createRegistry } from './registry/index.js';
-import { createRetirement } from './registry/retirement.js';
+import { createRegistry, createRetirement } from './registry/index.js';
 import { createReplay } from './replay.js';
 import { createPartitionWatch, createSampleWriter } from './sample-writer.js';
 import { createSubmission } from './submission.js';
@@ -26,14 +25,14 @@ import { createSubmission } from './submission.js';
 /** @import { Send } from './pipeline.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 
-/** A database that took nothing for this long is away, in ms; less may be one request that timed out. */
+/** A database that accepted no request for this long counts as unavailable, in ms. Less may be one request that timed out. */
 const STUCK_AFTER_MS = 1000;
 
-/** Bytes of messages that are being settled at once. */
+/** Limit of the bytes of unsettled messages. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 /**
- * Told of committed newer values.
+ * Publishes newer values after their commit.
  *
  * @callback Publish
  * @param {Device} device
@@ -41,22 +40,23 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  */
 
 /**
- * The way from a message to its acknowledgement.
+ * Ingest: it decodes and validates messages, registers devices and sensors, and commits samples before the acknowledgement. This module
+ * creates its parts. `pipeline.js` is the path of a message. MQTT, HTTP and CQL are not known here.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {Store} parts.store
- * @param {Send} [parts.send] publishes to devices; default: nobody listens
- * @param {Publish} [parts.publish] tells readers; default: nobody listens
- * @param {() => number} parts.clock epoch ms
- * @param {ClockGuard} parts.clockGuard the same, held against the database's
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
- * @param {ProcessStats} parts.processStats
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {Store} deps.store
+ * @param {Send} [deps.send] publishes to devices; default: does nothing
+ * @param {Publish} [deps.publish] publishes live changes; default: does nothing
+ * @param {() => number} deps.clock epoch ms
+ * @param {ClockGuard} deps.clockGuard the same clock, compared with the clock of the database
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
+ * @param {ProcessStats} deps.processStats
  */
-export function createIngest(parts) {
-  const { config, store, send = () => {}, publish = () => {}, clock, clockGuard } = parts;
-  const { logger, metrics, processStats } = parts;
+export function createIngest(deps) {
+  const { config, store, send = () => {}, publish = () => {}, clock, clockGuard } = deps;
+  const { logger, metrics, processStats } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes } = config.ingest;
   const groups = config.retention.latestGroups;
   const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
@@ -137,26 +137,26 @@ export function createIngest(parts) {
     submit: submission.submit,
     replay,
     retire,
-    /** Of `handleMessage`. */
+    /** The unsettled messages of `handleMessage`. */
     progress,
-    /** For messages. Message sources that can hold their devices back read no further while there is none. */
+    /** The byte budget. Message sources with backpressure read no further while it is full. */
     room: budget,
     async start() {
       await Promise.all([clockGuard.start(), registry.start()]);
     },
-    /** Bytes of messages that are being settled. */
+    /** Bytes of unsettled messages. */
     get unsettledBytes() {
       return budget.used;
     },
-    /** Bytes of what is posted, while it is received or settled. */
+    /** Bytes of submissions that are received or settled. */
     get submittedBytes() {
       return submission.held;
     },
-    /** @returns {boolean} whether the database has been refusing everything for a while */
+    /** Whether the database has refused all requests for a while. */
     get isStuck() {
       return isStuck();
     },
-    /** What cannot be committed now stays unacknowledged. */
+    /** Ends all retries. Uncommitted messages stay unacknowledged. */
     abort() {
       retry.abort();
       clockGuard.stop();

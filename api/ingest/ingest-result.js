@@ -5,33 +5,33 @@ import { refusalOf } from './decode/refusals.js';
 /** @import { MessageBatch } from './decode/message-batch.js' */
 
 /**
- * What became of measurements for somebody who waits for the answer: what was refused is told, and no dead letter.
+ * The result of measurements for a client that waits for the answer. Refusals are returned and do not become a dead letter.
  *
  * @typedef {object} IngestResult
  * @property {number} accepted measurements that are committed
  * @property {Refusals} refused
  */
 
-/** What says nothing of the measurements, so refuses none. */
-const NOT_OF_THE_MESSAGE = new Set(['unavailable', 'not_replayable']);
+/** Errors that do not concern the message, so they do not refuse it. */
+const NOT_REFUSALS = new Set(['unavailable', 'not_replayable']);
 
 /** @param {MessageBatch} batch whose good measurements are committed @returns {IngestResult} */
 export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
 
 /**
  * @param {() => Promise<IngestResult>} work
- * @returns {Promise<IngestResult>} with what refuses a message as a whole as a refusal of index -1
- * @throws {MillraceError} `unavailable`: this process ends; `not_replayable`; and whatever is a defect
+ * @returns {Promise<IngestResult>} an error that refuses the whole message becomes a refusal with index -1
+ * @throws {MillraceError} `unavailable`: this process ends; `not_replayable`; and unexpected errors
  */
 export async function resultOrRefusal(work) {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof MillraceError) || NOT_OF_THE_MESSAGE.has(error.code)) throw error;
+    if (!(error instanceof MillraceError) || NOT_REFUSALS.has(error.code)) throw error;
     return { accepted: 0, refused: [refusalOf(error.code, error)] };
   }
 }
 
-/** @param {string} why */
-export const notReplayable = (why) =>
-  new MillraceError('not_replayable', `The letter cannot be replayed. ${why}`);
+/** @param {string} reason */
+export const notReplayable = (reason) =>
+  new MillraceError('not_replayable', `The dead letter cannot be replayed. ${reason}`);

@@ -12,16 +12,16 @@ import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../
 const SENSORS_AT_ONCE = 16;
 
 /**
- * Samples that were committed when their hour was closing, or had closed: the packer may have read the hour without them.
- * So they are written into history as well, as rows of their own, and the hour is marked, so that no reader takes its
- * statistics for all there is until the packer has come again. Both are committed before the acknowledgement. Their order does
- * not matter: the batches have the samples already, and a packer that finds the mark reads them.
+ * Writes late samples to history too. A sample is late if it was committed while its hour was closing, or after: the packer may have
+ * read the hour before. The samples become rows of their own in history, and a mark makes the statistics of the hour inexact until the
+ * packer reads it again. Both are committed before the acknowledgement, in any order. The batches contain the samples already, and a
+ * packer that finds the mark reads them.
  *
- * @param {object} parts
- * @param {HistoryWrites} parts.store
- * @param {Retry} parts.retry
- * @param {LateDayNotes} parts.days
- * @param {(samples: number) => void} parts.onLate
+ * @param {object} deps
+ * @param {HistoryWrites} deps.store
+ * @param {Retry} deps.retry
+ * @param {LateDayNotes} deps.days
+ * @param {(samples: number) => void} deps.onLate
  */
 export function createLateWriter({ store, retry, days, onLate }) {
   /** @param {SensorBytes} key @param {PackedHour[]} hours @param {number} at */
@@ -40,8 +40,8 @@ export function createLateWriter({ store, retry, days, onLate }) {
     /**
      * @param {{ bytes: Buffer, group: number }} device
      * @param {Hour[]} hours of a message, committed
-     * @param {number} at epoch ms of a clock that can be relied on, read after the commit
-     * @returns {Promise<void>} settles when what is late of them is committed to history
+     * @param {number} at epoch ms of a trusted clock, read after the commit
+     * @returns {Promise<void>} settles when the late samples are committed to history
      */
     async write(device, hours, at) {
       /** @type {Map<Buffer, PackedHour[]>} */
@@ -67,29 +67,29 @@ export function createLateWriter({ store, retry, days, onLate }) {
 
 /** @typedef {ReturnType<typeof createLateWriter>} LateWriter */
 
-/** @template {{ hour: number }} T @param {T[]} rows @param {(hour: number) => number} of the partition that an hour belongs to @returns {Iterable<T[]>} */
-function partitions(rows, of) {
+/** @template {{ hour: number }} T @param {T[]} rows @param {(hour: number) => number} partitionOf @returns {Iterable<T[]>} */
+function partitions(rows, partitionOf) {
   /** @type {Map<number, T[]>} */
   const found = new Map();
   for (const row of rows) {
-    const at = of(row.hour);
-    const list = found.get(at);
+    const partition = partitionOf(row.hour);
+    const list = found.get(partition);
     if (list) list.push(row);
-    else found.set(at, [row]);
+    else found.set(partition, [row]);
   }
   return found.values();
 }
 
-/** What this process remembers to have noticed in the hour that runs; beyond, it is written again, which changes nothing. */
-const MOST_REMEMBERED = 100_000;
+/** Notes of the current hour that this process remembers. Above this limit it writes notes again, which changes nothing. */
+const MAX_REMEMBERED = 100_000;
 
 /**
- * Notices days for which samples come when they have been packed for the second time, or may have been: nobody would come
- * for them again, and reading them would cost as much as before, for ever. Once an hour for each device and day.
+ * Notes days that get samples after their second packing pass, or during it. Without the note no packer would read the day again, and
+ * each query of it would stay slow. It writes one note per hour, device and day.
  *
- * @param {object} parts
- * @param {LateDayStore} parts.store
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {LateDayStore} deps.store
+ * @param {Retry} deps.retry
  */
 export function createLateDayNotes({ store, retry }) {
   let hour = 0;
@@ -99,14 +99,14 @@ export function createLateDayNotes({ store, retry }) {
   return {
     /**
      * @param {{ bytes: Buffer, group: number }} device
-     * @param {number[]} hours epoch ms, that came late
+     * @param {number[]} hours with late samples, epoch ms
      * @param {number} at epoch ms
      * @returns {Promise<void>} settles when they are committed
      */
     async note({ bytes, group }, hours, at) {
       const id = bytes.toString('hex');
       const noticed = bucketOf(at);
-      if (noticed !== hour || written.size > MOST_REMEMBERED) {
+      if (noticed !== hour || written.size > MAX_REMEMBERED) {
         hour = noticed;
         written = new Set();
       }

@@ -128,7 +128,7 @@ export class IngestPipeline {
   }
 
   /**
-   * The one function that all message sources call. A source acknowledges the message when the promise resolves: every measurement
+   * The function that all message sources call. A source acknowledges the message when the promise resolves: every measurement
    * in it is committed or in a dead letter. The promise rejects if the process ends, or if the sender disconnects before the message
    * begins. Then the source must not acknowledge.
    *
@@ -164,7 +164,7 @@ export class IngestPipeline {
     return performance.now();
   }
 
-  /** Waits for room in the byte budget. @param {Message} message @returns {Promise<void> | undefined} undefined: it has room at once */
+  /** Waits for room in the byte budget. @param {Message} message @returns {Promise<void> | undefined} undefined: there is room at once */
   #limit(message) {
     return this.#deps.budget.enter(message.payload.length, message.signal);
   }
@@ -209,7 +209,7 @@ export class IngestPipeline {
   }
 
   /**
-   * Resolves, plans, writes and publishes what is good of a batch.
+   * Resolves, plans, writes and publishes the good measurements of a batch.
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
@@ -232,7 +232,7 @@ export class IngestPipeline {
     return true;
   }
 
-  /** @param {string} name or id of a device, as its topic has it @returns {Identity | null} null: it is neither */
+  /** @param {string} name or id of a device, as its topic has it @returns {Identity | null} null: it is not valid */
   #identify(name) {
     const known = this.#identities.get(name);
     if (known) return known;
@@ -343,7 +343,7 @@ export class IngestPipeline {
    * @param {Kept} kept
    * @param {Identity} identity
    * @param {Topic} topic
-   * @returns {Promise<IngestResult>} settles when all that is good is committed
+   * @returns {Promise<IngestResult>} settles when the good elements are committed
    */
   async replay(kept, identity, topic) {
     if (topic.kind !== 'measurements') return this.#handlers.replay(kept, identity, topic);

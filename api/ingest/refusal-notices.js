@@ -4,19 +4,19 @@ import { printable } from '../../common/printable.js';
 /** @import { Logger } from 'pino' */
 /** @import { Refusal } from '../../common/errors.js' */
 
-/** Between two lines of the log about refusals, in ms: one device that sends rubbish all day must not fill it. */
+/** Minimum time between two log lines about refusals, in ms. One broken device must not fill the log. */
 const EVERY_MS = 10_000;
 
 const UNKNOWN_TOPIC = 'topic outside the contract';
 
 /**
- * Tells whoever reads the log that something was refused or dropped, and why: the first case at once, and those that follow within
- * the next seconds summed up at their end. The device itself hears nothing of it, since MQTT 3.1.1 has no word for that.
+ * Logs refused and dropped messages with their reason. It logs the first case at once. A second line sums up the cases of the next
+ * seconds. The device gets no error, because MQTT 3.1.1 has none.
  *
- * @param {{ logger: Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} deps
  */
 export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
-  /** What came since the last line, by reason. @type {Map<string, number>} */
+  /** Cases since the last line, by reason. @type {Map<string, number>} */
   const more = new Map();
   let lastTopic = '';
   /** @type {Refusal | undefined} */
@@ -25,7 +25,7 @@ export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
 
   function rest() {
     isResting = true;
-    // A process that ends does not wait to say it.
+    // The end of the process does not wait for this line.
     setTimeout(sumUp, everyMs).unref();
   }
 
@@ -75,10 +75,10 @@ export function createRefusalNotices({ logger, everyMs = EVERY_MS }) {
 
 /** @typedef {ReturnType<typeof createRefusalNotices>} RefusalNotices */
 
-/** @param {Refusal} [refusal] @returns {Partial<Refusal>} members of a line of the log */
+/** @param {Refusal} [refusal] @returns {Partial<Refusal>} members of the log line */
 const reasonOf = (refusal) => (refusal ? { path: refusal.path, rule: refusal.rule } : {});
 
-/** @param {Refusal} [refusal] @returns {string} what a line of the log ends with */
+/** @param {Refusal} [refusal] @returns {string} end of the log line */
 const reasonText = (refusal) => (refusal ? `: ${printable(refusalText(refusal))}` : '');
 
 /** @param {[reason: string, count: number][]} counts */
@@ -87,6 +87,6 @@ const listed = (counts) => counts.map(([reason, count]) => `${count} ${reason}`)
 /** @param {Iterable<number>} counts */
 const total = (counts) => [...counts].reduce((sum, count) => sum + count, 0);
 
-/** A topic is a stranger's text: in quotes, cut, nothing in it that moves a cursor. @param {string} topic */
+/** A client chose the topic, so the log shows it in quotes, shortened, and without control characters. @param {string} topic */
 const shown = (topic) =>
   JSON.stringify(topic.length > 80 ? `${topic.slice(0, 80)}…` : topic).replaceAll(/\p{C}/gu, '?');

@@ -11,29 +11,29 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
 /** @import { IngestPipeline } from './pipeline.js' */
 
 /**
- * Stores what a dead letter holds, after whatever refused it was mended. Of a message of measurements these are the
- * refused ones alone: the others were stored when it came, and once more would be another row with the same samples.
- * Times relative to now count from the time of receipt, as then; how old or how far ahead one may be counts from now.
- * What is refused again is told: it has its letter. Doing it twice writes the same rows.
+ * Replays a dead letter after an operator has fixed the reason of its refusal. Only refused measurements are stored. The others were
+ * stored when the message arrived, and a second time they would become another row with the same samples. Relative times count from
+ * the first receipt. The limits of age and clock skew count from now. Measurements that are refused again are returned, without a new
+ * dead letter. Replaying twice writes the same rows.
  *
- * @param {object} parts
- * @param {ByteBudget} parts.budget
- * @param {DeviceQueue} parts.deviceQueue
- * @param {IngestPipeline} parts.pipeline
- * @param {number} parts.maxMessageBytes
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {ByteBudget} deps.budget
+ * @param {DeviceQueue} deps.deviceQueue
+ * @param {IngestPipeline} deps.pipeline
+ * @param {number} deps.maxMessageBytes
+ * @param {() => number} deps.clock epoch ms
  */
 export function createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock }) {
   return {
     /**
-     * @param {StoredLetter} letter
-     * @returns {Promise<IngestResult>} a birth or a status counts as one; settles when all that is good is committed
-     * @throws {MillraceError} `not_replayable`, and why
+     * @param {StoredLetter} deadLetter
+     * @returns {Promise<IngestResult>} settles when all good measurements are committed; a birth or a status counts as one
+     * @throws {MillraceError} `not_replayable` with the reason
      */
     async replay({ topic, receivedAt, content }) {
       const parsed = parseTopic(topic);
       if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');
-      if (!parsed) throw notReplayable('Its topic is none that can be replayed.');
+      if (!parsed) throw notReplayable('Its topic is unknown.');
       const { size, payload, contentType, isRefused } = content;
       if (size > payload.length) {
         throw notReplayable(`Only the first ${payload.length} bytes of its ${size} were kept.`);

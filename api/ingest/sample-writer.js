@@ -12,29 +12,29 @@ import { isLate, MAX_BLOCK_BYTES, PARTITION_WARN, partsFor } from '../../schema/
 /** @import { Device, Sensor } from './registry/cache.js' */
 
 /**
- * Requests that one message has under way at most. A message of a year's hourly samples is 8,760 of them: all at once
- * they would stand before everybody else's in the queue for permits, and weigh 75 times the message.
+ * Concurrent requests of one message. A message with a year of hourly samples needs 8,760 requests. All at once they would block the
+ * queue for permits, and take 75 times the memory of the message.
  */
 const HOURS_AT_ONCE = 16;
 
 /**
- * The samples of one sensor in one message, ready to be written: sorted, one per instant.
+ * The samples of one sensor in one message: sorted, one per instant.
  *
  * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers }} Series
  */
 
-/** The rows of a message. @typedef {{ hours: Hour[], parts: number }} WritePlan `parts`: of each hour of the device */
+/** The rows of a message. @typedef {{ hours: Hour[], parts: number }} WritePlan `parts`: number of partitions per hour of the device */
 
 /**
- * Commits samples: one row for each hour that a message touches, shared with other messages of the device that wait for the
- * same hour. Samples that are late for their hour go into history, too.
+ * Commits samples: one row per hour of a message. Waiting messages of the same device and hour share a row. Late samples also go into
+ * history.
  *
- * @param {object} parts
- * @param {SampleWrites} parts.store
- * @param {Retry} parts.retry
- * @param {PartitionWatch} parts.partitions
- * @param {ClockGuard} parts.clock
- * @param {LateWriter} parts.late
+ * @param {object} deps
+ * @param {SampleWrites} deps.store
+ * @param {Retry} deps.retry
+ * @param {PartitionWatch} deps.partitions
+ * @param {ClockGuard} deps.clock
+ * @param {LateWriter} deps.late
  */
 export function createSampleWriter({ store, retry, partitions, clock, late }) {
   const batches = createHourBatches({
@@ -42,7 +42,7 @@ export function createSampleWriter({ store, retry, partitions, clock, late }) {
     retry,
     onSend: (device, hour, rows) => partitions.note(device, hour, rows.length),
   });
-  /** By hour, the number of parts that is committed for it. @type {WeakMap<Device, Map<number, number>>} */
+  /** The committed number of parts, by device and hour. @type {WeakMap<Device, Map<number, number>>} */
   const spread = new WeakMap();
 
   /** @param {Device} device @param {number} bucket epoch ms @param {number} parts */
@@ -59,7 +59,7 @@ export function createSampleWriter({ store, retry, partitions, clock, late }) {
     const [only] = hours;
     if (hours.length === 1 && only && parts === 1) return batches.add(device, only);
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
-    // Both before the acknowledgement; which of them is committed first does not matter.
+    // Both are committed before the acknowledgement, in any order.
     return Promise.all([
       someAtOnce(HOURS_AT_ONCE, hours, (hour) => batches.add(device, hour)),
       someAtOnce(HOURS_AT_ONCE, buckets, (bucket) => commitParts(device, bucket, parts)),
@@ -68,7 +68,7 @@ export function createSampleWriter({ store, retry, partitions, clock, late }) {
 
   return {
     /**
-     * Divides the samples of a message by the rows that they become. Nothing is encoded yet.
+     * Divides the samples of a message into rows. It does not encode them yet.
      *
      * @param {Device} device
      * @param {Series[]} series
@@ -82,12 +82,12 @@ export function createSampleWriter({ store, retry, partitions, clock, late }) {
     /**
      * @param {Device} device
      * @param {WritePlan} plan
-     * @returns {Promise<void>} settles when all of it is committed
+     * @returns {Promise<void>} settles when all rows are committed
      * @throws {MillraceError} `rejected`: the database refuses these samples
      */
     async write(device, { hours, parts }) {
       await writeHours(device, hours, parts);
-      // Read after the commit: a packer whose reading began before may have missed it.
+      // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
       const time = clock.now();
       const at = typeof time === 'number' ? time : await time;
       if (hours.some(({ bucket }) => isLate(bucket, at))) await late.write(device, hours, at);
@@ -95,37 +95,36 @@ export function createSampleWriter({ store, retry, partitions, clock, late }) {
   };
 }
 
-/** Hours of a wide device that are remembered; a backfill goes through many. */
+/** Remembered hours of a wide device. A backfill touches many hours. */
 const HOURS_REMEMBERED = 1000;
 
 /** @typedef {ReturnType<typeof createSampleWriter>} SampleWriter */
 
 /**
- * What leaves in one request. `hour` grows until it is sent; `messages` counts whose samples these are.
+ * The content of one request. `hour` grows until it is sent. `messages` is the number of messages in it.
  *
  * @typedef {{ hour: Hour, messages: number, done: Promise<void> }} Batch
  */
 
-/** Bytes that a server counts for a row beside its block, with headers and timestamps; rounded up. */
+/** Bytes that a server counts for a row in addition to its block, with headers and timestamps, rounded up. */
 const ROW_WEIGHT = 150;
 
 const NOTHING = Promise.resolve();
 
 /**
- * Messages of one device and hour that wait at the same time leave as one block: one row, one request. Nothing waits for
- * company: a batch takes in what comes until the moment when it may be sent. Under load, messages of a sample each become
- * blocks of many by themselves.
+ * Merges waiting messages of one device and hour into one block: one row, one request. No message is delayed for this: a batch accepts
+ * messages only until it may be sent. Under load, messages of one sample become blocks of many.
  *
  *     in flight              [a: 12:00] [b: 12:00]      a place in the window each
  *     waiting for a place    [a: 12:00, 12:00, 12:00] [c: 12:00]
  *
- * @param {object} parts
- * @param {SampleWrites} parts.store
- * @param {Retry} parts.retry
- * @param {(device: Device, hour: Hour, queries: Query[]) => void} parts.onSend
+ * @param {object} deps
+ * @param {SampleWrites} deps.store
+ * @param {Retry} deps.retry
+ * @param {(device: Device, hour: Hour, queries: Query[]) => void} deps.onSend
  */
 export function createHourBatches({ store, retry, onSend }) {
-  /** Those that may still grow, by the very Buffer of the device's id, which ingest keeps, and by partition. @type {Map<Buffer, Map<number, Batch>>} */
+  /** The batches that may grow, by partition and by the Buffer of the device id, which is the same object for each message. @type {Map<Buffer, Map<number, Batch>>} */
   const open = new Map();
 
   /** @param {Device} device @param {Hour} hour @returns {Batch} */
@@ -149,7 +148,7 @@ export function createHourBatches({ store, retry, onSend }) {
 
   /** @param {Device} device @param {Batch} batch */
   async function send(device, batch) {
-    /** Encoded once, however often the request has to be repeated. @type {Query[] | null} */
+    /** Encoded once, also when the request is retried. @type {Query[] | null} */
     let queries = null;
     const take = () => {
       if (queries) return queries;
@@ -176,7 +175,7 @@ export function createHourBatches({ store, retry, onSend }) {
     async add(device, hour) {
       let batch = open.get(device.bytes)?.get(keyOf(hour));
       if (batch && batch.hour.bytes + hour.bytes < MAX_BLOCK_BYTES) {
-        // The hour of the first message is needed once more by itself: what grows is the batch's own.
+        // The first message needs its own hour again if the database refuses the batch. So the batch grows a copy.
         if (batch.messages === 1) batch.hour = { ...batch.hour, pieces: [...batch.hour.pieces] };
         batch.messages++;
         batch.hour.pieces.push(...hour.pieces);
@@ -186,7 +185,7 @@ export function createHourBatches({ store, retry, onSend }) {
         await batch.done;
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        // The database refuses another message of the batch, or all of it for its size: each row of this message is tried alone.
+        // The database refuses another message of the batch, or the size of the batch. So each row of this message is tried alone.
         const rows = store.encode(device.bytes, hour);
         if (batch.messages === 1 && rows.length === 1) throw error;
         for (const row of rows) await retry.run(() => store.commit(device.bytes, hour, () => [row]));
@@ -197,18 +196,17 @@ export function createHourBatches({ store, retry, onSend }) {
 
 /** @typedef {ReturnType<typeof createHourBatches>} HourBatches */
 
-/** A bucket is a multiple of an hour, in ms: no two partitions of a device have the same sum. @param {Hour} hour */
+/** A bucket is a multiple of an hour in ms, so no two partitions of a device have the same sum. @param {Hour} hour */
 const keyOf = ({ bucket, part }) => bucket + part;
 
 /** @param {unknown} error */
 const isRefusal = (error) => /** @type {{ code?: string }} */ (error)?.code === 'rejected';
 
 /**
- * Notices partitions that grow too large: one device's hour past what a server is comfortable with. It warns and
- * counts, once an hour and device, and never refuses: the data is worth more than the warning. Only what this process
- * writes is counted, and only the newest hour of each device.
+ * Warns about partitions that grow too large for a server, once per device and hour. It never refuses data. It counts only the writes of
+ * this process, and only the newest hour of each device.
  *
- * @param {{ logger: Logger, onLarge: () => void }} parts
+ * @param {{ logger: Logger, onLarge: () => void }} deps
  */
 export function createPartitionWatch({ logger, onLarge }) {
   /** By device. @type {WeakMap<object, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>} */
@@ -217,7 +215,7 @@ export function createPartitionWatch({ logger, onLarge }) {
   return {
     /**
      * @param {Device} device
-     * @param {{ bucket: number, part: number, bytes: number }} hour what is written of it
+     * @param {{ bucket: number, part: number, bytes: number }} hour the written part of it
      * @param {number} rows
      */
     note(device, { bucket, part, bytes }, rows) {

@@ -10,37 +10,37 @@ import { resultOf, resultOrRefusal } from './ingest-result.js';
 /** @import { IngestResult } from './ingest-result.js' */
 /** @import { IngestPipeline } from './pipeline.js' */
 
-/** Bytes of submissions that are being received and settled at once: a slow sender holds its part of these alone. */
-const MOST_BYTES = 16 * 1024 * 1024;
+/** Bytes of submissions under way. A slow client only occupies its part of them. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Measurements of one device from a sender who waits for the answer.
+ * Measurements of one device from a client that waits for the answer.
  *
  * @typedef {object} Submission
  * @property {Identity} device
  * @property {string | undefined} contentType
- * @property {number} bytes that the payload has at most
- * @property {() => Promise<Buffer>} read gets the payload; called when there is room for it
- * @property {AbortSignal} signal aborts when the sender is gone; what is begun is finished
+ * @property {number} bytes upper limit of the payload size
+ * @property {() => Promise<Buffer>} read receives the payload; called when there is room for it
+ * @property {AbortSignal} signal aborts when the client disconnects; a message that has begun is finished
  */
 
 /**
- * Takes measurements from senders who wait for the answer, as HTTP's do. Under pressure they are sent away at once:
- * unlike a broker they have no acknowledgement that can be held back, and would try again while they are waited for.
+ * Accepts measurements from clients that wait for the answer, such as HTTP clients. When ingest is overloaded it refuses them at once.
+ * Ingest cannot delay an acknowledgement here as it does behind a broker, and a waiting client would send the request again.
  *
- * @param {object} parts
- * @param {ByteBudget} parts.budget of all messages
- * @param {() => boolean} parts.isStuck the database has been refusing everything for a while
- * @param {DeviceQueue} parts.deviceQueue
- * @param {MessageDecoder} parts.decoder
- * @param {IngestPipeline} parts.pipeline
- * @param {() => number} parts.clock epoch ms
- * @param {Metrics} parts.metrics
- * @param {ProcessStats} parts.processStats
+ * @param {object} deps
+ * @param {ByteBudget} deps.budget of all messages
+ * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
+ * @param {DeviceQueue} deps.deviceQueue
+ * @param {MessageDecoder} deps.decoder
+ * @param {IngestPipeline} deps.pipeline
+ * @param {() => number} deps.clock epoch ms
+ * @param {Metrics} deps.metrics
+ * @param {ProcessStats} deps.processStats
  */
-export function createSubmission(parts) {
-  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, processStats } = parts;
-  const places = new ByteBudget(MOST_BYTES);
+export function createSubmission(deps) {
+  const { budget, isStuck, deviceQueue, decoder, pipeline, clock, metrics, processStats } = deps;
+  const submissions = new ByteBudget(MAX_BYTES);
 
   /** @param {Submission} submission @param {Buffer} payload @returns {Promise<IngestResult>} */
   async function settle({ device, contentType }, payload) {
@@ -61,13 +61,13 @@ export function createSubmission(parts) {
   return {
     /**
      * @param {Submission} submission
-     * @returns {Promise<IngestResult>} settles when all that is good is committed
-     * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the sender was gone before it was begun
+     * @returns {Promise<IngestResult>} settles when all good measurements are committed
+     * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began
      */
     async submit(submission) {
       const { device, bytes, read, signal } = submission;
-      if (isStuck() || !budget.fits(bytes) || !places.fits(bytes)) throw new MillraceError('busy');
-      return places.run(bytes, async () => {
+      if (isStuck() || !budget.fits(bytes) || !submissions.fits(bytes)) throw new MillraceError('busy');
+      return submissions.run(bytes, async () => {
         const payload = await read();
         const work = () => deviceQueue.run(device.id, false, () => settle(submission, payload));
         const result = await budget.run(payload.length, work, signal);
@@ -75,9 +75,9 @@ export function createSubmission(parts) {
         return result;
       });
     },
-    /** Bytes of submissions that are being received or settled. */
+    /** Bytes of submissions that are received or settled. */
     get held() {
-      return places.used;
+      return submissions.used;
     },
   };
 }

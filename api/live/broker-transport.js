@@ -2,45 +2,45 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { brokerOptions } from '../access/broker-options.js';
-import { createAudience } from './local-transport.js';
+import { createHub } from './local-transport.js';
 import { EVERY_PROCESS, liveDevice, liveTopic, readItems, statsProcess, statsTopic } from './messages.js';
 
 /** @import { IPublishPacket, MqttClient } from 'mqtt' */
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Link, StatsListener } from './index.js' */
+/** @import { Transport, StatsListener } from './index.js' */
 
-/** How long the first connection, and an orderly goodbye, are waited for, in ms. */
-const PATIENCE_MS = 1000;
+/** The first connection and an orderly disconnect may each take this long, in ms. */
+const CONNECT_TIMEOUT_MS = 1000;
 
 /**
- * The connection of a process to the broker for live changes alone: back-pressure on ingest's own never freezes
- * readers, and what they do not read never holds up an acknowledgement. It has no session: what comes while it is away
- * is read again. Where somebody follows the whole fleet and somebody one device of it, the broker may send that
- * device's changes twice; the second time they are no news.
+ * A connection to the broker for live changes only. Backpressure on the connection of ingest never stops readers, and a slow
+ * reader never delays an acknowledgement. The connection has no session, so readers read the database after a reconnect. When
+ * one reader follows the whole fleet and another follows one device, the broker may send the changes of that device twice.
+ * Readers ignore the second copy, because its values are not newer.
  *
- * @param {object} parts
- * @param {Config['mqtt']} parts.mqtt `url` is set
- * @param {number} parts.keepAliveMs
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
- * @returns {Link}
+ * @param {object} deps
+ * @param {Config['mqtt']} deps.mqtt `url` is set
+ * @param {number} deps.keepAliveMs
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
+ * @returns {Transport}
  */
-export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
-  const audience = createAudience();
+export function createBrokerTransport({ mqtt, keepAliveMs, logger, metrics }) {
+  const hub = createHub();
   /** @type {Set<() => void>} */
   const missed = new Set();
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
     ...brokerOptions(mqtt, keepAliveMs),
-    // Processes that only serve may share an MQTT_CLIENT_ID.
+    // Processes with the ROLE `http` may share an MQTT_CLIENT_ID.
     clientId: `${mqtt.clientId}-live-${randomBytes(6).toString('hex')}`,
     clean: true,
   });
   const outbox = createOutbox(client, metrics);
   const drops = createBrokerDrops(client, metrics);
   /** @type {StatsListener | undefined} */
-  let hearStats;
+  let statsListener;
   let standing = Promise.resolve();
   let refused = false;
 
@@ -48,11 +48,11 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
   async function subscribe(filters) {
     if (!client.connected || filters.length === 0) return;
     try {
-      // Retain handling 2: nothing of ours is retained, and what is all the same is old.
+      // Retain handling 2: Millrace retains no live change, so a retained one is old.
       const granted = await client.subscribeAsync(filters, { qos: 0, rh: 2 });
       refused = granted.some(({ qos }) => qos > 2);
     } catch {
-      // A connection that broke is made again, and all is subscribed on it.
+      // After a broken connection the next one subscribes to everything.
       refused = client.connected;
     }
     if (refused)
@@ -61,27 +61,28 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
 
   client.on('connect', async () => {
     refused = false;
-    await subscribe([...audience.devices.map(liveTopic), ...(hearStats ? [EVERY_PROCESS] : [])]);
+    await subscribe([...hub.devices.map(liveTopic), ...(statsListener ? [EVERY_PROCESS] : [])]);
     for (const listener of missed) listener();
     await drops.subscribe();
   });
   client.on('close', () => drops.forget());
   client.on('error', (error) => logger.debug({ reason: error.message }, 'live connection'));
   client.on('message', (topic, payload, packet) => {
-    if (drops.hear(topic, payload)) return;
+    if (drops.receive(topic, payload)) return;
     const process = statsProcess(topic);
     const isOurs =
       process === null
-        ? hear(liveDevice(topic), payload, packet)
-        : process !== '' && hearStats?.(process, payload);
+        ? receive(liveDevice(topic), payload, packet)
+        : process !== '' && statsListener?.(process, payload);
     if (!isOurs) metrics.live.inc({ result: 'ignored' });
   });
 
   /** @param {string} device @param {Buffer} payload @param {IPublishPacket} packet */
-  function hear(device, payload, packet) {
+  function receive(device, payload, packet) {
     const items = readItems(device, payload);
-    if (items) audience.tell(device, items, performance.now() - waitedMs(packet));
-    return items !== null;
+    if (!items) return false;
+    hub.publish(device, items, performance.now() - waitedMs(packet));
+    return true;
   }
 
   return {
@@ -91,20 +92,20 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
       outbox.put(liveTopic(device), JSON.stringify(items), performance.now() - committedAt),
 
     async listen(devices, listener) {
-      const opened = audience.add(devices, listener);
-      // Also for what others subscribed a moment ago.
+      const opened = hub.add(devices, listener);
+      // Another call may have subscribed to the same device a moment ago.
       standing = standing.then(() => subscribe(opened.map(liveTopic)));
       await standing;
       return () => {
-        const closed = audience.remove(devices, listener);
+        const closed = hub.remove(devices, listener);
         if (client.connected && closed.length > 0) client.unsubscribe(closed.map(liveTopic));
       };
     },
 
-    tellStats: (process, snapshot) => outbox.put(statsTopic(process), snapshot),
+    publishStats: (process, snapshot) => outbox.put(statsTopic(process), snapshot),
 
-    listenStats(listener) {
-      hearStats = listener;
+    onStats(listener) {
+      statsListener = listener;
       standing = standing.then(() => subscribe([EVERY_PROCESS]));
     },
 
@@ -119,40 +120,40 @@ export function createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) {
           ? { ok: true, message: 'connected' }
           : {
               ok: false,
-              message: `${refused ? 'subscription refused' : 'not connected'}; readers hear of changes within 30 s`,
+              message: `${refused ? 'subscription refused' : 'not connected'}; readers receive changes within 30 s`,
             },
     },
 
-    /** Waits for the connection, but needs none: without it readers are slower, and all else goes on. */
+    /** Waits for the connection, but does not need it. Without it readers get changes later. */
     async start() {
       const answered = new Promise((resolve) => {
         client.once('connect', () => resolve(undefined));
         client.once('close', () => resolve(undefined));
       });
       client.connect();
-      await Promise.race([answered, sleep(PATIENCE_MS, undefined, { ref: false })]);
+      await Promise.race([answered, sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
     },
 
     async stop() {
-      // Never started, because something else could not: MQTT.js (5.16) fails at the end of what has not begun.
+      // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
       if (!client.stream) return;
       outbox.flush();
-      await Promise.race([client.endAsync(), sleep(PATIENCE_MS, undefined, { ref: false })]);
+      await Promise.race([client.endAsync(), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
       client.stream.destroy();
     },
 
     get listening() {
-      return audience.devices.length > 0;
+      return hub.devices.length > 0;
     },
   };
 }
 
-/** Mosquitto says here how many messages it dropped since it started, because a client's queue was full. */
+/** On this topic Mosquitto reports how many messages it dropped since its start because the queue of a client was full. */
 const DROPPED = '$SYS/broker/publish/messages/dropped';
 
 /**
- * What an external broker says that it dropped: messages that were acknowledged to their device, and never came here. Mosquitto
- * alone tells it by MQTT; of other brokers nothing is heard, nor of one that does not let us read it.
+ * Counts the messages that an external broker dropped after it acknowledged them to their device. Only Mosquitto reports this by
+ * MQTT. The count is unknown behind another broker, and when the broker does not let Millrace read the topic.
  *
  * @param {MqttClient} client
  * @param {Pick<Metrics, 'gauge'>} metrics
@@ -170,29 +171,29 @@ function createBrokerDrops(client, metrics) {
       try {
         await client.subscribeAsync(DROPPED, { qos: 0 });
       } catch {
-        // It may not be ours to read; that is no trouble of live changes.
+        // The broker may forbid this topic. Live changes work without it.
       }
     },
 
-    /** @param {string} topic @param {Buffer} payload @returns {boolean} whether this was for us */
-    hear(topic, payload) {
+    /** @param {string} topic @param {Buffer} payload @returns {boolean} whether the message was on this topic */
+    receive(topic, payload) {
       if (topic !== DROPPED) return false;
       dropped = Number(payload.toString('latin1'));
       return true;
     },
 
-    /** The connection is gone: what was heard may be of a broker that has started anew since. */
+    /** The connection closed. The broker may have restarted since, and then its count starts at 0. */
     forget() {
       dropped = Number.NaN;
     },
   };
 }
 
-/** What may wait for a slow broker, in bytes; beyond it changes are dropped, and read again by those who follow them. */
+/** Bytes that may wait for a slow broker. Above this limit changes are dropped, and readers read the database. */
 const MOST_WAITING = 1024 * 1024;
 
 /**
- * What is published in one turn of the event loop, written at once, straight to the connection's stream.
+ * Collects what is published in one turn of the event loop. Writes it at once, directly to the stream of the connection.
  *
  * @param {MqttClient} client
  * @param {Pick<Metrics, 'live'>} metrics
@@ -211,7 +212,7 @@ export function createOutbox(client, { live }) {
   return {
     flush,
 
-    /** @param {string} topic of ASCII @param {string} payload @param {number} [waited] since the oldest commit that it tells of, in ms */
+    /** @param {string} topic of ASCII @param {string} payload @param {number} [waited] ms since the oldest commit in it */
     put(topic, payload, waited) {
       if (!client.connected || client.stream.writableLength + bytes > MOST_WAITING) {
         live.inc({ result: 'dropped' });
@@ -225,33 +226,33 @@ export function createOutbox(client, { live }) {
   };
 }
 
-/** PUBLISH with QoS 0, neither repeated nor retained (MQTT 5, section 3.3.1). */
+/** PUBLISH with QoS 0, without the flags DUP and RETAIN (MQTT 5, section 3.3.1). */
 const PUBLISH = 0x30;
 
-/** A property that two parties agree on, a name and a text (3.3.2.3.7); brokers pass it on unaltered. */
+/** User property: a name and a text (3.3.2.3.7). Brokers forward it unaltered. */
 const USER_PROPERTY = 0x26;
 
 /**
- * The user property that says how long the oldest change of a message was committed when it was sent, in whole ms: by
- * the sender's clock alone, since those of two machines differ.
+ * The user property with the age of the oldest commit of a message when it was sent, in whole ms. It uses only the clock of the
+ * sender, because the clocks of two machines differ.
  */
 export const WAITED = 'waited_ms';
 
-/** Longest wait that is believed, in ms. */
+/** A longer wait is not plausible, in ms. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * A PUBLISH of MQTT 5. Through MQTT.js each costs 11 µs or more, of the process that ingests; so it is 3, two of them for
- * the JSON.
+ * Encodes a PUBLISH of MQTT 5. Through MQTT.js each costs the ingest process 11 µs or more. This takes 3 µs, 2 of them for the
+ * JSON.
  *
  * @param {string} topic of ASCII
  * @param {string} payload
- * @param {number} [waited] see `WAITED`; undefined: it tells of no commit
+ * @param {number} [waited] see `WAITED`; undefined: the message contains no commit
  */
 export function publishPacket(topic, payload, waited) {
   const bytes = Buffer.byteLength(payload);
   const text = waited === undefined ? '' : String(Math.round(waited));
-  // Far below 128 bytes, so that their length takes one.
+  // The properties are far below 128 bytes, so their length takes one byte.
   const properties = text === '' ? 0 : 1 + 2 + WAITED.length + 2 + text.length;
   const rest = 2 + topic.length + 1 + properties + bytes;
   const packet = Buffer.allocUnsafe(1 + lengthOfLength(rest) + rest);
@@ -267,15 +268,15 @@ export function publishPacket(topic, payload, waited) {
 }
 
 /**
- * @param {IPublishPacket} packet that somebody sent
- * @returns {number} ms; 0 where it does not say, or nothing that could be so
+ * @param {IPublishPacket} packet
+ * @returns {number} ms; 0 when the property is missing or not plausible
  */
 export function waitedMs({ properties }) {
   const waited = Number(properties?.userProperties?.[WAITED]);
   return waited >= 0 && waited <= LONGEST_WAIT_MS ? waited : 0;
 }
 
-/** Variable byte integers (1.5.5): seven bits a byte. @param {number} value */
+/** Variable byte integers (1.5.5): seven bits per byte. @param {number} value */
 function lengthOfLength(value) {
   let bytes = 1;
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes++;

@@ -1,5 +1,5 @@
-import { createBrokerLink } from './broker-transport.js';
-import { createLocalLink } from './local-transport.js';
+import { createBrokerTransport } from './broker-transport.js';
+import { createLocalTransport } from './local-transport.js';
 import { createPublisher } from './publisher.js';
 
 /** @import { Logger } from 'pino' */
@@ -11,64 +11,67 @@ import { createPublisher } from './publisher.js';
 /** @import { LiveItem } from './messages.js' */
 
 /**
- * Clients of the embedded broker.
+ * The clients of the embedded broker.
  *
- * @typedef {object} Outside
- * @property {() => boolean} isWanted whether any of them follows `iot/live/...`
+ * @typedef {object} BrokerClients
+ * @property {() => boolean} isWanted whether any client subscribes to `iot/live/...`
  * @property {Send} send
  */
 
-/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener false: it is none of ours */
+/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener false: the snapshot is not valid */
 
 /**
- * The way from whoever commits to whoever reads.
+ * Carries live changes from the process that commits them to the processes that serve readers.
  *
- * @typedef {object} Link
- * @property {(device: string) => boolean} isWanted whether anybody may be listening to a device
- * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish `committedAt`: the oldest of
- *   them, in ms of `performance.now()`
- * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen ids, or
- *   `EVERY_DEVICE`; settles with what ends it when nothing published from now on is missed, or when the broker is away
- * @property {(process: string, snapshot: string) => void} tellStats to the other processes
- * @property {(listener: StatsListener) => void} listenStats to all of them, this one included maybe
- * @property {(listener: () => void) => () => void} onMissed told when changes may have been missed, and come again now;
- *   returns what ends it
+ * @typedef {object} Transport
+ * @property {(device: string) => boolean} isWanted whether a device may have subscribers
+ * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish `committedAt`: the commit of the
+ *   oldest item, in ms of `performance.now()`
+ * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen subscribes to device ids, or to
+ *   `EVERY_DEVICE`. Resolves to a function that unsubscribes. When it resolves, no later change is missed, or the broker
+ *   is not connected
+ * @property {(process: string, snapshot: string) => void} publishStats to the other processes
+ * @property {(listener: StatsListener) => void} onStats receives the snapshots of all processes, possibly of this one too
+ * @property {(listener: () => void) => () => void} onMissed called when changes may have been missed and now arrive again.
+ *   Returns a function that removes the listener
  * @property {Record<string, () => Check>} checks
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop
- * @property {boolean} listening whether anybody of this process listens
+ * @property {boolean} listening whether this process has subscribers
  */
 
 /**
- * Committed changes on their way to readers: through the broker of MQTT_URL, on a connection of their own, or within
- * this process where the broker is the embedded one. They are QoS 0: what is lost is read again by those who follow it.
+ * Publishes committed changes to readers. With MQTT_URL they go through that broker, on a connection of their own. With the
+ * embedded broker they stay in this process. Changes have QoS 0: a reader that misses one reads the database again.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {Outside} parts.outside
- * @param {number} parts.keepAliveMs
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {BrokerClients} deps.brokerClients
+ * @param {number} deps.keepAliveMs
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
  */
-export function createLive({ config, outside, keepAliveMs, logger, metrics }) {
+export function createLive({ config, brokerClients, keepAliveMs, logger, metrics }) {
   const { mqtt } = config;
-  const link = mqtt.url ? createBrokerLink({ mqtt, keepAliveMs, logger, metrics }) : createLocalLink(outside);
-  const publisher = createPublisher(link);
+  const transport = mqtt.url
+    ? createBrokerTransport({ mqtt, keepAliveMs, logger, metrics })
+    : createLocalTransport(brokerClients);
+  const publisher = createPublisher(transport);
 
   return {
-    note: publisher.note,
-    listen: link.listen,
-    onMissed: link.onMissed,
-    tellStats: link.tellStats,
-    listenStats: link.listenStats,
-    checks: link.checks,
-    start: () => link.start(),
+    publishChanges: publisher.publishChanges,
+    listen: transport.listen,
+    onMissed: transport.onMissed,
+    publishStats: transport.publishStats,
+    onStats: transport.onStats,
+    checks: transport.checks,
+    start: () => transport.start(),
     async stop() {
       publisher.stop();
-      await link.stop();
+      await transport.stop();
     },
     get listening() {
-      return link.listening;
+      return transport.listening;
     },
   };
 }

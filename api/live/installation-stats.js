@@ -4,77 +4,77 @@ import { readSigns, statsOf } from '../observability/process-stats.js';
 /** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
 /** @import { Live } from './index.js' */
 
-/** A process tells how it is this often; one that has missed two does not count. In ms. */
-const TOLD_EVERY_MS = 1000;
-const COUNTS_FOR_MS = 3 * TOLD_EVERY_MS;
+/** A process publishes its statistics this often, in ms. A process that missed two snapshots no longer counts. */
+const PUBLISH_EVERY_MS = 1000;
+const COUNTS_FOR_MS = 3 * PUBLISH_EVERY_MS;
 
-/** What was so is kept for five minutes. */
-const MOST_RECENT = 300;
+/** Five minutes of statistics are kept. */
+const MAX_RECENT = 300;
 
-/** On a broker without rights anybody may pose as a process: this many, with names of this many characters, are heard. */
-const MOST_PROCESSES = 1000;
-const LONGEST_NAME = 1000;
+/** On a broker without access control any client may pose as a process. These limits bound the processes and their names. */
+const MAX_PROCESSES = 1000;
+const MAX_NAME_LENGTH = 1000;
 
 /**
- * What all processes of the installation do together: each tells the others once a second, and one that serves readers adds
- * up what it has heard within the last three.
+ * The statistics of all processes of the installation together. Each process publishes its snapshot once a second. A process that
+ * serves readers sums the snapshots of the last three seconds.
  *
- * @param {object} parts
- * @param {Pick<ProcessStats, 'snapshot'>} parts.processStats of this process
- * @param {Pick<Live, 'tellStats' | 'listenStats'>} parts.live
- * @param {boolean} parts.serves readers; else it only tells
- * @param {() => number} parts.clock epoch ms
- * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
- * @param {number} [parts.everyMs]
+ * @param {object} deps
+ * @param {Pick<ProcessStats, 'snapshot'>} deps.processStats of this process
+ * @param {Pick<Live, 'publishStats' | 'onStats'>} deps.live
+ * @param {boolean} deps.serves whether this process serves readers; otherwise it only publishes
+ * @param {() => number} deps.clock epoch ms
+ * @param {() => number} [deps.monotonic] ms of a monotonic clock
+ * @param {number} [deps.everyMs]
  */
-export function createInstallationStats(parts) {
+export function createInstallationStats(deps) {
   const {
     processStats,
     live,
     serves,
     clock,
     monotonic = () => performance.now(),
-    everyMs = TOLD_EVERY_MS,
-  } = parts;
-  /** @type {Map<string, { snapshot: StatsSnapshot, heardAt: number }>} */
+    everyMs = PUBLISH_EVERY_MS,
+  } = deps;
+  /** @type {Map<string, { snapshot: StatsSnapshot, receivedAt: number }>} */
   const others = new Map();
-  /** @type {Array<{ ts: string } & Stats>} the oldest first */
+  /** The oldest first. @type {Array<{ ts: string } & Stats>} */
   const recent = [];
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   let own = '';
 
-  /** @param {string} name @param {Buffer} payload @returns {boolean} whether it is from one of us */
-  function hear(name, payload) {
+  /** @param {string} name @param {Buffer} payload @returns {boolean} whether it is a valid snapshot of a process */
+  function receive(name, payload) {
     if (name === own) return true;
-    const snapshot = name.length <= LONGEST_NAME ? readSigns(payload) : null;
-    if (!snapshot || (others.size >= MOST_PROCESSES && !others.has(name))) return false;
-    others.set(name, { snapshot, heardAt: monotonic() });
+    const snapshot = name.length <= MAX_NAME_LENGTH ? readSigns(payload) : null;
+    if (!snapshot || (others.size >= MAX_PROCESSES && !others.has(name))) return false;
+    others.set(name, { snapshot, receivedAt: monotonic() });
     return true;
   }
 
   function read() {
     const since = monotonic() - COUNTS_FOR_MS;
-    for (const [name, { heardAt }] of others) if (heardAt < since) others.delete(name);
+    for (const [name, { receivedAt }] of others) if (receivedAt < since) others.delete(name);
     return statsOf([processStats.snapshot(), ...[...others.values()].map(({ snapshot }) => snapshot)]);
   }
 
   function tick() {
-    live.tellStats(own, JSON.stringify(processStats.snapshot()));
-    if (serves && recent.push({ ts: formatTime(clock()), ...read() }) > MOST_RECENT) recent.shift();
+    live.publishStats(own, JSON.stringify(processStats.snapshot()));
+    if (serves && recent.push({ ts: formatTime(clock()), ...read() }) > MAX_RECENT) recent.shift();
   }
 
   return {
-    /** What they do now. */
+    /** The statistics of now. */
     read,
 
-    /** What they did in the last five minutes, or since this process runs: once a second, the oldest first. */
+    /** The statistics of the last five minutes, or since the start of this process: one a second, the oldest first. */
     recent: () => recent,
 
-    /** @param {string} name of this process, as no other has it */
+    /** @param {string} name of this process, unique in the installation */
     start(name) {
       own = name;
-      if (serves) live.listenStats(hear);
+      if (serves) live.onStats(receive);
       tick();
       timer = setInterval(tick, everyMs).unref();
     },

@@ -1,65 +1,64 @@
 import { EVERY_DEVICE, liveTopic, statsTopic } from './messages.js';
 
-/** @import { Link, Outside } from './index.js' */
+/** @import { Transport, BrokerClients } from './index.js' */
 /** @import { LiveItem } from './messages.js' */
 
 /**
- * Where one process is all there is: its readers hear of a change in the same turn. Others may subscribe at the
- * embedded broker.
+ * The transport of a single process: its readers receive a change in the same turn of the event loop. Clients of the embedded
+ * broker may subscribe too.
  *
- * @param {Outside} outside
- * @returns {Link}
+ * @param {BrokerClients} brokerClients
+ * @returns {Transport}
  */
-export function createLocalLink(outside) {
-  const audience = createAudience();
+export function createLocalTransport(brokerClients) {
+  const hub = createHub();
 
   return {
-    isWanted: (device) => audience.hears(device) || outside.isWanted(),
+    isWanted: (device) => hub.hasSubscribers(device) || brokerClients.isWanted(),
 
     publish(device, items, committedAt) {
-      audience.tell(device, items, committedAt);
-      if (outside.isWanted()) outside.send(liveTopic(device), Buffer.from(JSON.stringify(items)));
+      hub.publish(device, items, committedAt);
+      if (brokerClients.isWanted()) brokerClients.send(liveTopic(device), Buffer.from(JSON.stringify(items)));
     },
 
     async listen(devices, listener) {
-      audience.add(devices, listener);
-      return () => void audience.remove(devices, listener);
+      hub.add(devices, listener);
+      return () => void hub.remove(devices, listener);
     },
 
-    tellStats(process, snapshot) {
-      if (outside.isWanted()) outside.send(statsTopic(process), Buffer.from(snapshot));
+    publishStats(process, snapshot) {
+      if (brokerClients.isWanted()) brokerClients.send(statsTopic(process), Buffer.from(snapshot));
     },
 
-    // There are no others.
-    listenStats() {},
+    // There is no other process.
+    onStats() {},
 
-    // Nothing is lost on the way.
+    // No change is lost within a process.
     onMissed: () => () => {},
     checks: {},
     async start() {},
     async stop() {},
     get listening() {
-      return audience.devices.length > 0;
+      return hub.devices.length > 0;
     },
   };
 }
 
 /**
- * Told of changes of one device.
+ * Receives the changes of one device.
  *
  * @callback Listener
  * @param {LiveItem[]} items
- * @param {number} committedAt when the oldest of them was committed, or as much of that as is known, in ms of this process's
- *   `performance.now()`
+ * @param {number} committedAt estimated commit of the oldest item, in ms of this process's `performance.now()`
  */
 
-/** Who listens to which devices, in this process. */
-export function createAudience() {
+/** The subscribers of this process, by device. */
+export function createHub() {
   /** @type {Map<string, Set<Listener>>} by device id, or `EVERY_DEVICE` */
   const listeners = new Map();
 
   return {
-    /** @param {string[]} devices ids, or `EVERY_DEVICE` @param {Listener} listener @returns {string[]} those that nobody listened to before */
+    /** @param {string[]} devices ids, or `EVERY_DEVICE` @param {Listener} listener @returns {string[]} the devices that had no subscriber before */
     add(devices, listener) {
       const opened = devices.filter((device) => !listeners.has(device));
       for (const device of opened) listeners.set(device, new Set());
@@ -67,7 +66,7 @@ export function createAudience() {
       return opened;
     },
 
-    /** @param {string[]} devices @param {Listener} listener @returns {string[]} those that nobody listens to any more */
+    /** @param {string[]} devices @param {Listener} listener @returns {string[]} the devices that have no subscriber any more */
     remove(devices, listener) {
       for (const device of devices) listeners.get(device)?.delete(listener);
       const closed = devices.filter((device) => listeners.get(device)?.size === 0);
@@ -76,15 +75,15 @@ export function createAudience() {
     },
 
     /** @param {string} device */
-    hears: (device) => listeners.has(EVERY_DEVICE) || listeners.has(device),
+    hasSubscribers: (device) => listeners.has(EVERY_DEVICE) || listeners.has(device),
 
     /** @param {string} device @param {LiveItem[]} items @param {number} committedAt */
-    tell(device, items, committedAt) {
+    publish(device, items, committedAt) {
       for (const listener of listeners.get(device) ?? []) listener(items, committedAt);
       for (const listener of listeners.get(EVERY_DEVICE) ?? []) listener(items, committedAt);
     },
 
-    /** Devices that somebody listens to, `EVERY_DEVICE` maybe among them. */
+    /** Devices with subscribers. `EVERY_DEVICE` may be one of them. */
     get devices() {
       return [...listeners.keys()];
     },

@@ -13,7 +13,7 @@ import { formatTime } from '../../common/times.js';
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
- * @property {string | null} ts ISO 8601 in UTC, with milliseconds: such texts sort as their times do
+ * @property {string | null} ts ISO 8601 in UTC, with milliseconds. Such texts sort by time
  * @property {number | null} value
  */
 
@@ -35,11 +35,11 @@ export const liveItem = (device, sensor) => ({
 });
 
 /**
- * Reads what came from the broker. Nobody else may publish there, but a broker without rights lets everybody.
+ * Validates a message from the broker. A broker without access control lets any client publish on these topics.
  *
  * @param {string} device its id, by the topic
  * @param {Buffer} payload
- * @returns {LiveItem[] | null} null: not ours
+ * @returns {LiveItem[] | null} null: it is not a valid message
  */
 export function readItems(device, payload) {
   try {
@@ -63,7 +63,7 @@ const isItemOf = (device, item) =>
 
 const PREFIX = 'iot/live/';
 
-/** What readers of the whole fleet subscribe to. */
+/** Readers of the whole fleet subscribe to this. */
 export const EVERY_DEVICE = '+';
 
 /** @param {string} device its id, or `EVERY_DEVICE` */
@@ -71,19 +71,19 @@ export const liveTopic = (device) => PREFIX + device;
 
 const STATS = `${PREFIX}stats/`;
 
-/** What those subscribe to who add up what all processes do. */
+/** The filter for the statistics of all processes. */
 export const EVERY_PROCESS = `${STATS}+`;
 
-/** @param {string} process its name @returns {string} of ASCII, whatever the name is */
+/** @param {string} process its name @returns {string} of ASCII, also when the name is not */
 export const statsTopic = (process) => STATS + encodeURIComponent(process);
 
-/** @param {string} topic below `iot/live/` @returns {string | null} the process of which it tells */
+/** @param {string} topic below `iot/live/` @returns {string | null} the process that published its statistics */
 export function statsProcess(topic) {
   if (!topic.startsWith(STATS)) return null;
   try {
     return decodeURIComponent(topic.slice(STATS.length));
   } catch {
-    // Not one of ours.
+    // Not a topic of Millrace.
     return '';
   }
 }
@@ -92,7 +92,8 @@ export function statsProcess(topic) {
 export const liveDevice = (topic) => topic.slice(PREFIX.length);
 
 /**
- * Whether a filter may match what is published here: by its first two levels, which is enough for nobody to be missed.
+ * Whether a filter may match a live topic. Only its first two levels are compared, so the answer may be true for a filter that
+ * matches nothing.
  *
  * @param {string} filter
  */

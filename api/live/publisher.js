@@ -1,34 +1,34 @@
 import { liveItem } from './messages.js';
 
 /** @import { Device, Sensor } from '../ingest/registry/cache.js' */
-/** @import { Link } from './index.js' */
+/** @import { Transport } from './index.js' */
 
-/** A device is told of at once when it was quiet, and then no more often than this, in ms. */
+/** The first change of a device is published at once. The next ones wait for the end of this interval, in ms. */
 const INTERVAL_MS = 50;
 
-/** Items of one message: with names of 128 bytes some 100 KB. */
+/** Items of one message. With names of 128 bytes this is about 100 KB. */
 const MOST_ITEMS = 100;
 
-/** What was committed of a device and is not told yet; `since`: the oldest of it, in ms of `performance.now()`. @typedef {{ sensors: Set<Sensor>, since: number }} Changes */
+/** Committed changes of a device that are not published yet. @typedef {{ sensors: Set<Sensor>, since: number }} Changes `since`: the oldest commit, in ms of `performance.now()` */
 
 /**
- * Tells what ingest has committed, of each sensor the newest alone. A device that sends less often than the interval,
- * as most do, is told of without delay, so that the readers' own interval is the only one that a change waits for.
+ * Publishes what ingest has committed, only the newest value of each sensor. Most devices send less often than the interval, so
+ * their changes are published without delay and wait only for the readers' own interval.
  *
- * @param {object} link where it is told
- * @param {(device: string) => boolean} link.isWanted whether anybody may be listening
- * @param {Link['publish']} link.publish
+ * @param {object} transport
+ * @param {(device: string) => boolean} transport.isWanted whether the device may have subscribers
+ * @param {Transport['publish']} transport.publish
  */
 export function createPublisher({ isWanted, publish }) {
-  /** @type {Map<Device, Changes>} devices told of in this interval, and what has changed since */
+  /** Devices that were published in this interval, with their changes since then. @type {Map<Device, Changes>} */
   const recent = new Map();
-  /** @type {Device[]} that were quiet until now */
+  /** Devices without a change in the interval before. @type {Device[]} */
   let due = [];
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
 
   /** @param {Device} device @param {Changes} changes */
-  function tell(device, { sensors, since }) {
+  function send(device, { sensors, since }) {
     const items = [...sensors].map((sensor) => liveItem(device, sensor));
     sensors.clear();
     for (let from = 0; from < items.length; from += MOST_ITEMS) {
@@ -36,19 +36,19 @@ export function createPublisher({ isWanted, publish }) {
     }
   }
 
-  function tellDue() {
+  function publishDue() {
     const devices = due;
     due = [];
     for (const device of devices) {
       const changes = recent.get(device);
-      if (changes) tell(device, changes);
+      if (changes) send(device, changes);
     }
   }
 
-  function tellRecent() {
+  function publishRecent() {
     for (const [device, changes] of recent) {
       if (changes.sensors.size === 0) recent.delete(device);
-      else tell(device, changes);
+      else send(device, changes);
     }
     if (recent.size > 0) return;
     clearInterval(timer);
@@ -56,24 +56,24 @@ export function createPublisher({ isWanted, publish }) {
   }
 
   return {
-    /** @param {Device} device @param {Sensor[]} sensors that have a newer value, which is committed */
-    note(device, sensors) {
+    /** @param {Device} device @param {Sensor[]} sensors with a newer committed value */
+    publishChanges(device, sensors) {
       if (!isWanted(device.id)) return;
       let changes = recent.get(device);
       if (!changes) {
         changes = { sensors: new Set(), since: 0 };
         recent.set(device, changes);
-        // A turn of the event loop settles many messages; what they changed goes out together.
-        if (due.push(device) === 1) setImmediate(tellDue);
-        timer ??= setInterval(tellRecent, INTERVAL_MS).unref();
+        // One turn of the event loop settles many messages. Their changes leave together.
+        if (due.push(device) === 1) setImmediate(publishDue);
+        timer ??= setInterval(publishRecent, INTERVAL_MS).unref();
       }
       if (changes.sensors.size === 0) changes.since = performance.now();
       for (const sensor of sensors) changes.sensors.add(sensor);
     },
 
-    /** Tells what still waits. */
+    /** Publishes the changes that still wait. */
     stop() {
-      tellRecent();
+      publishRecent();
       clearInterval(timer);
     },
   };

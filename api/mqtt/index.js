@@ -21,20 +21,20 @@ const WILLS_MS = 1000;
  * The source of messages: the embedded broker, or a subscription at the broker that MQTT_URL names. Both call `handleMessage`, and
  * acknowledge a message when its promise resolves. An orderly stop loses no acknowledgement that can still be given.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {OwnCertificate | null} parts.tls of the embedded broker
- * @param {HandleMessage} parts.handleMessage
- * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort'>} parts.ingest
- * @param {Accounts} parts.accounts
- * @param {() => number} parts.clock epoch ms
- * @param {Periods} parts.periods
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
- * @param {(error: Error) => void} parts.onFatal
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {OwnCertificate | null} deps.tls of the embedded broker
+ * @param {HandleMessage} deps.handleMessage
+ * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort'>} deps.ingest
+ * @param {Accounts} deps.accounts
+ * @param {() => number} deps.clock epoch ms
+ * @param {Periods} deps.periods
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
+ * @param {(error: Error) => void} deps.onFatal
  */
-export function createMessageSource(parts) {
-  const { config, tls, handleMessage, ingest, accounts, clock, periods, logger, metrics, onFatal } = parts;
+export function createMessageSource(deps) {
+  const { config, tls, handleMessage, ingest, accounts, clock, periods, logger, metrics, onFatal } = deps;
   const { mqtt } = config;
   const { progress } = ingest;
   const host = config.sparkplug ? createHost({ id: mqtt.clientId, clock }) : null;
@@ -65,12 +65,13 @@ export function createMessageSource(parts) {
     /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
     recheck: (deviceId) => source.recheck(deviceId),
 
-    /** Takes no new messages, settles those under way where that is possible, and leaves the rest unacknowledged. */
+    /** Accepts no new messages, settles messages under way if possible, and leaves the rest unacknowledged. */
     async stop() {
       source.quiesce();
       await progress.untilSettled({ withinMs: DRAIN_MS, isHopeless: () => ingest.isStuck });
       const { unsettled } = progress;
-      if (unsettled > 0) logger.warn({ unsettled }, 'messages stay unacknowledged; they will come again');
+      if (unsettled > 0)
+        logger.warn({ unsettled }, 'messages stay unacknowledged; their senders send them again');
       ingest.abort();
       await source.stop();
       await progress.untilSettled({ withinMs: WILLS_MS });

@@ -25,7 +25,7 @@ export async function dialectOf(client) {
  *
  * @param {Client} client
  * @param {string} keyspace
- * @param {(text: string) => void} onStatus told how many copies a new one has: nobody changes that by the way later
+ * @param {(text: string) => void} onStatus called with the number of copies of a new keyspace, because a later change is difficult
  */
 export async function createKeyspace(client, keyspace, onStatus) {
   const { rows } = await client.execute(
@@ -44,7 +44,7 @@ export async function createKeyspace(client, keyspace, onStatus) {
   );
 }
 
-/** How long nodes may take to tell each other of a keyspace or a table, in ms. */
+/** Time for all nodes to agree on a new keyspace or table, in ms. */
 const AGREEMENT_MS = 60_000;
 
 /** "Keyspace … doesn't exist": an invalid request to Cassandra, a matter of configuration to ScyllaDB. */
@@ -55,7 +55,7 @@ const MISSING_KEYSPACE = [0x2200, 0x2300];
  * where it is made, and two nodes that make the same one at once never agree on it again. So all go to one node, which
  * lets one pass after the other, and go on when the others know.
  *
- * @param {Client} admin without a keyspace: with one, it would not connect to nodes that have not heard of it
+ * @param {Client} admin without a keyspace: with one, it would not connect to nodes that do not know it yet
  * @param {string} keyspace
  * @param {string[]} statements each `CREATE TABLE IF NOT EXISTS`
  * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
@@ -106,8 +106,8 @@ async function untilAgreed(client) {
 }
 
 /**
- * Whether all nodes that are there have the same schema. Those that are away hear of it when they come back: the driver's
- * `checkSchemaAgreement` counts them with the schema that they last had, which differs as long as they are away.
+ * Whether all available nodes have the same schema. Other nodes receive it when they return. The `checkSchemaAgreement` of the driver
+ * counts unavailable nodes with their last schema, which differs until they return.
  *
  * @param {Client} client
  */

@@ -11,7 +11,7 @@ const FOLDER = new URL('../migrations/', import.meta.url);
  */
 
 /**
- * What a server needs said in its own way, chosen by what it says it is.
+ * CQL that differs between servers. The version that the server reports selects it.
  *
  * @typedef {object} Dialect
  * @property {string} dropTombstones the option that lets expired data go at once

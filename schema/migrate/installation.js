@@ -12,7 +12,7 @@ export const PART = 'millrace';
  *
  * @param {Client} client connected to the keyspace
  * @param {Config['retention']} retention
- * @throws {MillraceError} `schema_differs`, naming what differs and the command that mends it
+ * @throws {MillraceError} `schema_differs`, naming the difference and the command that corrects it
  */
 export async function checkSchema(client, retention) {
   const wanted = (await readMigrations()).length;

@@ -17,7 +17,7 @@ const TTL_SECONDS = 60;
  * @param {Client} client
  * @param {(keep: () => Promise<void>) => Promise<T>} work calls `keep` before each step: a process that stood still for long,
  *   as on a laptop that sleeps, has lost the lock, and `keep` throws `unavailable`
- * @param {(text: string) => void} onStatus told when somebody else holds the lock, or when it could not be kept or given back
+ * @param {(text: string) => void} onStatus called when another process holds the lock, or when it cannot be renewed or released
  * @returns {Promise<T>}
  */
 export async function withSchemaLock(client, work, onStatus) {

@@ -2,7 +2,6 @@ import { MillraceError } from '../../common/errors.js';
 import { DEAD_LETTER_DAYS, LATE_DAY_DAYS } from '../rules.js';
 import { createFirst, createKeyspace, DDL, dialectOf } from './cluster.js';
 import { readMigrations, statementsOf, windowOptions } from './files.js';
-import { FILLS } from './fill.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
 import { withSchemaLock } from './lock.js';
 
@@ -20,12 +19,12 @@ const RETAINED = {
  * Brings the keyspace to the newest schema; does nothing when it is there already. Safe when several processes call
  * it at once: one works, the others wait and find nothing left to do.
  *
- * @param {object} parts
- * @param {Client} parts.admin a connected client without a keyspace
- * @param {() => Promise<Client>} parts.open connects a client to the keyspace
- * @param {string} parts.keyspace
- * @param {Config['retention']} parts.retention
- * @param {(text: string) => void} [parts.onStatus] a line for each step
+ * @param {object} deps
+ * @param {Client} deps.admin a connected client without a keyspace
+ * @param {() => Promise<Client>} deps.open connects a client to the keyspace
+ * @param {string} deps.keyspace
+ * @param {Config['retention']} deps.retention
+ * @param {(text: string) => void} [deps.onStatus] a line for each step
  * @returns {Promise<{ from: number, to: number }>} versions before and after
  * @throws {MillraceError} `schema_differs` when a setting that is fixed differs
  */
@@ -93,7 +92,7 @@ async function settle(client, retention, dialect, onStatus) {
       await client.execute(`ALTER TABLE ${table} WITH ${windowOptions(days, dialect)}`, [], DDL);
     }
   }
-  // The row is changed by lightweight transactions only: plain writes beside them are ordered by another clock.
+  // Only lightweight transactions change the row. Plain writes would be ordered by another clock.
   await client.execute(
     'UPDATE installation SET latest_groups = ?, batch_days = ?, history_days = ? WHERE part = ? IF EXISTS',
     [retention.latestGroups, retention.batchDays, retention.historyDays, PART],
@@ -126,4 +125,38 @@ async function isThere(client, statement) {
     [client.keyspace, table, column],
   );
   return rows.length > 0;
+}
+
+/** Rows that are read at once. */
+const PAGE = 1000;
+
+/**
+ * What a migration fills its new tables with, by the migration's name: rows that follow from others, written again
+ * harmlessly when it broke off.
+ *
+ * @type {Record<string, (client: Client, groups: number) => Promise<void>>}
+ */
+const FILLS = { '008-events.cql': fillDeviceSites };
+
+/**
+ * Adds devices that registered before the index of sites existed. A row gets the write timestamp of its site.
+ *
+ * @param {Client} client connected to the keyspace
+ * @param {number} groups `LATEST_GROUPS`
+ */
+async function fillDeviceSites(client, groups) {
+  for (let group = 0; group < groups; group++) {
+    const devices = await client.execute(
+      'SELECT device_id, site, WRITETIME(site) AS stamp FROM device WHERE grp = ?',
+      [group],
+      { fetchSize: PAGE },
+    );
+    for await (const { device_id: id, site, stamp } of devices) {
+      if (site === null) continue;
+      await client.execute(
+        'INSERT INTO device_by_site (site, grp, device_id, written_at) VALUES (?, ?, ?, ?) USING TIMESTAMP ?',
+        [site, group, id, new Date(), stamp],
+      );
+    }
+  }
 }

@@ -1,3 +1,26 @@
+/** @import { Numbers } from './series.js' */
+
+/**
+ * What `history_stat` keeps of an hour.
+ *
+ * @typedef {object} HourStatistics
+ * @property {number} count
+ * @property {number} min
+ * @property {number} max
+ * @property {number} sum see `sumOf`
+ * @property {number} first value of the oldest sample
+ * @property {number} last value of the newest sample
+ */
+
+/**
+ * @param {Numbers} values of all samples of an hour, in order of time; there is one at least
+ * @returns {HourStatistics}
+ */
+export function hourStatisticsOf(values) {
+  const { count, min, max, last } = statisticsOf(values, 0, values.length);
+  return { count, min, max, sum: sumOf(values), first: /** @type {number} */ (values[0]), last };
+}
+
 /**
  * @typedef {object} Statistics of some samples
  * @property {number} count
@@ -6,8 +29,6 @@
  * @property {number} sum added from left to right; infinite where it overflows
  * @property {number} last the value of the newest sample
  */
-
-/** @import { Numbers } from './series.js' */
 
 /**
  * Statistics of samples that are merged already: samples of rows that overlap would count twice.
@@ -29,4 +50,33 @@ export function statisticsOf(values, from, to) {
     sum += value;
   }
   return { count: to - from, min, max, sum, last };
+}
+
+/** Brings any sum of fewer than 2^64 doubles back among the finite ones; a power of two, so that no digit is lost. */
+const SCALE = 2 ** 64;
+
+/**
+ * The sum with what rounding took away from it added again (Neumaier): its error does not grow with the number of values,
+ * where a plain sum of large values of both signs may have no right digit left.
+ *
+ * @param {Iterable<number>} values finite
+ * @returns {number} infinite only where the sum itself is beyond a double, not where it was so on the way
+ */
+export function sumOf(values) {
+  const sum = compensated(values, 1);
+  return Number.isFinite(sum) ? sum : compensated(values, 1 / SCALE) * SCALE;
+}
+
+/** @param {Iterable<number>} values @param {number} factor */
+function compensated(values, factor) {
+  let sum = 0;
+  let lost = 0;
+  for (const given of values) {
+    const value = given * factor;
+    const next = sum + value;
+    // Of the two, the smaller one lost digits.
+    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return sum + lost;
 }

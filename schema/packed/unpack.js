@@ -1,6 +1,8 @@
-import { HOUR_MS } from '../rules.js';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../rules.js';
+import { Reader } from './hour/bytes.js';
+import { unpackValues } from './hour/forms.js';
 import { HOUR_VERSION } from './hour/pack-hour.js';
-import { unpackHour } from './hour/unpack-hour.js';
+import { unpackTimes } from './hour/times.js';
 import { ARRAYS_VERSION, unpackArrays } from './pack.js';
 
 /**
@@ -39,4 +41,21 @@ function timesOf(bucket, offsets) {
   if (previous >= HOUR_MS)
     throw new RangeError(`the last packed sample is ${previous} ms after its hour began`);
   return offsets;
+}
+
+/**
+ * Reads what follows the version byte of version 2.
+ *
+ * @param {Uint8Array} rest
+ * @returns {{ offsets: Float64Array, values: Float64Array }} `offsets`: ms since the hour began, unchecked
+ * @throws {RangeError} when these are no packed samples
+ */
+function unpackHour(rest) {
+  const reader = new Reader(rest);
+  const form = reader.byte();
+  const count = reader.count(MAX_SAMPLES_PER_HISTORY_ROW);
+  const offsets = unpackTimes(reader, count);
+  const values = unpackValues(reader, form, count);
+  reader.end();
+  return { offsets, values };
 }

@@ -211,7 +211,7 @@ describe('replay', () => {
         .map((line) => line.split('  ')[2])
         .sort(),
     ).toEqual([
-      'The letter cannot be replayed. It only counts what was refused; no payload was kept.',
+      'The dead letter cannot be replayed. It only counts what was refused; no payload was kept.',
       'refused again: 1 not_numeric',
     ]);
     expect(lines.at(-2)).toBe(

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createLeases } from '../../api/history/packing/leases.js';
+import { createLeases } from '../../api/history/packing/packer.js';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { GROUPS, samplesOf, usePackedSystem } from '../support/packed-system.js';

@@ -47,14 +47,14 @@ test('names that anybody can invent share one account; a registered device has i
     retry,
     clock: Date.now,
   });
-  const most = { ofDevice: 1, ofStrangers: 2, inAll: 100, counting: 100 };
+  const most = { perDevice: 1, unregistered: 2, total: 100, counting: 100 };
   const box = createDeadLetterBox({
     store: store.deadLetters,
     registry,
     retry,
     notices: createRefusalNotices({ logger: pino({ level: 'silent' }) }),
     metrics: createMetrics({ version: 'test', role: 'all' }),
-    quota: createDeadLetterQuota({ most }),
+    quota: createDeadLetterQuota({ limits: most }),
   });
   await registry.device(/** @type {Identity} */ (identifyDevice('known')));
 

@@ -11,7 +11,7 @@
 /** @type {Equivalent[]} */
 export const EQUIVALENTS = [
   {
-    file: 'schema/packed/hour/patterns.js',
+    file: 'schema/packed/hour/forms.js',
     before: 'for (let i = 0; i < hi.length; i++) {',
     after: 'for (let i = 0; i <= hi.length; i++) {',
     reason: 'beyond the end of a typed array nothing is written',
@@ -60,7 +60,7 @@ export const EQUIVALENTS = [
       'beyond the end of a typed array nothing is written; the loop of codesOf has the same text, and a test notices it there',
   },
   {
-    file: 'schema/packed/hour/patterns.js',
+    file: 'schema/packed/hour/forms.js',
     before: 'for (let i = 0; i < values.length; i++) {',
     after: 'for (let i = 0; i <= values.length; i++) {',
     reason: 'beyond the end of a typed array nothing is written',
@@ -170,7 +170,7 @@ export const EQUIVALENTS = [
     reason: 'the order of the series only saves time: the merge sorts',
   },
   {
-    file: 'schema/packed/sum.js',
+    file: 'schema/packed/statistics.js',
     before: 'lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;',
     after: 'lost += Math.abs(sum) > Math.abs(value) ? sum - next + value : value - next + sum;',
     reason: 'of two equal magnitudes neither loses a digit',

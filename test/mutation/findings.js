@@ -12,20 +12,20 @@ export const FINDINGS = [
     'S2',
     'api/ingest/sample-writer.js',
     `await writeHours(device, hours, parts);
-      // Read after the commit: a packer whose reading began before may have missed it.
+      // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
       const time = clock.now();`,
     `const time = clock.now();
       await writeHours(device, hours, parts);`,
   ],
   [
     'S3',
-    'api/history/packing/first-pass.js',
-    'await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);',
-    'await sensors.pack({ device, sensor, hour }, series, await clock.now(), found.unreadable);',
+    'api/history/packing/passes.js',
+    'series, readFrom, found.unreadable);\n        packed.add(id);',
+    'series, await clock.now(), found.unreadable);\n        packed.add(id);',
   ],
   ['S4', 'api/history/packing/packer.js', 'return packedUntil >= day + DAY_MS && now', 'return now'],
   ['S5', 'api/ingest/latest-writer.js', 'await groups.add(device.group', 'void groups.add(device.group'],
-  ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(one)) continue;', ''],
+  ['S6', 'api/ingest/latest-writer.js', 'if (!isNews(update)) continue;', ''],
   [
     'S7',
     'api/ingest/late-writer.js',
@@ -33,10 +33,10 @@ export const FINDINGS = [
     'void days.note(device, late, at);',
   ],
   ['S7', 'api/ingest/late-writer.js', 'settlingOf(day) - LATE_MARGIN_MS', 'settlingOf(day)'],
-  ['S9', 'api/ingest/backpressure/window.js', 'bound.note?.(began, isFailure(error));', ''],
+  ['S9', 'api/ingest/backpressure/window.js', 'bound.record?.(began, isFailure(error));', ''],
   ['S9', 'api/ingest/backpressure/window.js', "error.code === 'unavailable'", "error.code !== 'unavailable'"],
   ['S9', 'api/ingest/backpressure/window.js', '.sort()', ''],
-  ['S9', 'api/ingest/backpressure/window.js', 'unloaded.shift()', 'unloaded.pop()'],
+  ['S9', 'api/ingest/backpressure/window.js', 'this.#unloaded.shift()', 'this.#unloaded.pop()'],
   ['S11', 'api/access/http/sessions.js', "path: '/', secure }", "path: '/', secure: false }"],
   [
     'S11',

@@ -33,7 +33,7 @@ export const MUST_DIE = [
     test: 'test/unit/packed.test.js',
   },
   {
-    file: 'schema/packed/sum.js',
+    file: 'schema/packed/statistics.js',
     before: 'return sum + lost;',
     after: 'return sum;',
     test: 'test/unit/sum.test.js',
@@ -54,8 +54,8 @@ export const MUST_DIE = [
   // From the message to its acknowledgement.
   {
     file: 'api/ingest/acknowledgements.js',
-    before: 'while (owed[0]?.settled) owed.shift()?.acknowledge();',
-    after: 'owed.shift()?.acknowledge();',
+    before: 'while (pending[0]?.isSettled) pending.shift()?.acknowledge();',
+    after: 'pending.shift()?.acknowledge();',
     test: 'test/unit/acknowledgements.test.js',
   },
   {
@@ -132,7 +132,7 @@ export const MUST_DIE = [
     test: 'test/unit/reading/hours.test.js',
   },
   {
-    file: 'api/history/reading/series/bins.js',
+    file: 'api/history/reading/bins.js',
     before: 'points.push({ ts: (first + bin) * width, min, max',
     after: 'points.push({ ts: (first + bin + 1) * width, min, max',
     test: 'test/unit/reading/bins.test.js',
@@ -140,13 +140,13 @@ export const MUST_DIE = [
   // Backpressure.
   {
     file: 'api/ingest/backpressure/window.js',
-    before: 'size = Math.max(least, size * AFTER_FAILURES);',
-    after: '',
+    before: 'this.#size = Math.max(this.#min, this.#size * AFTER_FAILURES);',
+    after: ';',
     test: 'test/unit/ingest/backpressure/window.test.js',
   },
   {
     file: 'api/ingest/backpressure/window.js',
-    before: 'if (probe && !failed) return noteProbed(probe, began, at);',
+    before: 'if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);',
     after: '',
     test: 'test/unit/ingest/backpressure/window.test.js',
   },
@@ -164,7 +164,7 @@ export const MUST_DIE = [
     test: 'test/unit/ingest/decode/senml-fast.test.js',
   },
   {
-    file: 'api/ingest/sparkplug/datatypes.js',
+    file: 'api/ingest/sparkplug/metrics.js',
     before: "(typeof value === 'object' ? value.low : Number(value))",
     after: 'Number(value)',
     test: 'test/unit/ingest/sparkplug/payload.test.js',
@@ -217,9 +217,9 @@ export const MUST_DIE = [
   },
   {
     // S3
-    file: 'api/history/packing/first-pass.js',
-    before: 'await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);',
-    after: 'await sensors.pack({ device, sensor, hour }, series, await clock.now(), found.unreadable);',
+    file: 'api/history/packing/passes.js',
+    before: 'series, readFrom, found.unreadable);\n        packed.add(id);',
+    after: 'series, await clock.now(), found.unreadable);\n        packed.add(id);',
     test: 'test/unit/history/packer.test.js',
   },
   {

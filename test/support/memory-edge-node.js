@@ -113,7 +113,7 @@ export async function createMemoryEdgeNode(clock) {
      * @param {{ again?: boolean }} [options] `again`: the broker sends it once more
      * @returns what it comes to, after its birth is registered; `ended` by name
      */
-    async say(type, payload, { again = false } = {}) {
+    async send(type, payload, { again = false } = {}) {
       const { topic, sparkplug: place, identity } = placeOf(type);
       const message = { topic, payload, retained: false, receivedAt: clock(), again };
       const { birth, ended, batch } = await sparkplug.read(message, place, identity);

@@ -4,7 +4,7 @@ import { createPacker } from '../../api/history/packing/packer.js';
 import { createSteps } from '../../api/history/packing/steps.js';
 import { createRetry } from '../../api/store/retry.js';
 
-/** @import { Leases } from '../../api/history/packing/leases.js' */
+/** @import { Leases } from '../../api/history/packing/packer.js' */
 /** @import { Store } from '../../api/store/index.js' */
 
 /** Nobody else packs. @type {Leases} */

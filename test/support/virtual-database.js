@@ -1,4 +1,4 @@
-import { createPermits, createWindow } from '../../api/ingest/backpressure/window.js';
+import { CongestionWindow, createPermits } from '../../api/ingest/backpressure/window.js';
 
 /** How often the size of the window is recorded, in ms of virtual time. */
 const RECORD_EVERY_MS = 10;
@@ -20,7 +20,7 @@ export function createVirtualDatabase({ servers, serviceMs, most = 1024 }) {
   let failureOf = () => undefined;
   let arrived = 0;
   let nextRecord = 0;
-  const window = createWindow({ most, now: () => now });
+  const window = new CongestionWindow({ max: most, now: () => now });
   const permits = createPermits(window);
   /** @type {Array<{ sentAt: number, endsAt: number }>} requests that it works on, the first to end last */
   const served = [];

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createAcknowledgements } from '../../api/ingest/acknowledgements.js';
 
-test('in whatever order messages are settled, acknowledgements leave in order of arrival, each once', () => {
+test('Acknowledgements: messages settle in any order: each leaves once, in order of arrival', () => {
   const order = fc
     .integer({ min: 1, max: 50 })
     .chain((count) =>
@@ -10,10 +10,10 @@ test('in whatever order messages are settled, acknowledgements leave in order of
     );
   fc.assert(
     fc.property(order, (settling) => {
-      const owed = createAcknowledgements();
+      const acknowledgements = createAcknowledgements();
       /** @type {number[]} */
       const given = [];
-      const settled = settling.map((_, i) => owed.owe(() => given.push(i)));
+      const settled = settling.map((_, i) => acknowledgements.track(() => given.push(i)));
       const done = new Set();
       for (const i of settling) {
         settled[i]?.();
@@ -23,16 +23,16 @@ test('in whatever order messages are settled, acknowledgements leave in order of
         while (done.has(ready)) ready++;
         expect(given).toEqual([...Array(ready).keys()]);
       }
-      expect(owed.owed).toBe(0);
+      expect(acknowledgements.pending).toBe(0);
     }),
   );
 });
 
-test('nothing is acknowledged on a connection that is gone', () => {
-  const owed = createAcknowledgements();
+test('Acknowledgements: the connection is closed: nothing is acknowledged', () => {
+  const acknowledgements = createAcknowledgements();
   let given = 0;
-  const settled = [owed.owe(() => given++), owed.owe(() => given++)];
-  owed.drop();
+  const settled = [acknowledgements.track(() => given++), acknowledgements.track(() => given++)];
+  acknowledgements.drop();
   for (const settle of settled) settle();
   expect(given).toBe(0);
 });

@@ -68,7 +68,7 @@ describe('a lower-case UUID is taken as it is', () => {
 describe('names', () => {
   test.each([
     ['128 bytes', 'x'.repeat(128)],
-    ['128 bytes of two-byte letters', 'ü'.repeat(64)],
+    ['128 bytes of two-byte characters', 'ü'.repeat(64)],
     ['a surrogate pair', '🐄'],
     ['spaces around', ' a '],
     ['signs that topics know', 'a/b+c#d'],
@@ -81,7 +81,7 @@ describe('names', () => {
   test.each([
     ['nothing', ''],
     ['129 bytes', 'x'.repeat(129)],
-    ['65 letters of two bytes', 'ü'.repeat(65)],
+    ['65 characters of two bytes', 'ü'.repeat(65)],
     ['NUL', 'a\0'],
     ['a line break', 'a\nb'],
     ['DEL', '\u007f'],
@@ -99,7 +99,7 @@ describe('names', () => {
     expect(identifySensor(NIL, text)).toBeNull();
   });
 
-  test('letters that look alike and differ in bytes are two names', () => {
+  test('characters that look alike and differ in bytes are two names', () => {
     expect(identifyDevice('\u00e9')?.id).not.toBe(identifyDevice('e\u0301')?.id);
   });
 });

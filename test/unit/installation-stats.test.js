@@ -35,7 +35,7 @@ const NOTHING = {
 
 let now = 0;
 /** @type {Array<[process: string, signs: StatsSnapshot]>} */
-let told;
+let published;
 /** @type {StatsListener | undefined} */
 let listener;
 /** @type {StatsSnapshot} */
@@ -47,8 +47,8 @@ const create = (serves = true) =>
   createInstallationStats({
     processStats: { snapshot: () => own },
     live: {
-      tellStats: (process, signs) => void told.push([process, JSON.parse(signs)]),
-      listenStats: (given) => {
+      publishStats: (process, signs) => void published.push([process, JSON.parse(signs)]),
+      onStats: (given) => {
         listener = given;
       },
     },
@@ -60,7 +60,7 @@ const create = (serves = true) =>
 
 beforeEach(() => {
   now = 0;
-  told = [];
+  published = [];
   listener = undefined;
   own = signsOf(0);
   stats = create();
@@ -69,15 +69,15 @@ beforeEach(() => {
 afterEach(() => stats.stop());
 
 /** @param {string} process @param {unknown} signs */
-const hear = (process, signs) => listener?.(process, Buffer.from(JSON.stringify(signs)));
+const receive = (process, signs) => listener?.(process, Buffer.from(JSON.stringify(signs)));
 
 test('each process is counted once: rates and requests add up, times are those of all messages', () => {
   own = signsOf(10, [1, 1, 1]);
-  hear('a', signsOf(5, [100]));
-  hear('a', signsOf(20, [100]));
-  hear('b', signsOf(0.5, []));
-  // What it has told itself, it hears again.
-  hear('own', signsOf(10, [1, 1, 1]));
+  receive('a', signsOf(5, [100]));
+  receive('a', signsOf(20, [100]));
+  receive('b', signsOf(0.5, []));
+  // The process receives its own snapshot too.
+  receive('own', signsOf(10, [1, 1, 1]));
   const { commit_ms, ...figures } = stats.read();
   expect(figures).toEqual({
     samples_per_s: 30.5,
@@ -92,8 +92,8 @@ test('each process is counted once: rates and requests add up, times are those o
   expect(Math.abs((commit_ms.p99 ?? 0) / 100 - 1)).toBeLessThan(0.03);
 });
 
-test('one that tells nothing more counts for three seconds', () => {
-  hear('a', signsOf(5));
+test('Installation statistics: a process stops publishing: it counts for three more seconds', () => {
+  receive('a', signsOf(5));
   now = 2900;
   expect(stats.read().samples_per_s).toBe(5);
   now = 3100;
@@ -121,37 +121,37 @@ test.each([
 });
 
 test('no more than a thousand others are kept, with names of usual length', () => {
-  expect(hear('x'.repeat(1001), signsOf(1))).toBe(false);
-  for (let i = 0; i < 1000; i++) expect(hear(`p${i}`, signsOf(1))).toBe(true);
-  expect(hear('one more', signsOf(1))).toBe(false);
-  expect(hear('p0', signsOf(2))).toBe(true);
+  expect(receive('x'.repeat(1001), signsOf(1))).toBe(false);
+  for (let i = 0; i < 1000; i++) expect(receive(`p${i}`, signsOf(1))).toBe(true);
+  expect(receive('one more', signsOf(1))).toBe(false);
+  expect(receive('p0', signsOf(2))).toBe(true);
   expect(stats.read().samples_per_s).toBe(1001);
   now = 4000;
   stats.read();
-  expect(hear('one more', signsOf(1))).toBe(true);
+  expect(receive('one more', signsOf(1))).toBe(true);
 });
 
 describe('once a second', () => {
-  test('it tells the others', async () => {
+  test('Installation statistics: a running process: it publishes its snapshot', async () => {
     own = signsOf(7, [3]);
-    await until(() => told.some(([, { samples_per_s }]) => samples_per_s === 7));
-    expect(told.at(-1)).toEqual(['own', own]);
+    await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
+    expect(published.at(-1)).toEqual(['own', own]);
   });
 
   test('it keeps what was so, five minutes of it', async () => {
     expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
     now = 500;
-    hear('a', signsOf(5));
+    receive('a', signsOf(5));
     await until(() => stats.recent().length === 300 && stats.recent()[0]?.samples_per_s === 5);
     expect(stats.recent()[0]).toMatchObject({ ts: '2026-11-26T08:00:00.500Z', samples_per_s: 5 });
   });
 
-  test('one that serves nobody tells, and neither hears nor keeps anything', () => {
+  test('Installation statistics: a process serves no readers: it publishes, and neither receives nor keeps anything', () => {
     listener = undefined;
-    told = [];
+    published = [];
     const ingest = create(false);
     ingest.start('ingest');
     ingest.stop();
-    expect([told, listener, ingest.recent()]).toEqual([[['ingest', own]], undefined, []]);
+    expect([published, listener, ingest.recent()]).toEqual([[['ingest', own]], undefined, []]);
   });
 });

@@ -55,14 +55,16 @@ describe('Reader', () => {
     (count) => {
       expect(new Reader(varint(count)).count(count)).toBe(count);
       expect(() => new Reader(varint(count)).count(count - 1)).toThrow(
-        new RangeError(`packed samples say ${count}; ${count - 1} is the most`),
+        new RangeError(`packed samples claim ${count}; ${count - 1} is the most`),
       );
     },
   );
 
   test('a count of 64 bits, all of them set: a RangeError, not a negative count', () => {
     const reader = new Reader(Uint8Array.from([...Array(9).fill(0xff), 1]));
-    expect(() => reader.count(2 ** 53)).toThrow(/^packed samples say 1844\d+; 9007199254740992 is the most$/);
+    expect(() => reader.count(2 ** 53)).toThrow(
+      /^packed samples claim 1844\d+; 9007199254740992 is the most$/,
+    );
   });
 
   test('bytes are left at the end: a RangeError; none: it is the end', () => {

@@ -154,7 +154,7 @@ function packingOfEightDays() {
   return { behind, clock, warn };
 }
 
-test('who is the farthest back counts, and is told of beyond a quarter of BATCH_DAYS', () => {
+test('Packing: several groups: the farthest behind counts, and a warning follows after a quarter of BATCH_DAYS', () => {
   const { behind, clock, warn } = packingOfEightDays();
   expect([behind.behindMs(), behind.overdueMs()]).toEqual([0, 0]);
   behind.note(0, clock.now - 2 * HOUR_MS);

@@ -76,7 +76,7 @@ test.each([1e3, 1e6, 1e9])('no partition of %p sensors is beyond the aim', (sens
 });
 
 test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
-  '%p days reach into as many calendar years as reckoned',
+  '%p days reach into as many calendar years as calculated',
   (days) => {
     const years = Array.from({ length: 5 * 366 * 2 }, (_, at) => {
       const until = Date.UTC(2026, 0, 1) + at * 43_200_000;
@@ -117,7 +117,7 @@ test.each([
   expect(bytes).toBeGreaterThan(figure * 0.8);
 });
 
-test('figures are told in two or three digits', () => {
+test('Sizes: a figure: it has two or three digits', () => {
   expect([0, 12, 1440, 36_000, 1e6, 2.59e9].map(countText)).toEqual([
     '0',
     '12',

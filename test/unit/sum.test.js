@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hourStatisticsOf } from '../../schema/packed/hour-statistics.js';
-import { sumOf } from '../../schema/packed/sum.js';
+import { hourStatisticsOf, sumOf } from '../../schema/packed/statistics.js';
 
 test('a sum has the digits that rounding takes from a plain one', () => {
   const values = [1, 1e100, 1, -1e100];

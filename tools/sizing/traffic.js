@@ -1,5 +1,5 @@
 import { LAST_SEEN_EVERY_MS } from '../../api/ingest/latest-writer.js';
-import { ENTRY_TTL_MS, MOST_ENTRIES } from '../../api/ingest/registry/cache.js';
+import { ENTRY_TTL_MS, MAX_ENTRIES } from '../../api/ingest/registry/cache.js';
 import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, messageWeight, partsFor } from '../../schema/rules.js';
 import { ratesOf } from '../../schema/sizes.js';
 import { encodeSenml } from '../../simulator/payloads/senml.js';
@@ -82,7 +82,7 @@ export function registryReadsOf(fleet, processes) {
   const { messages } = ratesOf(fleet);
   const devices = fleet.sensors / fleet.sensorsPerDevice;
   const heardInTime = (messages / devices / processes) * (ENTRY_TTL_MS / 1000);
-  const kept = Math.min(1, MOST_ENTRIES / (devices * (1 + fleet.sensorsPerDevice)));
+  const kept = Math.min(1, MAX_ENTRIES / (devices * (1 + fleet.sensorsPerDevice)));
   return messages * (1 - kept * (heardInTime / (1 + heardInTime)));
 }
 

@@ -24,12 +24,12 @@ import { allParts } from '../../store/measurements/rows.js';
  * Reads an hour of a device from `message`. The hour of a wide device is read part by part, unless a sensor may be in several
  * of them, since the number of parts has grown during the hour.
  *
- * @param {object} parts
- * @param {Pick<Store['packing'], 'blockPage'>} parts.store
- * @param {Steps} parts.steps
- * @param {Pick<PackingObserver, 'onUnreadable'>} parts.observer
- * @param {Buffer} parts.device 16 bytes
- * @param {number} parts.hour epoch ms
+ * @param {object} deps
+ * @param {Pick<Store['packing'], 'blockPage'>} deps.store
+ * @param {Steps} deps.steps
+ * @param {Pick<PackingObserver, 'onUnreadable'>} deps.observer
+ * @param {Buffer} deps.device 16 bytes
+ * @param {number} deps.hour epoch ms
  * @returns {AsyncGenerator<Gathered, void>} every sensor in one of them only
  */
 export async function* readDeviceHour({ store, steps, observer, device, hour }) {

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../../schema/ids.js';
 import { closingOf, DAY_MS } from '../../../schema/rules.js';
 import { createRetry } from '../../store/retry.js';
-import { createLeases } from './leases.js';
-import { createPacker } from './packer.js';
+import { createLeases, createPacker } from './packer.js';
 import { createSteps } from './steps.js';
 
 /** @import { Logger } from 'pino' */
@@ -19,20 +18,21 @@ const REPORT_EVERY_MS = 60_000;
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Packs closed hours into history for as long as the process runs, giving way to ingest.
+ * Packing: it moves closed hours into history while the process runs, and gives way to ingest. `packer.js` chooses the hours that are due,
+ * `passes.js` reads them for the first and second time, and `sensor-hour.js` packs one sensor.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {Store} parts.store
- * @param {() => number} parts.clock epoch ms
- * @param {ClockGuard} parts.clockGuard
- * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
- * @param {number} parts.pauseMs between two looks whether something is due
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {Store} deps.store
+ * @param {() => number} deps.clock epoch ms
+ * @param {ClockGuard} deps.clockGuard
+ * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
+ * @param {number} deps.pauseMs between two checks for due hours
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
  */
-export function createPacking(parts) {
-  const { config, store, clock, clockGuard, isPressed, pauseMs, logger, metrics } = parts;
+export function createPacking(deps) {
+  const { config, store, clock, clockGuard, isPressed, pauseMs, logger, metrics } = deps;
   const { latestGroups, batchDays } = config.retention;
   const behind = createBehind({ clock, batchDays, logger });
   const retry = createRetry({ logger, onRetry: () => metrics.retries.inc() });
@@ -87,7 +87,7 @@ export function createPacking(parts) {
 
   function packLater() {
     if (steps.stopped) return;
-    // Processes that were started together do not look together.
+    // A random pause keeps processes that started together from checking together.
     const pause = pauseMs * (0.5 + Math.random());
     timer = setTimeout(() => {
       round = packOnce().then(packLater);
@@ -123,7 +123,7 @@ const textsOf = ({ device, sensor, hour }) => ({
   hour: new Date(hour),
 });
 
-/** What goes wrong with one hour goes wrong with many. @param {Logger} logger */
+/** Limits log lines, because an error in one hour occurs in many. @param {Logger} logger */
 function createRareReports(logger) {
   /** @type {Map<string, number>} */
   const reportedAt = new Map();
@@ -144,10 +144,10 @@ const WARN_EVERY_MS = 600_000;
 /**
  * How far packing is behind, by what was last read of each group.
  *
- * @param {object} parts
- * @param {() => number} parts.clock epoch ms
- * @param {number} parts.batchDays `BATCH_DAYS`
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {() => number} deps.clock epoch ms
+ * @param {number} deps.batchDays `BATCH_DAYS`
+ * @param {Logger} deps.logger
  */
 export function createBehind({ clock, batchDays, logger }) {
   /** @type {Map<number, number>} */
@@ -173,7 +173,7 @@ export function createBehind({ clock, batchDays, logger }) {
     /** @returns {number} ms for which the oldest hour could have been packed */
     overdueMs: () => (packedUntil.size === 0 ? 0 : Math.max(0, clock() - closingOf(oldest()))),
 
-    /** Tells people, now and then, while it is far behind. */
+    /** Logs a warning from time to time while packing is far behind. */
     warn() {
       const now = clock();
       const behindMs = this.behindMs();

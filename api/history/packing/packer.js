@@ -1,27 +1,26 @@
 import { closingOf, DAY_MS, dayOf, HOUR_MS, settlingOf } from '../../../schema/rules.js';
-import { createFirstPass } from './first-pass.js';
-import { createSecondPass } from './second-pass.js';
+import { createFirstPass, createSecondPass } from './passes.js';
 import { createSensorPacker } from './sensor-hour.js';
 
-/** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { PackProgress } from '../../store/history/progress.js' */
-/** @import { Store } from '../../store/index.js' */
 /** @import { Behind } from './index.js' */
-/** @import { Leases } from './leases.js' */
+/** @import { ClockGuard } from '../../store/clock-guard.js' */
+/** @import { Logger } from 'pino' */
+/** @import { PackLeases, PackProgress } from '../../store/history/progress.js' */
 /** @import { PackingObserver } from './sensor-hour.js' */
 /** @import { Steps } from './steps.js' */
+/** @import { Store } from '../../store/index.js' */
 
 /**
- * Packs what is due, group by group: every hour that has closed, then every day whose lateness should be over.
+ * Packs all due hours, group by group: first every closed hour, then every day that should get no more late samples.
  *
- * @param {object} parts
- * @param {Pick<Store, 'packing' | 'packProgress'>} parts.store
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {Pick<ClockGuard, 'now'>} parts.clock
- * @param {Steps} parts.steps
- * @param {Leases} parts.leases
- * @param {Behind} parts.behind
- * @param {PackingObserver & { onHour: (seconds: number) => void }} parts.observer
+ * @param {object} deps
+ * @param {Pick<Store, 'packing' | 'packProgress'>} deps.store
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {Pick<ClockGuard, 'now'>} deps.clock
+ * @param {Steps} deps.steps
+ * @param {Leases} deps.leases
+ * @param {Behind} deps.behind
+ * @param {PackingObserver & { onHour: (seconds: number) => void }} deps.observer
  */
 export function createPacker({ store, groups, clock, steps, leases, behind, observer }) {
   const { packing, packProgress: progress } = store;
@@ -65,7 +64,7 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
 
   /** @param {number} group */
   async function packGroup(group) {
-    // Read again: whoever had the lease before may have done it all.
+    // Read again, because the previous owner of the lease may have packed everything.
     let { packedUntil, settledUntil, noticedUntil } = await read(group);
     while (isHourDue(packedUntil, await clock.now())) packedUntil = await packHour(group, packedUntil);
     while (isDayDue({ packedUntil, settledUntil }, await clock.now())) {
@@ -120,3 +119,47 @@ const shuffled = (groups) =>
   Array.from({ length: groups }, (_, group) => ({ group, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ group }) => group);
+
+/** A lease is renewed this often, in ms: three times before it expires. */
+const RENEW_EVERY_MS = 20_000;
+
+/**
+ * Distributes groups among processes. A process leases a group with due hours, and releases it afterwards. So an idle process takes the
+ * next group, and no process needs to count the others. A lease only spreads the work: if one is lost, two processes pack the same
+ * hours, and the result is the same.
+ *
+ * @param {object} deps
+ * @param {PackLeases} deps.store
+ * @param {string} deps.owner no other process has it
+ * @param {Logger} deps.logger
+ */
+export function createLeases({ store, owner, logger }) {
+  /** @param {number} group */
+  const renew = (group) => () =>
+    void store.renew(group, owner).catch((error) => {
+      logger.debug({ group, reason: String(error) }, 'the lease of a group could not be renewed');
+    });
+
+  return {
+    /**
+     * @param {number} group
+     * @param {() => Promise<void>} work done while we have the lease
+     * @returns {Promise<boolean>} false: another process is at it, nothing was done
+     * @throws what `work` throws, or `unavailable`
+     */
+    async hold(group, work) {
+      if (!(await store.take(group, owner))) return false;
+      const renewal = setInterval(renew(group), RENEW_EVERY_MS).unref();
+      try {
+        await work();
+      } finally {
+        clearInterval(renewal);
+        // One that cannot be given back expires.
+        await store.release(group, owner).catch(() => {});
+      }
+      return true;
+    },
+  };
+}
+
+/** @typedef {Pick<ReturnType<typeof createLeases>, 'hold'>} Leases */

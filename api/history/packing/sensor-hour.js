@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { packHour } from '../../../schema/packed/hour/pack-hour.js';
-import { hourStatisticsOf } from '../../../schema/packed/hour-statistics.js';
 import { mergeSeries, sortMerge } from '../../../schema/packed/series.js';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
@@ -13,7 +13,7 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 /** @typedef {{ device: Buffer, sensor?: Buffer, hour: number }} DeviceHour of one of its sensors, or of any */
 
 /**
- * What is told of packing.
+ * Receives the events of packing.
  *
  * @typedef {object} PackingObserver
  * @property {(samples: number) => void} onPacked an hour of a sensor
@@ -22,13 +22,13 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
  */
 
 /**
- * Packs one hour of one sensor: what was read of its batches and what history has already become one row, then its
- * statistics, in this order: who sees statistics finds all their samples in history.
+ * Packs one hour of one sensor. It merges the batches with the samples in history into one row, and then writes the statistics. The order
+ * matters: a reader that sees statistics must find all their samples in history.
  *
- * @param {object} parts
- * @param {Store['packing']} parts.store
- * @param {Steps} parts.steps
- * @param {PackingObserver} parts.observer
+ * @param {object} deps
+ * @param {Store['packing']} deps.store
+ * @param {Steps} deps.steps
+ * @param {PackingObserver} deps.observer
  */
 export function createSensorPacker({ store, steps, observer }) {
   /** @param {SensorHour} of @param {Series} whole @param {Series[]} known rows of history */
@@ -62,8 +62,8 @@ export function createSensorPacker({ store, steps, observer }) {
 
   return {
     /**
-     * What cannot be packed stops its group, and is tried again with every look: nothing is lost as long as there are
-     * batches, and all of it is made up for when somebody has mended the reason. To go on without it would lose it.
+     * An hour that cannot be packed stops its group, and each check tries it again. No sample is lost while its batches exist. After an
+     * operator has fixed the reason, the group catches up. Skipping the hour would lose its samples.
      *
      * @param {SensorHour} of
      * @param {Series} batches read since `readFrom`, in any order, instants repeated

@@ -20,15 +20,15 @@ const LONGEST_REST_MS = 2000;
  * step is followed by a rest, so that packing keeps a tenth of its speed, and a tenth more for each hour that it is behind:
  * it never starves, and what is behind for long gets half.
  *
- * @param {object} parts
- * @param {Retry} parts.retry its own: it ends with packing
- * @param {() => boolean} parts.isPressed whether requests of ingest wait for a place
- * @param {() => number} parts.overdueMs how long the oldest hour that is not packed could have been
- * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [parts.rest]
- * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
+ * @param {object} deps
+ * @param {Retry} deps.retry its own: it ends with packing
+ * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
+ * @param {() => number} deps.overdueMs how long the oldest hour that is not packed could have been
+ * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [deps.rest]
+ * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
  */
-export function createSteps(parts) {
-  const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = parts;
+export function createSteps(deps) {
+  const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = deps;
   const ending = new AbortController();
 
   /** @param {number} workedMs */

@@ -1,6 +1,6 @@
 import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rules.js';
 
-/** @import { HourStatistics } from '../../../schema/packed/hour-statistics.js' */
+/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { HistoryReads, HourRow, SensorBytes } from '../../store/history/reads.js' */
 
 /** @typedef {SensorBytes & { group: number }} Sensor `group`: that of its device */
@@ -18,12 +18,12 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
 /** @callback LookUp @param {Sensor} sensor @param {number} from epoch ms, the start of an hour @param {number} to epoch ms, the end of one @returns {Promise<Hour[]>} in order of time */
 
 /**
- * The rule by which history is read. How far packing is comes first, then the statistics, and the samples, which are for
- * the caller, last: whatever is packed or comes late meanwhile, each of the three knows at least what the one before it told.
+ * The rule for reading history. The order is: progress of packing, statistics, samples. The caller reads the samples. Hours may be packed
+ * or get late samples meanwhile. In this order each step sees at least the state of the step before.
  *
- * @param {object} parts
- * @param {(group: number) => Promise<number>} parts.packedUntil epoch ms; it may be an older one
- * @param {HistoryReads['readStatistics']} parts.readStatistics
+ * @param {object} deps
+ * @param {(group: number) => Promise<number>} deps.packedUntil epoch ms; it may be an older one
+ * @param {HistoryReads['readStatistics']} deps.readStatistics
  * @returns {LookUp}
  */
 export const createLookUp =

@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { chunksOf, createLookUp } from './hours.js';
 import { readPage } from './pages.js';
-import { readAhead } from './read-ahead.js';
-import { readSeries } from './series/index.js';
+import { readAhead } from './samples.js';
+import { readSeries } from './series.js';
 
 /** @import { Store } from '../../store/index.js' */
 /** @import { Order, Range, Sensor } from './hours.js' */
 
 /**
- * Reads what a sensor has measured, from history and from batches alike: nobody outside sees which of them answered.
+ * Reading: the samples of a sensor from history and from batches. Callers do not see where a sample comes from. `hours.js` has the rule.
  *
  * @param {Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>} store
  */
@@ -31,7 +31,7 @@ export function createReading(store) {
      * @param {Sensor} sensor
      * @param {Range} range within retention
      * @param {Order} order of the hours; the samples of each are in order of time
-     * @param {AbortSignal} signal whoever reads has gone
+     * @param {AbortSignal} signal aborts when the client disconnects
      */
     all: (sensor, range, order, signal) =>
       readAhead(store.scans, sensor, chunksOf(lookUp, sensor, range, order), signal),
@@ -51,7 +51,7 @@ export function createReading(store) {
 const KEPT_MS = 5000;
 
 /**
- * How far groups are packed, not asked for anew by every reader.
+ * Caches the packing progress of groups for all readers.
  *
  * @param {Pick<Store['packProgress'], 'read'>} store
  * @returns {(group: number) => Promise<number>} epoch ms: every hour before it is packed, or has no data but late ones

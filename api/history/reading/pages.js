@@ -26,9 +26,9 @@ const HOURS_AT_ONCE = 32;
  * Samples in [from, to), hour by hour: whole hours are merged before anything of them is handed out, so what overlaps
  * never repeats or drops a sample between pages; and an instant is a place that means the same in batches and in history.
  *
- * @param {object} parts
- * @param {LookUp} parts.lookUp
- * @param {SampleSource} parts.source
+ * @param {object} deps
+ * @param {LookUp} deps.lookUp
+ * @param {SampleSource} deps.source
  * @param {Sensor} sensor
  * @param {Range} range
  * @param {{ order: Order, limit: number }} page

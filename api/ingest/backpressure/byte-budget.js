@@ -1,13 +1,13 @@
 import { MillraceError } from '../../../common/errors.js';
 import { Queue } from './queue.js';
 
-/** Bytes that a message costs in addition to its payload: decoded samples, promises, places in queues. */
+/** Memory of a message in addition to its payload, in bytes: decoded samples, promises, queue entries. */
 const MESSAGE_OVERHEAD = 2048;
 
 /**
- * Bounds the bytes of messages that are being settled. Messages enter in the order in which they came. One that is
- * larger than the whole budget enters alone. A message that waits is in memory as well, so message sources read no
- * further while any waits, and the waiting messages of a closed connection leave.
+ * Bounds the bytes of unsettled messages. Messages enter in order of arrival. A message that is larger than the whole budget enters
+ * alone. Waiting messages also take memory. So message sources read no further while a message waits, and the waiting messages of a
+ * closed connection leave.
  */
 export class ByteBudget {
   #limit;
@@ -24,7 +24,7 @@ export class ByteBudget {
 
   /**
    * @param {number} payloadBytes
-   * @param {AbortSignal} [signal] aborts when nobody waits for the message any longer; a message that began is finished
+   * @param {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
    * @returns {Promise<void> | undefined} settles when the message may begin; undefined: at once
    * @throws {MillraceError} `unavailable`: aborted before it began
    */
@@ -44,8 +44,8 @@ export class ByteBudget {
   /**
    * @template T
    * @param {number} payloadBytes
-   * @param {() => Promise<T>} work begins at once where there is room
-   * @param {AbortSignal} [signal] as of `enter`
+   * @param {() => Promise<T>} work begins at once if there is room
+   * @param {AbortSignal} [signal] see `enter`
    * @returns {Promise<T>}
    * @throws {MillraceError} `unavailable`: aborted before it began
    */
@@ -59,7 +59,7 @@ export class ByteBudget {
     }
   }
 
-  /** Whether messages wait: another one would only wait behind them. */
+  /** Whether messages wait. A further message would wait too. */
   get isFull() {
     return this.#waiting.size > 0;
   }
@@ -69,12 +69,12 @@ export class ByteBudget {
     return !this.isFull && this.#hasRoom(payloadBytes + MESSAGE_OVERHEAD);
   }
 
-  /** @param {() => void} listener called whenever a message has left and none waits any more */
+  /** @param {() => void} listener called when a message has left and no message waits */
   onFree(listener) {
     this.#listeners.push(listener);
   }
 
-  /** Bytes of messages that are being settled, with their overhead. */
+  /** Bytes of unsettled messages, with their overhead. */
   get used() {
     return this.#used;
   }
@@ -109,7 +109,7 @@ export class ByteBudget {
       });
       const abort = () => {
         leave();
-        reject(new MillraceError('unavailable', 'The connection closed before the message was begun.'));
+        reject(new MillraceError('unavailable', 'The connection closed before the message began.'));
         this.#admit();
       };
       signal?.addEventListener('abort', abort, { once: true });

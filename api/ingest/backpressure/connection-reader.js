@@ -1,13 +1,13 @@
 /** @import { Socket } from 'node:net' */
 /** @import { ReadScheduler } from './read-scheduler.js' */
 
-/** Unsettled messages of one connection at which it is read no further. */
+/** With this many unsettled messages or bytes, a connection is read no further. */
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
-/** A connection reads this many packets, and then the others have their turn. */
+/** A connection reads this many packets before the others have their turn. */
 const SLICE_PACKETS = 128;
 
-/** Bytes that a slice is cut from: what Node.js reads from a socket in one piece. */
+/** A slice is cut from a chunk of this size, in bytes, which Node.js reads from a socket at once. */
 const CHUNK_BYTES = 65_536;
 
 /**
@@ -33,12 +33,12 @@ export class ConnectionReader {
   #onTooLarge;
   #messages = 0;
   #bytes = 0;
-  /** Somebody asked while too much was unsettled. */
+  /** aedes asked for data while too much was unsettled. */
   #isHeld = false;
   #isStopped = false;
-  /** Bytes that were read and put back, behind the last slice. */
+  /** Bytes after the last slice that were read and put back. */
   #putBack = 0;
-  /** @type {(() => void) | null} set while it waits for its turn */
+  /** Set while the connection waits for its turn. @type {(() => void) | null} */
   #cancelWait = null;
 
   /**
@@ -61,7 +61,7 @@ export class ConnectionReader {
     this.#endInTurn();
   }
 
-  /** @param {number} size of a message that is now being settled, in bytes */
+  /** @param {number} size of a message that arrived, in bytes */
   enter(size) {
     this.#messages++;
     this.#bytes += size;
@@ -76,12 +76,12 @@ export class ConnectionReader {
     this.#socket.emit('readable');
   }
 
-  /** Whether we may be the reason why nothing of the device is read. */
+  /** Whether backpressure may be the reason that nothing is read from the device. */
   get isBusy() {
     return this.#messages > 0 || this.#cancelWait !== null;
   }
 
-  /** Nothing more is read from this connection. */
+  /** Stops reading from this connection. */
   stop() {
     this.#isStopped = true;
   }
@@ -90,18 +90,18 @@ export class ConnectionReader {
     return this.#isStopped || this.#messages >= MAX_UNSETTLED.messages || this.#bytes >= MAX_UNSETTLED.bytes;
   }
 
-  /** Node.js itself asks for 0 bytes, to have the socket go on. */
+  /** Node.js itself asks for 0 bytes to keep the socket reading. */
   #peek() {
     return this.#isFull ? null : this.#read(0);
   }
 
-  /** @returns {Buffer | null} whole packets, and at the end the part of one that is there */
+  /** @returns {Buffer | null} whole packets, and possibly the beginning of another one at the end */
   #nextSlice() {
     if (this.#isFull) {
       this.#isHeld = true;
       return null;
     }
-    // A socket reports that the device has left only when it is read, so it is read also when it is empty.
+    // A socket reports the end of a connection only when it is read, so an empty one is read too.
     const isEmpty = this.#socket.readableLength === 0;
     const isConnected = this.#isConnected();
     if (!isEmpty && !isConnected && this.#scanner.packets > 0) return null;
@@ -114,8 +114,8 @@ export class ConnectionReader {
   }
 
   /**
-   * When a network fails, the system reports thousands of broken connections in one turn of the event loop. Closing one
-   * takes 0.1 ms, with its last will. So it happens in a turn, too. Node.js no longer reads after such an error.
+   * When a network fails, the system reports thousands of broken connections in one turn of the event loop. Closing one with its last
+   * will takes 0.1 ms. So each close waits for its turn too. Node.js no longer reads after such an error.
    */
   #endInTurn() {
     const socket = this.#socket;
@@ -154,7 +154,7 @@ export class ConnectionReader {
     }
   }
 
-  /** What was put back is read by its length: it is one piece then, and is not copied together with what came behind it. */
+  /** Bytes that were put back are read by their length. So they stay one buffer and are not copied together with later bytes. */
   #readChunk() {
     const { readableLength } = this.#socket;
     const size = this.#putBack || Math.min(readableLength, CHUNK_BYTES);
@@ -162,7 +162,7 @@ export class ConnectionReader {
   }
 }
 
-/** @param {Error | undefined} error @returns {boolean} whether the operating system reported it for a read */
+/** @param {Error | undefined} error @returns {boolean} whether a read system call failed */
 const isReadError = (error) =>
   error !== undefined && /** @type {NodeJS.ErrnoException} */ (error).syscall === 'read';
 
@@ -170,18 +170,18 @@ const isReadError = (error) =>
 const MAX_LENGTH_BYTES = 4;
 
 /**
- * How large a packet may be. The length is known from its header, before the rest of it is buffered.
+ * The size limit of a packet. The fixed header contains the length, so the limit is checked before the rest is buffered.
  *
  * @callback PacketLimit
  * @param {number} firstByte of the packet: its type and flags
  * @param {boolean} isFirst of the connection
- * @returns {number} bytes behind its fixed header
+ * @returns {number} maximum bytes after its fixed header
  */
 
-/** Finds where packets end in a stream of bytes, however it is cut, without looking into them. */
+/** Finds the ends of packets in a stream of bytes. It reads only their fixed headers. */
 export class PacketScanner {
   #limitOf;
-  /** Bytes of the current packet still to come. 0: a fixed header is next, or is being read. */
+  /** Missing bytes of the current packet. 0: a fixed header is next, or is incomplete. */
   #toSkip = 0;
   /** Bytes of the fixed header that have been read. */
   #header = 0;
@@ -194,18 +194,18 @@ export class PacketScanner {
     this.#limitOf = limitOf;
   }
 
-  /** Packets that ended in what was scanned. */
+  /** Packets that ended so far. */
   get packets() {
     return this.#packets;
   }
 
   /**
-   * Scans from the start of a chunk. What it does not scan must come again.
+   * Scans from the start of a chunk. The caller passes the rest again.
    *
    * @param {Uint8Array} chunk
-   * @param {number} maxPackets stops behind the last of so many
+   * @param {number} maxPackets stops after this many packets
    * @returns {number} bytes scanned
-   * @throws {PacketTooLarge} when the fixed header of a packet is complete that is larger than its limit
+   * @throws {PacketTooLarge} when a fixed header announces a packet above its limit
    */
   scan(chunk, maxPackets) {
     const stopAt = this.#packets + maxPackets;
@@ -238,7 +238,7 @@ export class PacketScanner {
 }
 
 export class PacketTooLarge extends Error {
-  /** @param {number} bytes behind its fixed header */
+  /** @param {number} bytes after its fixed header */
   constructor(bytes) {
     super(`A packet of ${bytes} bytes is larger than its limit.`);
     this.bytes = bytes;

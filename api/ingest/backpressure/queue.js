@@ -9,9 +9,9 @@ import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
  */
 
 /**
- * First in, first out. An entry can leave from any place, and every step costs the same however many wait. Taking the
- * first from an array moves all the others, 1.3 ms at a million of them, and queues become that long while the database
- * is away. The first of a Set is looked for behind all that were taken before it.
+ * A first-in, first-out queue as a linked list. An entry can leave from any place, and every operation takes constant time. Removing
+ * the first entry of an array moves all others, 1.3 ms for a million entries, and queues become that long while the database is
+ * unavailable. Finding the first entry of a Set skips all removed ones.
  *
  * @template T
  */
@@ -22,7 +22,7 @@ export class Queue {
   #last = null;
   #size = 0;
 
-  /** @param {T} value @returns {() => void} leaves the queue */
+  /** @param {T} value @returns {() => void} removes the value from the queue */
   push(value) {
     const place = { value, before: this.#last, behind: null, left: false };
     if (this.#last) this.#last.behind = place;
@@ -32,7 +32,7 @@ export class Queue {
     return () => this.#leave(place);
   }
 
-  /** @returns {T | undefined} the first, which leaves the queue */
+  /** @returns {T | undefined} the first value, removed from the queue */
   shift() {
     if (!this.#first) return undefined;
     const { value } = this.#first;
@@ -40,7 +40,7 @@ export class Queue {
     return value;
   }
 
-  /** @returns {T | undefined} the first, which stays */
+  /** @returns {T | undefined} the first value, which stays in the queue */
   get first() {
     return this.#first?.value;
   }
@@ -49,7 +49,7 @@ export class Queue {
     return this.#size;
   }
 
-  /** @param {Place<T>} place no effect on one that has left already */
+  /** @param {Place<T>} place no effect if it has already left */
   #leave(place) {
     if (place.left) return;
     place.left = true;
@@ -58,20 +58,18 @@ export class Queue {
     else this.#first = place.behind;
     if (place.behind) place.behind.before = place.before;
     else this.#last = place.before;
-    // One that has grown old in memory would keep all behind it alive, one after the other, until the next full
-    // collection: 40 MB of them under load.
+    // A place in the old generation of the heap would keep all later places alive until the next full collection: 40 MB under load.
     place.before = null;
     place.behind = null;
   }
 }
 
 /**
- * The order of one device's messages. They begin in order of arrival, and run at the same time. A barrier is a message
- * that the later ones wait for: a birth has to be committed first, so that the first measurement of a new device finds
- * it registered.
+ * Keeps the order of the messages of each device. They begin in order of arrival and run concurrently. Later messages wait for a
+ * barrier. For example, a birth must be committed before the first measurement of a new device, which needs the registration.
  */
 export class DeviceQueue {
-  /** The newest barrier of each key that has one. @type {Map<string, Promise<unknown>>} */
+  /** The newest barrier of each key. @type {Map<string, Promise<unknown>>} */
   #barriers = new Map();
 
   /**
@@ -83,7 +81,7 @@ export class DeviceQueue {
    */
   run(key, isBarrier, work) {
     const before = this.#barriers.get(key);
-    // A barrier that fails is reported by its own message.
+    // The message of a failed barrier reports the failure itself.
     const result = before ? before.then(work, work) : work();
     if (isBarrier) {
       this.#barriers.set(key, result);
@@ -97,7 +95,7 @@ export class DeviceQueue {
 }
 
 /**
- * An edge node and its devices share one sequence, so they share a queue.
+ * The queue of a device. An edge node and its devices share one sequence, so they share a queue.
  *
  * @param {Topic} topic
  * @param {Identity} identity of the device

@@ -4,8 +4,8 @@ import { Queue } from './queue.js';
 /** @import { ByteBudget } from './byte-budget.js' */
 
 /**
- * One turn of the event loop reads for this long, in ms, and this many packets. Packets have a bound too, because much of
- * their work comes after the read: 10,000 SUBSCRIBE take 0.2 s to parse, and a second to answer.
+ * One turn of the event loop reads for this long, in ms, and this many packets. Packets have a limit too, because much of their work
+ * happens after the read: 10,000 SUBSCRIBE packets take 0.2 s to parse, and 1 s to answer.
  */
 const TURN_MS = 8;
 const TURN_PACKETS = 512;
@@ -15,8 +15,8 @@ const TURN_PACKETS = 512;
  * to the end of the queue. A turn of the event loop ends after `TURN_MS` or `TURN_PACKETS`; timers, HTTP and the
  * database have theirs before the next.
  *
- * Two queues take turns. Messages wait while the byte budget is full. A new connection, or a last will, does not: a
- * CONNECT is answered however many messages wait, and a last will has a bound of its own.
+ * Two queues alternate. Messages wait while the byte budget is full. New connections and last wills do not wait for the budget: the
+ * broker always answers a CONNECT, and last wills have a limit of their own.
  */
 export class ReadScheduler {
   /** @type {Room} */
@@ -28,7 +28,7 @@ export class ReadScheduler {
   #isOthersTurn = false;
   #isScheduled = false;
   #isResuming = false;
-  /** When the turn began, in ms of `performance.now()`. @type {number | null} null: nothing was read in it */
+  /** Start of the turn, in ms of `performance.now()`. @type {number | null} null: nothing was read in it */
   #began = null;
   #packets = 0;
 
@@ -44,7 +44,7 @@ export class ReadScheduler {
    */
   mayRead(needsRoom) {
     if (needsRoom && this.#room.isFull) return false;
-    // It has its turn, even if the time ended between the resume and its question.
+    // The connection keeps its turn, even if the time ended since `resume`.
     if (this.#isResuming) return true;
     const isFirst = this.#others.size === 0 && (this.#messages.size === 0 || !needsRoom);
     return isFirst && this.#hasTime();
@@ -58,7 +58,7 @@ export class ReadScheduler {
   /**
    * @param {() => void} resume called once, in a turn that has time
    * @param {boolean} needsRoom whether it waits for the byte budget
-   * @returns {() => void} waits no longer
+   * @returns {() => void} cancels the wait
    */
   wait(resume, needsRoom) {
     const cancel = (needsRoom ? this.#messages : this.#others).push(resume);
@@ -66,12 +66,12 @@ export class ReadScheduler {
     return cancel;
   }
 
-  /** How many connections and last wills wait. */
+  /** Number of waiting connections and last wills. */
   get waiting() {
     return this.#messages.size + this.#others.size;
   }
 
-  /** @returns {boolean} whether this turn has time left; the first question begins it */
+  /** @returns {boolean} whether this turn has time left; the first call begins the turn */
   #hasTime() {
     if (this.#began === null) {
       this.#began = performance.now();
@@ -104,7 +104,7 @@ export class ReadScheduler {
     }
   };
 
-  /** @returns {(() => void) | undefined} leaves its queue */
+  /** @returns {(() => void) | undefined} removed from its queue */
   #next() {
     const messages = this.#room.isFull ? undefined : this.#messages;
     if (this.#others.size === 0 && !messages?.size) return undefined;

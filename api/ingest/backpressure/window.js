@@ -3,192 +3,200 @@ import { MillraceError } from '../../../common/errors.js';
 import { Queue } from './queue.js';
 
 /**
- * How often the window is set anew, in ms, and from how many answers at least. Never twice within the time that one
- * takes: what was sent since the last change has not been answered by then.
+ * The window changes after this time, in ms, and after this many answers. It never changes twice within the time of one
+ * request: the requests sent since the last change are not answered before.
  */
 const TICK_MS = 100;
-const LEAST_ANSWERS = 8;
+const MIN_ANSWERS = 8;
 
-/** Fewer requests in flight than this tell nothing of the database, and hardly burden it. */
-const LEAST = 4;
+/** Fewer requests in flight show nothing about the database, and hardly load it. */
+const MIN_SIZE = 4;
 
-/** The window at which a new process begins: it grows from there within seconds. */
-const FIRST = 32;
+/** The window of a new process. It grows from here within seconds. */
+const FIRST_SIZE = 32;
 
 /**
- * A request may take this many times as long as with few in flight, and so many ms longer at the least: below that
- * throughput still grows, since client and server wake up once for many requests (measured on two cores, one sample a
- * message: 16 in flight cost ingest 74 µs of CPU, 64 take 65, 256 take 57, 512 take 50); above it requests only wait in
- * there instead of here.
+ * A request may take this many times as long as with few requests in flight, and at least this many ms longer. Below this limit
+ * throughput still grows, because client and server wake up once for many requests. Measured on two cores with one sample per
+ * message, ingest takes 74 µs of CPU with 16 requests in flight, 65 µs with 64, 57 µs with 256, and 50 µs with 512. Above this limit
+ * requests only wait in the database instead of here.
  */
 const TOLERANCE = 8;
 const SLACK_MS = 8;
 
-/** The window grows by a tenth and one a tick, and shrinks to seven tenths at most: back from 4 to 64 within 2 s. */
+/** Per tick the window grows by a tenth plus one, or shrinks to seven tenths. So it returns from 4 to 64 within 2 s. */
 const GROWTH = 1.1;
 const DECLINE = 0.7;
 const AFTER_FAILURES = 0.5;
 
-/** Fewer failures than this share of all answers are those of a few partitions: the others should not suffer. */
-const TROUBLED_SHARE = 0.1;
+/** A smaller share of failures comes from a few partitions. Then requests to the others should not suffer. */
+const FAILURE_SHARE = 0.1;
 
 /**
- * Under load the window is made small so often, in ms, so that an unloaded latency can be seen; a new process, which has
- * known nothing but load, looks sooner.
+ * Under load the window becomes small at this interval, in ms, to measure the unloaded latency. A new process under load has no
+ * measurement yet, so its first probes come sooner.
  */
 const PROBE_EVERY_MS = 10_000;
 const FIRST_PROBES_EVERY_MS = 1000;
 const FIRST_PROBES = 3;
 
 /**
- * A probe ends after so many answers, or after so long, in ms, with fewer but enough. Its time counts from when what was
- * in flight before has been answered: a busy database takes longer for that than the whole probe.
+ * A probe ends after this many answers, or after this time, in ms, with at least `MIN_ANSWERS`. Its time begins when the earlier
+ * requests are answered: in a busy database these take longer than the whole probe.
  */
 const PROBE_ANSWERS = 32;
 const PROBE_MS = 300;
 
-/** Probes, or calm times as long, that count: a trouble shorter than half of this is never taken for normal. */
+/** Number of unloaded latencies kept, from probes or calm times. Trouble shorter than half of them never counts as normal. */
 const PROBES_KEPT = 7;
 
+/** @typedef {{ since: number, began: number, answers: number[] }} Probe `began`: when its first request was sent */
+
 /**
- * How many requests may be in flight, found from what the database answers, as congestion control finds it in a
- * network: BBR's idea (Cardwell et al., ACM Queue 14(5), 2016) of looking at the unloaded latency from time to time by
- * keeping the pipe nearly empty, and the gradient of Netflix' concurrency-limits: the window is multiplied with what
- * latency should be over what it is.
+ * Bounds the requests in flight by the latency of the database, like congestion control in a network. Two sources:
+ * - BBR (Cardwell et al., ACM Queue 14(5), 2016) keeps the pipe nearly empty from time to time, to measure the unloaded latency.
+ * - Netflix' concurrency-limits multiplies the window by the gradient: the wanted latency divided by the measured one.
  *
  *     latency |                      . '        in flight up to the knee: throughput grows, latency hardly;
  *             |                  . '            beyond it only latency grows. The window stays where the
  *             |  ______________-'               median is TOLERANCE times the unloaded one.
  *             +----------------|-------- in flight
- *
- * @param {object} parts
- * @param {number} parts.most `INGEST_MAX_IN_FLIGHT`
- * @param {() => number} [parts.now] ms of a clock that nobody sets
  */
-export function createWindow({ most, now = () => performance.now() }) {
-  const least = Math.min(LEAST, most);
-  let size = Math.min(FIRST, most);
-  /** @type {number[]} ms that each request took since the last tick */
-  let answers = [];
-  let failures = 0;
-  let limiting = false;
-  let tickedAt = now();
-  let latency = 0;
-  /** @type {{ since: number, began: number, answers: number[] } | null} `began`: when its first request was sent */
-  let probe = null;
-  let probedAt = now();
-  /** @type {number[]} unloaded latencies, the newest last, in ms */
-  const unloaded = [];
-  let calmest = Number.POSITIVE_INFINITY;
+export class CongestionWindow {
+  #max;
+  #min;
+  #now;
+  #size;
+  /** Duration of each request since the last tick, in ms. @type {number[]} */
+  #answers = [];
+  #failures = 0;
+  #isLimiting = false;
+  #tickedAt;
+  #latency = 0;
+  /** @type {Probe | null} */
+  #probe = null;
+  #probedAt;
+  /** Unloaded latencies in ms, the newest last. @type {number[]} */
+  #unloaded = [];
+  #calmest = Number.POSITIVE_INFINITY;
 
-  /** @param {number} at @param {number} ms an unloaded latency */
-  function remember(at, ms) {
-    probedAt = at;
-    calmest = Number.POSITIVE_INFINITY;
-    if (!Number.isFinite(ms)) return;
-    unloaded.push(ms);
-    if (unloaded.length > PROBES_KEPT) unloaded.shift();
+  /** @param {{ max: number, now?: () => number }} options `max`: `INGEST_MAX_IN_FLIGHT`; `now`: ms of a monotonic clock */
+  constructor({ max, now = () => performance.now() }) {
+    this.#max = max;
+    this.#min = Math.min(MIN_SIZE, max);
+    this.#size = Math.min(FIRST_SIZE, max);
+    this.#now = now;
+    this.#tickedAt = now();
+    this.#probedAt = this.#tickedAt;
   }
 
-  /** @returns {number} ms that a request should take at most */
-  function target() {
-    const base = medianOf(unloaded.length > 0 ? unloaded : [calmest]);
-    return Math.max(base * TOLERANCE, base + SLACK_MS);
+  /** Requests that may be in flight now. */
+  get size() {
+    return this.#probe ? this.#min : Math.floor(this.#size);
+  }
+
+  /** A request waits because the window is full. */
+  noteWaiting() {
+    this.#isLimiting = true;
+  }
+
+  /**
+   * @param {number} began when the request was sent
+   * @param {boolean} failed the database did not answer, or was overloaded
+   */
+  record(began, failed) {
+    const now = this.#now();
+    if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);
+    if (this.#probe) {
+      // A failure does not show how long an answer takes. The next probe has to show it.
+      this.#probe = null;
+      this.#probedAt = now;
+    }
+    if (failed) this.#failures++;
+    else this.#answers.push(now - began);
+    if (now - this.#tickedAt >= Math.max(TICK_MS, this.#latency)) this.#tick(now);
+  }
+
+  /** @param {number} now */
+  #tick(now) {
+    const count = this.#answers.length;
+    if (this.#failures > FAILURE_SHARE * (count + this.#failures))
+      this.#size = Math.max(this.#min, this.#size * AFTER_FAILURES);
+    else if (count >= MIN_ANSWERS) this.#adapt(medianOf(this.#answers));
+    else return;
+    const interval = this.#unloaded.length < FIRST_PROBES ? FIRST_PROBES_EVERY_MS : PROBE_EVERY_MS;
+    if (now - this.#probedAt >= interval) {
+      if (this.#isLimiting) this.#probe = { since: now, began: Number.POSITIVE_INFINITY, answers: [] };
+      else this.#remember(now, this.#calmest);
+    }
+    this.#beginTick(now);
   }
 
   /** @param {number} median ms of the answers since the last tick */
-  function adapt(median) {
-    latency = median;
-    calmest = Math.min(calmest, median);
-    const gradient = target() / median;
-    if (gradient < 1) size = Math.max(least, size * Math.max(DECLINE, gradient));
-    // Nobody knows what a larger window would do as long as this one is not used.
-    else if (limiting) size = Math.min(most, size * Math.min(GROWTH, gradient) + 1);
+  #adapt(median) {
+    this.#latency = median;
+    this.#calmest = Math.min(this.#calmest, median);
+    const gradient = this.#target() / median;
+    if (gradient < 1) this.#size = Math.max(this.#min, this.#size * Math.max(DECLINE, gradient));
+    // A window that is not used in full does not show the effect of a larger one.
+    else if (this.#isLimiting) this.#size = Math.min(this.#max, this.#size * Math.min(GROWTH, gradient) + 1);
   }
 
-  /** @param {number} at */
-  function tick(at) {
-    if (failures > TROUBLED_SHARE * (answers.length + failures))
-      size = Math.max(least, size * AFTER_FAILURES);
-    else if (answers.length >= LEAST_ANSWERS) adapt(medianOf(answers));
-    else return;
-    if (at - probedAt >= (unloaded.length < FIRST_PROBES ? FIRST_PROBES_EVERY_MS : PROBE_EVERY_MS)) {
-      if (limiting) probe = { since: at, began: Number.POSITIVE_INFINITY, answers: [] };
-      else remember(at, calmest);
-    }
-    beginTick(at);
+  /** @returns {number} longest wanted duration of a request, in ms */
+  #target() {
+    const base = medianOf(this.#unloaded.length > 0 ? this.#unloaded : [this.#calmest]);
+    return Math.max(base * TOLERANCE, base + SLACK_MS);
   }
 
-  /** @param {number} at */
-  function beginTick(at) {
-    answers = [];
-    failures = 0;
-    limiting = false;
-    tickedAt = at;
+  /** @param {number} now */
+  #beginTick(now) {
+    this.#answers = [];
+    this.#failures = 0;
+    this.#isLimiting = false;
+    this.#tickedAt = now;
   }
 
-  /** @param {{ since: number, began: number, answers: number[] }} its @param {number} began @param {number} at */
-  function noteProbed(its, began, at) {
-    if (began < its.since) return;
-    its.began = Math.min(its.began, began);
-    its.answers.push(at - began);
-    const { length } = its.answers;
-    if (length < LEAST_ANSWERS || (length < PROBE_ANSWERS && at - its.began < PROBE_MS)) return;
-    probe = null;
-    remember(at, medianOf(its.answers));
-    beginTick(at);
+  /** @param {Probe} probe @param {number} began @param {number} now */
+  #recordProbed(probe, began, now) {
+    if (began < probe.since) return;
+    probe.began = Math.min(probe.began, began);
+    probe.answers.push(now - began);
+    const { length } = probe.answers;
+    if (length < MIN_ANSWERS || (length < PROBE_ANSWERS && now - probe.began < PROBE_MS)) return;
+    this.#probe = null;
+    this.#remember(now, medianOf(probe.answers));
+    this.#beginTick(now);
   }
 
-  return {
-    /** Requests that may be in flight now. */
-    get size() {
-      return probe ? least : Math.floor(size);
-    },
-
-    /** Somebody waits because the window is full. */
-    noteWaiting() {
-      limiting = true;
-    },
-
-    /**
-     * @param {number} began when the request was sent
-     * @param {boolean} failed the database did not answer, or could not take it
-     */
-    note(began, failed) {
-      const at = now();
-      if (probe && !failed) return noteProbed(probe, began, at);
-      if (probe) {
-        // What fails says nothing of how long an answer takes; the next probe has to show it.
-        probe = null;
-        probedAt = at;
-      }
-      if (failed) failures++;
-      else answers.push(at - began);
-      if (at - tickedAt >= Math.max(TICK_MS, latency)) tick(at);
-    },
-  };
+  /** @param {number} now @param {number} ms an unloaded latency */
+  #remember(now, ms) {
+    this.#probedAt = now;
+    this.#calmest = Number.POSITIVE_INFINITY;
+    if (!Number.isFinite(ms)) return;
+    this.#unloaded.push(ms);
+    if (this.#unloaded.length > PROBES_KEPT) this.#unloaded.shift();
+  }
 }
 
 /**
- * @param {number[]} numbers at least one, in any order
- * @returns {number} the middle one; of an even number the upper of the two
+ * @param {number[]} numbers one or more, in any order
+ * @returns {number} the middle one; the upper of two middle ones
  */
 export const medianOf = (numbers) =>
   /** @type {number} */ (Float64Array.from(numbers).sort()[numbers.length >> 1]);
 
 /**
- * What bounds the requests in flight: `size` is looked at anew for each of them.
+ * Bounds the requests in flight. `size` is read for each request.
  *
  * @typedef {object} Bound
  * @property {number} size
  * @property {() => void} [noteWaiting] a request has to wait
- * @property {(began: number, failed: boolean) => void} [note] a request was answered; `began` in ms of `performance.now()`
+ * @property {(began: number, failed: boolean) => void} [record] a request was answered; `began` in ms of `performance.now()`
  */
 
 /**
- * Bounds how many requests to the database are in flight. A permit belongs to one request, from sending to answer,
- * and is given back on every path; whoever waits for one holds none, so any message, however many requests it needs,
- * gets through even with a bound of 1.
+ * The semaphore of requests to the database. A permit belongs to one request, from its sending to its answer, and every path returns
+ * it. A waiting request holds no permit. So every message gets through, also with a bound of 1 and many requests per message.
  *
  * @param {Bound} bound
  */
@@ -197,8 +205,8 @@ export function createPermits(bound) {
   /** @type {Queue<() => void>} */
   const waiting = new Queue();
 
-  /** Lets as many go as there are permits: a bound that has grown lets several. Called with every answer. */
-  function goOn() {
+  /** Called with every answer. Admits several requests when the bound has grown. */
+  function admit() {
     while (inUse < bound.size) {
       const next = waiting.shift();
       if (!next) return;
@@ -219,24 +227,24 @@ export function createPermits(bound) {
     },
 
     /**
-     * Gives the permit back, once for each that was got.
+     * Returns the permit, once per `enter`.
      *
      * @param {number} began when the request was sent, in ms of `performance.now()`
-     * @param {unknown} [error] what it failed with
+     * @param {unknown} [error] that the request failed with
      */
     leave(began, error) {
       inUse--;
-      bound.note?.(began, isFailure(error));
-      goOn();
+      bound.record?.(began, isFailure(error));
+      admit();
     },
 
-    /** Returns a permit with which nothing was sent. It measures nothing, so the bound does not learn of it. */
+    /** Returns a permit without a request. Nothing was measured, so nothing is recorded. */
     cancel() {
       inUse--;
-      goOn();
+      admit();
     },
 
-    goOn,
+    admit,
     get inUse() {
       return inUse;
     },
@@ -248,5 +256,5 @@ export function createPermits(bound) {
 
 /** @typedef {ReturnType<typeof createPermits>} Permits */
 
-/** A refusal is an answer like any other: it says nothing of how busy the database is. @param {unknown} error */
+/** A refusal is a normal answer: it does not show how busy the database is. @param {unknown} error */
 const isFailure = (error) => error instanceof MillraceError && error.code === 'unavailable';

@@ -50,7 +50,7 @@ export class MessageDecoder {
     return batch;
   }
 
-  /** An empty batch with the same rules, for Sparkplug's own decoder. @param {number} receivedAt epoch ms @param {number} [now] epoch ms */
+  /** An empty batch with the same rules, for the Sparkplug decoder. @param {number} receivedAt epoch ms @param {number} [now] epoch ms */
   emptyBatch(receivedAt, now = receivedAt) {
     return new MessageBatch({
       receivedAt,
@@ -75,7 +75,7 @@ export function decode(payload, contentType, batch) {
   if (!read) {
     throw new MillraceError(
       'unknown_format',
-      type ? `no decoder for ${type}` : 'the payload begins like no format that is known',
+      type ? `no decoder for ${type}` : 'the payload begins like no known format',
     );
   }
   read(payload, batch);
@@ -126,7 +126,7 @@ function byShape(payload) {
   const first = payload.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
   // An array in CBOR begins with 0x80 to 0x9f (RFC 8949, section 3.1), which no text does.
   if (first !== undefined && first >= 0x80 && first <= 0x9f) return readCbor;
-  // A letter, a digit, a quote: text that is no measurement, yet somebody's attempt at JSON.
+  // A printable character: the sender probably tried to send JSON.
   return first === undefined || (first >= 0x20 && first < 0x7f) ? readJson : undefined;
 }
 

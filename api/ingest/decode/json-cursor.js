@@ -11,15 +11,15 @@ const LOWER_E = 0x65;
 const UPPER_E = 0x45;
 const LAST_PLAIN = 0x7e;
 
-/** Of as many digits an integer is exact as a double, whatever they are. */
+/** Every integer with this many digits is exact as a double. */
 const EXACT_DIGITS = 15;
 
-/** Powers of ten that are exact as doubles, as far as they are needed here. */
+/** Powers of ten that are exact as doubles, up to `EXACT_DIGITS`. */
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
 /**
- * Reads the tokens of JSON (RFC 8259) from bytes, one by one, without making anything of them but numbers and plain
- * strings. What it does not know it declines, and then somebody else has to read the whole.
+ * Reads the tokens of JSON (RFC 8259) from bytes, one by one. It creates only numbers and plain strings. It declines all other input,
+ * and then the caller parses the whole payload with `JSON.parse`.
  */
 export class JsonCursor {
   /** @param {Buffer} bytes */
@@ -28,7 +28,7 @@ export class JsonCursor {
     this.at = 0;
   }
 
-  /** @returns {number} the next byte that is no white space, which is not passed; NaN behind the last one */
+  /** Skips white space, but not the byte after it. @returns {number} that byte; NaN at the end */
   peek() {
     const { bytes } = this;
     let byte = /** @type {number} */ (bytes[this.at]);
@@ -45,14 +45,14 @@ export class JsonCursor {
     return true;
   }
 
-  /** Passes a string. @returns {number} where its text begins; it ends one before `at`. -1: no string, or not a plain one */
+  /** Passes a string. @returns {number} index where its text begins; it ends one before `at`. -1: no string, or not a plain one */
   passText() {
     if (!this.pass(QUOTE)) return -1;
     const { bytes } = this;
     const from = this.at;
     let at = from;
     for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
-      // Escapes, control characters, and all that is not ASCII; undefined at the end.
+      // Not plain: escapes, control characters, and bytes outside ASCII. The byte is undefined at the end.
       if (byte === undefined || byte < SPACE || byte > LAST_PLAIN || byte === BACKSLASH) return -1;
     }
     this.at = at + 1;
@@ -60,9 +60,9 @@ export class JsonCursor {
   }
 
   /**
-   * Passes a field's name of one or two bytes, and the colon.
+   * Passes a field name of one or two bytes, and the colon.
    *
-   * @returns {number} its bytes as a big-endian number; -1: something else comes
+   * @returns {number} its bytes as a big-endian number; -1: no such name
    */
   label() {
     if (this.peek() !== QUOTE) return -1;
@@ -82,9 +82,9 @@ export class JsonCursor {
   }
 
   /**
-   * The double nearest to a number's digits, as JSON.parse has it. Up to 15 digits without an exponent it is the
-   * quotient of two integers that are exact as doubles, so that the division rounds correctly (Clinger, "How to Read
-   * Floating Point Numbers Accurately", 1990); the others are left to the engine.
+   * Reads a number as the nearest double, like JSON.parse. With up to 15 digits and no exponent it is the quotient of two integers that
+   * are exact as doubles, so the division rounds correctly (Clinger, "How to Read Floating Point Numbers Accurately", 1990). The
+   * engine parses all other numbers.
    *
    * @returns {number} NaN: no number
    */
@@ -100,7 +100,7 @@ export class JsonCursor {
       whole = whole * 10 + (byte - ZERO);
     }
     let digits = at - digitsFrom;
-    // None at all, or more behind a leading zero (RFC 8259, section 6).
+    // No digit, or more digits after a leading zero (RFC 8259, section 6).
     if (digits === 0 || (digits > 1 && bytes[digitsFrom] === ZERO)) return Number.NaN;
     let decimals = 0;
     if (byte === DOT) {

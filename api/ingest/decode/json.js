@@ -7,7 +7,7 @@ import { brokenNameRule } from '../../../schema/ids.js';
 /**
  * @param {Buffer} payload
  * @returns {object} an object or an array
- * @throws {MillraceError} `malformed`; `NaN` makes the whole message so, since JSON has no such value
+ * @throws {MillraceError} `malformed`, also for `NaN`, because JSON has no such value
  */
 export function parseJson(payload) {
   let content;
@@ -22,12 +22,12 @@ export function parseJson(payload) {
   return content;
 }
 
-/** What a message of another shape is told: `{"temperature": 21.5}` is a common one. */
+/** The rule for messages of another shape. `{"temperature": 21.5}` is a common one. */
 const NO_SENSOR_ID = 'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 
 /**
- * Plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds or ISO 8601, without a
- * zone UTC; without `ts` the time of receipt holds.
+ * Reads plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds or ISO 8601. A time without a
+ * zone is UTC. A measurement without `ts` gets the time of receipt.
  *
  * @param {unknown[]} elements
  * @param {MessageBatch} batch

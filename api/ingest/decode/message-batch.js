@@ -16,10 +16,10 @@ import { PATHS, ruleOf } from './refusals.js';
  */
 
 /**
- * What times are taken, in epoch ms.
+ * The accepted times, in epoch ms.
  *
- * @typedef {{ receivedAt: number, oldest: number, newest: number, relative: boolean }} TimeRules `relative`: whether a
- *   time that counts from now, or none, is taken as the time of receipt
+ * @typedef {{ receivedAt: number, oldest: number, newest: number, relative: boolean }} TimeRules `relative`: whether
+ *   measurements with a relative time, or without a time, are accepted
  */
 
 /**
@@ -28,7 +28,7 @@ import { PATHS, ruleOf } from './refusals.js';
  * times the memory, and each message makes one.
  */
 export class MessageBatch {
-  /** @type {Map<string, SensorSamples>} by the sensor's id or name in the message */
+  /** By the id or name of the sensor in the message. @type {Map<string, SensorSamples>} */
   sensors = new Map();
   /** @type {Refusals} */
   refused = [];
@@ -72,11 +72,11 @@ export class MessageBatch {
   }
 
   /**
-   * A measurement whose time counts from now (0: now), or is missing.
+   * Adds a measurement with a relative time, or without a time.
    *
    * @param {number} index
    * @param {string} sensor
-   * @param {number} agoMs ms, negative for the past
+   * @param {number} agoMs ms from the time of receipt, negative for the past; 0 without a time
    * @param {number} value
    */
   addRelative(index, sensor, agoMs, value) {
@@ -88,7 +88,7 @@ export class MessageBatch {
   /**
    * @param {number} index
    * @param {ErrorCode} code
-   * @param {string} [field] that breaks the rule, as `pathOf` takes it; default: the element itself
+   * @param {string} [field] that breaks the rule, as in `pathOf`; default: the element itself
    * @param {string} [rule]
    */
   refuse(index, code, field, rule = ruleOf(code)) {
@@ -109,7 +109,7 @@ export class MessageBatch {
   }
 
   /**
-   * Takes a sensor's measurements out again and refuses them.
+   * Removes the measurements of a sensor and refuses them.
    *
    * @param {string} sensor
    * @param {ErrorCode} code
@@ -157,6 +157,6 @@ const inFutureRule = ({ newest }) =>
 
 /** @param {SensorSamples} all @param {(index: number) => boolean} isWanted @returns {SensorSamples} */
 function pick({ times, values, indexes }, isWanted) {
-  const isKept = (/** @type {unknown} */ _, /** @type {number} */ at) => isWanted(Number(indexes[at]));
+  const isKept = (/** @type {unknown} */ _, /** @type {number} */ i) => isWanted(Number(indexes[i]));
   return { times: times.filter(isKept), values: values.filter(isKept), indexes: indexes.filter(isWanted) };
 }

@@ -4,8 +4,8 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 /** @import { ErrorCode, Refusal } from '../../../common/errors.js' */
 
 /**
- * Makes the JSON path of an element, or of one of its fields. `sensor`, `ts` and `value` stand for whatever the format
- * calls these three; any other field is called by its own name.
+ * Makes the JSON path of an element, or of one of its fields. `sensor`, `ts` and `value` stand for the names of these three fields in
+ * the format. Any other field has its own name.
  *
  * @typedef {(index: number, field?: string) => string} PathOf
  */
@@ -21,7 +21,7 @@ const paths = (element, names) => (index, field) => {
 const inArray = (/** @type {number} */ index) => `[${index}]`;
 const PLAIN = { sensor: 'sensor_id' };
 
-/** The paths of each format. They are made for refusals alone: a path for each measurement would cost the hot path. */
+/** The paths of each format. Only refusals make a path, because a path for each measurement would cost time on the hot path. */
 export const PATHS = {
   array: paths(inArray, PLAIN),
   object: paths(() => '', PLAIN),
@@ -30,7 +30,7 @@ export const PATHS = {
   birth: paths((index) => `sensors[${index}]`, {}),
 };
 
-/** The rule behind a code for one element, where whoever refuses names no closer one. @type {Partial<Record<ErrorCode, string>>} */
+/** The rule of each code for one element. A decoder may give a more precise rule. @type {Partial<Record<ErrorCode, string>>} */
 const RULES = {
   malformed: 'must be an object',
   bad_timestamp: 'must be whole epoch milliseconds or ISO 8601',
@@ -45,8 +45,8 @@ const RULES = {
 /** @param {ErrorCode} code @returns {string} */
 export const ruleOf = (code) => RULES[code] ?? ERRORS[code].title;
 
-/** A message of an error may quote what was sent; a dead letter keeps no more of it, in characters. */
-const MOST_RULE_LENGTH = 200;
+/** Longest rule in a dead letter, in characters. The message of an error may quote the payload. */
+const MAX_RULE_LENGTH = 200;
 
 /** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} of a message as a whole */
 export const wholeRefusal = (code, rule = ruleOf(code), path = '') => ({ index: -1, code, path, rule });
@@ -57,7 +57,7 @@ export const wholeRefusal = (code, rule = ruleOf(code), path = '') => ({ index: 
  * @returns {Refusal}
  */
 export function refusalOf(code, error) {
-  // What the database says names its statements and hosts, and what a defect says is for the log.
+  // The message of a database error contains statements and hosts. The message of a defect belongs in the log.
   if (!(error instanceof MillraceError) || code === 'rejected') return wholeRefusal(code);
-  return wholeRefusal(code, error.message.slice(0, MOST_RULE_LENGTH), error.path);
+  return wholeRefusal(code, error.message.slice(0, MAX_RULE_LENGTH), error.path);
 }

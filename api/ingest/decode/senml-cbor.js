@@ -2,8 +2,8 @@ import { decode, Tokenizer } from 'cborg';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 
-/** Items of CBOR for each sample that a message may have: a map of seven labels and their values is 15. */
-const ITEMS_A_SAMPLE = 16;
+/** Maximum CBOR items per sample. A map of seven labels and their values has 15. */
+const ITEMS_PER_SAMPLE = 16;
 
 /** Labels in CBOR are small integers (RFC 8428, table 6). */
 const LABELS = new Map([
@@ -25,12 +25,12 @@ const LABELS = new Map([
 ]);
 
 const OPTIONS = {
-  // Without it a single integer beyond 2^53 makes the whole pack malformed.
+  // Without this option one integer beyond 2^53 makes the whole pack malformed.
   allowBigInt: true,
   useMaps: true,
   tags: {
     // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
-    // Read as text, so that 2025 with exponent -2 is the double nearest to 20.25, which a product would not always be.
+    // Parsed as text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A product is not always the nearest.
     4: (/** @type {() => unknown} */ content) => {
       const [exponent, mantissa] = /** @type {unknown[]} */ (content());
       return Number(`${mantissa}e${exponent}`);
@@ -38,13 +38,13 @@ const OPTIONS = {
   },
 };
 
-/** Counts items as they are read: each takes a byte, and 50 times that in memory, so that 1 MB of them holds everybody up. */
+/** Limits the number of items. An item of one byte takes 50 bytes of memory, so a payload of 1 MB could block the process. */
 class BoundedTokenizer extends Tokenizer {
   #items = 0;
 
   /** @override */
   next() {
-    if (++this.#items > MAX_SAMPLES_PER_MESSAGE * ITEMS_A_SAMPLE) {
+    if (++this.#items > MAX_SAMPLES_PER_MESSAGE * ITEMS_PER_SAMPLE) {
       throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} records are the most`);
     }
     return super.next();
@@ -52,10 +52,10 @@ class BoundedTokenizer extends Tokenizer {
 }
 
 /**
- * SenML as CBOR (RFC 8428, section 6).
+ * Parses SenML in CBOR (RFC 8428, section 6).
  *
  * @param {Buffer} payload
- * @returns {unknown[]} records as SenML in JSON has them, to be resolved by `readSenml`
+ * @returns {unknown[]} records like those of SenML JSON, for `readSenml`
  * @throws {MillraceError} `malformed`, `too_large`
  */
 export function parseSenmlCbor(payload) {
@@ -77,11 +77,11 @@ function toLabelled(record, index) {
   const fields = {};
   for (const [key, value] of record) {
     const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
-    // It would become the prototype; and what ends in "_" must be understood (RFC 8428, section 4.4).
+    // This label would set the prototype, and a label that ends in "_" must be understood (RFC 8428, section 4.4).
     if (label === '__proto__') {
       throw new MillraceError('malformed', 'SenML has no label __proto__', { path: `[${index}]` });
     }
-    // Integers beyond 2^53 come as bigint; a double is what is stored.
+    // Integers beyond 2^53 are bigints. Millrace stores doubles.
     fields[label] = typeof value === 'bigint' ? Number(value) : value;
   }
   return fields;

@@ -9,33 +9,33 @@ import { readBirth } from '../registry/birth-message.js';
 /** @import { Births } from '../registry/births.js' */
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Events } from '../registry/status.js' */
-/** @import { Handler, Sightings } from './index.js' */
+/** @import { Handler, NoteLastSeen } from './index.js' */
 
 /**
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {Births} parts.births
- * @param {Events} parts.events
- * @param {Sightings} parts.sightings
- * @param {AwaitingRegistration} parts.awaitingRegistration
- * @param {IngestPipeline} parts.measurements
- * @param {Handler} parts.status
- * @param {DeadLetterBox} parts.deadLetters
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {Births} deps.births
+ * @param {Events} deps.events
+ * @param {NoteLastSeen} deps.noteLastSeen
+ * @param {AwaitingRegistration} deps.awaitingRegistration
+ * @param {IngestPipeline} deps.measurements
+ * @param {Handler} deps.status
+ * @param {DeadLetterBox} deps.deadLetters
+ * @param {Metrics} deps.metrics
  * @returns {Handler}
  */
-export function createBirthHandler(parts) {
+export function createBirthHandler(deps) {
   const {
     registry,
     births,
     events,
-    sightings,
+    noteLastSeen,
     awaitingRegistration,
     measurements,
     status,
     deadLetters,
     metrics,
-  } = parts;
+  } = deps;
 
   /** @param {{ payload: Buffer, receivedAt: number, retained?: boolean }} message `receivedAt` in epoch ms @param {Identity} identity */
   async function register({ payload, receivedAt, retained }, identity) {
@@ -46,7 +46,7 @@ export function createBirthHandler(parts) {
     return [...birth.refused, ...tooMany];
   }
 
-  /** Its dead letter stands already; should this fail, the letter is what is left. @param {Message} message @param {Identity} identity */
+  /** Stores a message that waited for this birth. It is already a dead letter, which remains if this fails. @param {Message} message @param {Identity} identity */
   async function storeAfterAll({ topic, payload, contentType, receivedAt }, identity) {
     const parsed = parseTopic(topic);
     if (!parsed || !registry.cache.peek(identity.id)) return;
@@ -66,8 +66,8 @@ export function createBirthHandler(parts) {
     async handle(message, identity, { device: name }) {
       const refused = await register(message, identity);
       await deadLetters.put(message, name, refused);
-      await sightings.note(message, identity);
-      for (const stray of awaitingRegistration.take(identity.id)) void storeAfterAll(stray, identity);
+      await noteLastSeen(message, identity);
+      for (const waiting of awaitingRegistration.take(identity.id)) void storeAfterAll(waiting, identity);
       return 'accepted';
     },
 

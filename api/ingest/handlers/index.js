@@ -1,23 +1,24 @@
+import { MillraceError } from '../../../common/errors.js';
 import { createBirths } from '../registry/births.js';
-import { createEvents, createStatuses } from '../registry/status.js';
+import { createEvents, createStatuses, readStatus } from '../registry/status.js';
 import { createSparkplug } from '../sparkplug/index.js';
 import { createBirthHandler } from './birth.js';
 import { createSparkplugHandler } from './sparkplug.js';
-import { createStatusHandler } from './status.js';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Retry } from '../../store/retry.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
+/** @import { Config } from '../../../common/settings/config.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { EdgeTopic, Topic } from '../../../schema/topics.js' */
+/** @import { Identity } from '../../../schema/ids.js' */
+/** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */
 /** @import { IngestResult } from '../ingest-result.js' */
 /** @import { LastSeen } from '../latest-writer.js' */
-/** @import { IngestPipeline, Message, Outcome, Send } from '../pipeline.js' */
+/** @import { MessageDecoder } from '../decode/index.js' */
+/** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { Registry } from '../registry/index.js' */
+/** @import { Retry } from '../../store/retry.js' */
+/** @import { Statuses } from '../registry/status.js' */
+/** @import { Store } from '../../store/index.js' */
 
 /**
  * A refused message that is stored now. Its relative times count from its first receipt. Its age counts from now.
@@ -36,8 +37,8 @@ import { createStatusHandler } from './status.js';
  * @template {Topic} [T=Topic]
  * @typedef {object} Handler
  * @property {(message: Message, identity: Identity, topic: T) => Promise<Outcome>} handle
- *   settles when all that is good is committed, and the rest is a dead letter
- * @property {(kept: Kept, identity: Identity, topic: T) => Promise<IngestResult>} replay settles when all that is good is
+ *   settles when the good elements are committed, and the refused ones are in a dead letter
+ * @property {(kept: Kept, identity: Identity, topic: T) => Promise<IngestResult>} replay settles when the good elements are
  *   committed. A birth or a status counts as one accepted element. Replaying twice writes the same rows
  */
 
@@ -76,13 +77,17 @@ export function createHandlers(deps) {
   const births = createBirths({ registry, store: store.registry, retry, clock });
   const events = createEvents({ store: store.events, retry });
   const statuses = createStatuses({ registry, store: store.registry, retry, events });
-  const sightings = createSightings({ registry, lastSeen });
-  const status = createStatusHandler({ registry, statuses, sightings, awaitingRegistration });
+  /** @type {NoteLastSeen} */
+  const noteLastSeen = async ({ retained, receivedAt }, identity) => {
+    const device = registry.cache.peek(identity.id);
+    if (device && !retained) await lastSeen.note(device, receivedAt);
+  };
+  const status = createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistration });
   const birth = createBirthHandler({
     registry,
     births,
     events,
-    sightings,
+    noteLastSeen,
     awaitingRegistration,
     measurements,
     status,
@@ -105,7 +110,7 @@ export function createHandlers(deps) {
     statuses,
     events,
     measurements,
-    sightings,
+    noteLastSeen,
     deadLetters,
   });
   const handlers = { birth, status };
@@ -128,20 +133,44 @@ export function createHandlers(deps) {
 /** @typedef {ReturnType<typeof createHandlers>} Handlers */
 
 /**
- * Notes of messages without measurements that their device was heard of; beside measurements that is written anyway.
+ * Writes when a device was last seen, for messages without measurements. The pipeline does it for measurements.
  *
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {LastSeen} parts.lastSeen
+ * @callback NoteLastSeen
+ * @param {Message} message
+ * @param {Identity} identity
+ * @returns {Promise<void>} settles when it is committed
  */
-export function createSightings({ registry, lastSeen }) {
+
+/**
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {Statuses} deps.statuses
+ * @param {NoteLastSeen} deps.noteLastSeen
+ * @param {AwaitingRegistration} deps.awaitingRegistration
+ * @returns {Handler}
+ */
+function createStatusHandler({ registry, statuses, noteLastSeen, awaitingRegistration }) {
   return {
-    /** @param {Message} message @param {Identity} identity */
-    async note({ retained, receivedAt }, identity) {
-      const device = registry.cache.peek(identity.id);
-      if (device && !retained) await lastSeen.note(device, receivedAt);
+    async handle(message, identity) {
+      // An empty payload removes a retained message. It is not a status.
+      if (message.payload.length === 0) return 'accepted';
+      const status = readStatus(message.payload, message.receivedAt);
+      const device = await registry.device(identity);
+      if (!device) {
+        awaitingRegistration.remember(identity.id, message);
+        throw new MillraceError('unknown_device');
+      }
+      await statuses.write(device, status, message.retained ? null : message.receivedAt);
+      if (status.state === 'online') await noteLastSeen(message, identity);
+      return 'accepted';
+    },
+
+    async replay({ payload, receivedAt }, identity) {
+      const status = readStatus(payload, receivedAt);
+      const device = await registry.device(identity);
+      if (!device) throw new MillraceError('unknown_device');
+      await statuses.write(device, status, receivedAt);
+      return { accepted: 1, refused: [] };
     },
   };
 }
-
-/** @typedef {ReturnType<typeof createSightings>} Sightings */

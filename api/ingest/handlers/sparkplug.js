@@ -10,33 +10,33 @@ import { notReplayable, resultOf } from '../ingest-result.js';
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Events, Statuses } from '../registry/status.js' */
 /** @import { Sparkplug } from '../sparkplug/index.js' */
-/** @import { Handler, Sightings } from './index.js' */
+/** @import { Handler, NoteLastSeen } from './index.js' */
 
 /**
- * What an edge node says is a birth, the end of some devices, measurements, or several of these.
+ * Handles the messages of Sparkplug edge nodes. A message may be a birth, the end of some devices, measurements, or several of these.
  *
- * @param {object} parts
- * @param {Sparkplug} parts.sparkplug
- * @param {Registry} parts.registry
- * @param {Births} parts.births
- * @param {Statuses} parts.statuses
- * @param {Events} parts.events
- * @param {IngestPipeline} parts.measurements
- * @param {Sightings} parts.sightings
- * @param {DeadLetterBox} parts.deadLetters
+ * @param {object} deps
+ * @param {Sparkplug} deps.sparkplug
+ * @param {Registry} deps.registry
+ * @param {Births} deps.births
+ * @param {Statuses} deps.statuses
+ * @param {Events} deps.events
+ * @param {IngestPipeline} deps.measurements
+ * @param {NoteLastSeen} deps.noteLastSeen
+ * @param {DeadLetterBox} deps.deadLetters
  * @returns {Handler<EdgeTopic>}
  */
-export function createSparkplugHandler(parts) {
-  const { sparkplug, registry, births, statuses, events, measurements } = parts;
-  const { sightings, deadLetters } = parts;
+export function createSparkplugHandler(deps) {
+  const { sparkplug, registry, births, statuses, events, measurements } = deps;
+  const { noteLastSeen, deadLetters } = deps;
 
-  /** @param {Birth} birth @param {Identity} identity @param {number | null} at epoch ms of its receipt; null: of a retained message */
-  async function begin(birth, identity, at) {
+  /** @param {Birth} birth @param {Identity} identity @param {number | null} receivedAt epoch ms; null: a retained message */
+  async function begin(birth, identity, receivedAt) {
     const { session } = birth;
     const tooMany = await births.register(identity, birth);
-    if (at !== null) await events.note(identity, { session, kind: 'birth', ts: session });
+    if (receivedAt !== null) await events.note(identity, { session, kind: 'birth', ts: session });
     const device = await registry.device(identity);
-    if (device) await statuses.write(device, { state: 'online', session }, at);
+    if (device) await statuses.write(device, { state: 'online', session }, receivedAt);
     return tooMany;
   }
 
@@ -44,23 +44,23 @@ export function createSparkplugHandler(parts) {
     async handle(message, identity, { device: name, sparkplug: topic }) {
       const began = performance.now();
       const { retained, receivedAt } = message;
-      const at = retained ? null : receivedAt;
+      const seenAt = retained ? null : receivedAt;
       const { birth, ended, batch } = await sparkplug.read(message, topic, identity);
-      const tooMany = birth ? await begin(birth, identity, at) : [];
+      const tooMany = birth ? await begin(birth, identity, seenAt) : [];
       for (const device of ended) {
-        await statuses.write(device, { state: 'offline', session: device.session ?? receivedAt }, at);
+        await statuses.write(device, { state: 'offline', session: device.session ?? receivedAt }, seenAt);
       }
       if (!batch) return 'accepted';
-      await measurements.store(identity, batch, at);
+      await measurements.store(identity, batch, seenAt);
       await deadLetters.put(message, name, eachOnce([...batch.refused, ...tooMany]));
-      await sightings.note(message, identity);
+      await noteLastSeen(message, identity);
       measurements.noteSettled(batch, began);
       return 'accepted';
     },
 
     async replay({ payload, receivedAt, now, isRefused }, identity, { sparkplug: topic }) {
       const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
-      if (!batch) throw notReplayable('A death says nothing of now.');
+      if (!batch) throw notReplayable('A death only describes the past.');
       if (birth) await births.register(identity, birth);
       if (isRefused) batch.keepOnly(isRefused);
       await measurements.store(identity, batch, null);
@@ -70,8 +70,8 @@ export function createSparkplugHandler(parts) {
 }
 
 /**
- * A metric of a birth is refused as a sensor and as a measurement, and counts once.
+ * A metric of a birth may be refused twice, as a sensor and as a measurement. It counts once.
  *
  * @param {Refusals} refused
  */
-const eachOnce = (refused) => [...new Map(refused.map((one) => [one.index, one])).values()];
+const eachOnce = (refused) => [...new Map(refused.map((refusal) => [refusal.index, refusal])).values()];

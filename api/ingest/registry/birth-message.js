@@ -11,7 +11,7 @@ import { sessionStart } from './births.js';
 /** @import { PathOf } from '../decode/refusals.js' */
 
 /**
- * What a device says of one of its sensors.
+ * One sensor in a birth.
  *
  * @typedef {{ index: number, identity: Identity, name?: string, type?: string, unit?: string, intervalMs?: number }} SensorBirth
  */
@@ -22,8 +22,8 @@ import { sessionStart } from './births.js';
  * @property {string} [name]
  * @property {string} [site]
  * @property {SensorBirth[]} sensors
- * @property {PathOf} [pathOf] of its sensors; default: as a birth lists them
- * @property {Refusals} refused elements of `sensors` that are not usable
+ * @property {PathOf} [pathOf] of its sensors; default: elements of `sensors`
+ * @property {Refusals} refused invalid elements of `sensors`
  */
 
 /**
@@ -31,7 +31,7 @@ import { sessionStart } from './births.js';
  * @param {Identity} device
  * @param {number} receivedAt epoch ms
  * @returns {Birth}
- * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit` for the birth as a whole
+ * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit` for the whole birth
  */
 export function readBirth(payload, device, receivedAt) {
   const { session, name, site, sensors = [] } = parse(payload);
@@ -88,7 +88,7 @@ function readSensor(deviceId, index, element) {
   const identity = identifySensor(deviceId, sensor_id ?? name);
   if (!identity) return refusal(index, 'bad_id', ...brokenId(sensor_id, name));
   for (const [field, text] of Object.entries({ name, type, unit })) {
-    if (!isSaid(text) || isName(text)) continue;
+    if (!isGiven(text) || isName(text)) continue;
     return refusal(index, 'bad_id', field, brokenNameRule(text));
   }
   const interval = interval_ms ?? undefined;
@@ -108,17 +108,17 @@ function readSensor(deviceId, index, element) {
 /** @param {number} index @param {'malformed' | 'bad_id'} code @param {string | undefined} field @param {string} rule @returns {Refusal} */
 const refusal = (index, code, field, rule) => ({ index, code, path: PATHS.birth(index, field), rule });
 
-/** @param {unknown} word */
-const isSaid = (word) => word !== undefined && word !== null;
+/** @param {unknown} value */
+const isGiven = (value) => value !== undefined && value !== null;
 
-/** @param {unknown} sensorId @param {unknown} name @returns {[field: string, rule: string]} why the two name no sensor */
+/** @param {unknown} sensorId @param {unknown} name @returns {[field: string, rule: string]} why they do not identify a sensor */
 function brokenId(sensorId, name) {
-  if (isSaid(sensorId)) return ['sensor_id', brokenNameRule(sensorId)];
-  return isSaid(name) ? ['name', brokenNameRule(name)] : ['sensor_id', 'is missing'];
+  if (isGiven(sensorId)) return ['sensor_id', brokenNameRule(sensorId)];
+  return isGiven(name) ? ['name', brokenNameRule(name)] : ['sensor_id', 'is missing'];
 }
 
 const INTERVAL_RULE = `must be a whole number of ms from 1 to ${2 ** 31 - 1}`;
 
-/** @param {unknown} interval ms; it is stored as a 32-bit integer @returns {interval is number} */
+/** @param {unknown} interval ms, stored as a 32-bit integer @returns {interval is number} */
 const isInterval = (interval) =>
   typeof interval === 'number' && Number.isInteger(interval) && interval > 0 && interval < 2 ** 31;

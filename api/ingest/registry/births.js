@@ -12,48 +12,49 @@ import { blankSensor } from './cache.js';
 /** @import { Registry } from './index.js' */
 
 /**
- * Registers what a birth tells. Only what differs from the registry is written, stamped with the session's start; the
- * birth may be acknowledged when this is done.
+ * Registers devices and sensors from births. It writes only attributes that differ from the registry. Their write timestamp is the start
+ * of the session. The birth may be acknowledged after that.
  *
- * A word that has not changed since an older session bears that one's stamp. So what a late birth says, of a session
- * before the newest, must not be written at all: its stamp could be the greater. Another process may not know of the
- * newest session yet, and write. But each process gets every birth, and one that has written a late word finds that
- * the newest session's differs when that comes: whoever was misled ends with writing what is right.
+ * An attribute that has not changed since an older session keeps the write timestamp of that session. A late birth is from a session
+ * before the newest one. Its attributes must not be written, because their write timestamp could be greater. Another process may not
+ * know the newest session yet and write them. But each process receives every birth. A process that wrote late attributes sees a
+ * difference when the newest birth arrives, and writes the right ones.
  *
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {RegistryStore} parts.store
- * @param {Retry} parts.retry
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {RegistryStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {() => number} deps.clock epoch ms
  */
 export function createBirths({ registry, store, retry, clock }) {
-  /** @param {Device} device @param {Birth} birth @param {boolean} isNew @returns {Promise<boolean>} whether anything was to be written */
+  /** @param {Device} device @param {Birth} birth @param {boolean} isNew @returns {Promise<boolean>} whether anything was written */
   async function writeDevice(device, birth, isNew) {
-    const words = deviceWords(device, birth);
-    if (Object.keys(words).length === 0) return false;
+    const attributes = changedAttributes(device, birth);
+    if (Object.keys(attributes).length === 0) return false;
     const now = clock();
     const stamp = sessionStamp(device, birth.session);
-    const { site } = words;
+    const { site } = attributes;
     if (site !== undefined) await retry.run(() => store.indexDevice(device, site, now, stamp));
-    const change = { ...words, registeredAt: isNew ? now : undefined };
+    const change = { ...attributes, registeredAt: isNew ? now : undefined };
     await retry.run(() => store.writeDevice(device, change, stamp));
     if (isNew) registry.countDevice();
-    Object.assign(device, words);
+    Object.assign(device, attributes);
     return true;
   }
 
-  /** @param {Device} device @param {Planned[]} planned @param {Birth} birth @returns {Promise<boolean>} whether anything was to be written */
+  /** @param {Device} device @param {PlannedSensor[]} planned @param {Birth} birth @returns {Promise<boolean>} whether anything was written */
   async function writeSensors(device, planned, birth) {
     if (planned.length === 0) return false;
     const now = clock();
-    const changes = planned.map(({ sensor, isNew, words }) => ({
-      ...words,
+    const changes = planned.map(({ sensor, isNew, attributes }) => ({
+      ...attributes,
       bytes: sensor.bytes,
       registeredAt: isNew ? now : undefined,
       stamp: sessionStamp(device, birth.session),
     }));
     await registry.writeSensors(device, changes, now);
-    for (const { sensor, words } of planned) device.sensors.set(sensor.id, Object.assign(sensor, words));
+    for (const { sensor, attributes } of planned)
+      device.sensors.set(sensor.id, Object.assign(sensor, attributes));
     return true;
   }
 
@@ -61,22 +62,21 @@ export function createBirths({ registry, store, retry, clock }) {
     /**
      * @param {Identity} identity
      * @param {Birth} birth
-     * @returns {Promise<Refusals>} when the registry has committed it: the
-     *   sensors that are more than a device may have
+     * @returns {Promise<Refusals>} settles when the birth is committed, with the sensors above the limit of a device
      */
     register: (identity, birth) =>
-      registry.inTurn(identity.id, async () => {
+      registry.serialize(identity.id, async () => {
         const found = await registry.findNow(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const newest = device.session ?? 0;
         const late = birth.session < newest;
         const { taken, refused } = admit(device, birth);
         const deviceWritten = !late && (await writeDevice(device, birth, found === null));
-        // All that a late birth can say is which sensors nobody knew of.
+        // A late birth can only add unknown sensors.
         const planned = late ? planNew(device, taken) : planSensors(device, taken);
         const written = (await writeSensors(device, planned, birth)) || deviceWritten;
         if (birth.session > newest) registry.cache.keep(device);
-        // Of a session that is not newer than all others, only the database's stamps tell which words hold.
+        // This session is not the newest. Only the write timestamps in the database decide which attributes are valid.
         else if (written) registry.cache.forget(device.id);
         return refused;
       }),
@@ -85,51 +85,51 @@ export function createBirths({ registry, store, retry, clock }) {
 
 /** @typedef {ReturnType<typeof createBirths>} Births */
 
-/** Before this, 2020-01-01, a device's clock was never set, in epoch ms. */
+/** 2020-01-01 in epoch ms. An earlier time means that the clock of the device was never set. */
 export const OLDEST_SESSION = 1_577_836_800_000;
 
 /**
- * What a first message says of its device and sensors, which is little, is stamped with this, in epoch µs: older than
- * any session, so that every birth says more, also one whose session began before that message came.
+ * Write timestamp of the attributes from a first message, in epoch µs. It is older than any session. So every birth overwrites them,
+ * also a birth whose session began before that message.
  */
 const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
 
-// What a retirement took away is never stamped later than its own time: whoever comes back writes above that.
+// The deletes of a retirement have its time as write timestamp. A device that returns writes with greater timestamps.
 
-/** @param {{ retiredAt: number | null }} device @returns {number} epoch µs for what its first message says of it */
+/** @param {{ retiredAt: number | null }} device @returns {number} write timestamp of the attributes from its first message, in epoch µs */
 export const firstMessageStamp = ({ retiredAt }) =>
   Math.max(FIRST_MESSAGE_STAMP, (retiredAt ?? 0) * 1000 + 1);
 
 /**
  * @param {{ retiredAt: number | null }} device
  * @param {number} session epoch ms of its start
- * @returns {number} epoch µs for what is said in that session
+ * @returns {number} write timestamp of that session, in epoch µs
  */
 export const sessionStamp = ({ retiredAt }, session) => Math.max(session * 1000, (retiredAt ?? 0) * 1000 + 2);
 
 /**
- * When a device's session began: what births and status are stamped with, so that the newest session wins whichever
- * process writes them, in whatever order. Of two different words of one session the database keeps the greater.
+ * The start of a session of a device. It is the write timestamp of births and statuses, so the newest session wins, in any order of
+ * writes and processes. If one session writes two different values, the database keeps the greater one.
  *
- * @param {unknown} session epoch ms or ISO 8601, as the device says
+ * @param {unknown} session epoch ms or ISO 8601, from the device
  * @param {number} receivedAt epoch ms
- * @returns {number} epoch ms; the time of receipt where the device says nothing usable, never later than that
+ * @returns {number} epoch ms, never after the time of receipt; the time of receipt if `session` is not usable
  */
 export function sessionStart(session, receivedAt) {
-  const at = typeof session === 'string' ? parseTime(session) : session;
-  return typeof at === 'number' && Number.isInteger(at) && at >= OLDEST_SESSION
-    ? Math.min(at, receivedAt)
+  const start = typeof session === 'string' ? parseTime(session) : session;
+  return typeof start === 'number' && Number.isInteger(start) && start >= OLDEST_SESSION
+    ? Math.min(start, receivedAt)
     : receivedAt;
 }
 
-/** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, intervalMs?: number }} Words */
+/** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, intervalMs?: number }} Attributes */
 
-/** @typedef {{ sensor: Sensor, isNew: boolean, words: Words }} Planned what is to be written of a sensor */
+/** A sensor with the attributes to write. @typedef {{ sensor: Sensor, isNew: boolean, attributes: Attributes }} PlannedSensor */
 
 const LIMIT = 'registration_limit';
 
 /**
- * Those sensors of a birth that the device has, or still has room for.
+ * Divides the sensors of a birth: the device has them already or has room for them, or they are above its limit.
  *
  * @param {Device} device
  * @param {Pick<Birth, 'sensors' | 'pathOf'>} birth
@@ -139,9 +139,9 @@ export function admit(device, { sensors, pathOf = PATHS.birth }) {
   let room = MAX_SENSORS_PER_DEVICE - device.sensors.size;
   const fits = sensors.map(({ identity }) => device.sensors.has(identity.id) || room-- > 0);
   return {
-    taken: sensors.filter((_, at) => fits[at]),
+    taken: sensors.filter((_, index) => fits[index]),
     refused: sensors
-      .filter((_, at) => !fits[at])
+      .filter((_, index) => !fits[index])
       .map(({ index }) => ({ index, code: LIMIT, path: pathOf(index), rule: ruleOf(LIMIT) })),
   };
 }
@@ -150,41 +150,43 @@ export function admit(device, { sensors, pathOf = PATHS.birth }) {
  * @param {Device} device
  * @param {Birth} birth
  */
-export const deviceWords = (device, { name, site, session }) => differing({ name, site, session }, device);
+export const changedAttributes = (device, { name, site, session }) =>
+  differing({ name, site, session }, device);
 
 /**
- * @param {Device} device as the birth has made it
- * @param {SensorBirth[]} born those of its sensors that the birth tells of
- * @returns {Planned[]} what differs: of these, and of all others, since the device's name and site stand in their rows
+ * @param {Device} device with the attributes of the birth
+ * @param {SensorBirth[]} born the sensors in the birth
+ * @returns {PlannedSensor[]} all sensors with changes. The others may change too, because their rows contain the name and site of the
+ *   device
  */
 export function planSensors(device, born) {
   const mentioned = new Set(born.map(({ identity }) => identity.id));
   const others = [...device.sensors.values()].filter(({ id }) => !mentioned.has(id));
   return [
     ...planNew(device, born),
-    ...born.flatMap((said) => planKnown(device, device.sensors.get(said.identity.id), said)),
+    ...born.flatMap((birth) => planKnown(device, device.sensors.get(birth.identity.id), birth)),
     ...others.flatMap((sensor) => planKnown(device, sensor, {})),
   ];
 }
 
-/** @param {Device} device @param {SensorBirth[]} born @returns {Planned[]} those that the device has not had yet */
+/** @param {Device} device @param {SensorBirth[]} born @returns {PlannedSensor[]} the sensors that are new for the device */
 export const planNew = (device, born) =>
   born
     .filter(({ identity }) => !device.sensors.has(identity.id))
-    .map((said) => {
-      const { id, bytes } = said.identity;
+    .map((birth) => {
+      const { id, bytes } = birth.identity;
       const sensor = blankSensor({ id, bytes, deviceName: null, name: null, site: null });
-      return { sensor, isNew: true, words: differing(wordsOf(device, said), sensor) };
+      return { sensor, isNew: true, attributes: differing(attributesOf(device, birth), sensor) };
     });
 
-/** @param {Device} device @param {Sensor | undefined} sensor @param {Partial<SensorBirth>} said @returns {Planned[]} */
-function planKnown(device, sensor, said) {
-  const words = sensor && differing(wordsOf(device, said), sensor);
-  return words && Object.keys(words).length > 0 ? [{ sensor, isNew: false, words }] : [];
+/** @param {Device} device @param {Sensor | undefined} sensor @param {Partial<SensorBirth>} birth @returns {PlannedSensor[]} */
+function planKnown(device, sensor, birth) {
+  const attributes = sensor && differing(attributesOf(device, birth), sensor);
+  return attributes && Object.keys(attributes).length > 0 ? [{ sensor, isNew: false, attributes }] : [];
 }
 
-/** @param {Device} device @param {Partial<SensorBirth>} said */
-const wordsOf = (device, { name, type, unit, intervalMs }) => ({
+/** @param {Device} device @param {Partial<SensorBirth>} birth */
+const attributesOf = (device, { name, type, unit, intervalMs }) => ({
   deviceName: device.name,
   name,
   type,
@@ -195,15 +197,15 @@ const wordsOf = (device, { name, type, unit, intervalMs }) => ({
 
 /**
  * @template {Record<string, unknown>} T
- * @param {T} wanted undefined or null where nothing is said
- * @param {Record<string, unknown>} has
- * @returns {{ [K in keyof T]?: NonNullable<T[K]> }} what is said and is not so yet
+ * @param {T} wanted undefined or null: no value is given
+ * @param {Record<string, unknown>} current
+ * @returns {{ [K in keyof T]?: NonNullable<T[K]> }} the given values that differ
  */
-const differing = (wanted, has) =>
+const differing = (wanted, current) =>
   /** @type {{ [K in keyof T]?: NonNullable<T[K]> }} */ (
     Object.fromEntries(
       Object.entries(wanted).filter(
-        ([key, word]) => word !== undefined && word !== null && word !== has[key],
+        ([key, value]) => value !== undefined && value !== null && value !== current[key],
       ),
     )
   );

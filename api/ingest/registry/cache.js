@@ -3,58 +3,58 @@ import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
 
 /** @import { RegistryStore } from '../../store/registry/index.js' */
 
-/** An entry is read anew after this long, in ms: that is how long another process's change may stay unseen. */
+/** Maximum age of an entry, in ms. A change by another process may stay unseen for this long. */
 export const ENTRY_TTL_MS = 600_000;
 
-/** Its clock is read so often, in ms: at one, as by itself, it sets a timer a ms under load. */
+/** The cache reads its clock at this interval, in ms. With the default of 1 it sets a timer every ms under load. */
 const TTL_RESOLUTION_MS = 1000;
 
-/** Devices and sensors kept, together: about 300 bytes each. */
-export const MOST_ENTRIES = 500_000;
+/** Limit of devices and sensors together, at about 300 bytes each. */
+export const MAX_ENTRIES = 500_000;
 
 /**
- * What ingest knows of a sensor.
+ * A registered sensor in the cache.
  *
  * @typedef {object} Sensor
  * @property {string} id
- * @property {Buffer} bytes the id's 16
- * @property {string | null} deviceName as it stands in this sensor's row
+ * @property {Buffer} bytes the 16 bytes of the id
+ * @property {string | null} deviceName as in the row of this sensor
  * @property {string | null} name
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
  * @property {number | null} intervalMs
- * @property {number | null} ts epoch ms of the newest value that is known to be committed
+ * @property {number | null} ts epoch ms of the newest value that this process knows to be committed
  * @property {number | null} value
  */
 
 /**
- * What ingest knows of a device.
+ * A registered device in the cache.
  *
  * @typedef {object} Device
  * @property {string} id
- * @property {Buffer} bytes the id's 16
+ * @property {Buffer} bytes the 16 bytes of the id
  * @property {number} group
  * @property {string | null} name
  * @property {string | null} site
  * @property {string | null} state
- * @property {number | null} stateStamp epoch µs that the state is stamped with; null where no status was ever sent
- * @property {number | null} session epoch ms of the newest birth's; null before the first
- * @property {number} lastSeen epoch ms of what was last written
- * @property {number | null} retiredAt epoch ms; null: it never was
+ * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
+ * @property {number | null} session start of the newest session in epoch ms; null: no birth yet
+ * @property {number} lastSeen the last written value, in epoch ms
+ * @property {number | null} retiredAt epoch ms; null: never
  * @property {Map<string, Sensor>} sensors by id
- * @property {Map<string, Sensor>} byRef by what messages call them, id or name: at most two for each sensor
+ * @property {Map<string, Sensor>} byRef by id or name, as in messages: up to two entries for each sensor
  */
 
 /**
  * Devices with all their sensors, bounded in number and age.
  *
- * @param {{ store: RegistryStore, groups: number }} parts
+ * @param {{ store: RegistryStore, groups: number }} deps
  */
 export function createDeviceCache({ store, groups }) {
   /** @type {LRUCache<string, Device>} */
   const devices = new LRUCache({
-    maxSize: MOST_ENTRIES,
+    maxSize: MAX_ENTRIES,
     sizeCalculation: (device) => 1 + device.sensors.size,
     ttl: ENTRY_TTL_MS - TTL_RESOLUTION_MS,
     ttlResolution: TTL_RESOLUTION_MS,
@@ -93,7 +93,7 @@ export function createDeviceCache({ store, groups }) {
 
     /**
      * @param {Pick<Device, 'id' | 'bytes'>} identity
-     * @returns {Promise<Device | null>} null: nobody has registered it; read once, however many ask at once
+     * @returns {Promise<Device | null>} null: it is not registered. Concurrent calls share one read
      */
     find(identity) {
       const known = devices.get(identity.id);
@@ -101,7 +101,7 @@ export function createDeviceCache({ store, groups }) {
       return read(identity);
     },
 
-    /** Takes a new or a grown device in; its age counts from its first reading on. @param {Device} device */
+    /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
     keep: (device) => devices.set(device.id, device),
 
     /** @param {string} id */
@@ -113,7 +113,7 @@ export function createDeviceCache({ store, groups }) {
 
 /**
  * @param {Device} device
- * @param {string} ref id or name, as a message has it
+ * @param {string} ref id or name, as in a message
  * @returns {Sensor | undefined}
  */
 export function sensorOf(device, ref) {
@@ -148,7 +148,7 @@ export const blankSensor = (known) => ({
 });
 
 /**
- * Reads that are under way are shared: what many ask for at once is read once.
+ * Shares reads under way: concurrent calls with the same key share one read.
  *
  * @template {{ id: string }} Key
  * @template T
@@ -156,7 +156,7 @@ export const blankSensor = (known) => ({
  * @returns {(key: Key) => Promise<T>}
  */
 export function shareReads(read) {
-  /** @type {Map<string, Promise<T>>} by the key's id */
+  /** By the id of the key. @type {Map<string, Promise<T>>} */
   const underWay = new Map();
   return (key) => {
     const shared = underWay.get(key.id);

@@ -5,51 +5,54 @@ import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { firstMessageStamp } from './births.js';
 import { blankDevice, blankSensor, createDeviceCache, sensorOf } from './cache.js';
 
+/** @import { Device, Sensor } from './cache.js' */
 /** @import { ErrorCode } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { RegistryStore } from '../../store/registry/index.js' */
 /** @import { PartitionWrite, SensorChange } from '../../store/registry/sensor-writes.js' */
+/** @import { RegistryStore } from '../../store/registry/index.js' */
+/** @import { RetirementStore } from '../../store/registry/retirement.js' */
 /** @import { Retry } from '../../store/retry.js' */
-/** @import { Device, Sensor } from './cache.js' */
 
 /**
- * Who may send: known devices and sensors from a bounded cache, unknown ones registered by their first message where
- * AUTO_REGISTER allows it. Registering is off the hot path, and committed before the first measurement is sent.
+ * The registry of devices and sensors, with a bounded cache. If AUTO_REGISTER is on, the first message of an unknown device or sensor
+ * registers it. Registration is not on the hot path. It is committed before the first measurement is sent.
  *
- * @param {object} parts
- * @param {RegistryStore} parts.store
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {{ autoRegister: boolean, autoRegisterMax: number }} parts.limits
- * @param {Retry} parts.retry
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {RegistryStore} deps.store
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {{ autoRegister: boolean, autoRegisterMax: number }} deps.limits
+ * @param {Retry} deps.retry
+ * @param {() => number} deps.clock epoch ms
  */
 export function createRegistry({ store, groups, limits, retry, clock }) {
   const cache = createDeviceCache({ store, groups });
   const { write: writeSensors } = createSensorWriter({ store, retry, clock });
-  /** @type {Map<string, Promise<unknown>>} changes of one device come one after the other */
+  /** The newest change of each device. Changes of one device run one after the other. @type {Map<string, Promise<unknown>>} */
   const changing = new Map();
   let devices = 0;
 
-  /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} null: nobody has registered it */
+  /** @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} null: it is not registered */
   const find = (identity) => retry.run(() => cache.find(identity));
 
   /**
+   * Runs a change after the earlier changes of the same device.
+   *
    * @template T
-   * @param {string} id
+   * @param {string} id of the device
    * @param {() => Promise<T>} change
    * @returns {Promise<T>}
    */
-  function inTurn(id, change) {
-    const done = (changing.get(id) ?? Promise.resolve()).then(change, change);
-    changing.set(id, done);
+  function serialize(id, change) {
+    const result = (changing.get(id) ?? Promise.resolve()).then(change, change);
+    changing.set(id, result);
     const leave = () => {
-      if (changing.get(id) === done) changing.delete(id);
+      if (changing.get(id) === result) changing.delete(id);
     };
-    done.then(leave, leave);
-    return done;
+    result.then(leave, leave);
+    return result;
   }
 
-  /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} known @returns {Promise<Device>} one that is not registered yet */
+  /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} known @returns {Promise<Device>} a device that is not registered yet */
   async function newDevice({ id, bytes, name }) {
     const group = groupOf(bytes, groups);
     const retiredAt = await retry.run(() => store.retiredAt({ group, bytes }));
@@ -68,13 +71,12 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
   }
 
   /**
-   * @param {Device} known whose sensors the message has looked up before it was its turn
-   * @param {string[]} refs that named no sensor of it then
-   * @returns {Promise<Device>} as it is now, with as many of these as it has room for
+   * @param {Device} known the device as it was when the message looked up its sensors
+   * @param {string[]} refs of sensors that were unknown then
+   * @returns {Promise<Device>} the current device, with as many of these sensors as it has room for
    */
   async function registerSensors(known, refs) {
-    // A birth, or the age of its entry, may have put another in its place meanwhile, or it was retired; this one must
-    // not come back.
+    // Meanwhile a birth or the TTL may have replaced the cache entry, or the device was retired. The old entry must not return.
     const device = (await find(known)) ?? (await registerDevice(known));
     const now = clock();
     /** @type {Map<string, Identity>} */
@@ -82,7 +84,7 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
     for (const ref of refs) {
       const identity = identifySensor(device.id, ref);
       if (!identity || device.sensors.has(identity.id)) continue;
-      // One message may call a sensor by its id and by its name: the name says more.
+      // A message may refer to a sensor by id and by name. The name contains more information.
       if (identity.name !== null || !missing.has(identity.id)) missing.set(identity.id, identity);
     }
     const fresh = [...missing.values()].slice(0, Math.max(0, MAX_SENSORS_PER_DEVICE - device.sensors.size));
@@ -108,17 +110,17 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
     cache,
     find,
     newDevice,
-    inTurn,
+    serialize,
     writeSensors,
 
-    /** Counts what is registered; from then on this process counts by itself, so the limit is approximate. */
+    /** Counts the registered devices. Later this process only counts its own registrations, so the limit is approximate. */
     async start() {
       devices = await store.countDevices(groups);
     },
 
     /**
      * @param {Identity} identity
-     * @returns {Promise<Device | null>} null: unknown, and not to be registered by a message
+     * @returns {Promise<Device | null>} null: it is unknown, and AUTO_REGISTER is off
      * @throws {MillraceError} `registration_limit`
      */
     async device(identity) {
@@ -126,11 +128,11 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
       if (known) return known;
       const found = await find(identity);
       if (found || !limits.autoRegister) return found;
-      return inTurn(identity.id, async () => cache.peek(identity.id) ?? registerDevice(identity));
+      return serialize(identity.id, async () => cache.peek(identity.id) ?? registerDevice(identity));
     },
 
     /**
-     * As the database has it now: what was retired by another process is not believed to be known.
+     * Reads the current state from the database, because another process may have retired the device.
      *
      * @param {Pick<Device, 'id' | 'bytes'>} identity
      * @returns {Promise<Device | null>}
@@ -144,24 +146,24 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
       return find(identity);
     },
 
-    /** Counted by a birth that registers a device. */
+    /** Called by a birth that registers a device. */
     countDevice: () => {
       devices++;
     },
 
-    /** Counted by its retirement. */
+    /** Called by the retirement of a device. */
     uncountDevice: () => {
       devices--;
     },
 
-    /** A device that is known already, by its id. */
+    /** A cached device, by its id. */
     known: cache.peek,
 
-    /** A sensor that is known already, by what a message calls it. */
+    /** A cached sensor, by the id or name in a message. */
     sensor: sensorOf,
 
     /**
-     * The sensors that a message names and nobody knows here yet.
+     * Registers the unknown sensors of a message.
      *
      * @param {Device} device
      * @param {string[]} missing
@@ -173,7 +175,7 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
       /** @type {Map<string, ErrorCode>} */
       const refused = new Map();
       const grown = limits.autoRegister
-        ? await inTurn(device.id, () => registerSensors(device, missing))
+        ? await serialize(device.id, () => registerSensors(device, missing))
         : device;
       for (const ref of missing) {
         const sensor = sensorOf(grown, ref);
@@ -188,17 +190,16 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
 
 /** @typedef {ReturnType<typeof createRegistry>} Registry */
 
-/** Requests that one registration has under way at most: a birth of 10,000 sensors must not crowd out everybody else. */
+/** Concurrent requests of one registration. A birth of 10,000 sensors must not block all other messages. */
 const WRITES_AT_ONCE = 16;
 
 /**
- * Commits what registering sensors writes, each request by itself: 10,000 sensors of different types are as many, and
- * one that times out is repeated alone.
+ * Commits the registration of sensors. Each request is retried alone, because 10,000 sensors of different types need 10,000 requests.
  *
- * @param {object} parts
- * @param {RegistryStore} parts.store
- * @param {Retry} parts.retry
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {RegistryStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {() => number} deps.clock epoch ms
  */
 function createSensorWriter({ store, retry, clock }) {
   /** @param {PartitionWrite[]} writes */
@@ -210,16 +211,48 @@ function createSensorWriter({ store, retry, clock }) {
      * @param {Device} device
      * @param {SensorChange[]} changes
      * @param {number} now epoch ms
-     * @returns {Promise<void>} settles when all is committed
+     * @returns {Promise<void>} settles when all rows are committed
      */
     async write(device, changes, now) {
       const { indexes, sensors } = store.sensorWrites(device, changes, now);
       await commit(indexes);
       await commit(sensors);
-      // Behind what it tells of: who counts sees the new sensors when he sees this.
+      // Written after the sensors: a reader that sees this time and counts again also sees the new sensors.
       await retry.run(() => store.writeSensorsAt(device, clock()));
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createSensorWriter>} SensorWriter */
+
+/**
+ * Retires devices: removes them from the registry. Another process may accept a cached device for up to ten minutes. This process
+ * removes it from its cache at once.
+ *
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {RetirementStore} deps.store
+ * @param {number} deps.groups
+ * @param {() => number} deps.clock epoch ms
+ */
+export function createRetirement({ registry, store, groups, clock }) {
+  return {
+    /**
+     * @param {Identity} identity
+     * @returns {Promise<boolean>} settles when the device is removed; false: it was not registered
+     * @throws {MillraceError} `unavailable`: a second call finishes the removal
+     */
+    retire: ({ id, bytes }) =>
+      registry.serialize(id, async () => {
+        try {
+          const isRetired = await store.retire({ group: groupOf(bytes, groups), bytes }, clock());
+          if (isRetired) registry.uncountDevice();
+          return isRetired;
+        } finally {
+          registry.cache.forget(id);
+        }
+      }),
+  };
+}
+
+/** @typedef {ReturnType<typeof createRetirement>} Retirement */

@@ -7,10 +7,10 @@ import { sessionStamp, sessionStart } from './births.js';
 /** @import { Device } from './cache.js' */
 /** @import { Registry } from './index.js' */
 
-/** @typedef {{ state: 'online' | 'offline', session: number }} Status `session` in epoch ms */
+/** @typedef {{ state: 'online' | 'offline', session: number }} Status `session`: its start in epoch ms */
 
 /**
- * @param {Buffer} payload `{"state", "session"}`, or the bare word
+ * @param {Buffer} payload `{"state", "session"}`, or only the state as text
  * @param {number} receivedAt epoch ms
  * @returns {Status}
  * @throws {MillraceError} `malformed`
@@ -35,30 +35,31 @@ function parse(text) {
 }
 
 /**
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {RegistryStore} parts.store
- * @param {Retry} parts.retry
- * @param {Events} parts.events
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {RegistryStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {Events} deps.events
  */
 export function createStatuses({ registry, store, retry, events }) {
   return {
     /**
-     * Stamped with the session's start, `offline` one microsecond later: a will that arrives after the next session's
-     * `online` changes nothing.
+     * Writes a status. Its write timestamp is the start of the session, plus one microsecond for `offline`. So a will that arrives after
+     * the `online` of the next session changes nothing.
      *
      * @param {Device} device
      * @param {Status} status
-     * @param {number | null} at epoch ms of the receipt; null where it says nothing of now: that is no event
+     * @param {number | null} receivedAt epoch ms; null for a retained message, which is no event
      * @returns {Promise<void>} settles when it is committed
      */
-    write: (device, { state, session }, at) =>
-      registry.inTurn(device.id, async () => {
+    write: (device, { state, session }, receivedAt) =>
+      registry.serialize(device.id, async () => {
         const stamp = sessionStamp(device, session) + (state === 'offline' ? 1 : 0);
         if (stamp <= (device.stateStamp ?? 0)) return;
-        // Before the state: were it lost between the two, the message that comes again would find nothing to do.
-        if (at !== null) {
-          const ts = state === 'offline' ? Math.max(at, session) : session;
+        // The event is written before the state. If the process ended between the two in the other order, the repeated message would
+        // find the state written, and the event would be lost.
+        if (receivedAt !== null) {
+          const ts = state === 'offline' ? Math.max(receivedAt, session) : session;
           await events.note(device, { session, kind: state, ts });
         }
         await retry.run(() => store.writeStatus(device, state, stamp));
@@ -70,12 +71,12 @@ export function createStatuses({ registry, store, retry, events }) {
 /** @typedef {ReturnType<typeof createStatuses>} Statuses */
 
 /**
- * What became of devices, for who asks later. An event is known by its device, its session and its kind: so processes
- * that hear of the same one write the same row, and a message that comes again changes nothing.
+ * Writes the events of devices: births, online, offline. Device, session and kind identify an event. So all processes that receive the
+ * same message write the same row, and a repeated message changes nothing.
  *
- * @param {object} parts
- * @param {EventStore} parts.store
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {EventStore} deps.store
+ * @param {Retry} deps.retry
  */
 export function createEvents({ store, retry }) {
   return {

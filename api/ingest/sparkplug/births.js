@@ -1,8 +1,7 @@
 import { identifySensor, isName } from '../../../schema/ids.js';
 import { PATHS } from '../decode/refusals.js';
-import { isNumeric, nameOf } from './datatypes.js';
 import { definitionsOf } from './definition-book.js';
-import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
+import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/retry.js' */
@@ -11,18 +10,18 @@ import { bdSeqOf, isOfProtocol, readMetrics } from './metrics.js';
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { Birth } from '../registry/birth-message.js' */
 /** @import { DefinitionBook } from './definition-book.js' */
-/** @import { NodeDevices, Said, Turn } from './nodes.js' */
-/** @import { Metric } from './payload/metric.js' */
+/** @import { EdgeResult, NodeDevices, Turn } from './nodes.js' */
+/** @import { Metric } from './payload.js' */
 
 /**
- * NBIRTH and DBIRTH: what they define is committed before anything else comes of them.
+ * Reads NBIRTH and DBIRTH. Their definitions are committed before any other effect.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {MessageDecoder} parts.decoder
- * @param {Retry} parts.retry
- * @param {DefinitionBook} parts.book
- * @param {NodeDevices} parts.devices
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {MessageDecoder} deps.decoder
+ * @param {Retry} deps.retry
+ * @param {DefinitionBook} deps.book
+ * @param {NodeDevices} deps.devices
  */
 export function createSparkplugBirths({ store, decoder, retry, book, devices }) {
   /**
@@ -36,7 +35,7 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
     return { birth: readBirthCertificate(payload.metrics, identity, sentAt), batch };
   }
 
-  /** @param {Turn} turn @returns {Promise<Said>} */
+  /** @param {Turn} turn @returns {Promise<EdgeResult>} */
   async function born(turn) {
     const batch = decoder.emptyBatch(turn.message.receivedAt);
     return { ...(await read(turn, batch)), ended: [] };
@@ -45,13 +44,13 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
   return {
     read,
 
-    /** @param {Turn} turn @returns {Promise<Said>} */
+    /** @param {Turn} turn @returns {Promise<EdgeResult>} */
     async node(turn) {
       const { identity, node, payload, sentAt } = turn;
       const bdSeq = bdSeqOf(payload.metrics);
       node.sequence.begin(payload.seq);
-      node.wanting = false;
-      // A connection of its own: what the node's devices were before says nothing of them now.
+      node.needsRebirth = false;
+      // A new connection of the node: the earlier births of its devices are no longer valid.
       const ended = node.born && bdSeq !== node.bdSeq ? await devices.bornBefore(turn, sentAt) : [];
       if (!node.born || bdSeq !== node.bdSeq) {
         await retry.run(() => store.writeNode(identity.bytes, bdSeq));
@@ -60,7 +59,7 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
       return { ...(await born(turn)), ended };
     },
 
-    /** @param {Turn} turn @returns {Promise<Said>} */
+    /** @param {Turn} turn @returns {Promise<EdgeResult>} */
     async device(turn) {
       const known = await book.at(turn.identity, turn.sentAt);
       if (!known) await devices.enter(turn);
@@ -70,7 +69,7 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
 }
 
 /**
- * A birth certificate as any other birth: its sensors are the metrics that are numbers.
+ * Converts a birth certificate to a birth. Its sensors are the numeric metrics.
  *
  * @param {Metric[]} metrics
  * @param {Identity} device
@@ -92,7 +91,7 @@ export function readBirthCertificate(metrics, device, session) {
     if (name === null || isOfProtocol(name) || !isNumeric(type) || seen.has(name)) continue;
     seen.add(name);
     const identity = identifySensor(device.id, name);
-    // A name that cannot be one is refused with its value, which a birth has for every metric.
+    // An invalid name is refused with its value, because a birth has a value for every metric.
     if (!identity) continue;
     birth.sensors.push({
       index,

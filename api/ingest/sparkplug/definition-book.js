@@ -5,28 +5,27 @@ import { shareReads } from '../registry/cache.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/retry.js' */
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
-/** @import { Metric } from './payload/metric.js' */
+/** @import { Metric } from './payload.js' */
 
-/** Metrics whose definitions are kept in memory, together: about 250 bytes each. */
-const MOST_METRICS = 300_000;
+/** Limit of all metric definitions in memory, at about 250 bytes each. */
+const MAX_METRICS = 300_000;
 
 /** @typedef {Pick<Identity, 'id' | 'bytes'>} Key */
 
 /**
- * What births said of metrics, kept in the database, so that data with aliases alone is understood after a restart.
- * Data is read by the newest birth that is not after it: what was on its way when a node was born anew still means
- * what it meant.
+ * Keeps the metric definitions of births in the database, so that data with only aliases can be decoded after a restart. A message is
+ * decoded with the newest birth that is not after it. So a message that was under way during a rebirth keeps its meaning.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Retry} parts.retry
- * @param {number} parts.historyDays for which the database keeps them
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Retry} deps.retry
+ * @param {number} deps.historyDays for which the database keeps definitions
  */
 export function createDefinitionBook({ store, retry, historyDays }) {
   const repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;
   /** @type {LRUCache<string, Definitions>} the newest of each, by the id of the node or device */
   const newest = new LRUCache({
-    maxSize: MOST_METRICS,
+    maxSize: MAX_METRICS,
     sizeCalculation: ({ datatypes }) => 1 + datatypes.size,
   });
 
@@ -45,7 +44,7 @@ export function createDefinitionBook({ store, retry, historyDays }) {
 
   const readNewest = shareReads(load);
 
-  /** @param {Key} key @param {number} at epoch ms @returns {Promise<Definitions | null>} null: no birth that holds then is known */
+  /** @param {Key} key @param {number} at epoch ms @returns {Promise<Definitions | null>} null: no valid birth is known */
   async function definitionsAt(key, at) {
     const known = newest.get(key.id) ?? (await readNewest(key));
     return known && known.bornAt > at ? read(key, at) : known;
@@ -55,8 +54,8 @@ export function createDefinitionBook({ store, retry, historyDays }) {
     at: definitionsAt,
 
     /**
-     * The same definitions again are not written: a node that is born every minute would fill its partition with them.
-     * They are once they are so old that the database might forget them.
+     * Writes the definitions of a birth. It does not write unchanged definitions, because a node with a birth every minute would fill its
+     * partition. It writes them again before the database expires them.
      *
      * @param {Key} key
      * @param {Definitions} definitions of a birth
@@ -76,17 +75,17 @@ export function createDefinitionBook({ store, retry, historyDays }) {
 /** @typedef {ReturnType<typeof createDefinitionBook>} DefinitionBook */
 
 /**
- * What a birth says of the metrics that later messages call by name or by alias.
+ * The metrics of a birth. Later messages refer to them by name or alias.
  *
  * @typedef {object} Definitions
- * @property {number} bornAt epoch ms: from then on they hold
+ * @property {number} bornAt start of their validity, in epoch ms
  * @property {string} text as it is stored: JSON, `[[name, alias or null, datatype], ...]`
  * @property {Map<number | string, string>} names by alias
  * @property {Map<string, number>} datatypes by name
  */
 
 /**
- * @param {Metric[]} metrics of a birth, which tells name, alias and type of each
+ * @param {Metric[]} metrics of a birth, with name, alias and type of each
  *   (tck-id-payloads-alias-birth-requirement, tck-id-payloads-metric-datatype-req)
  * @param {number} bornAt epoch ms
  * @returns {Definitions}

@@ -1,12 +1,16 @@
+import { LRUCache } from 'lru-cache';
+import protobuf from 'protobufjs/minimal.js';
 import { stateTopic } from '../../../schema/sparkplug-topics.js';
 
+/** @import { Send } from '../pipeline.js' */
+
 /**
- * What a host application tells edge nodes of itself: whether it is online, retained, with QoS 1. A node that has it as
- * its primary host keeps its data while the host is not (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
+ * The state messages of a Sparkplug host application: online or offline, retained, with QoS 1. While its primary host is offline, an
+ * edge node keeps its data (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
  *
- * @param {object} parts
- * @param {string} parts.id unique in the installation (tck-id-operational-behavior-host-application-host-id)
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {string} deps.id unique in the installation (tck-id-operational-behavior-host-application-host-id)
+ * @param {() => number} deps.clock epoch ms
  */
 export function createHost({ id, clock }) {
   const topic = stateTopic(id);
@@ -23,23 +27,23 @@ export function createHost({ id, clock }) {
   return {
     topic,
 
-    /** The last will of a connection that is about to be made (tck-id-host-topic-phid-death-payload-timestamp-connect). */
+    /** The last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
     will() {
       connectedAt = clock();
       return message(false, connectedAt);
     },
 
-    /** Its timestamp is the last will's (tck-id-host-topic-phid-birth-payload-timestamp). */
+    /** It has the timestamp of the last will (tck-id-host-topic-phid-birth-payload-timestamp). */
     birth: () => message(true, connectedAt),
 
-    /** Goes before an orderly end (tck-id-operational-behavior-host-application-termination). */
+    /** Published before an orderly end (tck-id-operational-behavior-host-application-termination). */
     death: () => message(false, clock()),
 
     /**
-     * @param {Buffer} payload of a state that came under this host's name
-     * @returns {boolean} whether it says that we are offline, which is not so: a will that came late, or another host
+     * @param {Buffer} payload of a state message with the id of this host
+     * @returns {boolean} whether its state is offline, which is wrong: it is a late will, or comes from another host
      */
-    isDenied(payload) {
+    isOffline(payload) {
       try {
         return JSON.parse(payload.toString('utf8')).online === false;
       } catch {
@@ -50,3 +54,60 @@ export function createHost({ id, clock }) {
 }
 
 /** @typedef {ReturnType<typeof createHost>} Host */
+
+/** Minimum time between two requests to one edge node, in ms. A birth with thousands of metrics takes a while. */
+const EVERY_MS = 10_000;
+
+/** The time of the last request is kept for this many nodes. */
+const MAX_REQUESTED = 100_000;
+
+/**
+ * Asks edge nodes for a rebirth (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb).
+ *
+ * @param {object} deps
+ * @param {Send} deps.send
+ * @param {() => number} deps.clock epoch ms
+ * @param {() => void} deps.onRequest
+ */
+export function createRebirths({ send, clock, onRequest }) {
+  /** Time of the last request in epoch ms, by command topic. @type {LRUCache<string, number>} */
+  const requested = new LRUCache({ max: MAX_REQUESTED });
+
+  return {
+    /** @param {string} topic the command topic of the node */
+    request(topic) {
+      const now = clock();
+      // When the clock is set back, requests must not stop until it has caught up.
+      if (Math.abs(now - (requested.get(topic) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return;
+      requested.set(topic, now);
+      onRequest();
+      send(topic, encodeRebirth(now));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createRebirths>} Rebirths */
+
+const { Writer } = protobuf;
+
+/** Index of the data type Boolean. */
+const BOOLEAN = 11;
+
+/**
+ * Encodes the rebirth command: one metric with the value true, a timestamp, and no sequence number
+ * (tck-id-operational-behavior-data-commands-ncmd-rebirth-name, tck-id-payloads-ncmd-timestamp, tck-id-payloads-ncmd-seq).
+ *
+ * @param {number} now epoch ms
+ * @returns {Buffer}
+ */
+export function encodeRebirth(now) {
+  const writer = Writer.create();
+  writer.uint32(1 << 3).uint64(now);
+  writer.uint32((2 << 3) | 2).fork();
+  writer.uint32((1 << 3) | 2).string('Node Control/Rebirth');
+  writer.uint32(3 << 3).uint64(now);
+  writer.uint32(4 << 3).uint32(BOOLEAN);
+  writer.uint32(14 << 3).bool(true);
+  writer.ldelim();
+  return Buffer.from(writer.finish());
+}

@@ -3,6 +3,7 @@ import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
 import { sessionStart } from '../registry/births.js';
 import { createSparkplugBirths } from './births.js';
 import { createDefinitionBook } from './definition-book.js';
+import { createRebirths } from './host.js';
 import { readMetrics } from './metrics.js';
 import {
   createNodeDevices,
@@ -12,8 +13,7 @@ import {
   isOfSequence,
   NOTHING,
 } from './nodes.js';
-import { decodePayload } from './payload/payload.js';
-import { createRebirths } from './rebirths.js';
+import { decodePayload } from './payload.js';
 
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -24,24 +24,24 @@ import { createRebirths } from './rebirths.js';
 /** @import { MessageDecoder } from '../decode/index.js' */
 /** @import { Message, Send } from '../pipeline.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { Said, Turn } from './nodes.js' */
+/** @import { EdgeResult, Turn } from './nodes.js' */
 
 /**
- * The host application's side of Sparkplug B 3.0: understands what edge nodes say, keeps what their births told, and
- * asks those to be born anew of whom something was missed. What a message comes to goes the way of all others.
+ * The host application of Sparkplug B 3.0. It decodes messages of edge nodes, keeps the definitions of their births, and requests a
+ * rebirth when a message is missing. The results follow the path of all other messages.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Registry} parts.registry
- * @param {MessageDecoder} parts.decoder
- * @param {Retry} parts.retry
- * @param {Send} parts.send
- * @param {number} parts.historyDays
- * @param {() => number} parts.clock epoch ms
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Registry} deps.registry
+ * @param {MessageDecoder} deps.decoder
+ * @param {Retry} deps.retry
+ * @param {Send} deps.send
+ * @param {number} deps.historyDays
+ * @param {() => number} deps.clock epoch ms
+ * @param {Metrics} deps.metrics
  */
-export function createSparkplug(parts) {
-  const { store, registry, decoder, retry, send, historyDays, clock, metrics } = parts;
+export function createSparkplug(deps) {
+  const { store, registry, decoder, retry, send, historyDays, clock, metrics } = deps;
   const book = createDefinitionBook({ store, retry, historyDays });
   const nodes = createNodes({ store, retry });
   const devices = createNodeDevices({ store, registry, retry });
@@ -49,11 +49,11 @@ export function createSparkplug(parts) {
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = createRebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
-  /** @param {Turn} turn @returns {Promise<Said>} */
+  /** @param {Turn} turn @returns {Promise<EdgeResult>} */
   async function data({ message, identity, node, payload, sentAt }) {
     const definitions = await book.at(identity, sentAt);
     const batch = decoder.emptyBatch(message.receivedAt);
-    if (!readMetrics(payload, definitions, batch)) node.wanting = true;
+    if (!readMetrics(payload, definitions, batch)) node.needsRebirth = true;
     return { birth: null, ended: [], batch };
   }
 
@@ -71,7 +71,7 @@ export function createSparkplug(parts) {
      * @param {Message} message
      * @param {SparkplugTopic} topic
      * @param {Identity} identity of the device, or of the node where it speaks for itself
-     * @returns {Promise<Said>} when what a birth defines is committed
+     * @returns {Promise<EdgeResult>} settles when the definitions of a birth are committed
      * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async read(message, topic, identity) {
@@ -81,20 +81,19 @@ export function createSparkplug(parts) {
       const sentAt = sessionStart(payload.timestamp, message.receivedAt);
       const turn = { message, topic, identity, nodeIdentity, node, payload, sentAt };
       const inSequence = isOfSequence(topic);
-      if (inSequence && isMissingSome(turn)) node.wanting = true;
-      const said = await readers[topic.type](turn);
-      if (inSequence && node.wanting) rebirths.request(topic.command);
-      return said;
+      if (inSequence && isMissingSome(turn)) node.needsRebirth = true;
+      const result = await readers[topic.type](turn);
+      if (inSequence && node.needsRebirth) rebirths.request(topic.command);
+      return result;
     },
 
     /**
-     * Reads a message that has been dealt with before: of its node, of what is missing and of who is there, it says
-     * nothing any more.
+     * Reads a message again for a replay. It does not change the state of the node or the sequence, and is no sign of a missing message.
      *
      * @param {{ payload: Buffer, receivedAt: number, now: number }} message epoch ms
      * @param {SparkplugTopic} topic
      * @param {Identity} identity
-     * @returns {Promise<Pick<Said, 'birth' | 'batch'>>}
+     * @returns {Promise<Pick<EdgeResult, 'birth' | 'batch'>>}
      * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
     async readAgain({ payload: bytes, receivedAt, now }, { type }, identity) {

@@ -12,31 +12,31 @@ import { bdSeqOf } from './metrics.js';
 /** @import { Birth } from '../registry/birth-message.js' */
 /** @import { Device } from '../registry/cache.js' */
 /** @import { Registry } from '../registry/index.js' */
-/** @import { Payload } from './payload/payload.js' */
+/** @import { Payload } from './payload.js' */
 
-/** Edge nodes kept in memory: about 300 bytes each. */
-const MOST_NODES = 50_000;
+/** Edge nodes in memory, at about 300 bytes each. */
+const MAX_NODES = 50_000;
 
 /**
- * What is known of an edge node's session.
+ * The session of an edge node.
  *
  * @typedef {object} Node
- * @property {number | null} bdSeq of the newest NBIRTH, by which its NDEATH is told from older ones; null: it had none
- * @property {boolean} born whether an NBIRTH ever came
- * @property {boolean} wanting whether it has to be born anew: something was missed, or not understood
+ * @property {number | null} bdSeq of the newest NBIRTH, which distinguishes its NDEATH from older ones; null: it had none
+ * @property {boolean} born whether an NBIRTH ever arrived
+ * @property {boolean} needsRebirth a message was missed, or could not be decoded
  * @property {Sequence} sequence
  */
 
 /**
- * The edge nodes. Sequence numbers are kept in memory alone: after a restart of ours any number may come first.
+ * The edge nodes. Sequence numbers are only in memory: after a restart of this process any number may come first.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Retry} deps.retry
  */
 export function createNodes({ store, retry }) {
   /** @type {LRUCache<string, Node>} by id */
-  const nodes = new LRUCache({ max: MOST_NODES });
+  const nodes = new LRUCache({ max: MAX_NODES });
 
   /** @param {Identity} identity @returns {Promise<Node>} */
   async function load({ id, bytes }) {
@@ -44,7 +44,7 @@ export function createNodes({ store, retry }) {
     const node = {
       bdSeq: row?.bdSeq ?? null,
       born: row !== null,
-      wanting: false,
+      needsRebirth: false,
       sequence: createSequence(),
     };
     nodes.set(id, node);
@@ -64,32 +64,32 @@ export function createNodes({ store, retry }) {
 /**
  * NDEATH and DDEATH.
  *
- * @param {object} parts
- * @param {Registry} parts.registry
- * @param {NodeDevices} parts.devices
+ * @param {object} deps
+ * @param {Registry} deps.registry
+ * @param {NodeDevices} deps.devices
  */
 export function createSparkplugDeaths({ registry, devices }) {
   return {
     /**
-     * The death of a node is that of its devices (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline).
-     * Its payload was written when the node connected; only the number tells of which birth it is the end.
+     * The death of a node includes its devices (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline).
+     * The node wrote its payload when it connected, so only `bdSeq` identifies the birth that ends.
      *
      * @param {Turn} turn
-     * @returns {Promise<Said>}
+     * @returns {Promise<EdgeResult>}
      */
     async node(turn) {
       const { identity, node, payload } = turn;
       if (!node.born || bdSeqOf(payload.metrics) !== node.bdSeq) return NOTHING;
-      node.wanting = true;
+      node.needsRebirth = true;
       const own = await registry.find(identity);
-      const its = await devices.bornBefore(turn, Number.POSITIVE_INFINITY);
-      return { birth: null, ended: own ? [own, ...its] : its, batch: null };
+      const others = await devices.bornBefore(turn, Number.POSITIVE_INFINITY);
+      return { birth: null, ended: own ? [own, ...others] : others, batch: null };
     },
 
-    /** @param {Turn} turn @returns {Promise<Said>} */
+    /** @param {Turn} turn @returns {Promise<EdgeResult>} */
     async device({ identity, sentAt }) {
       const device = await registry.find(identity);
-      // One that was born again since lives.
+      // A device with a newer birth is online.
       const ended = device && sentAt >= (device.session ?? 0) ? [device] : [];
       return { birth: null, ended, batch: null };
     },
@@ -97,12 +97,12 @@ export function createSparkplugDeaths({ registry, devices }) {
 }
 
 /**
- * Which devices are whose: with their node's connection they end as well.
+ * The devices of each edge node. They go offline with the connection of their node.
  *
- * @param {object} parts
- * @param {SparkplugStore} parts.store
- * @param {Registry} parts.registry
- * @param {Retry} parts.retry
+ * @param {object} deps
+ * @param {SparkplugStore} deps.store
+ * @param {Registry} deps.registry
+ * @param {Retry} deps.retry
  */
 export function createNodeDevices({ store, registry, retry }) {
   return {
@@ -130,14 +130,13 @@ export function createNodeDevices({ store, registry, retry }) {
 
 /** @typedef {ReturnType<typeof createNodeDevices>} NodeDevices */
 
-/** Sequence numbers run from 0 to 255 and begin anew (tck-id-payloads-sequence-num-incrementing). */
+/** Sequence numbers run from 0 to 255 and then start at 0 again (tck-id-payloads-sequence-num-incrementing). */
 const NUMBERS = 256;
 
 /**
- * Follows the sequence numbers of one edge node: all its births, data and deaths of devices are counted together, in
- * the order in which it publishes them. A broker keeps that order for a connection, so nothing is waited for: a number
- * that is not the next one means that messages were lost (tck-id-operational-behavior-host-reordering-start with a
- * timeout of 0).
+ * Follows the sequence numbers of one edge node. Births, data and deaths of its devices share one sequence, in the order of publishing.
+ * A broker keeps that order for a connection, so there is no reordering: any other number than the next one means that messages were
+ * lost (tck-id-operational-behavior-host-reordering-start with a timeout of 0).
  */
 export function createSequence() {
   /** @type {number | null} null: any number may come next, since none is known yet */
@@ -145,7 +144,7 @@ export function createSequence() {
 
   return {
     /**
-     * @param {number | null} seq of an NBIRTH, which begins anew; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
+     * @param {number | null} seq of an NBIRTH, which restarts the sequence; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
      */
     begin(seq) {
       next = ((seq ?? 0) + 1) % NUMBERS;
@@ -168,7 +167,7 @@ export function createSequence() {
 /** @typedef {ReturnType<typeof createSequence>} Sequence */
 
 /**
- * A message of an edge node, in its turn.
+ * A message of an edge node.
  *
  * @typedef {object} Turn
  * @property {Message} message
@@ -181,19 +180,19 @@ export function createSequence() {
  */
 
 /**
- * What it comes to, in the words of all other messages.
+ * The result of a message of an edge node, in the form of all other messages.
  *
- * @typedef {object} Said
+ * @typedef {object} EdgeResult
  * @property {Birth | null} birth whose device is online from then on
  * @property {Device[]} ended devices that are offline now
  * @property {MessageBatch | null} batch
  */
 
-/** @type {Readonly<Said>} */
+/** @type {Readonly<EdgeResult>} */
 export const NOTHING = { birth: null, ended: [], batch: null };
 
 /**
- * A node's death has no number (tck-id-payloads-ndeath-seq), and its birth begins anew.
+ * An NDEATH has no sequence number (tck-id-payloads-ndeath-seq), and an NBIRTH restarts the sequence.
  *
  * @param {SparkplugTopic} topic
  * @returns {boolean} whether the message is one of the sequence that a birth has begun

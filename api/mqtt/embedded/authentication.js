@@ -1,7 +1,7 @@
 import { ipKeyGenerator } from 'express-rate-limit';
 import { printable } from '../../../common/printable.js';
 import { createNoticeThrottle } from '../../observability/notice-throttle.js';
-import { createOwnConnections, MOST_OF_AN_ACCOUNT } from './connections.js';
+import { createOwnConnections, MAX_PER_ACCOUNT } from './connections.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { AuthenticateHandler, Client, PreConnectHandler } from 'aedes' */
@@ -11,21 +11,21 @@ import { createOwnConnections, MOST_OF_AN_ACCOUNT } from './connections.js';
 /** @import { Authorization } from './authorization.js' */
 /** @import { Connection } from './connections.js' */
 
-/** MQTT 3.1.1, table 3.1: the server is unavailable. What is wrong otherwise is 5, not authorized. */
+/** MQTT 3.1.1, table 3.1: the server is unavailable. All other failures are 5, not authorized. */
 const UNAVAILABLE = 3;
 
 /**
- * Lets clients in, as the account that they sign in to.
+ * Authenticates clients, and assigns each its account.
  *
- * @param {object} parts
- * @param {Accounts} parts.accounts
- * @param {(client: Client) => Connection | undefined} parts.connectionOf
- * @param {Authorization} parts.authorization
- * @param {AccessNotices} parts.notices
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {Accounts} deps.accounts
+ * @param {(client: Client) => Connection | undefined} deps.connectionOf
+ * @param {Authorization} deps.authorization
+ * @param {AccessNotices} deps.notices
+ * @param {Metrics} deps.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
-  // What first appears as 1 shows no increase to Prometheus.
+  // Prometheus sees no increase in a counter that first appears as 1.
   for (const action of ['sign_in', 'connection']) metrics.denied.inc({ action }, 0);
   const ownConnections = createOwnConnections(({ name }) => {
     metrics.denied.inc({ action: 'connection' });
@@ -51,14 +51,14 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     connection.account = account;
     const { willTopic } = connection;
     if (willTopic !== undefined && !authorization.canPublish(client, willTopic, 'will')) return false;
-    // A client id ends the connection that has it already: so it counts within an account alone.
+    // A second connection with the same client id closes the first. The prefix keeps accounts from closing each other's connections.
     if (!account.isInstallation) client.id = `${account.deviceId}/${client.id}`;
     ownConnections.enter(connection);
     return true;
   }
 
   return {
-    /** Remembers what `authenticate` is not told of. @type {PreConnectHandler} */
+    /** Remembers the topic of the last will, which `authenticate` does not receive. @type {PreConnectHandler} */
     preConnect(client, packet, done) {
       const connection = connectionOf(client);
       if (connection) connection.willTopic = packet.will?.topic;
@@ -75,20 +75,20 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   };
 }
 
-/** @param {Client} client @returns {string} where it connects from; of IPv6 its network, as elsewhere */
+/** @param {Client} client @returns {string} its IPv4 address, or the network of its IPv6 address */
 function addressOf({ conn }) {
   const { remoteAddress } = /** @type {Socket} */ (conn);
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
 }
 
-/** Characters of a stranger's text that a line shows. */
-const MOST_SHOWN = 128;
+/** Longest text of a client in a log line, in characters. */
+const MAX_SHOWN = 128;
 
 /**
- * Tells whoever reads the log who was turned away, and from what: of each device and what it did one line a minute, of failed
- * sign-ins one for each address, since their names are anybody's.
+ * Logs rejected clients and their requests. It logs one line a minute for each device and kind of request. Failed sign-ins are counted
+ * by address instead, because a client may give any name.
  *
- * @param {{ logger: Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} deps
  */
 export function createAccessNotices({ logger, everyMs }) {
   const occurrences = createNoticeThrottle({ everyMs });
@@ -97,7 +97,7 @@ export function createAccessNotices({ logger, everyMs }) {
   const isDue = (key) => occurrences.count(key) > 0;
 
   return {
-    /** @param {string} name that was given @param {string} address that it came from */
+    /** @param {string} name that the client gave @param {string} address of the client */
     signIn(name, address) {
       const failed = occurrences.count(`sign-in ${address}`);
       if (failed === 0) return;
@@ -108,7 +108,7 @@ export function createAccessNotices({ logger, everyMs }) {
     tooMany(account) {
       if (isDue(`connections ${account}`)) {
         logger.warn(
-          { account, most: MOST_OF_AN_ACCOUNT },
+          { account, most: MAX_PER_ACCOUNT },
           'too many connections of one account; the oldest closed',
         );
       }
@@ -128,11 +128,11 @@ export function createAccessNotices({ logger, everyMs }) {
 /** @typedef {ReturnType<typeof createAccessNotices>} AccessNotices */
 
 const WORDS = {
-  publish: 'a topic that it has no right to publish on; connection closed',
-  subscribe: 'a filter that it has no right to follow; refused',
+  publish: 'a topic that it has no permission to publish on; connection closed',
+  subscribe: 'a filter that it has no permission to subscribe to; refused',
   filters: 'more filters than a connection may have, or a longer one; refused',
-  will: 'a last will on a topic that it has no right to publish on; not let in',
+  will: 'a last will on a topic that it has no permission to publish on; connection refused',
 };
 
 /** @param {string} text */
-const shown = (text) => printable(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+const shown = (text) => printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);

@@ -8,34 +8,34 @@ import { canPublish, canSubscribe } from '../../access/credentials/permissions.j
 /** @import { Connection } from './connections.js' */
 
 /**
- * Holds clients to the rights of their account.
+ * Checks publishes and subscriptions against the permissions of the account.
  *
- * @param {object} parts
- * @param {(client: Client) => Connection | undefined} parts.connectionOf
- * @param {AccessNotices} parts.notices
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {(client: Client) => Connection | undefined} deps.connectionOf
+ * @param {AccessNotices} deps.notices
+ * @param {Metrics} deps.metrics
  */
 export function createAuthorization({ connectionOf, notices, metrics }) {
   /** @param {string} account @param {'publish' | 'subscribe' | 'filters' | 'will'} what @param {string} topic */
-  function turnAway(account, what, topic) {
+  function reject(account, what, topic) {
     metrics.denied.inc({ action: what });
     notices.forbidden(account, what, topic);
   }
 
   /** @param {Connection} connection @param {string} filter */
-  function mayHear(connection, filter) {
+  function isAllowed(connection, filter) {
     const { account, filters } = connection;
     const isWithin = hasRoomFor(connection, filter);
     if (isWithin) filters.add(filter);
     if (isWithin && account && canSubscribe(account, filter)) return true;
-    turnAway(account?.name ?? '', isWithin ? 'subscribe' : 'filters', filter);
+    reject(account?.name ?? '', isWithin ? 'subscribe' : 'filters', filter);
     return false;
   }
 
   return {
     /**
-     * What is outside the contract speaks for nobody and reaches nobody: it is acknowledged, dropped and counted as it is from
-     * everybody, or a device that has a word of its own to say would be thrown out for ever.
+     * Every account may publish on unknown topics. Such a message is acknowledged, dropped and counted, and reaches no client. If the
+     * broker closed the connection instead, the device would reconnect and send the message again forever.
      *
      * @param {Client} client
      * @param {string} topic
@@ -44,15 +44,15 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
     canPublish(client, topic, what = 'publish') {
       const account = connectionOf(client)?.account;
       if (account && (canPublish(account, topic) || parseTopic(topic) === null)) return true;
-      turnAway(account?.name ?? '', what, topic);
+      reject(account?.name ?? '', what, topic);
       return false;
     },
 
-    /** MQTT 3.1.1, 3.9.3: a subscription that is refused is answered by 0x80. @type {AuthorizeSubscribeHandler} */
+    /** MQTT 3.1.1, 3.9.3: the answer to a refused subscription is 0x80. @type {AuthorizeSubscribeHandler} */
     authorizeSubscribe(client, subscription, done) {
       const connection = client && connectionOf(client);
       const { topic } = subscription;
-      done(null, connection && mayHear(connection, topic) ? subscription : null);
+      done(null, connection && isAllowed(connection, topic) ? subscription : null);
     },
 
     /** @param {string[]} filters @param {Client} client */
@@ -64,34 +64,34 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
 
 /** @typedef {ReturnType<typeof createAuthorization>} Authorization */
 
-/** Nothing that the broker hands out has a longer topic, nor one of more levels. */
-const MOST_CHARACTERS = 512;
-const MOST_LEVELS = 8;
+/** No topic that the broker forwards is longer or has more levels. */
+const MAX_CHARACTERS = 512;
+const MAX_LEVELS = 8;
 
-const MOST_OF_A_DEVICE = 32;
+/** Filters of a device account. */
+const MAX_FILTERS = 32;
 
-/** So much more, for each further device that it speaks for: its own topics, and its commands as an edge node. */
-const MOST_OF_ANOTHER = 2;
+/** Additional filters for each further device of the account: its own topics, and its commands as an edge node. */
+const MAX_FILTERS_PER_DEVICE = 2;
 
-/** Our own programs follow many devices at once. */
-const MOST_OF_THE_INSTALLATION = 1024;
+/** Filters of the installation account. Programs of the installation subscribe to many devices at once. */
+const MAX_INSTALLATION_FILTERS = 1024;
 
 /**
- * Whether a connection may ask for one more filter. A refused one counts until it is unsubscribed, too: looking it up is what it
- * costs.
+ * Whether a connection may use one more filter. A refused filter counts too until the client unsubscribes, because its check has the
+ * same cost.
  *
  * @param {Connection} connection
  * @param {string} filter
  */
 function hasRoomFor({ account, filters }, filter) {
-  if (filter.length > MOST_CHARACTERS || filter.split('/', MOST_LEVELS + 1).length > MOST_LEVELS)
-    return false;
-  return filters.has(filter) || filters.size < mostOf(account);
+  if (filter.length > MAX_CHARACTERS || filter.split('/', MAX_LEVELS + 1).length > MAX_LEVELS) return false;
+  return filters.has(filter) || filters.size < maxFilters(account);
 }
 
 /** @param {Account | null} account */
-function mostOf(account) {
+function maxFilters(account) {
   if (!account) return 0;
-  if (account.isInstallation) return MOST_OF_THE_INSTALLATION;
-  return MOST_OF_A_DEVICE + MOST_OF_ANOTHER * (account.ids.size - 1);
+  if (account.isInstallation) return MAX_INSTALLATION_FILTERS;
+  return MAX_FILTERS + MAX_FILTERS_PER_DEVICE * (account.ids.size - 1);
 }

@@ -13,31 +13,31 @@ import { dropDeepTopics } from './settling.js';
 /** @import { PacketLimit } from '../../ingest/backpressure/connection-reader.js' */
 /** @import { ReadScheduler } from '../../ingest/backpressure/read-scheduler.js' */
 
-/** Made once: an error with its stack takes 20 µs, and 10,000 connections can break off in one turn of the event loop. */
+/** Created once: an error with its stack takes 20 µs, and 10,000 connections can close in one turn of the event loop. */
 const CLOSED = new MillraceError('unavailable', 'The connection closed.');
 
 /**
- * What the broker keeps of one connection.
+ * The state of one connection.
  *
  * @typedef {object} Connection
  * @property {Client} client
  * @property {ConnectionReader} reader
- * @property {Acknowledgements} owed
+ * @property {Acknowledgements} acknowledgements
  * @property {AbortSignal} closed
- * @property {Account | null} account null: it has not signed in
- * @property {Set<string>} filters that it has asked to follow
- * @property {string} [willTopic] where its last will is to go
+ * @property {Account | null} account null: the client has not signed in
+ * @property {Set<string>} filters that the client asked to subscribe to
+ * @property {string} [willTopic] the topic of its last will
  */
 
 /**
- * Hands a socket to aedes, which reads and writes it from now on, within the bounds that are ours.
+ * Passes a socket to aedes, which reads and writes it from now on, within the limits of `ConnectionReader`.
  *
  * @param {Socket} socket
- * @param {object} parts
- * @param {Aedes} parts.aedes
- * @param {ReadScheduler} parts.scheduler
- * @param {number} parts.maxMessageBytes
- * @param {(client: Client, bytes: number) => void} parts.onTooLarge
+ * @param {object} deps
+ * @param {Aedes} deps.aedes
+ * @param {ReadScheduler} deps.scheduler
+ * @param {number} deps.maxMessageBytes
+ * @param {(client: Client, bytes: number) => void} deps.onTooLarge
  * @returns {Connection}
  */
 export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTooLarge }) {
@@ -50,18 +50,18 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
   });
   const client = aedes.handle(socket);
   dropDeepTopics(client);
-  const owed = createAcknowledgements();
+  const acknowledgements = createAcknowledgements();
   const closing = new AbortController();
-  // Every message of this connection that waits listens to it.
+  // Every waiting message of this connection adds a listener.
   setMaxListeners(0, closing.signal);
   socket.on('close', () => {
-    owed.drop();
+    acknowledgements.drop();
     closing.abort(CLOSED);
   });
-  return { client, reader, owed, closed: closing.signal, account: null, filters: new Set() };
+  return { client, reader, acknowledgements, closed: closing.signal, account: null, filters: new Set() };
 }
 
-/** How often connections with unsettled messages are said to be alive, in ms: below the shortest limit, 1.5 s. */
+/** Interval of the heartbeat of connections with unsettled messages, in ms. The shortest keepalive limit is 1.5 s. */
 const ALIVE_EVERY_MS = 1000;
 
 /** All connections of the broker. */
@@ -85,18 +85,18 @@ export function createConnections() {
       connection.closed.addEventListener('abort', () => open.delete(connection), { once: true });
     },
 
-    /** @param {Client} client also one that is gone: its last will is still to be settled */
+    /** @param {Client} client also a disconnected one, because its last will may be unsettled */
     of: (client) => known.get(client),
 
-    /** Those that are open. @returns {Iterable<Connection>} */
+    /** The open connections. @returns {Iterable<Connection>} */
     all: () => open,
 
-    /** From now on the broker does not take for dead who is not read because of us. */
+    /** Starts the heartbeat, so that the broker keeps connections that backpressure holds back. */
     watch() {
       heartbeat = setInterval(keepBusyAlive, ALIVE_EVERY_MS);
     },
 
-    /** Nothing more is read. */
+    /** Stops reading from all connections. */
     quiesce() {
       for (const { reader } of open) reader.stop();
     },
@@ -110,12 +110,12 @@ export function createConnections() {
 
 /** @typedef {ReturnType<typeof createConnections>} Connections */
 
-/** Topic, packet id and properties come on top of a payload that is just within the limit, in bytes. */
+/** Topic, packet id and properties of a PUBLISH, in addition to its payload, in bytes. */
 const HEADROOM = 66_000;
 
 /**
- * Bytes of a packet that is no PUBLISH, and of the first packet, whose sender is not known yet: a CONNECT with names, a
- * token and a last will of 64 KiB, a SUBSCRIBE to a thousand devices.
+ * Limit of all other packets, and of the first packet, whose sender has not signed in yet. It is enough for a CONNECT with names, a
+ * token and a last will of 64 KiB, and for a SUBSCRIBE to a thousand devices.
  */
 const MAX_OTHER_BYTES = 96 * 1024;
 
@@ -123,7 +123,7 @@ const MAX_OTHER_BYTES = 96 * 1024;
 const PUBLISH = 0x30;
 
 /**
- * The broker has no limit of its own.
+ * Limits the size of packets, because aedes has no limit.
  *
  * @param {number} maxPayloadBytes
  * @returns {PacketLimit}
@@ -132,9 +132,9 @@ export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
   !isFirst && (firstByte & 0xf0) === PUBLISH ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
 
 /**
- * Tells aedes that a connection is alive. It closes one from which nothing was read for one and a half times its
- * keepalive (MQTT 3.1.1, 3.1.2-24); while it is we who do not read, that says nothing of the device. aedes has no
- * function for it: `_keepaliveTimer` is its own, and null where there is no keepalive or no connection any more.
+ * Restarts the keepalive timer of a connection. aedes closes a connection from which it read nothing for one and a half times its
+ * keepalive (MQTT 3.1.1, 3.1.2-24). Under backpressure the device may be alive. aedes has no function for this: `_keepaliveTimer` is
+ * private, and null without a keepalive or after the connection closed.
  *
  * @param {Client} client
  */
@@ -145,18 +145,18 @@ function keepAlive(client) {
   _keepaliveTimer?.refresh();
 }
 
-/** One that it uses, one that is half dead and not yet known to be, and as many for who looks on. */
-export const MOST_OF_AN_ACCOUNT = 4;
+/** One connection in use, one that broke without notice, and two for an operator who watches the device. */
+export const MAX_PER_ACCOUNT = 4;
 
 /**
- * Bounds the connections of an account: by ever new client ids, one credential could fill the broker. Of one too many the oldest
- * is closed: a device that comes back finds room, however many of its connections are dead by then. The installation's own
- * account is not bounded.
+ * Bounds the connections of each account, because one credential with many client ids could fill the broker. A further connection
+ * closes the oldest. So a device can always reconnect, even if its older connections broke without notice. The account of the
+ * installation has no limit.
  *
  * @param {(account: Account) => void} onTooMany
  */
 export function createOwnConnections(onTooMany) {
-  /** @type {Map<string, Set<Connection>>} by the account's device, oldest first */
+  /** By device of the account, the oldest first. @type {Map<string, Set<Connection>>} */
   const open = new Map();
 
   /** @param {string} deviceId @param {Connection} connection */
@@ -173,12 +173,12 @@ export function createOwnConnections(onTooMany) {
       if (!account || account.isInstallation || closed.aborted) return;
       const { deviceId } = account;
       const own = open.get(deviceId) ?? new Set();
-      // The broker itself closes one of the same client id.
-      const others = [...own].filter((one) => one.client.id !== client.id);
+      // aedes closes an older connection with the same client id.
+      const others = [...own].filter((other) => other.client.id !== client.id);
       open.set(deviceId, own.add(connection));
       closed.addEventListener('abort', () => leave(deviceId, connection), { once: true });
       const [oldest] = others;
-      if (!oldest || others.length < MOST_OF_AN_ACCOUNT) return;
+      if (!oldest || others.length < MAX_PER_ACCOUNT) return;
       onTooMany(account);
       leave(deviceId, oldest);
       oldest.client.conn.destroy();
@@ -187,55 +187,57 @@ export function createOwnConnections(onTooMany) {
 }
 
 /**
- * Ends the connections of accounts whose credential was rotated or revoked, whichever process did it: all are held against the
- * database now and then, a hundred a request.
+ * Closes the connections of accounts whose credential was rotated or revoked by any process. It compares all accounts with the
+ * database at an interval, a hundred per request.
  *
- * @param {object} parts
- * @param {() => Iterable<Connection>} parts.connections those that are open
- * @param {Accounts} parts.accounts
- * @param {number} parts.everyMs
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {() => Iterable<Connection>} deps.connections the open connections
+ * @param {Accounts} deps.accounts
+ * @param {number} deps.everyMs
+ * @param {Logger} deps.logger
  */
 export function createRecheck({ connections, accounts, everyMs, logger }) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   let isStopped = false;
 
-  /** @param {(connection: Connection) => boolean} isMeant */
-  async function look(isMeant) {
-    const open = [...connections()].filter((one) => one.account !== null && isMeant(one));
+  /** @param {(connection: Connection) => boolean} isSelected */
+  async function check(isSelected) {
+    const open = [...connections()].filter(
+      (connection) => connection.account !== null && isSelected(connection),
+    );
     const outdated = await accounts.outdated(open.flatMap(({ account }) => account ?? []));
     for (const { client, account } of open) {
       if (!account || !outdated.has(account)) continue;
-      logger.info({ account: account.name }, 'its credential is good no more; connection closed');
+      logger.info({ account: account.name }, 'its credential is no longer valid; connection closed');
       client.conn.destroy();
     }
   }
 
-  /** @param {(connection: Connection) => boolean} isMeant */
-  async function tryToLook(isMeant) {
+  /** @param {(connection: Connection) => boolean} isSelected */
+  async function tryCheck(isSelected) {
     try {
-      await look(isMeant);
+      await check(isSelected);
     } catch (error) {
-      // The database is away; the next time will do.
+      // The database is unavailable. The next check repeats it.
       logger.debug({ reason: /** @type {Error} */ (error).message }, 'credentials not checked');
     }
   }
 
-  async function goOn() {
-    await tryToLook(() => true);
+  async function checkAll() {
+    await tryCheck(() => true);
     start();
   }
 
   function start() {
-    // One after the other, however long one takes.
-    if (!isStopped) timer = setTimeout(goOn, everyMs).unref();
+    // The next check begins after the end of this one, also if it takes long.
+    if (!isStopped) timer = setTimeout(checkAll, everyMs).unref();
   }
 
   return {
     start,
     /** @param {string} deviceId whose credential has changed @returns {Promise<void>} when its connections are closed */
-    now: (deviceId) => tryToLook(({ account }) => account?.deviceId === deviceId),
+    now: (deviceId) => tryCheck(({ account }) => account?.deviceId === deviceId),
     stop() {
       isStopped = true;
       clearTimeout(timer);

@@ -22,35 +22,36 @@ import { createSettling, DROPPED } from './settling.js';
 /** @import { Metrics } from '../../observability/metrics.js' */
 
 /**
- * The embedded broker: MQTT 3.1.1, its PUBACK to the device waits for the commit. Others may subscribe, and get what
- * comes while they are there and keep up; there are no sessions (`persistence.js`).
+ * The embedded broker for MQTT 3.1.1. Its PUBACK to the device waits for the commit. Other clients may subscribe. They receive
+ * messages while they are connected and read fast enough, because there are no sessions (`retained.js`).
  *
- * @param {object} parts
- * @param {Config['mqtt']} parts.mqtt
- * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
- * @param {Accounts} parts.accounts
- * @param {number} parts.recheckMs so often those that are connected are held against their credentials
- * @param {Host | null} parts.host null: Sparkplug is not taken
- * @param {number} parts.maxMessageBytes
- * @param {HandleMessage} parts.handleMessage
- * @param {ByteBudget} parts.room for messages
- * @param {() => number} parts.clock epoch ms
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
- * @param {Bounds} [parts.bounds]
+ * @param {object} deps
+ * @param {Config['mqtt']} deps.mqtt
+ * @param {OwnCertificate | null} [deps.tls] default: no TLS
+ * @param {Accounts} deps.accounts
+ * @param {number} deps.recheckMs interval at which the credentials of open connections are checked
+ * @param {Host | null} deps.host null: this process does not handle Sparkplug
+ * @param {number} deps.maxMessageBytes
+ * @param {HandleMessage} deps.handleMessage
+ * @param {ByteBudget} deps.room for messages
+ * @param {() => number} deps.clock epoch ms
+ * @param {Logger} deps.logger
+ * @param {Metrics} deps.metrics
+ * @param {Bounds} [deps.bounds]
  */
-export function createBroker(parts) {
-  const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = parts;
+export function createBroker(deps) {
+  const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = createConnections();
-  const scheduler = new ReadScheduler(parts.room);
-  let farewell = Promise.resolve();
+  const scheduler = new ReadScheduler(deps.room);
+  /** Settles when the offline state is published. */
+  let stateSent = Promise.resolve();
   const connectionOf = connections.of;
   const notices = createAccessNotices({ logger });
   const authorization = createAuthorization({ connectionOf, notices, metrics });
   const recheck = createRecheck({
     connections: connections.all,
     accounts,
-    everyMs: parts.recheckMs,
+    everyMs: deps.recheckMs,
     logger,
   });
 
@@ -86,11 +87,11 @@ export function createBroker(parts) {
     connections.add(connection);
   }
 
-  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean }} message @returns {Promise<void>} when it is handed out */
+  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean }} message @returns {Promise<void>} settles when aedes has forwarded it */
   const publish = (message) =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
-  const listener = createListener({ ...parts, onConnection });
+  const listener = createListener({ ...deps, onConnection });
   aedes.on('client', ({ conn }) => listener.pass(/** @type {Socket} */ (conn)));
   aedes.on('unsubscribe', authorization.unsubscribed);
   aedes.on('clientError', (client, error) =>
@@ -108,9 +109,9 @@ export function createBroker(parts) {
       await listener.start();
     },
 
-    /** Takes no more messages; what is being settled goes on until `stop`. */
+    /** Accepts no more messages. Messages under way may settle until `stop`. */
     quiesce() {
-      if (host) farewell = publish(host.death());
+      if (host) stateSent = publish(host.death());
       listener.close();
       connections.quiesce();
     },
@@ -118,8 +119,8 @@ export function createBroker(parts) {
     async stop() {
       recheck.stop();
       listener.close();
-      await farewell;
-      // What was handed out is written at the end of this turn of the event loop.
+      await stateSent;
+      // aedes writes forwarded messages at the end of this turn of the event loop.
       await nextTurn();
       connections.destroy();
       listener.destroy();
@@ -156,13 +157,13 @@ const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
  * @returns {() => boolean} whether any client subscribes to `iot/live/...`
  */
 function followersOf(aedes) {
-  /** @type {Map<Client, Set<string>>} the filters that reach them */
+  /** By client, its filters that match live topics. @type {Map<Client, Set<string>>} */
   const followers = new Map();
 
   aedes.on('subscribe', (subscriptions, client) => {
     if (client.closed) return;
     for (const { topic, qos } of subscriptions) {
-      // MQTT 3.1.1, 3.9.3: refused.
+      // MQTT 3.1.1, 3.9.3: the broker refused the subscription.
       if (/** @type {number} */ (qos) === 128 || !reachesLive(topic)) continue;
       const filters = followers.get(client) ?? new Set();
       followers.set(client, filters.add(topic));
@@ -180,8 +181,8 @@ function followersOf(aedes) {
 }
 
 /**
- * Not to a client whose connection is full: what is written to it is kept in memory until it reads, or is closed for
- * that. Ingest never waits for a reader.
+ * Drops messages to a client that reads too slowly. Otherwise they would stay in memory until the client reads or its connection
+ * closes. Ingest never waits for a reader.
  *
  * @param {() => void} onFull
  * @returns {AuthorizeForwardHandler}

@@ -13,23 +13,22 @@ import { socketsOf } from '../../access/tls/index.js';
 /** @import { Metrics } from '../../observability/metrics.js' */
 
 /**
- * A fleet that comes back at once has thousands of connections that are not answered yet; a CONNECT takes a second of a
- * busy process at most.
+ * When a whole fleet reconnects, thousands of connections wait for their CONNACK. A busy process answers a CONNECT within a second.
  *
  * @type {Bounds}
  */
 const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
 
 /**
- * Where devices connect, with or without TLS.
+ * The port for devices, with or without TLS.
  *
- * @param {object} parts
- * @param {Pick<Config['mqtt'], 'host' | 'port'>} parts.mqtt
- * @param {OwnCertificate | null} [parts.tls] default: it speaks without TLS
- * @param {Bounds} [parts.bounds]
- * @param {(socket: Socket) => void} parts.onConnection
- * @param {Logger} parts.logger
- * @param {Metrics} parts.metrics
+ * @param {object} options
+ * @param {Pick<Config['mqtt'], 'host' | 'port'>} options.mqtt
+ * @param {OwnCertificate | null} [options.tls] default: no TLS
+ * @param {Bounds} [options.bounds]
+ * @param {(socket: Socket) => void} options.onConnection
+ * @param {Logger} options.logger
+ * @param {Metrics} options.metrics
  */
 export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection, logger, metrics }) {
   const { host, port } = mqtt;
@@ -40,7 +39,7 @@ export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection
   const pending = boundConnections(server, 'mqtt', bounds, metrics);
 
   return {
-    /** It is known who that is. */
+    /** The client of this socket has signed in. */
     pass: pending.pass,
 
     /** @returns {Promise<void>} @throws {MillraceError} `port_taken` */
@@ -51,23 +50,23 @@ export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection
       } catch (error) {
         throw new MillraceError(
           'port_taken',
-          `The embedded broker cannot listen on ${host}:${port}: ${/** @type {Error} */ (error).message}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that is there.`,
+          `The embedded broker cannot listen on ${host}:${port}: ${/** @type {Error} */ (error).message}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that runs there.`,
           { cause: error },
         );
       }
     },
 
-    /** Takes no more connections. */
+    /** Accepts no more connections. */
     close: () => void server.close(),
 
-    /** Ends all connections, also those whose TLS has not come about yet. */
+    /** Closes all connections, also those in the TLS handshake. */
     destroy: sockets.destroy,
 
     get isListening() {
       return server.listening;
     },
 
-    /** @returns {number} the port that it listens on */
+    /** @returns {number} the listening port */
     get port() {
       const address = server.address();
       return address && typeof address === 'object' ? address.port : 0;
@@ -77,11 +76,11 @@ export function createListener({ mqtt, tls = null, bounds = BOUNDS, onConnection
 
 /** @typedef {ReturnType<typeof createListener>} Listener */
 
-/** Limits that aedes itself has. */
+/** Limits that aedes checks. */
 export const LIMITS = {
-  /** Every packet id of MQTT: of a message of QoS 2 that waits for its PUBREL, no more than the id is kept. */
+  /** Every packet id of MQTT. The broker keeps only the id of a QoS 2 message that waits for its PUBREL. */
   maxInflightInbound: 65_535,
 
-  /** A connection that takes nothing of what is written to it for this long is closed, in ms. */
+  /** aedes closes a connection whose client reads nothing for this long, in ms. */
   drainTimeout: 5000,
 };

@@ -5,13 +5,13 @@ import { OWN_TOPICS } from '../../../schema/topics.js';
 
 /** @import { PublishPacket } from 'aedes' */
 
-/** Statuses of devices, of at most 1 KiB each; beyond this the one that was kept for longest goes. */
-const MOST_STATUSES = 100_000;
+/** Retained statuses, of up to 1 KiB each. A further one replaces the oldest. */
+const MAX_STATUSES = 100_000;
 
-/** Messages that are held against filters before others have their turn. */
-const LOOKED_AT_ONCE = 1000;
+/** Messages that are compared with filters in one turn of the event loop. */
+const COMPARED_AT_ONCE = 1000;
 
-/** What is below one device: its status alone is retained. */
+/** A topic of one device. Only its status is retained. */
 const OF_ONE_DEVICE = new RegExp(`^${OWN_TOPICS}[^/]+/`);
 
 const WILDCARD = /[+#]/;
@@ -19,25 +19,25 @@ const WILDCARD = /[+#]/;
 /** @typedef {{ cmd: 'publish', topic: string, payload: Buffer, qos: 0 | 1 | 2, retain: true }} Retained */
 
 /**
- * The retained messages: the last status of each device, and our own state as a host of Sparkplug.
+ * The retained messages: the last status of each device, and the state of this process as a Sparkplug host.
  *
- * A filter is held against those alone that lie where it may match: devices subscribe to what is theirs, and a fleet that comes
- * back would look at every status for every device.
+ * A filter is only compared with messages that it may match. Devices subscribe to their own topics. Without this rule a fleet that
+ * reconnects would compare every status with the filters of every device.
  */
 export function createRetained() {
-  /** @type {Map<string, Retained>} by topic, the one that was kept for longest first */
+  /** By topic, the oldest first. @type {Map<string, Retained>} */
   const statuses = new Map();
-  /** @type {Map<string, Retained>} by topic */
+  /** By topic. @type {Map<string, Retained>} */
   const states = new Map();
 
-  /** @param {string} filter @returns {Iterable<Retained>} all that it matches, and others */
-  function* near(filter) {
+  /** @param {string} filter @returns {Iterable<Retained>} all messages that it matches, and possibly others */
+  function* candidates(filter) {
     const wildcard = filter.search(WILDCARD);
     const known = wildcard < 0 ? filter : filter.slice(0, wildcard);
     const [device] = OF_ONE_DEVICE.exec(known) ?? [];
-    const only = wildcard < 0 ? filter : device && `${device}status`;
-    if (only !== undefined) {
-      const message = statuses.get(only) ?? states.get(only);
+    const topic = wildcard < 0 ? filter : device && `${device}status`;
+    if (topic !== undefined) {
+      const message = statuses.get(topic) ?? states.get(topic);
       if (message) yield message;
       return;
     }
@@ -46,24 +46,24 @@ export function createRetained() {
   }
 
   return {
-    /** @param {PublishPacket} packet an empty payload takes away what is retained */
+    /** @param {PublishPacket} packet an empty payload removes the retained message */
     store({ topic, payload, qos }) {
       const kept = topic.startsWith(STATES) ? states : statuses;
       kept.delete(topic);
       if (payload.length === 0) return;
-      // A copy: what was read is a piece of a chunk that is up to 64 times as large.
+      // A copy, because the payload is a view of a chunk that may be 64 times as large.
       kept.set(topic, { cmd: 'publish', topic, payload: Buffer.from(payload), qos, retain: true });
-      const [longest] = kept.keys();
-      if (kept.size > MOST_STATUSES && longest !== undefined) kept.delete(longest);
+      const [oldest] = kept.keys();
+      if (kept.size > MAX_STATUSES && oldest !== undefined) kept.delete(oldest);
     },
 
-    /** @param {string[]} filters @returns {AsyncGenerator<Retained>} once for each filter that it matches */
+    /** @param {string[]} filters @returns {AsyncGenerator<Retained>} each message once per matching filter */
     async *matching(filters) {
-      let looked = 0;
+      let compared = 0;
       for (const filter of filters) {
         const matches = filterOf(filter);
-        for (const message of near(filter)) {
-          if (++looked % LOOKED_AT_ONCE === 0) await nextTurn();
+        for (const message of candidates(filter)) {
+          if (++compared % COMPARED_AT_ONCE === 0) await nextTurn();
           if (matches(message.topic)) yield message;
         }
       }
@@ -71,41 +71,41 @@ export function createRetained() {
   };
 }
 
-/** Whether what begins with one may begin with the other. @param {string} known @param {string} branch */
+/** Whether one text is a prefix of the other. @param {string} known @param {string} branch */
 const meets = (known, branch) => known.startsWith(branch) || branch.startsWith(known);
 
 /**
- * MQTT 3.1.1, section 4.7.1: `+` stands for one level; `#` for any number of them, also none.
+ * Compiles a topic filter. MQTT 3.1.1, section 4.7.1: `+` stands for one level, `#` for any number of levels, also none.
  *
- * @param {string} filter valid
- * @returns {(topic: string) => boolean} whether it matches a topic that does not begin with `$`
+ * @param {string} filter a valid filter
+ * @returns {(topic: string) => boolean} whether it matches a topic without `$` at its start
  */
 export function filterOf(filter) {
   const wanted = filter.split('/');
   return (topic) => {
     const levels = topic.split('/');
-    for (const [at, level] of wanted.entries()) {
+    for (const [index, level] of wanted.entries()) {
       if (level === '#') return true;
-      if (at >= levels.length || (level !== '+' && level !== levels[at])) return false;
+      if (index >= levels.length || (level !== '+' && level !== levels[index])) return false;
     }
     return wanted.length === levels.length;
   };
 }
 
-/** @param {string} filter valid @param {string} topic that does not begin with `$` */
+/** @param {string} filter a valid filter @param {string} topic without `$` at its start */
 export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
 
 /**
- * What the embedded broker keeps beside its connections: the retained statuses, ours as a host among them, nothing else. aedes' own persistence
- * grows with every session that stays away and every message that is half acknowledged.
+ * The persistence of the embedded broker. It keeps only retained statuses, with its own status as a Sparkplug host. The persistence of
+ * aedes is not used, because it grows with every absent session and every half acknowledged message.
  *
- * There are no sessions: CONNACK says that none is present, clients subscribe anew, and nothing is queued for who is
- * away. What has to outlast a connection is in the database. Of QoS 2 the ids alone are kept, and for as long as the
- * connection: writes are idempotent. Wills stay with their connection, as aedes keeps them there too.
+ * There are no sessions: CONNACK reports none, clients subscribe again, and no message is queued for an absent client. Data that must
+ * outlive a connection is in the database. For QoS 2 only message ids are kept, for the duration of the connection, because writes are
+ * idempotent. aedes keeps each will with its connection.
  */
 export function createPersistence() {
   const retained = createRetained();
-  /** @type {WeakMap<object, Set<number>>} ids of messages of QoS 2 that wait for their PUBREL, by connection */
+  /** By connection, the ids of QoS 2 messages that wait for their PUBREL. @type {WeakMap<object, Set<number>>} */
   const incoming = new WeakMap();
 
   return {
@@ -139,7 +139,7 @@ export function createPersistence() {
       const ids = incoming.get(client) ?? new Set();
       incoming.set(client, ids.add(messageId));
     },
-    /** @param {object} client @param {{ messageId: number }} packet @throws {Error} where it is not known: aedes asks so */
+    /** @param {object} client @param {{ messageId: number }} packet @throws {Error} when the id is unknown, as aedes expects */
     async incomingGetPacket(client, { messageId }) {
       if (!incoming.get(client)?.has(messageId)) throw new Error('no such packet');
       return { messageId };

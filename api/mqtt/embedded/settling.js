@@ -8,24 +8,24 @@ import { parseTopic } from '../../../schema/topics.js';
 /** @import { Connection } from './connections.js' */
 
 /**
- * Wills that may wait to be settled: their connection is gone, and nobody is held back by them. A fleet of 16,000
- * devices can go while the database is away; what is beyond is counted as unsettled, and nobody sends it again.
+ * Bytes of last wills that may wait to be settled. The connection of a will is closed, so there is no backpressure. The limit is
+ * enough for 16,000 devices that disconnect while the database is unavailable. Further wills count as unsettled and are lost.
  */
-const MOST_WILLS_BYTES = 32 * 1024 * 1024;
+const MAX_WILL_BYTES = 32 * 1024 * 1024;
 
-/** What one costs beside its payload, in bytes. */
+/** Memory of a will in addition to its payload, in bytes. */
 const WILL_OVERHEAD = 2048;
 
 /**
- * Settles what is published. aedes acknowledges a message, and hands it on to others, once `authorizePublish` calls
- * back: so that is where it waits for the commit.
+ * Settles published messages. aedes acknowledges and forwards a message when `authorizePublish` calls back. So the callback waits
+ * for the commit.
  *
- * @param {object} parts
- * @param {HandleMessage} parts.handleMessage
- * @param {() => number} parts.clock epoch ms
- * @param {(client: Client) => Connection | undefined} parts.connectionOf
- * @param {(client: Client, topic: string) => boolean} parts.canPublish
- * @param {Metrics} parts.metrics
+ * @param {object} deps
+ * @param {HandleMessage} deps.handleMessage
+ * @param {() => number} deps.clock epoch ms
+ * @param {(client: Client) => Connection | undefined} deps.connectionOf
+ * @param {(client: Client, topic: string) => boolean} deps.canPublish
+ * @param {Metrics} deps.metrics
  */
 export function createSettling({ handleMessage, clock, connectionOf, canPublish, metrics }) {
   let willBytes = 0;
@@ -51,7 +51,7 @@ export function createSettling({ handleMessage, clock, connectionOf, canPublish,
   /** @param {PublishPacket} packet @throws {MillraceError} `unavailable` */
   async function settleWill(packet) {
     const cost = packet.payload.length + WILL_OVERHEAD;
-    if (willBytes + cost > MOST_WILLS_BYTES) {
+    if (willBytes + cost > MAX_WILL_BYTES) {
       metrics.messages.inc({ result: 'unsettled' });
       throw new MillraceError('unavailable', 'Too many last wills wait to be settled.');
     }
@@ -70,27 +70,27 @@ export function createSettling({ handleMessage, clock, connectionOf, canPublish,
    */
   return (client, packet, done) => {
     if (client && !canPublish(client, packet.topic)) {
-      // MQTT 3.1.1 has no other answer: aedes closes the connection for it.
+      // MQTT 3.1.1 has no other answer: aedes closes the connection.
       done(new Error('no right to publish there'));
       return;
     }
-    // Of a connection that is closed comes its will alone.
+    // A closed connection can only send its will.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
     if (!connection) {
       settleWill(packet).then(() => done(), done);
       return;
     }
-    const { reader, owed, closed } = connection;
+    const { reader, acknowledgements, closed } = connection;
     const size = packet.payload.length;
     reader.enter(size);
-    // Nothing is owed for QoS 0, also not that the connection is still there when it is handed on to others.
-    const settled = packet.qos === 0 ? () => done() : owed.owe(done);
+    // QoS 0 has no acknowledgement, so it keeps no order, and aedes may forward it after the connection has closed.
+    const settled = packet.qos === 0 ? () => done() : acknowledgements.track(done);
     settle(packet, closed).then(
       () => {
         settled();
         reader.leave(size);
       },
-      // Never acknowledged: the device comes back and sends it again.
+      // The message stays unacknowledged: the device reconnects and sends it again.
       () => client?.conn.destroy(),
     );
   };
@@ -99,12 +99,12 @@ export function createSettling({ handleMessage, clock, connectionOf, canPublish,
 /** A payload that is smaller than this share of the memory behind it is copied. */
 const MIN_SHARE = 1 / 2;
 
-/** Memory that a payload may keep alive in any case: what the byte budget counts for a message beside its payload. */
+/** A payload may always keep this much memory alive: the byte budget counts it as overhead of each message. */
 const FREE_BYTES = 2048;
 
 /**
- * The payload is a view of what the socket read, up to 64 KiB, and keeps all of it alive until it is settled: a small message behind a
- * large one took 31 times the memory that the byte budget counts for it.
+ * The payload is a view of the chunk that the socket read, up to 64 KiB, and keeps the whole chunk alive until it is settled. A small
+ * message behind a large one took 31 times the memory that the byte budget counts for it.
  *
  * @param {Buffer | string} payload
  * @returns {Buffer} a view of little more memory than it needs
@@ -115,18 +115,17 @@ export function ownBytes(payload) {
   return isLean ? payload : Buffer.from(payload);
 }
 
-/** Where messages outside the contract go instead of their own topic: nobody is served from it. */
+/** Messages with an unknown topic go to this topic instead of their own. The broker forwards it to no client. */
 export const DROPPED = '$SYS/dropped';
 
-/** The largest status that is retained, in bytes; that of the contract takes about 50. */
-const MOST_RETAINED_BYTES = 1024;
+/** A larger status is not retained, in bytes. A normal status takes about 50. */
+const MAX_RETAINED_BYTES = 1024;
 
-/** aedes' own limit, which it cannot raise: it closes the connection for a topic that has more levels. */
-const MOST_LEVELS = 100;
+/** A fixed limit of aedes: it closes the connection for a topic with more levels. */
+const MAX_LEVELS = 100;
 
 /**
- * What other clients get to see of a message: the contract's topics; retained is a status that was accepted, and
- * nothing else.
+ * Restricts the messages that other clients receive. Only known topics are forwarded, and only an accepted status is retained.
  *
  * @param {PublishPacket} packet is changed
  * @param {Outcome} outcome
@@ -135,20 +134,20 @@ export function restrict(packet, outcome) {
   const topic = parseTopic(packet.topic);
   if (outcome === 'unknown_topic') packet.topic = DROPPED;
   const retainable = topic?.kind === 'status' && outcome === 'accepted';
-  if (!retainable || packet.payload.length > MOST_RETAINED_BYTES) packet.retain = false;
+  if (!retainable || packet.payload.length > MAX_RETAINED_BYTES) packet.retain = false;
 }
 
 /**
- * A publish with more levels than aedes takes goes to the dropped topic before aedes sees it, so that it is
- * acknowledged and counted as others outside the contract are: a device that is thrown out comes back with it for ever.
- * aedes has no hook that early: `_parser` is its own.
+ * Moves a publish with too many levels to the dropped topic before aedes checks it. So it is acknowledged and counted like any other
+ * unknown topic. If aedes closed the connection, the device would reconnect and send it again forever. aedes has no public hook at
+ * this point: `_parser` is private.
  *
  * @param {Client} client
  */
 export function dropDeepTopics(client) {
   const { _parser } = /** @type {{ _parser: EventEmitter }} */ (/** @type {unknown} */ (client));
   _parser.prependListener('packet', (packet) => {
-    if (packet.cmd !== 'publish' || packet.topic.split('/', MOST_LEVELS + 1).length <= MOST_LEVELS) return;
+    if (packet.cmd !== 'publish' || packet.topic.split('/', MAX_LEVELS + 1).length <= MAX_LEVELS) return;
     packet.topic = DROPPED;
   });
 }

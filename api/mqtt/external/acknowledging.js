@@ -3,69 +3,69 @@ import { createAcknowledgements } from '../../ingest/acknowledgements.js';
 /** @import { Writable } from 'node:stream' */
 /** @import { IPublishPacket, MqttClient } from 'mqtt' */
 
-/** The answer that MQTT.js takes as "go on with the next packet, but send no PUBACK". */
+/** MQTT.js reads this answer as "continue with the next packet, but send no PUBACK". */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
 
 /**
- * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. As it comes, MQTT.js handles one
- * packet after the other and sends each PUBACK before it takes the next.
+ * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. By default MQTT.js handles one packet after the
+ * other, and sends each PUBACK before the next packet.
  *
- * It asks `handleMessage` for every publish. Answering with an error means: next packet, no PUBACK. So the PUBACK is
- * ours to send, later and in order of arrival. Not answering at all means: read no further, which is the back-pressure.
- * The PUBACKs go straight to the connection's stream; `test/thorough/subscriber-acknowledgements.test.js` fails when a
- * new version of MQTT.js changes what is said here.
+ * MQTT.js calls `handleMessage` for every publish. An error as the answer means: next packet, no PUBACK. So this module sends the
+ * PUBACK later, in order of arrival. No answer means: read no further. That is the backpressure. The PUBACKs go directly to the
+ * stream of the connection. `test/thorough/subscriber-acknowledgements.test.js` fails when a new version of MQTT.js behaves
+ * differently.
  *
  * @param {MqttClient} client
- * @param {object} parts
- * @param {(packet: IPublishPacket) => unknown} parts.onPublish settles when the message is settled;
- *   fails when it must stay unacknowledged
- * @param {(error: Error) => void} parts.onGivenUp told of a message that failed: everything behind it waits for its
- *   acknowledgement, so the connection has to be closed, and the broker sends them all again
- * @param {{ messages: number, bytes: number }} parts.most what may be unsettled before nothing more is read
+ * @param {object} options
+ * @param {(packet: IPublishPacket) => unknown} options.onPublish resolves when the message is settled; rejects when it must
+ *   stay unacknowledged
+ * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
+ *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
+ * @param {{ messages: number, bytes: number }} options.maxUnsettled from here on the client reads no further
  */
-export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
+export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettled }) {
   const heartbeat = createHeartbeat(client);
-  const open = () => ({ owed: createAcknowledgements(), pubacks: createPubacks(client.stream) });
+  const open = () => ({ acknowledgements: createAcknowledgements(), pubacks: createPubacks(client.stream) });
   /** @type {ReturnType<typeof open> | null} null until its first message */
   let connection = null;
-  let taking = true;
+  let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
-  /** @type {(() => void) | null} takes the message that waits for room, and reads on behind it */
+  /** Accepts the message that waits for room, and resumes reading. @type {(() => void) | null} */
   let waiting = null;
 
-  const full = () => unsettled >= most.messages || unsettledBytes >= most.bytes;
+  const isFull = () => unsettled >= maxUnsettled.messages || unsettledBytes >= maxUnsettled.bytes;
 
-  function readOn() {
-    if (!waiting || (taking && full())) return;
+  function resume() {
+    if (!waiting || (isAccepting && isFull())) return;
     const proceed = waiting;
     waiting = null;
     heartbeat.stop();
     proceed();
   }
 
-  // What the old connection was owed the broker sends again on the new one.
+  // The broker sends unacknowledged messages again on the new connection.
   client.on('close', () => {
-    connection?.owed.drop();
+    connection?.acknowledgements.drop();
     connection = null;
     waiting = null;
     heartbeat.stop();
   });
 
-  /** @param {IPublishPacket} packet @returns {() => void} to be called when the message is settled */
-  function owe({ qos, messageId }) {
+  /** @param {IPublishPacket} packet @returns {() => void} the caller calls it when the message is settled */
+  function track({ qos, messageId }) {
     if (qos === 0 || messageId === undefined) return () => {};
     connection ??= open();
-    const its = connection;
-    return its.owed.owe(() => {
-      if (its === connection && client.connected) its.pubacks.send(messageId);
+    const receivedOn = connection;
+    return receivedOn.acknowledgements.track(() => {
+      if (receivedOn === connection && client.connected) receivedOn.pubacks.send(messageId);
     });
   }
 
   /** @param {IPublishPacket} packet */
-  async function take(packet) {
-    const settled = owe(packet);
-    const its = connection;
+  async function accept(packet) {
+    const settled = track(packet);
+    const receivedOn = connection;
     const bytes = packet.payload.length;
     unsettled++;
     unsettledBytes += bytes;
@@ -73,43 +73,43 @@ export function acknowledgeAfterCommit(client, { onPublish, onGivenUp, most }) {
       await onPublish(packet);
       settled();
     } catch (error) {
-      if (taking && its === connection) onGivenUp(/** @type {Error} */ (error));
+      if (isAccepting && receivedOn === connection) onFailed(/** @type {Error} */ (error));
     } finally {
       unsettled--;
       unsettledBytes -= bytes;
-      readOn();
+      resume();
     }
   }
 
   client.handleMessage = (packet, callback) => {
     const proceed = () => {
-      if (taking) void take(packet);
+      if (isAccepting) void accept(packet);
       callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
     };
-    if (!taking || !full()) return proceed();
+    if (!isAccepting || !isFull()) return proceed();
     waiting = proceed;
     heartbeat.start();
   };
 
   return {
     /**
-     * From now on messages are passed over, neither settled nor acknowledged: the broker keeps them in the session.
-     * What was taken before is still acknowledged.
+     * Ignores all further messages: they are neither settled nor acknowledged, and the broker keeps them in the session. Earlier
+     * messages are still acknowledged.
      */
-    takeNoMore() {
-      taking = false;
-      readOn();
+    quiesce() {
+      isAccepting = false;
+      resume();
     },
   };
 }
 
-/** PUBACK and the length of what follows: the message id alone. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
+/** PUBACK and the remaining length: the message id only. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
 const HEADER = [0x40, 2];
 const BYTES = 4;
 
 /**
- * Sends the PUBACKs that fall due in one turn of the event loop in one write: a read of the database's answers settles
- * tens of messages. One by one, through MQTT.js, each costs 5 µs; so it is a tenth of that.
+ * Sends all PUBACKs of one turn of the event loop in one write, because one read of database answers settles tens of messages.
+ * Through MQTT.js each PUBACK costs 5 µs. In one write it costs a tenth of that.
  *
  * @param {Writable} stream of the connection
  */
@@ -139,10 +139,9 @@ export function createPubacks(stream) {
 }
 
 /**
- * Keeps a connection alive while nothing is read from it. MQTT.js gives a connection up when no PINGRESP came for one
- * and a half times the keepalive; while it is we who do not read, that says nothing of the broker. The broker in turn
- * wants to hear of us within the same time (MQTT 5, 3.1.2-22), and our PINGREQs tell it. A broker that is gone is
- * noticed by TCP, which cannot deliver them.
+ * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection without a PINGRESP for one and a half times
+ * the keepalive, but here the PINGRESP may only be unread. The broker expects a packet from the client within the same time (MQTT 5,
+ * 3.1.2-22), so the client sends PINGREQs. If the broker disappears, TCP cannot deliver them and reports it.
  *
  * @param {MqttClient} client
  */
@@ -157,15 +156,15 @@ function createHeartbeat(client) {
   }
 
   return {
-    /** Reading rests from now on. */
+    /** Reading stops now. */
     start() {
       if (timer || !client.keepalive) return;
-      // What is left of the time for the last PINGRESP may be less than until our first beat.
+      // The deadline of the last PINGRESP may come before the first beat.
       client.reschedulePing(true);
       timer = setInterval(beat, (client.keepalive * 1000) / 2);
     },
 
-    /** Reading goes on: what comes is proof enough again. */
+    /** Reading resumes, so incoming packets keep the connection alive again. */
     stop() {
       clearInterval(timer);
       timer = undefined;

@@ -13,53 +13,53 @@ import { subscribe } from './subscriptions.js';
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 /** @import { Arrange } from './subscriptions.js' */
 
-/** Messages that the broker may have unacknowledged here; with one sample each, 256 leave a quarter of the rate unused. */
+/** Unacknowledged messages that the broker may send. With one sample per message, 256 would cost a quarter of the rate. */
 const RECEIVE_MAXIMUM = 512;
 
 /**
- * What may be unsettled before nothing more is read. Brokers keep to the receive maximum more or less (Mosquitto 2.0.11:
- * 862 for 50), and QoS 0 knows none: what is beyond stays in the connection. More would only wait here instead of there,
- * and cost: each message weighs 12 to 22 KB until it is settled, all of it moved whenever young garbage is collected.
+ * With this many unsettled messages or bytes the client reads no further. Brokers respect the receive maximum only roughly
+ * (Mosquitto 2.0.11 sends 862 instead of 50), and QoS 0 has no maximum. A higher limit would only move the queue from the connection
+ * to this process. Here each message costs 12 to 22 KB until it is settled, and the garbage collector moves all of it.
  */
-const MOST_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
+const MAX_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
-/** How long an orderly goodbye to the broker may take, in ms. */
-const GOODBYE_MS = 1000;
+/** An orderly disconnect may take this long, in ms. */
+const DISCONNECT_MS = 1000;
 
 /**
- * The subscriber at an external broker: MQTT 5, a persistent session under a fixed client id, acknowledgements after
- * the commit.
+ * The subscriber at an external broker. It uses MQTT 5 and a persistent session with a fixed client id, and acknowledges after the
+ * commit.
  *
- * @param {object} parts
- * @param {Config['mqtt']} parts.mqtt `url` is set
- * @param {Host | null} parts.host null: another process takes Sparkplug
- * @param {HandleMessage} parts.handleMessage
- * @param {() => number} parts.clock epoch ms
- * @param {Logger} parts.logger
- * @param {(error: Error) => void} parts.onFatal
- * @param {number} parts.keepAliveMs whole seconds
- * @param {Arrange} [parts.arrange]
+ * @param {object} deps
+ * @param {Config['mqtt']} deps.mqtt `url` is set
+ * @param {Host | null} deps.host null: this process does not handle Sparkplug
+ * @param {HandleMessage} deps.handleMessage
+ * @param {() => number} deps.clock epoch ms
+ * @param {Logger} deps.logger
+ * @param {(error: Error) => void} deps.onFatal
+ * @param {number} deps.keepAliveMs whole seconds
+ * @param {Arrange} [deps.arrange]
  */
-export function createSubscriber(parts) {
-  const { mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = parts;
+export function createSubscriber(deps) {
+  const { mqtt, host, handleMessage, clock, logger, onFatal, keepAliveMs, arrange = subscribe } = deps;
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
     ...brokerOptions(mqtt, keepAliveMs),
     clientId: mqtt.clientId,
-    // MQTT.js' defaults, version 4 and a clean session, lose what comes while we are away.
+    // The defaults of MQTT.js, version 4 and a clean session, lose messages while this process is stopped.
     clean: false,
     properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: RECEIVE_MAXIMUM },
   });
   const presence =
     host &&
     createPresence(client, host, () => {
-      if (ending) return;
+      if (isEnding) return;
       client.end(true);
       onFatal(brokerForbids(mqtt.url, host.topic));
     });
-  let ending = false;
+  let isEnding = false;
 
   const takeover = watchForTakeover(client, () => {
-    if (ending) return;
+    if (isEnding) return;
     client.end(true);
     onFatal(
       new MillraceError(
@@ -70,10 +70,10 @@ export function createSubscriber(parts) {
   });
 
   const acknowledging = acknowledgeAfterCommit(client, {
-    most: MOST_UNSETTLED,
+    maxUnsettled: MAX_UNSETTLED,
     onPublish: (packet) => {
       const payload = Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload);
-      if (host && packet.topic === host.topic) return presence?.hear(payload);
+      if (host && packet.topic === host.topic) return presence?.receive(payload);
       return handleMessage({
         topic: packet.topic,
         payload,
@@ -83,37 +83,40 @@ export function createSubscriber(parts) {
         again: packet.dup,
       });
     },
-    onGivenUp: (error) => {
-      logger.error({ reason: error.message }, 'a message could not be settled; connecting anew for it');
+    onFailed: (error) => {
+      logger.error(
+        { reason: error.message },
+        'a message could not be settled; reconnecting to receive it again',
+      );
       takeover.closing();
       client.stream.destroy();
     },
   });
 
-  /** Subscribes anew on every connection: the broker may have lost our session. */
+  /** Subscribes on every connection, because the broker may have lost the session. */
   async function onConnect() {
     try {
       await arrange(client, mqtt.shareGroup, host);
       presence?.announce();
       logger.info({ broker: mqtt.url }, 'connected');
     } catch (error) {
-      // A connection that broke in between is made again, and then comes here again.
+      // A broken connection is opened again, which calls this function again.
       if (client.connected) throw brokerAway(mqtt, error);
     }
   }
 
-  client.on('error', (error) => logger.warn({ reason: says(error) }, 'broker'));
+  client.on('error', (error) => logger.warn({ reason: reasonOf(error) }, 'broker'));
   return {
     /**
-     * Settles when the subscriptions stand: with whether the broker had a session of ours.
+     * Resolves when the broker has granted the subscriptions.
      *
-     * @returns {Promise<boolean>}
-     * @throws {MillraceError} `broker_away`: it does not answer, or refuses us
+     * @returns {Promise<boolean>} whether the broker had a session of this client
+     * @throws {MillraceError} `broker_away`: the broker does not answer, or refuses the client
      */
     start: () =>
       new Promise((resolve, reject) => {
         const fail = (/** @type {Error | undefined} */ error) => reject(brokerAway(mqtt, error));
-        // Without an error before it: the broker closed the connection, or did not answer CONNECT in time.
+        // A close without an error: the broker closed the connection, or did not answer CONNECT in time.
         const closed = () => fail(undefined);
         client.once('error', fail);
         client.once('close', closed);
@@ -126,36 +129,36 @@ export function createSubscriber(parts) {
         client.connect();
       }),
 
-    /** Takes no more messages: the session stays at the broker, and keeps them for us. */
+    /** Accepts no more messages. The broker keeps them in the session. */
     quiesce() {
-      ending = true;
+      isEnding = true;
       presence?.leave();
-      acknowledging.takeNoMore();
+      acknowledging.quiesce();
     },
 
     /**
-     * Says goodbye to the broker, which keeps the session.
+     * Disconnects from the broker.
      *
-     * @param {{ endSession?: boolean }} [options] `endSession`: it keeps nothing
+     * @param {{ endSession?: boolean }} [options] `endSession`: the broker discards the session; default: it keeps the session
      */
     async stop({ endSession = false } = {}) {
-      ending = true;
-      // Never started, because something else could not: MQTT.js (5.16) fails at the end of what has not begun.
+      isEnding = true;
+      // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
       if (!client.stream) return;
-      // MQTT 5, section 3.14.2.2.2: the expiry of the session may be set anew by DISCONNECT.
-      const goodbye = endSession ? { properties: { sessionExpiryInterval: 0 } } : {};
-      // A broker that does not answer any more must not hold up our own end.
-      await Promise.race([client.endAsync(false, goodbye), sleep(GOODBYE_MS, undefined, { ref: false })]);
+      // MQTT 5, section 3.14.2.2.2: DISCONNECT may change the expiry of the session.
+      const packet = endSession ? { properties: { sessionExpiryInterval: 0 } } : {};
+      // A broker that does not answer must not delay the stop.
+      await Promise.race([client.endAsync(false, packet), sleep(DISCONNECT_MS, undefined, { ref: false })]);
       client.stream.destroy();
     },
 
     /**
-     * Settles with true when the broker has answered: what it had to send before has come. False: the connection broke.
+     * Waits for an answer of the broker. All messages that the broker sent before have then arrived.
      *
-     * @returns {Promise<boolean>}
+     * @returns {Promise<boolean>} false: the connection broke
      */
     async roundTrip() {
-      // It would wait for the next connection, on which what the session holds may come behind the answer.
+      // A disconnected client would wait for the next connection. There the messages of the session may arrive after the answer.
       if (!client.connected) return false;
       return arrange(client, mqtt.shareGroup, host).then(
         () => true,
@@ -170,7 +173,7 @@ export function createSubscriber(parts) {
 
     port: 0,
 
-    /** Who is connected is that broker's to know. */
+    /** Only the external broker knows its connections. */
     recheck: async () => {},
 
     hasFollowers: () => false,
@@ -182,8 +185,8 @@ export function createSubscriber(parts) {
   };
 }
 
-/** @param {unknown} error @returns {string} Node gives some errors, such as those of several addresses, a code alone */
-function says(error) {
+/** @param {unknown} error @returns {string} some errors of Node.js, such as those of several addresses, have only a code */
+function reasonOf(error) {
   if (!(error instanceof Error)) return 'it closes the connection, or does not answer';
   return error.message || String(/** @type {NodeJS.ErrnoException} */ (error).code);
 }
@@ -194,7 +197,7 @@ function brokerAway({ url, tlsCa }, error) {
   const trouble = tlsTrouble(error, 'MQTT_TLS_CA', tlsCa !== undefined);
   const message = trouble
     ? `${where} is not to be trusted: ${trouble}.`
-    : `${where} does not take us: ${says(error)}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`;
+    : `${where} does not accept the connection: ${reasonOf(error)}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`;
   return new MillraceError('broker_away', message, { cause: error });
 }
 
@@ -202,5 +205,5 @@ function brokerAway({ url, tlsCa }, error) {
 const brokerForbids = (url, topic) =>
   new MillraceError(
     'broker_away',
-    `The broker at ${url} (MQTT_URL) does not let MQTT_USERNAME publish on ${topic}: give it the right, or set SPARKPLUG to false.`,
+    `The broker at ${url} (MQTT_URL) does not let MQTT_USERNAME publish on ${topic}: grant this permission, or set SPARKPLUG to false.`,
   );

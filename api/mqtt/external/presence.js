@@ -1,23 +1,23 @@
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 
-/** MQTT 5, section 3.4.2.1. Mosquitto 2.0.11 may close the connection as well, each time. */
+/** MQTT 5, section 3.4.2.1. Mosquitto 2.0.11 may also close the connection, each time. */
 const NOT_AUTHORIZED = 0x87;
 
 /**
- * Says at the broker whether this host application is there. It is the subscriber's own connection that says it, so
- * that a host counts as online exactly while it hears what edge nodes say.
+ * Publishes the state of this host application at the broker. It uses the connection of the subscriber, so the host is online exactly
+ * while it receives the messages of edge nodes.
  *
- * Sparkplug demands a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This one is kept, as
- * for all that is acknowledged after its commit: an NDEATH has QoS 1, and missed during a restart of ours it would leave
- * its node online for ever.
+ * Sparkplug demands a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This client keeps its session,
+ * because it acknowledges after the commit. An NDEATH has QoS 1. If a restart of this process missed one, its node would stay online
+ * forever.
  *
  * @param {MqttClient} client not connected yet
  * @param {Host} host
- * @param {() => void} onForbidden the broker does not let us say it
+ * @param {() => void} onForbidden the broker does not let this client publish the state
  */
 export function createPresence(client, host, onForbidden) {
-  let present = false;
+  let isPresent = false;
 
   const prepare = () => {
     client.options.will = host.will();
@@ -26,7 +26,7 @@ export function createPresence(client, host, onForbidden) {
   client.on('reconnect', prepare);
 
   /** @param {ReturnType<typeof host.birth>} message */
-  function say({ topic, payload, qos, retain }) {
+  function publish({ topic, payload, qos, retain }) {
     if (!client.connected) return;
     client.publish(topic, payload, { qos, retain }, (error) => {
       if (/** @type {{ code?: number } | undefined} */ (error)?.code === NOT_AUTHORIZED) onForbidden();
@@ -34,21 +34,21 @@ export function createPresence(client, host, onForbidden) {
   }
 
   return {
-    /** The subscriptions stand (tck-id-message-flow-phid-sparkplug-state-publish). */
+    /** The broker has granted the subscriptions (tck-id-message-flow-phid-sparkplug-state-publish). */
     announce() {
-      present = true;
-      say(host.birth());
+      isPresent = true;
+      publish(host.birth());
     },
 
-    /** @param {Buffer} payload of a state under our name */
-    hear(payload) {
-      if (present && host.isDenied(payload)) say(host.birth());
+    /** @param {Buffer} payload of a state message with the id of this host */
+    receive(payload) {
+      if (isPresent && host.isOffline(payload)) publish(host.birth());
     },
 
-    /** Nothing more is taken from now on. */
+    /** The host accepts no more messages. */
     leave() {
-      present = false;
-      say(host.death());
+      isPresent = false;
+      publish(host.death());
     },
   };
 }
@@ -58,16 +58,16 @@ export function createPresence(client, host, onForbidden) {
 /** MQTT 5, section 3.14.2.1: another connection took this session over. */
 const SESSION_TAKEN_OVER = 0x8e;
 
-/** A connection that the broker closes within this time, in ms, was closed for its own sake: the other is back in a second. */
+/** A connection is short when the broker closes it within this time, in ms. Another process with the same client id reconnects in 1 s. */
 const SHORT_MS = 3000;
 
-/** So many of them in a row, the broker taking each connection at once, are another process that does as we do. */
+/** This many short connections in a row mean that another process uses the same client id. */
 const SHORT_CONNECTIONS = 4;
 
 /**
- * Notices that another process uses our client id. A broker should say so when it closes the connection, but
- * Mosquitto 2.0.11 closes it without a word; then both processes would take the session from each other for ever. Of
- * the two the older notices first: a process's first connection is not counted, so the newer is one behind.
+ * Detects that another process uses the same client id. A broker should send a reason when it closes the connection, but
+ * Mosquitto 2.0.11 sends none. Then both processes would take the session from each other forever. The older process detects it
+ * first: a process does not count its first connection, so the newer one is one connection behind.
  *
  * @param {MqttClient} client
  * @param {() => void} onTaken
@@ -82,8 +82,8 @@ export function watchForTakeover(client, onTaken) {
     connections++;
     connectedAt = Date.now();
   });
-  // A broker that refuses us, or a network that fails, is something else. On a connection that stands, an error is how
-  // its end looks under load: closed with PUBACKs of ours unread, it is reset.
+  // An error before the connection is something else: the broker refuses it, or the network fails. An error on an open connection
+  // is the way it ends under load: the broker closes it with unread PUBACKs, so TCP resets it.
   client.on('error', () => {
     if (connectedAt === null) short = 0;
   });
@@ -98,7 +98,7 @@ export function watchForTakeover(client, onTaken) {
   });
 
   return {
-    /** It is we who close this connection. */
+    /** This process closes the connection itself. */
     closing() {
       connectedAt = null;
     },

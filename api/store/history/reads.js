@@ -2,7 +2,7 @@ import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
 import { int32, int64 } from '../cells.js';
 
-/** @import { HourStatistics } from '../../../schema/packed/hour-statistics.js' */
+/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Row, Session } from '../session.js' */
 

@@ -2,7 +2,7 @@ import { digestOf } from '../../../schema/packed/pack.js';
 import { float64, int32, int64 } from '../cells.js';
 import { dayKey, yearKey } from './reads.js';
 
-/** @import { HourStatistics } from '../../../schema/packed/hour-statistics.js' */
+/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { Session } from '../session.js' */
 /** @import { SensorBytes } from './reads.js' */
 

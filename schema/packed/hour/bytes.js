@@ -78,7 +78,7 @@ export class Reader {
   count(most) {
     const [high, low] = this.#varint();
     const count = (high >>> 0) * 2 ** 32 + (low >>> 0);
-    if (count > most) throw new RangeError(`packed samples say ${count}; ${most} is the most`);
+    if (count > most) throw new RangeError(`packed samples claim ${count}; ${most} is the most`);
     return count;
   }
 

@@ -10,8 +10,8 @@ import { packPlane, planeOf, unpackPlane } from './plane.js';
  * Numbers of 64 bits in the form that takes the fewest bytes, by the look of it.
  *
  * @typedef {object} Column
- * @property {Wide[]} seeds what the numbers are told by: one reference for all; what stands before the first, each
- *   number being told by the one before it; or that and the first difference, each difference by the one before it
+ * @property {Wide[]} seeds order 0: one reference for all numbers. Order 1: the number before the first; each number is stored as the
+ *   difference to the one before. Order 2: that number and the first difference; each difference is stored relative to the one before
  * @property {number} order 0, 1, 2: which of these
  * @property {Plane[]} planes of what is left, the lowest first; those above are zero
  * @property {number} estimate bytes that it will take, about

@@ -1,14 +1,13 @@
 import { varint } from './bytes.js';
 import { columnOf, packColumn, unpackColumn } from './column.js';
 import { asDecimals, fromDecimals, MOST_DIGITS } from './decimals.js';
-import { fromNumbers, toNumbers } from './integers.js';
-import { bitsOf, fromBits, fromSingleBits, singleBitsOf } from './patterns.js';
-import { tableOf } from './table.js';
+import { fromNumbers, toNumbers, zeros } from './integers.js';
 
-/** @import { Reader } from './bytes.js' */
 /** @import { Column } from './column.js' */
+/** @import { Integers } from './integers.js' */
+/** @import { Reader } from './bytes.js' */
 
-/** What a blob's second byte says of its values. */
+/** The form of the values: the second byte of a blob. */
 export const FORMS = /** @type {const} */ ({
   bits: 0,
   singleBits: 1,
@@ -121,3 +120,67 @@ function readIndexes(reader, count, size) {
   }
   return indexes;
 }
+
+/**
+ * The different values where these are few: readings of a converter of 4,096 steps, by whatever formula.
+ *
+ * @typedef {{ table: Float64Array, indexes: Float64Array }} Table `table`: ascending, so that near values have near indexes
+ */
+
+/** A table of more than this part of the samples is not worth it. */
+const MOST = 1 / 4;
+
+/** @param {Float64Array} values @returns {Table | undefined} */
+export function tableOf(values) {
+  /** @type {Set<number>} */
+  const different = new Set();
+  for (const value of values) {
+    // Sets take 0 and -0, and any two NaN, for the same.
+    if (Object.is(value, -0) || Number.isNaN(value)) return undefined;
+    if (different.add(value).size > values.length * MOST) return undefined;
+  }
+  const table = Float64Array.from(different).sort();
+  const indexOf = new Map(Array.from(table, (value, index) => [value, index]));
+  return { table, indexes: values.map((value) => /** @type {number} */ (indexOf.get(value))) };
+}
+
+/**
+ * Doubles as 64-bit integers: for near values of the same sign and magnitude, a difference of bits is a difference of values. Singles
+ * (every float32 is also a double) as 32-bit integers.
+ */
+
+/** @param {Float64Array} values @returns {Integers} their bits in binary64 */
+export function bitsOf(values) {
+  const integers = zeros(values.length);
+  const view = new DataView(new ArrayBuffer(8));
+  for (let i = 0; i < values.length; i++) {
+    view.setFloat64(0, /** @type {number} */ (values[i]));
+    integers.hi[i] = view.getInt32(0);
+    integers.lo[i] = view.getInt32(4);
+  }
+  return integers;
+}
+
+/** @param {Integers} integers @returns {Float64Array} */
+export function fromBits({ hi, lo }) {
+  const values = new Float64Array(hi.length);
+  const view = new DataView(new ArrayBuffer(8));
+  for (let i = 0; i < hi.length; i++) {
+    view.setInt32(0, /** @type {number} */ (hi[i]));
+    view.setInt32(4, /** @type {number} */ (lo[i]));
+    values[i] = view.getFloat64(0);
+  }
+  return values;
+}
+
+/** @param {Float64Array} values @returns {Integers | undefined} their bits in binary32, as signed numbers; none where any needs more */
+export function singleBitsOf(values) {
+  if (!values.every((value) => Math.fround(value) === value)) return undefined;
+  const integers = zeros(values.length);
+  integers.lo.set(new Int32Array(new Float32Array(values).buffer));
+  for (let i = 0; i < values.length; i++) integers.hi[i] = /** @type {number} */ (integers.lo[i]) >> 31;
+  return integers;
+}
+
+/** @param {Integers} integers @returns {Float64Array} */
+export const fromSingleBits = ({ lo }) => new Float64Array(new Float32Array(lo.slice().buffer));

@@ -47,7 +47,7 @@ export const byWidth = (a, b) => a[0] - b[0] || (a[1] >>> 0) - (b[1] >>> 0);
 
 /**
  * How far each number is from what is foretold of it, modulo 2^64, as a code without a sign: 0 -1 1 -2 2 become 0 1 2 3 4.
- * In one pass: this loop is most of what packing costs beside deflate.
+ * In one pass, because this loop is the largest cost of packing after deflate.
  *
  * @param {Integers} integers
  * @param {number} order 0: each is foretold to be `start`; 1: to be as the one before it, the first as `start`; 2: to go on

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { createConcurrencyLimit } from '../../../api/http/long-requests.js';
 import { problemHandler } from '../../../api/http/problems.js';
 import { createStream } from '../../../api/http/stream/index.js';
-import { createLocalLink } from '../../../api/live/local-transport.js';
+import { createLocalTransport } from '../../../api/live/local-transport.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { statsOf } from '../../../api/observability/process-stats.js';
 import { identifySensor } from '../../../schema/ids.js';
@@ -49,7 +49,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** @type {ReturnType<typeof createLocalLink>} */
+/** @type {ReturnType<typeof createLocalTransport>} */
 let live;
 /** @type {Set<() => void>} */
 let missed;
@@ -71,7 +71,7 @@ const asAnybody = (_req, res, next) => {
 /** Serves only the stream. @param {{ resync?: number, periods?: Partial<typeof PERIODS>, limit?: number }} [options] ms; `limit` of readers */
 async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
   missed = new Set();
-  live = createLocalLink({ isWanted: () => false, send: () => {} });
+  live = createLocalTransport({ isWanted: () => false, send: () => {} });
   live.onMissed = (listener) => {
     missed.add(listener);
     return () => void missed.delete(listener);
@@ -80,7 +80,7 @@ async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
     {
       store,
       limits: { streams: createConcurrencyLimit(limit, 'full') },
-      live: Object.assign(live, { note: () => {} }),
+      live: Object.assign(live, { publishChanges: () => {} }),
       stats: { read: () => statsOf([]), recent: () => [], start() {}, stop() {} },
       resyncMs: resync,
       clock: Date.now,

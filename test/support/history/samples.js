@@ -1,6 +1,6 @@
 import { greaterValue } from '../../../schema/packed/series.js';
 
-/** @import { Shape } from '../../../api/history/reading/series/index.js' */
+/** @import { Shape } from '../../../api/history/reading/series.js' */
 
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { payloadLines } from '../../../api/commands/dead-letters/payload.js';
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { decodePayload } from '../../../api/ingest/sparkplug/payload/payload.js';
+import { decodePayload } from '../../../api/ingest/sparkplug/payload.js';
 
 const MB = 1_000_000;
 const NOW = Date.UTC(2026, 10, 21, 12);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { createLeases } from '../../../api/history/packing/leases.js';
+import { createLeases } from '../../../api/history/packing/packer.js';
 import { createMemoryStore } from '../../support/memory-store/index.js';
 
 /** @import { Store } from '../../../api/store/index.js' */

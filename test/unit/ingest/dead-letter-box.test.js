@@ -44,7 +44,7 @@ test('Dead letter: message is refused: it has the time of the receipt, the topic
   ]);
 });
 
-test('Dead letter: a registered device beyond its quota: one letter counts the rest, and names the device', async () => {
+test('Dead letter: a registered device beyond its quota: one dead letter counts the rest, and names the device', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('d', NOW + index);

@@ -3,47 +3,47 @@ import { createDeadLetterQuota } from '../../../api/ingest/dead-letter-box.js';
 
 const HOUR = Date.UTC(2026, 10, 21, 12);
 const one = { malformed: 1 };
-const MOST = { ofDevice: 10, ofStrangers: 10, inAll: 100, counting: 10 };
+const LIMITS = { perDevice: 10, unregistered: 10, total: 100, counting: 10 };
 
 /**
- * @param {Partial<typeof MOST>} most
+ * @param {Partial<typeof LIMITS>} limits
  * @returns {(second: number, device?: string | null) => ReturnType<ReturnType<typeof createDeadLetterQuota>['take']>}
  */
-function open(most) {
-  const quota = createDeadLetterQuota({ most: { ...MOST, ...most } });
+function open(limits) {
+  const quota = createDeadLetterQuota({ limits: { ...LIMITS, ...limits } });
   return (second, device = 'd') => quota.take(device, HOUR + second * 1000, one);
 }
 
-test('beyond the quota of a device one letter a minute counts what came since', () => {
-  const take = open({ ofDevice: 2 });
+test('Dead letter quota: a device is above its quota: one dead letter a minute counts the refusals since', () => {
+  const take = open({ perDevice: 2 });
   expect([take(0), take(1)]).toEqual(Array(2).fill({ verdict: 'whole', codes: one }));
   expect(take(2)).toEqual({ verdict: 'counts', codes: { malformed: 1 } });
   expect(take(3).verdict).toBe('none');
   expect(take(61).verdict).toBe('none');
   expect(take(62)).toEqual({ verdict: 'counts', codes: { malformed: 3 } });
   expect(take(63, 'other').verdict).toBe('whole');
-  // The next hour begins anew.
+  // The next hour starts at 0.
   expect(take(3600).verdict).toBe('whole');
 });
 
-test('the quota of all devices together holds as well', () => {
-  const take = open({ inAll: 3 });
+test('Dead letter quota: all devices together are above the total: only counts are stored', () => {
+  const take = open({ total: 3 });
   const verdicts = ['a', 'b', 'c', 'd', 'd'].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'whole', 'counts', 'none']);
 });
 
-test('all strangers share one quota, which is not that of any device', () => {
-  const take = open({ ofStrangers: 2, ofDevice: 1 });
+test('Dead letter quota: several unregistered devices: they share a quota of their own', () => {
+  const take = open({ unregistered: 2, perDevice: 1 });
   const verdicts = [null, null, null, null, 'd', 'd', null].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'counts', 'none', 'whole', 'counts', 'none']);
   expect(take(60, null)).toEqual({ verdict: 'counts', codes: { malformed: 3 } });
 });
 
-test('letters that only count are bounded as well; what they did not say the next ones say', () => {
-  const take = open({ inAll: 0, counting: 3 });
+test('Dead letter quota: many dead letters with counts only: they are bounded, and the next ones contain the rest', () => {
+  const take = open({ total: 0, counting: 3 });
   const devices = ['a', 'b', 'c', 'd', 'e'];
-  const told = (/** @type {number} */ second) => devices.map((device) => take(second, device).verdict);
-  expect(told(0)).toEqual(['counts', 'counts', 'counts', 'none', 'none']);
+  const verdicts = (/** @type {number} */ second) => devices.map((device) => take(second, device).verdict);
+  expect(verdicts(0)).toEqual(['counts', 'counts', 'counts', 'none', 'none']);
   expect(take(60, 'e')).toEqual({ verdict: 'counts', codes: { malformed: 2 } });
-  expect(told(60)).toEqual(['counts', 'counts', 'none', 'none', 'none']);
+  expect(verdicts(60)).toEqual(['counts', 'counts', 'none', 'none', 'none']);
 });

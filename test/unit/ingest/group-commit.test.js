@@ -5,7 +5,7 @@ import { createGroupCommit } from '../../../api/ingest/latest-writer.js';
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
 /** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit one that is under way */
 
-/** A group commit whose commits are sent, and end, when the test says so. */
+/** A group commit whose commits are sent, and end, when the test resolves them. */
 function createBench() {
   /** @type {Commit[]} */
   const inFlight = [];
@@ -50,7 +50,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ end: fc.nat(2), fails: fc.boolean() }) },
 );
 
-test('whatever comes in whatever order: committed once merged, one write a group in flight, failures told to those who waited', async () => {
+test('Group commit: updates arrive in any order: each is committed once, one write per group is in flight, and failures reject the waiting callers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const { groups, inFlight, seen } = createBench();
@@ -156,9 +156,9 @@ test('a batch of heavy updates: full when their entries are 2,000, and one updat
   expect(sent).toEqual([['first'], ['a', 'b'], ['c'], ['d'], ['e']]);
 });
 
-test('what is added in one turn leaves in one batch, though nobody waits, and is told of once that is committed', async () => {
+test('Group commit: several updates of one turn: one batch, and each resolves after its commit', async () => {
   const groups = createGroupCommit({
-    // Whoever may send at once takes at once.
+    // A commit that may be sent at once takes its updates at once.
     commit: async (_, take) => {
       sent.push(take());
       await committed;
@@ -169,14 +169,14 @@ test('what is added in one turn leaves in one batch, though nobody waits, and is
   const sent = [];
   let commit = () => {};
   const committed = new Promise((resolve) => (commit = () => resolve(undefined)));
-  const told = jest.fn();
-  const all = Promise.all([1, 2, 3].map((key) => groups.add(0, key, key))).then(told);
+  const settled = jest.fn();
+  const all = Promise.all([1, 2, 3].map((key) => groups.add(0, key, key))).then(settled);
   await settle();
   expect(sent).toEqual([[1, 2, 3]]);
-  expect(told).not.toHaveBeenCalled();
+  expect(settled).not.toHaveBeenCalled();
   commit();
   await all;
-  expect(told).toHaveBeenCalled();
+  expect(settled).toHaveBeenCalled();
 });
 
 test('a failure reaches all who waited for it, and only them', async () => {

@@ -21,7 +21,7 @@ function valuesOf({ params }) {
   return values;
 }
 
-/** The store's own code, and requests that leave when a test says so. */
+/** The store's own code, and requests that the test releases. */
 function open() {
   /** @type {Array<{ send: () => void, end: (error?: Error) => void }>} */
   const waiting = [];

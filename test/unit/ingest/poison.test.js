@@ -87,7 +87,7 @@ test.each([
   },
 );
 
-test('Ingest: the database refuses posted samples: the sender is told that none is accepted', async () => {
+test('Ingest: the database refuses posted samples: the answer counts none as accepted', async () => {
   const pipeline = await start();
   /** @type {Element[]} */
   const elements = [

@@ -26,7 +26,7 @@ function noticesWithLog() {
   return { lines, notices: createRefusalNotices({ logger: pino(log), everyMs: EVERY_MS }) };
 }
 
-test('the first refusal is told at once, and those that follow are summed up by reason', async () => {
+test('Refusal notices: several refusals: the first is logged at once, the others are summed up by reason', async () => {
   const { lines, notices } = noticesWithLog();
   notices.refused('iot/v1/a/measurements', { not_numeric: 1, bad_id: 2 }, FIRST);
   notices.refused('iot/v1/a/measurements', { not_numeric: 2 }, FIRST);
@@ -44,7 +44,7 @@ test('the first refusal is told at once, and those that follow are summed up by 
   });
 });
 
-test('what is dropped counts with it, and each sum begins anew', async () => {
+test('Refusal notices: dropped messages: they count too, and each sum starts at 0', async () => {
   const { lines, notices } = noticesWithLog();
   notices.unknownTopic('elsewhere');
   notices.unknownTopic('else\nwhere');

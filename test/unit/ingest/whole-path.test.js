@@ -136,7 +136,7 @@ test('Ingest: live readers get a value: it is committed', async () => {
   pipeline.published.length = 0;
   for (const write of ['measurements.commit', 'latest.write']) {
     const held = writes.hold({ write });
-    const message = measure(`told-${write}`.replace('.', '-'), [[NOW, 1]]);
+    const message = measure(`known-${write}`.replace('.', '-'), [[NOW, 1]]);
     await held.reached();
     await writes.quiet();
     expect(pipeline.published).toEqual([]);
@@ -160,7 +160,7 @@ describe('last_seen', () => {
   test('Ingest: message of now: last_seen is its receipt', async () => {
     await pipeline.measure('seen', [element], { receivedAt: NOW });
     expect(await pipeline.lastSeen('seen')).toBe(NOW);
-    // A replay later says nothing of now either.
+    // A later replay does not show that the device is active now.
     await pipeline.measure('seen', [element], { retained: true, receivedAt: NOW + HOUR });
     expect(await pipeline.lastSeen('seen')).toBe(NOW);
   });

@@ -19,7 +19,7 @@ function parse(bytes) {
 
 // At each of these the length of the rest takes one byte more.
 test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_000_000])(
-  'a payload of %d bytes is what MQTT 5 says',
+  'PUBLISH: a payload of %d bytes: encoded as MQTT 5 demands',
   (size) => {
     const payload = 'é'.repeat(size / 2) + 'x'.repeat(size % 2);
     for (const topic of ['iot/live/x', 'iot/live/0f8fad5b-d9cb-469f-a165-70867728950e']) {

@@ -33,26 +33,26 @@ const newSensor = (id, value) =>
   });
 
 /** @param {number} at */
-const told = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
+const items = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
 
-test('a quiet device is told of in the same turn, with all that changed in it', async () => {
+test('Publisher: a quiet device: its changes of one turn are published in that turn', async () => {
   const [a, b] = [newDevice('a'), newDevice('b')];
-  publisher.note(a, [newSensor('s', 1)]);
-  publisher.note(b, [newSensor('s', 2)]);
-  publisher.note(a, [newSensor('t', 3)]);
+  publisher.publishChanges(a, [newSensor('s', 1)]);
+  publisher.publishChanges(b, [newSensor('s', 2)]);
+  publisher.publishChanges(a, [newSensor('t', 3)]);
   await nextTurn();
   expect(published.map(({ device }) => device)).toEqual(['a', 'b']);
-  expect([told(0), told(1)]).toEqual([['s 1', 't 3'], ['s 2']]);
+  expect([items(0), items(1)]).toEqual([['s 1', 't 3'], ['s 2']]);
 });
 
-test('a device that goes on is told of once an interval, of each sensor the newest', async () => {
+test('Publisher: a device with many changes: the newest value of each sensor once an interval', async () => {
   const device = newDevice('a');
   const [s, t] = [newSensor('s', 0), newSensor('t', 0)];
-  publisher.note(device, [s]);
+  publisher.publishChanges(device, [s]);
   await nextTurn();
   for (let value = 1; value <= 100; value++) {
     s.value = value;
-    publisher.note(device, value === 50 ? [s, t] : [s]);
+    publisher.publishChanges(device, value === 50 ? [s, t] : [s]);
     await nextTurn();
   }
   await until(() => published.length >= 2);
@@ -63,16 +63,16 @@ test('a device that goes on is told of once an interval, of each sensor the newe
   );
 });
 
-test('what is told says when the oldest of it was committed', async () => {
+test('Publisher: several commits in one message: it has the time of the oldest', async () => {
   const device = newDevice('a');
   const before = performance.now();
-  publisher.note(device, [newSensor('s', 1)]);
+  publisher.publishChanges(device, [newSensor('s', 1)]);
   const between = performance.now();
   await nextTurn();
-  publisher.note(device, [newSensor('s', 2)]);
+  publisher.publishChanges(device, [newSensor('s', 2)]);
   const after = performance.now();
   await until(() => performance.now() > after + 1);
-  publisher.note(device, [newSensor('t', 3)]);
+  publisher.publishChanges(device, [newSensor('t', 3)]);
   await until(() => published.length === 2);
   const [first, second] = published.map(({ committedAt }) => committedAt);
   expect(first).toBeGreaterThanOrEqual(before);
@@ -85,21 +85,21 @@ test('after a while it is quiet again', async () => {
   const device = newDevice('a');
   const sensor = newSensor('s', 1);
   for (const round of [1, 2, 3]) {
-    publisher.note(device, [sensor]);
+    publisher.publishChanges(device, [sensor]);
     await until(() => published.length === round);
   }
 });
 
 test('what nobody wants is not published, not even later', async () => {
   wanted = false;
-  publisher.note(newDevice('a'), [newSensor('s', 1)]);
+  publisher.publishChanges(newDevice('a'), [newSensor('s', 1)]);
   wanted = true;
   publisher.stop();
   expect(published).toEqual([]);
 });
 
-test('many sensors are several messages; a stop tells what waits', () => {
-  publisher.note(
+test('Publisher: many sensors: several messages, and a stop publishes the waiting ones', () => {
+  publisher.publishChanges(
     newDevice('a'),
     Array.from({ length: 250 }, (_, at) => newSensor(`s${at}`, at)),
   );

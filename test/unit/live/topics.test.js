@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { liveDevice, liveTopic, reachesLive, statsProcess, statsTopic } from '../../../api/live/messages.js';
 
-test('a topic says whose changes it carries', () => {
+test('Live topics: a topic: its device is read from it', () => {
   expect(liveTopic('d')).toBe('iot/live/d');
   expect(liveDevice(liveTopic('d'))).toBe('d');
 });
@@ -17,7 +17,7 @@ test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
   },
 );
 
-test('a topic that tells of no process of ours is told apart', () => {
+test('Live topics: a topic of no process: it is recognized', () => {
   expect(statsProcess(liveTopic('d'))).toBe(null);
   expect(statsProcess('iot/live/stats/%zz')).toBe('');
 });

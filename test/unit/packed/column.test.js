@@ -4,7 +4,7 @@ import { Reader } from '../../../schema/packed/hour/bytes.js';
 import { columnOf, packColumn, unpackColumn } from '../../../schema/packed/hour/column.js';
 import { fromNumbers, toNumbers } from '../../../schema/packed/hour/integers.js';
 
-/** What a column is told by, as plain numbers. @param {number[]} numbers */
+/** The seeds of a column, as plain numbers. @param {number[]} numbers */
 function chosenFor(numbers) {
   const { order, seeds, planes, estimate } = columnOf(fromNumbers(numbers));
   return {
@@ -26,7 +26,7 @@ function estimateOf(bytes) {
   return Math.min(bytes.length, bits / 8 + counts.length / 2);
 }
 
-/** All ways to tell a column, with what they take. @param {number[]} numbers up to 2^40 either way */
+/** All encodings of a column, with their sizes. @param {number[]} numbers up to 2^40 either way */
 function waysFor(numbers) {
   const picked = Array.from({ length: Math.min(9, numbers.length) }, (_, i) =>
     Number(numbers[Math.trunc((i * numbers.length) / Math.min(9, numbers.length))]),

@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { visitBlock } from '../../../schema/packed/block.js';
 import { asDecimals } from '../../../schema/packed/hour/decimals.js';
-import { singleBitsOf } from '../../../schema/packed/hour/patterns.js';
-import { tableOf } from '../../../schema/packed/hour/table.js';
+import { singleBitsOf, tableOf } from '../../../schema/packed/hour/forms.js';
 
 /** @import { Integers } from '../../../schema/packed/hour/integers.js' */
-/** @import { Table } from '../../../schema/packed/hour/table.js' */
+/** @import { Table } from '../../../schema/packed/hour/forms.js' */
 
 test('Table: a quarter of the values are different: it lists them in order', () => {
   const { table, indexes } = /** @type {Table} */ (tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)));
@@ -16,7 +15,7 @@ test('Table: a quarter of the values are different: it lists them in order', () 
 test.each([
   ['more than a quarter of the values are different', [1, 2, 3, 1, 1, 1, 1, 1]],
   ['all values are different', [1, 2, 3, 4, 5, 6, 7, 8]],
-  ['0 and -0, which a set cannot tell apart', [0, -0, 0, 0, 0, 0, 0, 0]],
+  ['0 and -0, which are equal in a set', [0, -0, 0, 0, 0, 0, 0, 0]],
   ['NaN', [Number.NaN, 1, 1, 1, 1, 1, 1, 1]],
 ])('Table: %s: none', (_, values) => {
   expect(tableOf(Float64Array.from(values))).toBeUndefined();

@@ -123,7 +123,7 @@ describe('plane: packed', () => {
     expect(packed[1]?.equals(bytes)).toBe(!isDeflated);
   });
 
-  test('deflated to as many bytes: as they are, since a reader tells by the length', () => {
+  test('deflated to as many bytes: as they are, because a reader recognizes it by the length', () => {
     // Zeros cost nothing when deflated: as they are added, the two lengths meet.
     const candidates = Array.from({ length: 60 }, (_, zeros) =>
       Uint8Array.from([...noise(30), ...new Uint8Array(zeros)]),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { binsOf, createBins, widthFor } from '../../../api/history/reading/series/bins.js';
+import { binsOf, createBins, widthFor } from '../../../api/history/reading/bins.js';
 import { difference, seriesOf, widthOf } from '../../support/brute-force.js';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readPage } from '../../../api/history/reading/pages.js';
-import { readAhead } from '../../../api/history/reading/read-ahead.js';
+import { readAhead } from '../../../api/history/reading/samples.js';
 
 /** @import { Hour, Sensor } from '../../../api/history/reading/hours.js' */
 /** @import { SampleSource } from '../../../api/history/reading/samples.js' */
@@ -104,7 +104,7 @@ test('Page: any samples, limits and ranges: the pages together are the range, an
 });
 
 test.each(/** @type {Array<'asc' | 'desc'>} */ (['asc', 'desc']))(
-  'Page: %s: more hours than a page reads have no samples: an empty page says how far it came',
+  'Page: %s: more hours than a page reads have no samples: an empty page contains how far it came',
   async (order) => {
     const range = { from: FROM, to: FROM + 2 * MOST_HOURS_A_PAGE * HOUR + 5 * HOUR };
     const history = createHistory([], { isCounted: false });

@@ -1,6 +1,6 @@
 import { historyRows } from '../../../api/history/packing/sensor-hour.js';
 import { createLateDayNotes, createLateWriter } from '../../../api/ingest/late-writer.js';
-import { hourStatisticsOf } from '../../../schema/packed/hour-statistics.js';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { partsFor } from '../../../schema/rules.js';
 
 /** @import { Store } from '../../../api/store/index.js' */

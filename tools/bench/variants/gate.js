@@ -18,7 +18,7 @@ export function createGate() {
     /** @param {number} number of requests in flight from now on */
     set(number) {
       bound.size = number;
-      permits.goOn();
+      permits.admit();
     },
   };
 }

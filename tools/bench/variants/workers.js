@@ -1,5 +1,5 @@
 import { createReading } from '../../../api/history/reading/index.js';
-import { createPermits, createWindow } from '../../../api/ingest/backpressure/window.js';
+import { CongestionWindow, createPermits } from '../../../api/ingest/backpressure/window.js';
 import { connectStore } from '../../../api/store/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
@@ -18,7 +18,7 @@ const PAGE = 10;
 
 // Workers on the store itself: one half inserts one sample after the other, the other half selects the newest ones.
 const config = readSettings(process.env, { envFile: '' });
-const permits = createPermits(createWindow({ most: config.ingest.maxInFlight }));
+const permits = createPermits(new CongestionWindow({ max: config.ingest.maxInFlight }));
 const store = await connectStore({
   cql: config.cql,
   retention: config.retention,

@@ -96,13 +96,13 @@ test('Byte budget: the signal of a message that has begun aborts: the message is
 
 test('Byte budget: the last waiting message begins: the listeners are called', async () => {
   const budget = new ByteBudget(OVERHEAD);
-  let told = 0;
-  budget.onFree(() => told++);
+  let calls = 0;
+  budget.onFree(() => calls++);
   const messages = [1, 2, 3].map(() => budget.run(0, turn));
   expect(budget.isFull).toBe(true);
   await messages[0];
-  expect({ full: budget.isFull, told }).toEqual({ full: true, told: 0 });
+  expect({ full: budget.isFull, calls }).toEqual({ full: true, calls: 0 });
   await Promise.all(messages);
   expect(budget.isFull).toBe(false);
-  expect(told).toBeGreaterThan(0);
+  expect(calls).toBeGreaterThan(0);
 });

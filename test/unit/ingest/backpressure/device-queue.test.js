@@ -6,7 +6,7 @@ import { parseTopic } from '../../../../schema/topics.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that ends when it is told to. */
+/** Work that the test ends. */
 function createWork() {
   /** @type {(error?: Error) => void} */
   let end = () => {};

@@ -75,7 +75,7 @@ const cutting = fc.array(fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ m
 test('Packet scanner: stream cut anywhere: only the first packet over its limit is reported', () => {
   fc.assert(
     fc.property(fc.array(packet, { maxLength: 8 }), cutting, (packets, cuts) => {
-      // By another decoder: its fixed header says how long a packet is behind it.
+      // By another decoder: the fixed header has the length of the rest.
       const lengths = packets.map((bytes) => bytes.length - headerOf(bytes));
       const expected = lengths.find(
         (length, index) => length > limitOf(/** @type {Buffer} */ (packets[index]), index),

@@ -64,7 +64,7 @@ test('Permits: the window grows: several waiting requests are sent at once', asy
   ends[0]?.();
   await all[0];
   expect({ inUse: permits.inUse, waiting: permits.waiting }).toEqual({ inUse: 3, waiting: 0 });
-  // Whoever was let go sends in the turns that follow.
+  // Admitted requests are sent in the following turns.
   await new Promise((resolve) => setImmediate(resolve));
   for (const end of ends) end();
   await Promise.all(all);

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { createWindow } from '../../../../api/ingest/backpressure/window.js';
+import { CongestionWindow } from '../../../../api/ingest/backpressure/window.js';
 
 /** A window whose clock and answers the test gives by hand. */
 function createSteps() {
   let now = 0;
-  const window = createWindow({ most: 1024, now: () => now });
+  const window = new CongestionWindow({ max: 1024, now: () => now });
 
   /** @param {number} at ms @param {number} took ms @param {boolean} [failed] */
   function answer(at, took, failed = false) {
     now = at;
-    window.note(at - took, failed);
+    window.record(at - took, failed);
   }
 
   /** Answers of one latency up to a moment, 10 ms apart. @param {number} count @param {number} at ms, of the last @param {number} took ms */

@@ -52,7 +52,7 @@ describe('the format of a payload', () => {
     expect(payload[0]).toBe(0x97);
     expect(read(payload).found).toHaveLength(23);
     expect(read(Buffer.from([0x80]))).toMatchObject({ found: [], refused: [] });
-    // An array of no told length (RFC 8949, section 3.2.2).
+    // An array of indefinite length (RFC 8949, section 3.2.2).
     const endless = Buffer.concat([Buffer.from([0x9f]), CBOR.subarray(1), Buffer.from([0xff])]);
     expect(read(endless).found).toEqual(ONE);
   });
@@ -150,7 +150,7 @@ describe('SenML as CBOR', () => {
     [-3, 2, 1],
     [5, 7, 1],
     [-1, 10, 1],
-  ])('the label %i has its meaning beside a value', (label, value, expected) => {
+  ])('the label %i has its meaning next to a value', (label, value, expected) => {
     const { found } = read(
       pack([
         [0, 't'],

@@ -200,7 +200,7 @@ describe('an error that refuses a message', () => {
   test.each([
     ['of the database', new MillraceError('rejected', 'write_dead_letter: node 10.0.0.7 refused')],
     ['of our own code', new TypeError('x is undefined at file:///srv/api/ingest/x.js')],
-  ])('%s: the refusal says nothing from inside', (_, error) => {
+  ])('%s: the refusal contains no internals', (_, error) => {
     expect(refusalOf('rejected', error).rule).toBe('the database refuses this content');
   });
 });

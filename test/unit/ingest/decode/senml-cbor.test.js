@@ -26,7 +26,7 @@ const MIXED =
   'e9a20065736d616c6c02fb3ff8000000000000a20063626967021b0000010000000000';
 
 test.each(['application/senml+cbor', 'application/cbor', undefined])(
-  'RFC 8428, 5.1.2, as CBOR, told by %s',
+  'RFC 8428, 5.1.2, as CBOR, detected by %s',
   (contentType) => {
     const at = 1_276_020_076_001;
     const bn = 'urn:dev:ow:10e2073a0108006:';

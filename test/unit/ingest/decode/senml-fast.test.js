@@ -6,7 +6,7 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-const emptyBasket = () =>
+const emptyBatch = () =>
   new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true });
 
 /** @param {MessageBatch} batch */
@@ -14,14 +14,14 @@ const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], re
 
 /** What the reader of objects makes of it. @param {string} text */
 function expected(text) {
-  const batch = emptyBasket();
+  const batch = emptyBatch();
   readSenml(JSON.parse(text), batch);
   return contentOf(batch);
 }
 
 /** @param {string} text @returns null: declined */
 function fast(text) {
-  const batch = emptyBasket();
+  const batch = emptyBatch();
   return readCommonSenml(Buffer.from(text), batch) ? contentOf(batch) : null;
 }
 
@@ -105,7 +105,7 @@ test.each([
   ['no value', '[{"n":"a"}]'],
   ['a text', '[{"n":"a","vs":"x"}]'],
   ['a label that must be understood', '[{"n":"a","v":1,"x_":1}]'],
-  ['a label of two letters', '[{"nn":"a","v":1}]'],
+  ['a label of two characters', '[{"nn":"a","v":1}]'],
   ['an escape', '[{"n":"\\u0061","v":1}]'],
   ['what is no JSON', '[{"n":"a","v":01}]'],
   ['NaN', '[{"n":"a","v":NaN}]'],

@@ -67,7 +67,7 @@ test('5.1.4: several types of data', () => {
   expect({ skipped, refused }).toEqual({ skipped: 2, refused: [] });
 });
 
-test('a record of base fields alone says something of those behind it', () => {
+test('SenML: a record has only base fields: they apply to the later records', () => {
   const { found, refused } = read([
     { bn: 'a/', bt: 1.32e9, bv: 100 },
     { n: 'x', v: 1 },

@@ -58,7 +58,7 @@ describe('a birth', () => {
     expect(read({ sensors }).sensors).toHaveLength(10_000);
   });
 
-  test('says nothing: the device keeps its name, the session begins now, and there are no sensors', () => {
+  test('is empty: the device keeps its name, the session begins now, and there are no sensors', () => {
     expect(read({})).toEqual({ session: NOW, name: 'pump', site: undefined, sensors: [], refused: [] });
   });
 
@@ -67,7 +67,7 @@ describe('a birth', () => {
     expect(readBirth(Buffer.from('{}'), byId, NOW).name).toBeUndefined();
   });
 
-  test('null says as little as a field that is missing; a name beats the device', () => {
+  test('null is the same as a missing field; a name replaces that of the device', () => {
     const content = {
       name: 'Pump 7',
       site: null,

@@ -24,6 +24,6 @@ test.each([
   ['1970-01-02T00:00:00Z'],
   [RECEIVED + 1],
   ['2027-01-01T00:00:00Z'],
-])('a session that says nothing usable, %p, began when it was heard of', (session) => {
+])('Session: its start is not usable, %p: the time of receipt', (session) => {
   expect(sessionStart(session, RECEIVED)).toBe(RECEIVED);
 });

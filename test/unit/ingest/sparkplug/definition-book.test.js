@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createDefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 import { newRetry } from '../../../support/memory-edge-node.js';
 import { createMemoryStore } from '../../../support/memory-store/index.js';
@@ -54,7 +54,7 @@ async function rows() {
 }
 
 describe('Definition book: a birth is entered', () => {
-  test('it says what the birth before said: no row is written', async () => {
+  test('its definitions are unchanged: no row is written', async () => {
     const book = openBook();
     await book.enter(DEVICE, definitions(T0));
     await book.enter(DEVICE, definitions(T0 + 60_000));
@@ -94,7 +94,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('it says something else: a row is written', async () => {
+  test('its definitions differ: a row is written', async () => {
     const book = openBook();
     await book.enter(DEVICE, definitions(T0));
     await book.enter(DEVICE, definitions(T0 + 1000, 'dbirthSwapped'));
@@ -110,7 +110,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0, 5000]);
   });
 
-  test('it is of the same moment and says something else: the last one holds', async () => {
+  test('it has the same time and other definitions: the last one is valid', async () => {
     const book = openBook();
     await book.enter(DEVICE, definitions(T0));
     await book.enter(DEVICE, definitions(T0, 'dbirthSwapped'));

@@ -4,7 +4,7 @@ import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.js';
 import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
 import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 
 /** @import { Identity } from '../../../../schema/ids.js' */
@@ -76,7 +76,7 @@ describe('the name and the type of a metric', () => {
   test.each([
     [{ double: 1 }, 'metrics[0].name', 'is missing, and there is no alias'],
     [{ alias: 9, double: 1 }, 'metrics[0].alias', 'must be one that a birth defines'],
-    [{ name: 'x', int: 1 }, 'metrics[0].datatype', 'is told neither here nor by a birth'],
+    [{ name: 'x', int: 1 }, 'metrics[0].datatype', 'must be given here or in a birth'],
   ])('%j: it is refused, with the path and the rule', (metric, path, rule) => {
     const { refused, allKnown } = read(payloadOf([metric], NOW), birth);
     expect([refused, allKnown]).toEqual([[{ index: 0, code: 'unknown_sensor', path, rule }], false]);

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
 import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.js';
 import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
+import { encodeRebirth } from '../../../../api/ingest/sparkplug/host.js';
 import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload/payload.js';
-import { encodeRebirth } from '../../../../api/ingest/sparkplug/rebirths.js';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 import { identifyDevice } from '../../../../schema/ids.js';
 import { T0, vector } from '../../../support/sparkplug-vectors.js';
 
@@ -25,7 +25,7 @@ function read(bytes, birth) {
 }
 
 describe('births', () => {
-  test('of a node: its metrics are sensors and measurements, the protocol is none, its number is told', () => {
+  test('of a node: its metrics are sensors and measurements, those of the protocol are not, bdSeq is read', () => {
     const payload = decodePayload(vector('nbirth'));
     expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
     expect(readBirthCertificate(payload.metrics, DEVICE, T0)).toMatchObject({
@@ -66,7 +66,7 @@ describe('births', () => {
 describe('data', () => {
   const first = vector('ddata');
 
-  test('with an alias alone means what its birth has told', () => {
+  test('with only an alias: the definition of its birth', () => {
     const { found, allKnown } = read(first, vector('dbirth'));
     expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
     expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
@@ -75,7 +75,7 @@ describe('data', () => {
   test.each([
     ['no birth', undefined],
     ['another birth', vector('nbirth')],
-  ])('with an alias of which %s has told is refused, and something is missing', (_, birth) => {
+  ])('with an alias that %s defines is refused, and a definition is missing', (_, birth) => {
     expect(read(first, birth)).toEqual({
       found: [],
       allKnown: false,
@@ -151,7 +151,7 @@ test('nulls, transient values, texts, bytes, data sets, templates and files are 
         index: 11,
         code: 'unknown_sensor',
         path: 'metrics[11].datatype',
-        rule: 'is told neither here nor by a birth',
+        rule: 'must be given here or in a birth',
       },
     ],
     skipped: 7,
@@ -210,6 +210,6 @@ describe('what no node should send', () => {
   });
 });
 
-test('a request to be born anew is the bytes that another implementation makes of it', () => {
+test('Rebirth command: the same bytes as of another implementation', () => {
   expect(encodeRebirth(T0)).toEqual(vector('rebirth'));
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { createRebirths } from '../../../../api/ingest/sparkplug/host.js';
 import { createSequence } from '../../../../api/ingest/sparkplug/nodes.js';
-import { createRebirths } from '../../../../api/ingest/sparkplug/rebirths.js';
 
 describe('sequence numbers', () => {
   const born = () => {
@@ -19,13 +19,13 @@ describe('sequence numbers', () => {
     ['many are missing', 200],
     ['one comes again', 0],
     ['one is none', 256],
-  ])('%s: told once, and it goes on from there', (_, seq) => {
+  ])('%s: reported once, and the sequence continues from there', (_, seq) => {
     const sequence = born();
     expect(sequence.follows(seq, false)).toBe(false);
     expect(sequence.follows((seq + 1) % 256, false)).toBe(true);
   });
 
-  test('a birth begins anew', () => {
+  test('a birth restarts the sequence', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.begin(0);
@@ -54,7 +54,7 @@ describe('sequence numbers', () => {
   });
 });
 
-describe('requests to be born anew', () => {
+describe('Rebirth requests', () => {
   function start() {
     let now = 1_748_736_000_000;
     /** @type {string[]} */

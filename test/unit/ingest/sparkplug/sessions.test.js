@@ -18,74 +18,74 @@ beforeEach(async () => {
 });
 
 async function beBorn() {
-  await edge.say('NBIRTH', vector('nbirth'));
-  await edge.say('DBIRTH', vector('dbirth'));
+  await edge.send('NBIRTH', vector('nbirth'));
+  await edge.send('DBIRTH', vector('dbirth'));
 }
 
-/** @param {Awaited<ReturnType<typeof edge.say>>} said */
+/** @param {Awaited<ReturnType<typeof edge.send>>} said */
 const values = ({ batch }) => batch && valuesOf(batch);
 
 describe('Sparkplug data', () => {
   test('its node is born, nothing is missing: it is read by its aliases, and nothing is asked', async () => {
     await beBorn();
-    expect(values(await edge.say('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
+    expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
     expect(edge.commands).toEqual([]);
   });
 
   test('a message is missing before it: it is read, and the node is asked for a birth', async () => {
     await beBorn();
-    expect(values(await edge.say('DDATA', vector('ddata', 1)))).toEqual([['Temperature', 23]]);
+    expect(values(await edge.send('DDATA', vector('ddata', 1)))).toEqual([['Temperature', 23]]);
     expect(edge.commands).toEqual([COMMAND]);
     expect(await edge.requests()).toBe(1);
   });
 
   test('the node is asked until it is born: then no more', async () => {
     await beBorn();
-    await edge.say('DDATA', vector('ddata', 1));
+    await edge.send('DDATA', vector('ddata', 1));
     now += 10_000;
-    await edge.say('DDATA', vector('ddata', 2));
+    await edge.send('DDATA', vector('ddata', 2));
     expect(edge.commands).toHaveLength(2);
     now += 10_000;
     await beBorn();
-    await edge.say('DDATA', vector('ddata'));
+    await edge.send('DDATA', vector('ddata'));
     expect(edge.commands).toHaveLength(2);
   });
 
-  test('nothing is known of its node: it is read as far as it says itself, and the node is asked', async () => {
-    expect(values(await edge.say('DDATA', vector('types')))).toContainEqual(['Int8', -128]);
+  test('its node is unknown: metrics with a type are read, and a rebirth is requested', async () => {
+    expect(values(await edge.send('DDATA', vector('types')))).toContainEqual(['Int8', -128]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
   test('an alias that no birth defined: it is refused, and the node is asked', async () => {
     await beBorn();
-    const { batch } = await edge.say('DDATA', vector('ddataUnknown'));
+    const { batch } = await edge.send('DDATA', vector('ddataUnknown'));
     expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
   test('the broker sends it again: its number is no gap', async () => {
     await beBorn();
-    await edge.say('DDATA', vector('ddata'));
-    await edge.say('DDATA', vector('ddata', 1));
-    await edge.say('DDATA', vector('ddata'), { again: true });
-    await edge.say('DDATA', vector('ddata', 2));
+    await edge.send('DDATA', vector('ddata'));
+    await edge.send('DDATA', vector('ddata', 1));
+    await edge.send('DDATA', vector('ddata'), { again: true });
+    await edge.send('DDATA', vector('ddata', 2));
     expect(edge.commands).toEqual([]);
   });
 
   test('this process was restarted: aliases are known, and any number may come next', async () => {
     await beBorn();
     edge.restart();
-    expect(values(await edge.say('DDATA', vector('ddata', 5)))).toEqual([['Temperature', 27]]);
+    expect(values(await edge.send('DDATA', vector('ddata', 5)))).toEqual([['Temperature', 27]]);
     expect(edge.commands).toEqual([]);
   });
 });
 
 describe('Sparkplug births', () => {
   test('of a node and its device: sensors and values are read, and nothing has ended', async () => {
-    const node = await edge.say('NBIRTH', vector('nbirth'));
+    const node = await edge.send('NBIRTH', vector('nbirth'));
     expect(node.birth?.sensors.map(({ name }) => name)).toEqual(['Supply Voltage']);
     expect([values(node), node.ended]).toEqual([[['Supply Voltage', 12.5]], []]);
-    const device = await edge.say('DBIRTH', vector('dbirth'));
+    const device = await edge.send('DBIRTH', vector('dbirth'));
     expect(device.birth?.session).toBe(T0 + 1);
     expect([values(device)?.length, device.ended, edge.commands]).toEqual([3, [], []]);
   });
@@ -100,7 +100,7 @@ describe('Sparkplug births', () => {
     async (_, table, type, name) => {
       const open = edge.hold(table);
       let settled = false;
-      const saying = edge.say(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name)).then(() => {
+      const saying = edge.send(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name)).then(() => {
         settled = true;
       });
       await until(() => edge.waiting.length > 0, { what: 'the write' });
@@ -112,36 +112,36 @@ describe('Sparkplug births', () => {
   );
 
   test('a node that was never born gets a birth of its device: it is asked for its own', async () => {
-    await edge.say('DBIRTH', vector('dbirth'));
+    await edge.send('DBIRTH', vector('dbirth'));
     expect(edge.commands).toEqual([COMMAND]);
   });
 
   test('a node is born on a new connection: its devices of before have ended', async () => {
     await beBorn();
-    expect((await edge.say('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
+    expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
     edge.restart();
-    expect((await edge.say('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
+    expect((await edge.send('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
   });
 
   test('a node is born again on the same connection: its devices live on', async () => {
     await beBorn();
-    expect((await edge.say('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
+    expect((await edge.send('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
   });
 
   test('devices that were born after the node: they live on', async () => {
     await beBorn();
-    await edge.say('DBIRTH', vector('dbirthSwapped'));
-    expect((await edge.say('NBIRTH', vector('nbirthNext'))).ended).toEqual([]);
+    await edge.send('DBIRTH', vector('dbirthSwapped'));
+    expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([]);
   });
 });
 
 describe('Sparkplug deaths', () => {
   test('of a node: it and its devices have ended, and it is asked for a birth by what comes next', async () => {
     await beBorn();
-    const said = await edge.say('NDEATH', vector('ndeath'));
+    const said = await edge.send('NDEATH', vector('ndeath'));
     expect([said.ended, said.birth, said.batch]).toEqual([[NODE, PRESS], null, null]);
     expect(edge.commands).toEqual([]);
-    await edge.say('DDATA', vector('ddata'));
+    await edge.send('DDATA', vector('ddata'));
     expect(edge.commands).toEqual([COMMAND]);
   });
 
@@ -151,30 +151,30 @@ describe('Sparkplug deaths', () => {
     ['without a number', 'ddeath'],
   ])('of a node, %s: nothing has ended', async (_, name) => {
     await beBorn();
-    expect((await edge.say('NDEATH', vector(name))).ended).toEqual([]);
-    await edge.say('DDATA', vector('ddata'));
+    expect((await edge.send('NDEATH', vector(name))).ended).toEqual([]);
+    await edge.send('DDATA', vector('ddata'));
     expect(edge.commands).toEqual([]);
   });
 
   test('of a node that was never born: nothing has ended', async () => {
     await edge.register(NODE);
-    expect((await edge.say('NDEATH', vector('ddeath'))).ended).toEqual([]);
+    expect((await edge.send('NDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 
   test('of a device: it has ended alone', async () => {
     await beBorn();
-    expect((await edge.say('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
+    expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
     expect(edge.commands).toEqual([]);
   });
 
   test('of a device that was born again since: nothing has ended', async () => {
     await beBorn();
-    await edge.say('DBIRTH', vector('dbirthSwapped'));
-    expect((await edge.say('DDEATH', vector('ddeath'))).ended).toEqual([]);
+    await edge.send('DBIRTH', vector('dbirthSwapped'));
+    expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 
   test('of a device that nobody knows: nothing has ended', async () => {
-    expect((await edge.say('DDEATH', vector('ddeath'))).ended).toEqual([]);
+    expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 });
 
@@ -192,7 +192,7 @@ describe('Sparkplug messages that are replayed', () => {
     expect(batch && valuesOf(batch)).toHaveLength(3);
   });
 
-  test.each([['NDEATH'], ['DDEATH']])('%s: it says nothing', async (type) => {
+  test.each([['NDEATH'], ['DDEATH']])('%s: it has no result', async (type) => {
     await beBorn();
     const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
     expect(said).toMatchObject({ birth: null, batch: null });

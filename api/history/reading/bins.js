@@ -1,8 +1,8 @@
-import { DAY_MS, HOUR_MS } from '../../../../schema/rules.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 
-/** @import { HourStatistics } from '../../../../schema/packed/hour-statistics.js' */
-/** @import { Series } from '../../../../schema/packed/series.js' */
-/** @import { Range } from '../hours.js' */
+/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
+/** @import { Series } from '../../../schema/packed/series.js' */
+/** @import { Range } from './hours.js' */
 
 /**
  * One bin that has samples.
