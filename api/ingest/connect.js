@@ -57,7 +57,7 @@ export async function connectPipeline(parts) {
     onBrokenRule: (habit) => metrics.brokenQueryRules.inc({ habit }),
     clock,
   });
-  await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
+  await logSecurityProblems({ check: store.securityCheck, username: config.cql.username, logger });
   const difference = parts.clockDifference ?? store.health.clockDifference;
   const clockGuard = createClockGuard({ clock, difference, logger });
   const ingest = createIngest({

@@ -42,7 +42,7 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
 
   async function write() {
     try {
-      await store.write({ ...own, startedAt, seenAt: clock(), vitals: JSON.stringify(read()) });
+      await store.write({ ...own, startedAt, seenAt: clock(), stats: JSON.stringify(read()) });
     } catch (error) {
       logger.warn({ reason: String(error) }, 'the heartbeat could not be written');
     } finally {
@@ -149,7 +149,7 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
 }
 
 /** @param {ProcessRow} row @returns {Beat} */
-const beatOf = ({ vitals }) => JSON.parse(vitals);
+const beatOf = ({ stats }) => JSON.parse(stats);
 
 /**
  * One with a broker of its own leaves no session elsewhere, however it ended.

@@ -1,4 +1,4 @@
-import { int32, stampOf } from './cells.js';
+import { int32, writeTimestamp } from './cql-encoding.js';
 import { routingKey } from './routing.js';
 
 /** @import { Session } from './session.js' */
@@ -50,7 +50,7 @@ export function createLatest(session) {
         take().flatMap(({ device, newest }) =>
           byInstant(newest).map(({ ts, entries }) => ({
             query: UPDATE,
-            params: [stampOf(ts), mapCell(ts, entries), cell, device],
+            params: [writeTimestamp(ts), mapCell(ts, entries), cell, device],
           })),
         );
       const bytes = () => UPDATE_WEIGHT + ENTRY_WEIGHT * entries();

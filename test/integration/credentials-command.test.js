@@ -73,7 +73,7 @@ test('credentials are issued, listed, rotated, revoked and issued again; no secr
 
   const rotated = secretsIn((await run('rotate', 'pump')).output);
   const after = await find('pump');
-  expect(after?.stamp).toBeGreaterThan(Number(before?.stamp));
+  expect(after?.writtenAt).toBeGreaterThan(Number(before?.writtenAt));
   expect(after).toMatchObject({ issuedAt: before?.issuedAt, devices: ['a', 'plant/edge'] });
   expect(await isSecret(String(secrets.get('pump')), String(after?.hash))).toBe(false);
   expect(await isSecret(String(rotated.get('pump')), String(after?.hash))).toBe(true);

@@ -54,7 +54,12 @@ export const FINDINGS = [
     'devices.length > MOST_DEVICES',
     'devices.length > MOST_DEVICES + 1',
   ],
-  ['S13', 'api/access/credentials/credential-service.js', 'if (became && wasGood) await onChange(became.deviceId);', ''],
+  [
+    'S13',
+    'api/access/credentials/credential-service.js',
+    'if (became && wasGood) await onChange(became.deviceId);',
+    '',
+  ],
   ['S14', 'api/ingest/decode/index.js', 'if (Array.isArray(content) && isSenml(elements[0]))', 'if (false)'],
   ['S14', 'api/ingest/decode/index.js', 'SENML_LABELS.some(', 'SENML_LABELS.every('],
   ['S14', 'api/ingest/decode/senml.js', 'Math.round(seconds * 1000)', 'Math.floor(seconds * 1000)'],

@@ -32,7 +32,7 @@ const NOBODY = { address: '' };
  * the installation's own account.
  *
  * @param {object} parts
- * @param {Pick<CredentialStore, 'find' | 'stamps'>} parts.store
+ * @param {Pick<CredentialStore, 'find' | 'writeTimes'>} parts.store
  * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
  * @param {FailedLogins} [parts.failedLogins] at the installation's password
  */
@@ -67,7 +67,7 @@ export function createAccounts({ store, mqtt, failedLogins = createFailedLogins(
   /** @param {Credential} credential @returns {Account} */
   function accountOf(credential) {
     const before = known.get(credential.deviceId);
-    if (before?.stamp === credential.stamp) return before;
+    if (before?.writtenAt === credential.writtenAt) return before;
     const account = deviceAccount(credential);
     known.set(account.deviceId, account);
     return account;
@@ -94,8 +94,8 @@ export function createAccounts({ store, mqtt, failedLogins = createFailedLogins(
      */
     async outdated(accounts) {
       const devices = accounts.filter(({ isInstallation: all }) => !all);
-      const stamps = await store.stamps([...new Set(devices.map(({ deviceId }) => deviceId))]);
-      return new Set(devices.filter(({ deviceId, stamp }) => stamps.get(deviceId) !== stamp));
+      const writeTimes = await store.writeTimes([...new Set(devices.map(({ deviceId }) => deviceId))]);
+      return new Set(devices.filter(({ deviceId, writtenAt }) => writeTimes.get(deviceId) !== writtenAt));
     },
   };
 }

@@ -16,7 +16,7 @@ const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
  * @property {string} name as whom it signed in; empty for who did not have to
  * @property {boolean} isInstallation it may do everything: our own programs, and everybody where MQTT_AUTH is off
  * @property {string} deviceId empty for the installation
- * @property {number} stamp of its credential, epoch µs
+ * @property {number} writtenAt of its credential, epoch µs
  * @property {Set<string>} speaksFor names and ids of devices as they were given
  * @property {Set<string>} ids of the same devices
  */
@@ -26,13 +26,13 @@ export const installationAccount = (name) => ({
   name,
   isInstallation: true,
   deviceId: '',
-  stamp: 0,
+  writtenAt: 0,
   speaksFor: new Set(),
   ids: new Set(),
 });
 
-/** @param {Pick<Credential, 'account' | 'deviceId' | 'devices' | 'stamp'>} credential @returns {Account} */
-export function deviceAccount({ account, deviceId, devices, stamp }) {
+/** @param {Pick<Credential, 'account' | 'deviceId' | 'devices' | 'writtenAt'>} credential @returns {Account} */
+export function deviceAccount({ account, deviceId, devices, writtenAt }) {
   const speaksFor = new Set();
   const ids = new Set();
   for (const text of [account, ...devices]) {
@@ -41,7 +41,7 @@ export function deviceAccount({ account, deviceId, devices, stamp }) {
     speaksFor.add(text);
     ids.add(identity.id);
   }
-  return { name: account, isInstallation: false, deviceId, stamp, speaksFor, ids };
+  return { name: account, isInstallation: false, deviceId, writtenAt, speaksFor, ids };
 }
 
 /**

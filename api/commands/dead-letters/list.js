@@ -4,7 +4,7 @@ import { uuidText } from '../../../schema/ids.js';
 import { matchingIds } from './matching.js';
 import { codesText } from './text.js';
 
-/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 /** @import { CommandParts } from './index.js' */
 
 /** @param {CommandParts} parts */
@@ -17,7 +17,7 @@ export async function list(parts) {
         say(`These are the newest ${shown}; there are more: --limit shows more of them, --to older ones.`);
         return;
       }
-      const letter = await store.letters.find(uuidText(id));
+      const letter = await store.deadLetters.find(uuidText(id));
       if (!letter) continue;
       say(lineOf(letter));
       shown++;
@@ -26,7 +26,7 @@ export async function list(parts) {
   if (shown === 0) say('Nothing was refused in this range.');
 }
 
-/** @param {StoredLetter} letter */
+/** @param {StoredDeadLetter} letter */
 const lineOf = ({ id, receivedAt, topic, codes, content }) =>
   [
     formatTime(receivedAt),

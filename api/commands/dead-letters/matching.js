@@ -1,4 +1,4 @@
-import { compareLetterIds } from '../../store/dead-letters/letter.js';
+import { compareDeadLetterIds } from '../../store/dead-letters/dead-letter.js';
 import { hoursOf } from '../../store/dead-letters/writes.js';
 
 /** @import { CommandParts } from './index.js' */
@@ -16,12 +16,12 @@ export async function* matchingIds({ store, given, statusLine }, first) {
     statusLine.update(`looking at ${new Date(part.from).toISOString()}`);
     /** @type {Buffer[]} */
     const ids = [];
-    await store.letters.scanHour(part, (head) => {
+    await store.deadLetters.scanHour(part, (head) => {
       if (code !== undefined && !Object.hasOwn(head.codes, code)) return;
       if (device !== undefined && head.device !== device) return;
       ids.push(head.id);
     });
-    ids.sort((a, b) => (first === 'newest' ? compareLetterIds(b, a) : compareLetterIds(a, b)));
+    ids.sort((a, b) => (first === 'newest' ? compareDeadLetterIds(b, a) : compareDeadLetterIds(a, b)));
     if (ids.length > 0) yield ids;
   }
 }

@@ -1,7 +1,7 @@
 import { printable } from '../../../common/printable.js';
 import { parseSenmlCbor } from '../../ingest/decode/senml-cbor.js';
 
-/** @import { StoredContent } from '../../store/dead-letters/letter.js' */
+/** @import { StoredContent } from '../../store/dead-letters/dead-letter.js' */
 
 /** Bytes of what is neither JSON nor CBOR nor text that are shown, and how many a line. */
 const MOST_HEX_BYTES = 1024;

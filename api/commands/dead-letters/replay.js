@@ -4,7 +4,7 @@ import { uuidText } from '../../../schema/ids.js';
 import { matchingIds } from './matching.js';
 import { createReport } from './report.js';
 
-/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 /** @import { CommandParts } from './index.js' */
 
 /** Letters under way; each may hold 64 KiB. */
@@ -26,7 +26,7 @@ export async function replay(parts) {
     ingest.abort();
   });
 
-  /** @param {StoredLetter} letter */
+  /** @param {StoredDeadLetter} letter */
   async function replayOne(letter) {
     try {
       report.told(letter, await ingest.replay(letter));
@@ -41,7 +41,7 @@ export async function replay(parts) {
   /** @param {string[]} ids that were asked for */
   async function replaySome(ids) {
     // All are read before the first is begun, so that they are begun in order.
-    const letters = await Promise.all(ids.map(store.letters.find));
+    const letters = await Promise.all(ids.map(store.deadLetters.find));
     await Promise.all(
       letters.map((letter, at) => (letter ? replayOne(letter) : report.missing(`${ids[at]}`))),
     );

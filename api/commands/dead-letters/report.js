@@ -5,7 +5,7 @@ import { lettersText } from './summary.js';
 import { codesText, NO_SUCH_LETTER } from './text.js';
 
 /** @import { IngestResult } from '../../ingest/ingest-result.js' */
-/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 
 /** Letters that the report names one by one. */
 const MOST_NAMED = 20;
@@ -27,11 +27,11 @@ export function createReport() {
     if (incomplete <= MOST_NAMED) named.push(line);
   }
 
-  const titleOf = (/** @type {StoredLetter} */ { id, topic }) => `${uuidText(id)}  ${shortened(topic)}`;
+  const titleOf = (/** @type {StoredDeadLetter} */ { id, topic }) => `${uuidText(id)}  ${shortened(topic)}`;
   const progress = () => `${lettersText(letters)}: ${stored} stored`;
 
   return {
-    /** @param {StoredLetter} letter @param {IngestResult} told */
+    /** @param {StoredDeadLetter} letter @param {IngestResult} told */
     told(letter, { accepted, refused }) {
       letters++;
       stored += accepted;
@@ -42,7 +42,7 @@ export function createReport() {
       addCodes(again, codes);
       name(`${titleOf(letter)}  refused again: ${codesText(codes)}`);
     },
-    /** @param {StoredLetter} letter @param {Error} error */
+    /** @param {StoredDeadLetter} letter @param {Error} error */
     failed(letter, error) {
       letters++;
       failed++;

@@ -10,7 +10,7 @@ import { codesText, NO_SUCH_LETTER } from './text.js';
 /** @param {CommandParts} parts @throws {MillraceError} `not_found` */
 export async function show({ store, given, say }) {
   const wanted = String(given.ids[0]);
-  const letter = await store.letters.find(wanted);
+  const letter = await store.deadLetters.find(wanted);
   if (!letter) throw new MillraceError('not_found', `${printable(wanted)}: ${NO_SUCH_LETTER}`);
   const { id, receivedAt, device, topic, codes, content } = letter;
   say(`id        ${uuidText(id)}`);

@@ -9,13 +9,13 @@ export async function summary({ store, given, say, statusLine }) {
   /** @type {Record<string, number>} */
   const codes = {};
   let letters = 0;
-  const { hours } = await store.letters.summary(given.range, {
-    mostLetters: Number.POSITIVE_INFINITY,
+  const { hours } = await store.deadLetters.summary(given.range, {
+    maxDeadLetters: Number.POSITIVE_INFINITY,
     onHour: (hour) => statusLine.update(`looking at ${formatTime(hour)}`),
   });
   for (const hour of hours) {
-    say(`${formatTime(hour.hour)}  ${lettersText(hour.letters)}: ${codesText(hour.codes)}`);
-    letters += hour.letters;
+    say(`${formatTime(hour.hour)}  ${lettersText(hour.deadLetters)}: ${codesText(hour.codes)}`);
+    letters += hour.deadLetters;
     addCodes(codes, hour.codes);
   }
   if (letters === 0) say('Nothing was refused in this range.');

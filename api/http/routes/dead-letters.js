@@ -10,7 +10,7 @@ import { SCHEMAS } from '../contract/schemas.js';
 import { fields, readQuery } from '../parameters.js';
 
 /** @import { Request, RequestHandler } from 'express' */
-/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 /** @import { Range } from '../../store/dead-letters/reads.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { RouteParts } from '../api.js' */
@@ -40,9 +40,9 @@ export const getDeadLetters =
     // Where `from` is left to us it goes with the clock, and must not do so from page to page.
     const range = { ...readRange(given, clock()), ...(place && { from: place.from }) };
     const before = place && Buffer.from(place.before, 'hex');
-    const { letters, next } = await store.letters.page(range, { before, limit });
+    const { deadLetters, next } = await store.deadLetters.page(range, { before, limit });
     res.json({
-      items: letters.map(letterItem),
+      items: deadLetters.map(letterItem),
       next: next && cursors.seal(scope, { from: range.from, before: next.toString('hex') }),
     });
   };
@@ -71,9 +71,13 @@ export const getDeadLetterSummary =
   ({ store, clock }) =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
-    const { hours, from } = await store.letters.summary(range);
+    const { hours, from } = await store.deadLetters.summary(range);
     res.json({
-      items: hours.map(({ hour, letters, codes }) => ({ hour: formatTime(hour), letters, codes })),
+      items: hours.map(({ hour, deadLetters, codes }) => ({
+        hour: formatTime(hour),
+        letters: deadLetters,
+        codes,
+      })),
       from: formatTime(from),
       to: formatTime(range.to),
     });
@@ -97,11 +101,11 @@ export const postReplay =
 /**
  * @param {Store} store
  * @param {Request} req
- * @returns {Promise<StoredLetter>}
+ * @returns {Promise<StoredDeadLetter>}
  * @throws {MillraceError} `not_found`
  */
 async function findLetter(store, req) {
-  const letter = await store.letters.find(String(req.params['id']));
+  const letter = await store.deadLetters.find(String(req.params['id']));
   if (!letter) throw new MillraceError('not_found', 'There is no such dead letter, or none any more.');
   return letter;
 }
@@ -125,7 +129,7 @@ function readRange({ from, to }, now) {
   return { from: Math.max(oldest, Math.min(begin, end)), to: end };
 }
 
-/** @param {StoredLetter} letter */
+/** @param {StoredDeadLetter} letter */
 const letterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
   id: uuidText(id),
   ts: formatTime(receivedAt),

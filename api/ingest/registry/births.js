@@ -50,7 +50,7 @@ export function createBirths({ registry, store, retry, clock }) {
       ...words,
       bytes: sensor.bytes,
       registeredAt: isNew ? now : undefined,
-      stamp: sessionStamp(device, birth.session),
+      writeTimestamp: sessionStamp(device, birth.session),
     }));
     await registry.writeSensors(device, changes, now);
     for (const { sensor, words } of planned) device.sensors.set(sensor.id, Object.assign(sensor, words));

@@ -115,7 +115,12 @@ test('what a process did not tell of is found when its group has its turn', asyn
     const key = { group: groupOf(bytes, 4), bytes };
     const store = createRegistryStore(createSession(database, () => {}));
     const now = Date.now();
-    const change = { bytes: Buffer.alloc(16, 7), type: 'Untold', registeredAt: now, stamp: now * 1000 };
+    const change = {
+      bytes: Buffer.alloc(16, 7),
+      type: 'Untold',
+      registeredAt: now,
+      writeTimestamp: now * 1000,
+    };
     for (const write of store.sensorWrites(key, [change], now).sensors) await store.commit(write);
   } finally {
     await database.shutdown();

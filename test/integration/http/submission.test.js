@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readDeadLetters } from '../../support/dead-letters.js';
 import { expectProblem, send } from '../../support/http.js';
-import { readLetters } from '../../support/letters.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { Client } from 'cassandra-driver' */
@@ -98,7 +98,7 @@ test('of measurements that are bad in part the good are stored, the others told,
     ],
   });
   expect(await latest('partly', 't')).toBe(4);
-  expect(await readLetters(database, 'partly')).toEqual([]);
+  expect(await readDeadLetters(database, 'partly')).toEqual([]);
 });
 
 test('all of ten thousand refused measurements are told', async () => {
@@ -148,7 +148,7 @@ describe('what is wrong as a whole', () => {
 
   test('nothing of it registered anybody, or left a letter', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
-    expect(await readLetters(database)).toEqual([]);
+    expect(await readDeadLetters(database)).toEqual([]);
   });
 });
 
