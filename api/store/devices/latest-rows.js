@@ -1,7 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { createNewestReads } from '../newest.js';
+import { createNewestReads } from '../latest.js';
 import { sensorRow } from '../registry/rows.js';
 
 /** @import { Newest } from '../latest.js' */

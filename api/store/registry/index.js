@@ -1,6 +1,6 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { int64 } from '../cql-encoding.js';
-import { createNewestReads } from '../newest.js';
+import { createNewestReads } from '../latest.js';
 import { deviceRow, sensorRow } from './rows.js';
 import { sensorWrites } from './sensor-writes.js';
 

@@ -1,7 +1,7 @@
 import { uuidBytes } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
 import { int64, writeTimestamp } from '../cql-encoding.js';
-import { createNewestReads } from '../newest.js';
+import { createNewestReads } from '../latest.js';
 
 /** @import { Query, Row, Session } from '../session.js' */
 /** @import { DeviceKey } from './rows.js' */
