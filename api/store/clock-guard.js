@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { MillraceError } from '../../common/errors.js';
+import { LogThrottle } from '../../common/log-throttle.js';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
 /** @import { Logger } from 'pino' */
@@ -25,7 +26,7 @@ export function createClockGuard(deps) {
   const { clock, difference, logger, monotonic = () => performance.now(), periods = PERIODS_MS } = deps;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
-  let reportedAt = Number.NEGATIVE_INFINITY;
+  const throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: monotonic });
   let stopped = false;
   let trusted = false;
   let differenceMs = Number.NaN;
@@ -51,9 +52,7 @@ export function createClockGuard(deps) {
 
   /** @param {number} ms */
   function report(ms) {
-    const now = monotonic();
-    if (now - reportedAt < REPORT_EVERY_MS) return;
-    reportedAt = now;
+    if (throttle.count('skew') === 0) return;
     const seconds = Math.round(ms / 1000);
     logger.error({ seconds }, "our clock is not the database's: nothing is acknowledged until it is set");
   }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
+import { LogThrottle } from '../../common/log-throttle.js';
 
 /** @import { Logger } from 'pino' */
 
@@ -19,8 +20,8 @@ export function createRetry({ logger, onRetry }) {
   const ending = new AbortController();
   // Every waiting request listens to the signal. While the database is away, these are all messages in flight.
   setMaxListeners(0, ending.signal);
+  const throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
   let failingSince = 0;
-  let reportedAt = 0;
   let answeredAt = Number.NEGATIVE_INFINITY;
 
   /** A rejection is an answer as well: the database is there. */
@@ -33,8 +34,7 @@ export function createRetry({ logger, onRetry }) {
   function report(error) {
     const now = Date.now();
     failingSince ||= now;
-    if (now - reportedAt < REPORT_EVERY_MS) return;
-    reportedAt = now;
+    if (throttle.count('unavailable') === 0) return;
     const seconds = Math.round((now - failingSince) / 1000);
     logger.warn({ seconds, reason: error.message }, 'the database does not take requests; waiting for it');
   }

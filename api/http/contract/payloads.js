@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { MOST_DEVICES } from '../../access/credentials/credential-service.js';
+import { MAX_DEVICES } from '../../access/credentials/credential-service.js';
 import { BUCKETS } from '../../observability/process-stats.js';
 import { SCHEMAS } from './schemas.js';
 
@@ -130,7 +130,7 @@ const WantedCredential = z
     account: Name.meta({ description: 'The device: a UUID in lower case, or a name.' }),
     devices: z
       .array(Name)
-      .max(MOST_DEVICES)
+      .max(MAX_DEVICES)
       .optional()
       .meta({ description: 'Further devices that it may speak for, as a gateway does.' }),
   })

@@ -115,7 +115,7 @@ test('who shows wrong tokens, and who is told to wait for it, is named by addres
   const about = logged((line) => line.address === address);
   expect(about).toEqual([
     expect.objectContaining({ level: 40, wrong: 1, msg: 'a wrong token' }),
-    expect.objectContaining({ level: 40, refused: 1, msg: 'too many wrong tokens; told to wait' }),
+    expect.objectContaining({ level: 40, refused: 1, msg: 'too many wrong tokens; the client has to wait' }),
   ]);
   expect(lines.join('')).not.toContain('a guess');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAccounts, createFailedLogins } from '../../../api/access/credentials/accounts.js';
+import { createAccounts, FailedLogins } from '../../../api/access/credentials/accounts.js';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
@@ -34,7 +34,7 @@ test('after ten wrong passwords in a minute the right one is told from them no m
 
 test('and a minute after the first of them it is again, however many came meanwhile', async () => {
   let now = 0;
-  const { signIn } = start({ failedLogins: createFailedLogins({ clock: () => now }) });
+  const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
   now = 1;
   for (let at = 0; at < 10; at++) await signIn(`guess ${at}`, HERE);
   now = 60_000;
