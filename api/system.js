@@ -25,25 +25,25 @@ import { createReadiness } from './observability/readiness.js';
 /** @import { Heartbeat } from './observability/heartbeat.js' */
 /** @import { connectStore } from './store/index.js' */
 
-/** So many wrong tokens an address may show. */
+/** Wrong tokens per address. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * The whole system, in the order in which data flows: broker -> ingest -> store -> http; beside it, packing. A process whose ROLE is `http`
- * has no broker, and ingests what is posted to it; one whose ROLE is `ingest` serves nobody, and only tells how it is.
+ * The composition root: starts the whole system in the order in which data flows, from the broker over ingest and the store to HTTP, and
+ * the packer. With ROLE `http` a process has no broker and ingests only HTTP posts. With ROLE `ingest` it serves only health and metrics.
  *
  * @param {object} parts
  * @param {Config} parts.config
  * @param {string} parts.version
  * @param {Logger} parts.logger
- * @param {(error: Error) => void} parts.onFatal told when it cannot go on
+ * @param {(error: Error) => void} parts.onFatal called when the system cannot continue
  * @param {() => number} [parts.clock] epoch ms
  * @param {Periods} [parts.periods]
- * @param {Rate} [parts.wrongTokens] so many of them an address may show
- * @param {typeof connectStore} [parts.openStore] benchmarks compare other ways to store with ours
- * @param {typeof createMessageSource} [parts.openSource] and leave the broker away
- * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
- * @throws {MillraceError} what keeps it from starting
+ * @param {Rate} [parts.wrongTokens] limit of wrong tokens per address
+ * @param {typeof connectStore} [parts.openStore] benchmarks replace the store
+ * @param {typeof createMessageSource} [parts.openSource] benchmarks replace the broker
+ * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms, for tests with a clock of their own
+ * @throws {MillraceError} the reason why it cannot start
  */
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;

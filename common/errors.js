@@ -104,7 +104,7 @@ export const ERRORS = {
 /** @param {Pick<Refusal, 'path' | 'rule'>} refusal @returns {string} `sensors[3].unit: must not be empty`; empty: unknown */
 export const refusalText = ({ path, rule = '' }) => (path ? `${path}: ${rule}` : rule);
 
-/** An error of the table above; `message` tells a person what is wrong and what to do. */
+/** An error of the table above. Its message states the problem and what to do, for a person. */
 export class MillraceError extends Error {
   /**
    * @param {ErrorCode} code

@@ -1,5 +1,5 @@
 import { formatTime } from '../../common/times.js';
-import { readSigns, statsOf } from '../observability/process-stats.js';
+import { parseSnapshot, statsOf } from '../observability/process-stats.js';
 
 /** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
 /** @import { Live } from './index.js' */
@@ -47,7 +47,7 @@ export function createInstallationStats(parts) {
   /** @param {string} name @param {Buffer} payload @returns {boolean} whether it is from one of us */
   function hear(name, payload) {
     if (name === own) return true;
-    const snapshot = name.length <= LONGEST_NAME ? readSigns(payload) : null;
+    const snapshot = name.length <= LONGEST_NAME ? parseSnapshot(payload) : null;
     if (!snapshot || (others.size >= MOST_PROCESSES && !others.has(name))) return false;
     others.set(name, { snapshot, heardAt: monotonic() });
     return true;

@@ -6,17 +6,17 @@ const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 3
 const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
 
 /**
- * How a certificate is that this process uses.
+ * The state of a certificate in use.
  *
  * @typedef {object} CertificateState
  * @property {string} purpose
  * @property {number} expires epoch seconds
- * @property {boolean} refused there is another one in the files, which cannot be used
+ * @property {boolean} refused the files have a new certificate that cannot be used
  */
 
 /**
- * What this process counts, for Prometheus; `docs/metrics.md` mirrors it, and a test compares the two. No label grows with
- * the fleet.
+ * The metrics of this process for Prometheus. A test compares them with `docs/metrics.md`. Invariant: the number of label values does
+ * not grow with the fleet.
  *
  * @param {{ version: string, role: string }} build
  */
@@ -114,12 +114,12 @@ export function createMetrics({ version, role }) {
 
     rebirths: counter(
       'iot_sparkplug_rebirth_requests_total',
-      'Sparkplug edge nodes asked to be born anew: messages of them were missed, or not understood',
+      'Sparkplug edge nodes asked for a rebirth, because messages were lost or not understood',
     ),
     live: counted(
       counter(
         'iot_live_messages_total',
-        'Messages on iot/live: published, dropped (the broker is away or slow), ignored (heard, and not ours)',
+        'Messages on iot/live: published, dropped (the broker is away or slow), ignored (received, and not valid)',
         'result',
       ),
       'result',
@@ -127,7 +127,7 @@ export function createMetrics({ version, role }) {
     ),
     healed: counter(
       'iot_live_healed_total',
-      'Values that readers were told because reading them again found them changed',
+      'Values that readers got because a resync found them changed',
     ),
     forwardsDropped: counter(
       'iot_broker_forwards_dropped_total',
@@ -195,12 +195,12 @@ export function createMetrics({ version, role }) {
     },
 
     /**
-     * A value that is read when Prometheus asks.
+     * Registers a gauge that is read at each scrape.
      *
      * @param {string} name
      * @param {string} help
-     * @param {() => number} read NaN: there is nothing to tell, and the sample is left out; in Prometheus one NaN makes one of
-     *   every sum, average and increase that it is part of
+     * @param {() => number} read NaN: no value, and the sample is left out; in Prometheus one NaN makes every sum, average and
+     *   increase NaN
      */
     gauge(name, help, read) {
       new Gauge({
@@ -216,7 +216,7 @@ export function createMetrics({ version, role }) {
     },
 
     /**
-     * Values that are read when Prometheus asks, one for each of a few states.
+     * Registers a gauge with one value per state, read at each scrape.
      *
      * @param {string} name
      * @param {string} help
@@ -239,7 +239,7 @@ export function createMetrics({ version, role }) {
 /** @typedef {ReturnType<typeof createMetrics>} Metrics */
 
 /**
- * Has the values of a label from the beginning: of what first appears as 1, Prometheus sees no increase.
+ * Starts a counter at 0 for each value of a label. Prometheus sees no increase in a counter that first appears as 1.
  *
  * @param {Counter<string>} counter
  * @param {string} label
