@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
-import { publishRefusals, writePastLetters } from '../support/refusals.js';
+import { publishRefusals, writePastDeadLetters } from '../support/refusals.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
@@ -11,7 +11,7 @@ const dashboard = useDashboard({
   system: { settings: { AUTO_REGISTER: 'true' } },
   async fill(filled) {
     await publishRefusals(filled);
-    await writePastLetters(filled.system);
+    await writePastDeadLetters(filled.system);
   },
 });
 
@@ -116,7 +116,7 @@ test('the header leads to every view, says which is open, and fits the narrowest
 describe('one letter', () => {
   test('is opened by keyboard, and by its address', async () => {
     await dashboard.visit('/dead-letters');
-    await rowOf('kiln', 'bad_timestamp').getByRole('link').first().press('Enter');
+    await rowOf('furnace', 'bad_timestamp').getByRole('link').first().press('Enter');
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
     const refused = dashboard.page.getByRole('table', { name: 'What was refused' });
     await refused.waitFor();
@@ -138,7 +138,7 @@ describe('one letter', () => {
     await dashboard.page.evaluate(() => {
       window.alert = () => document.body.setAttribute('data-ran', 'true');
     });
-    await rowOf('kiln', 'malformed').getByRole('link').first().click();
+    await rowOf('furnace', 'malformed').getByRole('link').first().click();
     const payload = dashboard.page.getByLabel('Payload as text');
     await payload.waitFor();
     expect(await textOf(payload)).toBe(

@@ -1,14 +1,14 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useDashboard } from '../support/dashboard.js';
-import { createHives, SENSORS } from '../support/hives.js';
+import { createInterruptedDevices, SENSORS } from '../support/interrupted-devices.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
 
 jest.setTimeout(60_000);
 
-const hives = createHives();
+const hives = createInterruptedDevices();
 const dashboard = useDashboard({ system: { clock: hives.clock }, fill: hives.fill });
 
 /** @param {Locator} locator */

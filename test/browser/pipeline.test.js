@@ -1,14 +1,14 @@
 import { expect, jest, test } from '@jest/globals';
-import { publishCollars, SENSORS } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
-import { tellOfOthers } from '../support/other-processes.js';
+import { writeHeartbeats } from '../support/other-processes.js';
+import { publishSmallFleet, SENSORS } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
 
 jest.setTimeout(90_000);
 
-const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishCollars });
+const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishSmallFleet });
 
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
@@ -105,7 +105,7 @@ test('what was before is there at once after a reload, as a chart and as a table
 });
 
 test('refused measurements and a silent process are named where they are, with what to do', async () => {
-  await tellOfOthers(dashboard.system, { silentMs: 120_000 });
+  await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
   await dashboard.visit('/pipeline');
   await dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]);
   await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
@@ -130,7 +130,7 @@ test('says how far packing is', async () => {
 });
 
 test('keeps to the rules of accessibility, in both themes and on a phone', async () => {
-  await tellOfOthers(dashboard.system);
+  await writeHeartbeats(dashboard.system);
   const stop = keepPublishing();
   try {
     await dashboard.visit('/pipeline');

@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { useDashboard } from '../support/dashboard.js';
-import { KILN, publishKiln } from '../support/kiln.js';
 import { until } from '../support/until.js';
+import { publishVariedSensors, VARIED_DEVICE } from '../support/varied-sensors.js';
 
 jest.setTimeout(120_000);
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-const dashboard = useDashboard({ fill: publishKiln });
+const dashboard = useDashboard({ fill: publishVariedSensors });
 
 /** @param {string} sensor @param {string} [query] */
 async function open(sensor, query = '') {
-  await dashboard.visit(`/devices/${KILN}/sensors/${sensor}${query}`);
+  await dashboard.visit(`/devices/${VARIED_DEVICE}/sensors/${sensor}${query}`);
   await untilDrawn();
 }
 
@@ -213,7 +213,7 @@ test('what is live goes on, in the chart, the statistics and the first page of t
   await open('core', '?range=6h');
   const before = await samplesSaid();
   const ts = Date.now() + 500;
-  await dashboard.publish(KILN, { sensor_id: 'core', ts, value: 345.5 });
+  await dashboard.publish(VARIED_DEVICE, { sensor_id: 'core', ts, value: 345.5 });
   await until(async () => /Highest\s*345\.50/.test(await textOf('.range-figures')), {
     what: 'the new highest',
   });
@@ -252,7 +252,7 @@ test.each([
     dashboard.page.waitForEvent('download'),
     dashboard.page.getByRole('link', { name: label, exact: true }).click(),
   ]);
-  expect(download.suggestedFilename()).toBe(`${KILN}_core.${extension}`);
+  expect(download.suggestedFilename()).toBe(`${VARIED_DEVICE}_core.${extension}`);
   const lines = (await readFile(await download.path(), 'utf8')).split('\n').filter((line) => /\d/.test(line));
   expect(lines).toHaveLength(600);
   expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);

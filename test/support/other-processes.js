@@ -4,12 +4,12 @@ import { createSession } from '../../api/store/session.js';
 /** @import { TestSystem } from './system.js' */
 
 /**
- * Has other processes tell how they are, as their heartbeats would: two that take measurements, and one that serves readers.
+ * Writes the heartbeats of other processes: two that ingest, and one that serves readers.
  *
  * @param {TestSystem} system
  * @param {{ silentMs?: number }} [options] since when the last of them is silent
  */
-export async function tellOfOthers(system, { silentMs = 0 } = {}) {
+export async function writeHeartbeats(system, { silentMs = 0 } = {}) {
   const database = await system.openDatabase();
   try {
     const store = createProcessStore(createSession(database, () => {}));

@@ -20,16 +20,16 @@ const HOUR_MS = 3_600_000;
  */
 export async function publishRefusals({ announce, client, publish }) {
   const sensors = [{ sensor_id: 'inside', type: 'temperature', unit: 'Cel' }];
-  await announce('kiln', { site: 'Works', sensors });
+  await announce('furnace', { site: 'Works', sensors });
   const now = Date.now();
   const good = { sensor_id: 'inside', ts: now, value: 812.5 };
-  await publish('kiln', [good, { ...good, value: 'hot' }, { ...good, ts: 'noon' }]);
-  await publish('kiln', [{ ...good, ts: now + HOUR_MS }]);
-  await publish('kiln', [{ ...good, ts: 1 }, { ...good, ts: 2 }, good]);
+  await publish('furnace', [good, { ...good, value: 'hot' }, { ...good, ts: 'noon' }]);
+  await publish('furnace', [{ ...good, ts: now + HOUR_MS }]);
+  await publish('furnace', [{ ...good, ts: 1 }, { ...good, ts: 2 }, good]);
   const many = Array.from({ length: 140 }, (_, i) => ({ ...good, ts: now - i, value: i % 7 ? null : i }));
   await publish('oven', many);
   for (const [device, payload] of /** @type {const} */ ([
-    ['kiln', HOSTILE],
+    ['furnace', HOSTILE],
     ['mill', SENML_CBOR],
     ['mill', NOISE],
     ['mill', '{"sensor_id": "x", "value": NaN}'],
@@ -44,7 +44,7 @@ export async function publishRefusals({ announce, client, publish }) {
  *
  * @param {TestSystem} system
  */
-export async function writePastLetters(system) {
+export async function writePastDeadLetters(system) {
   const store = await system.openStore();
   try {
     for (let hours = 2; hours < 14 * 24; hours += hours < 26 ? 1 : 3) {

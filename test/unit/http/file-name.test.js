@@ -4,7 +4,7 @@ import { fileName } from '../../../api/http/export/index.js';
 const ids = { deviceId: 'd-id', sensorId: 's-id' };
 
 test.each([
-  [{ deviceName: 'kiln-1', name: 'core' }, 'kiln-1_core.csv'],
+  [{ deviceName: 'furnace-1', name: 'core' }, 'furnace-1_core.csv'],
   [{ deviceName: 'Mühle 2', name: '温度' }, 'Mühle 2_温度.csv'],
   [{ deviceName: null, name: null }, 'd-id_s-id.csv'],
   [{ deviceName: '../../etc/passwd', name: 'a/b\\c' }, 'etc-passwd_a-b-c.csv'],

@@ -4,41 +4,41 @@ import { dashboard } from './dashboard.js';
 
 const OF = '{job="$job", instance=~"$instance"}';
 
-/** Gauges that show a wrong query: for whoever adds one. */
-export const cqlHabits = dashboard({
+/** Gauges that show a wrong query, for developers who add one. */
+export const cqlQueryRules = dashboard({
   uid: 'millrace-cql-habits',
-  title: 'Millrace: CQL habits',
+  title: 'Millrace: CQL query rules',
   description:
-    'What every request should be: prepared, paged, without ALLOW FILTERING, at CQL_CONSISTENCY. First as we send it, then as ScyllaDB counts it, whoever sent it.',
+    'What every request should be: prepared, paged, without ALLOW FILTERING, at CQL_CONSISTENCY. First as Millrace sends it, then as ScyllaDB counts it for all clients.',
   panels: [
     ...Object.entries({
-      unprepared: 'Parsed anew each time: give it to the store as a statement.',
+      unprepared: 'Parsed each time: give it to the store as a statement.',
       unpaged: 'All rows at once, however many: set fetchSize.',
       filtering: 'ALLOW FILTERING reads what it does not return: make a table for the query.',
       consistency: 'Not at CQL_CONSISTENCY: what is read may not be what was acknowledged.',
     }).map(
-      ([habit, says]) =>
+      ([rule, advice]) =>
         /** @type {Panel} */ ({
-          title: `Ours: ${habit}`,
-          says: `${says} Always 0.`,
+          title: `Ours: ${rule}`,
+          description: `${advice} Always 0.`,
           type: 'stat',
           width: 6,
           unit: 'short',
           limit: 1,
           queries: {
-            [habit]: `sum(increase(iot_db_wrong_habits_total{job="$job", instance=~"$instance", habit="${habit}"}[$__range]))`,
+            [rule]: `sum(increase(iot_db_wrong_habits_total{job="$job", instance=~"$instance", habit="${rule}"}[$__range]))`,
           },
         }),
     ),
     {
       title: 'Requests by statement',
-      says: 'Each by its name in api/store.',
+      description: 'Each by its name in api/store.',
       unit: 'reqps',
       queries: { '{{query}}': `sum by (query) (rate(iot_db_request_seconds_count${OF}[$__rate_interval]))` },
     },
     {
       title: 'Time by statement, p99',
-      says: 'One that stands out is the one to look at.',
+      description: 'One that stands out is the one to look at.',
       unit: 's',
       queries: {
         '{{query}}': `histogram_quantile(0.99, sum by (query, le) (rate(iot_db_request_seconds_bucket${OF}[$__rate_interval])))`,
@@ -46,7 +46,7 @@ export const cqlHabits = dashboard({
     },
     {
       title: 'Failed requests',
-      says: 'Timeouts, nodes that went away, content that the database refuses.',
+      description: 'Timeouts, nodes that went away, content that the database refuses.',
       unit: 'reqps',
       queries: {
         '{{query}}': `sum by (query) (rate(iot_db_request_seconds_count{job="$job", instance=~"$instance", ok="false"}[$__rate_interval]))`,
@@ -54,7 +54,8 @@ export const cqlHabits = dashboard({
     },
     {
       title: 'Nodes, stale index rows',
-      says: 'Nodes as each process sees them. Index rows that latest contradicts are mended when they are read.',
+      description:
+        'Nodes as each process sees them. Index rows that latest contradicts are removed when they are read.',
       unit: 'short',
       queries: {
         'nodes {{state}}': `max by (state) (iot_db_nodes${OF})`,
@@ -63,7 +64,7 @@ export const cqlHabits = dashboard({
     },
     {
       title: 'ScyllaDB: not prepared, not paged, filtering, backwards',
-      says: 'Whoever sent it. A tool by hand shows here too.',
+      description: 'Of all clients, including manual tools.',
       unit: 'reqps',
       queries: {
         'not prepared': 'sum(rate(scylla_query_processor_statements_prepared[$__rate_interval]))',
@@ -75,7 +76,7 @@ export const cqlHabits = dashboard({
     },
     {
       title: 'ScyllaDB: requests by consistency level',
-      says: 'LOCAL_QUORUM, and LOCAL_SERIAL for leases.',
+      description: 'LOCAL_QUORUM, and LOCAL_SERIAL for leases.',
       unit: 'reqps',
       queries: {
         '{{consistency_level}}':

@@ -1,6 +1,6 @@
 import { dashboard } from './dashboard.js';
 
-/** What the fleet sends, and what of it arrives: for whoever runs the devices. */
+/** What the fleet sends, and what of it arrives: for the operator of the devices. */
 export const fleet = dashboard({
   uid: 'millrace-fleet',
   title: 'Millrace: fleet',
@@ -8,7 +8,7 @@ export const fleet = dashboard({
   panels: [
     {
       title: 'Samples stored',
-      says: 'Committed each second, by all processes.',
+      description: 'Committed each second, by all processes.',
       type: 'stat',
       width: 6,
       unit: 'short',
@@ -16,7 +16,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Refused',
-      says: 'Share of measurements that became dead letters. Over 1 % is an alert.',
+      description: 'Share of measurements that became dead letters. Over 1 % is an alert.',
       type: 'stat',
       width: 6,
       unit: 'percentunit',
@@ -25,7 +25,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Age when stored, p99',
-      says: "From a sample's own time to its commit: what a device waits before it sends is in it.",
+      description: "From a sample's own time to its commit: what a device waits before it sends is in it.",
       type: 'stat',
       width: 6,
       unit: 's',
@@ -33,7 +33,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Members offline',
-      says: 'Processes of the share group that are not there: the broker keeps their share for them.',
+      description: 'Processes of the share group that are not there: the broker keeps their share for them.',
       type: 'stat',
       width: 6,
       unit: 'short',
@@ -42,7 +42,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Samples and refusals',
-      says: 'Refusals by code; docs/errors.md says what each means.',
+      description: 'Refusals by code; docs/errors.md explains each.',
       unit: 'short',
       queries: {
         stored: 'sum(rate(iot_ingest_samples_total{job="$job"}[$__rate_interval]))',
@@ -51,7 +51,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Messages',
-      says: 'Foreign ones are outside the contract: somebody publishes on topics that are not ours.',
+      description: 'Unknown topics are outside the contract: some client publishes on them.',
       unit: 'short',
       queries: {
         '{{result}}': 'sum by (result) (rate(iot_ingest_messages_total{job="$job"}[$__rate_interval]))',
@@ -59,7 +59,8 @@ export const fleet = dashboard({
     },
     {
       title: 'Age when stored',
-      says: 'Devices that send once a minute have up to a minute in it. A step up for all at once is ours.',
+      description:
+        'Devices that send once a minute have up to a minute in it. A step up for all at once is ours.',
       unit: 's',
       queries: Object.fromEntries(
         [50, 95, 99].map((percent) => [
@@ -70,7 +71,8 @@ export const fleet = dashboard({
     },
     {
       title: 'Late, relative, in conflict',
-      says: 'Late samples go into history one by one. Relative times may be stored twice when a broker sends again.',
+      description:
+        'Late samples go into history one by one. Relative times may be stored twice when a broker sends again.',
       unit: 'short',
       queries: {
         late: 'sum(rate(iot_ingest_late_samples_total{job="$job"}[$__rate_interval]))',
@@ -81,7 +83,8 @@ export const fleet = dashboard({
     },
     {
       title: 'Rebirths and closed connections',
-      says: 'Sparkplug nodes that we had to ask for their birth, devices that send more than MAX_MESSAGE_BYTES, and those that the embedded broker turns away for want of rights.',
+      description:
+        'Sparkplug nodes that we had to ask for their birth, devices that send more than MAX_MESSAGE_BYTES, and those that the embedded broker turns away for want of rights.',
       unit: 'short',
       queries: {
         rebirths: 'sum(rate(iot_sparkplug_rebirth_requests_total{job="$job"}[$__rate_interval]))',
@@ -92,7 +95,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Who runs',
-      says: 'Processes by their heartbeats, and members of the share group.',
+      description: 'Processes by their heartbeats, and members of the share group.',
       unit: 'short',
       queries: {
         'processes {{state}}': 'max by (state) (iot_processes{job="$job"})',

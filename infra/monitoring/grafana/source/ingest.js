@@ -2,7 +2,7 @@ import { dashboard } from './dashboard.js';
 
 const OF = '{job="$job", instance=~"$instance"}';
 
-/** The way from a message to its acknowledgement: for whoever is called at night. */
+/** The way from a message to its acknowledgement: for the engineer on call. */
 export const ingest = dashboard({
   uid: 'millrace-ingest',
   title: 'Millrace: ingest',
@@ -10,14 +10,15 @@ export const ingest = dashboard({
   panels: [
     {
       title: 'Standstill',
-      says: 'Since the last message was settled, while messages wait. Over a minute is an alert.',
+      description: 'Since the last message was settled, while messages wait. Over a minute is an alert.',
       unit: 's',
       limit: 60,
       queries: { '{{instance}}': `iot_ingest_standstill_seconds${OF}` },
     },
     {
       title: 'Time to commit',
-      says: 'From the receipt of a message to its last commit. The objective is one second for 99 of 100.',
+      description:
+        'From the receipt of a message to its last commit. The objective is one second for 99 of 100.',
       unit: 's',
       limit: 1,
       queries: Object.fromEntries(
@@ -29,7 +30,8 @@ export const ingest = dashboard({
     },
     {
       title: 'The window',
-      says: 'Requests in flight follow what the database takes. In flight at the window for long: the database is at its limit.',
+      description:
+        'Requests in flight follow what the database takes. In flight at the window for long: the database is at its limit.',
       unit: 'short',
       queries: {
         'in flight {{instance}}': `iot_ingest_in_flight${OF}`,
@@ -39,7 +41,8 @@ export const ingest = dashboard({
     },
     {
       title: 'Waiting',
-      says: 'Requests that wait for a place in the window: back-pressure. What waits here is not acknowledged yet.',
+      description:
+        'Requests that wait for a place in the window: back-pressure. What waits here is not acknowledged yet.',
       unit: 'short',
       queries: {
         'requests {{instance}}': `iot_ingest_waiting${OF}`,
@@ -48,7 +51,7 @@ export const ingest = dashboard({
     },
     {
       title: 'Bytes being settled',
-      says: 'Intakes stop reading at 64 MiB.',
+      description: 'Message sources stop reading at 64 MiB.',
       unit: 'bytes',
       queries: {
         'messages {{instance}}': `iot_ingest_unsettled_bytes${OF}`,
@@ -57,7 +60,8 @@ export const ingest = dashboard({
     },
     {
       title: 'Repeated requests, large partitions, dropped messages',
-      says: 'Requests are repeated while the database does not take them. What a broker drops is lost.',
+      description:
+        'Requests are repeated while the database does not take them. What a broker drops is lost.',
       unit: 'short',
       queries: {
         repeated: `sum(rate(iot_ingest_retries_total${OF}[$__rate_interval]))`,
@@ -68,7 +72,7 @@ export const ingest = dashboard({
     },
     {
       title: 'Packing behind',
-      says: 'Two to three hours when all is well. At a quarter of BATCH_DAYS somebody has to look.',
+      description: 'Two to three hours when all is well. At a quarter of BATCH_DAYS somebody has to look.',
       unit: 's',
       queries: {
         behind: `max(iot_pack_behind_seconds${OF})`,
@@ -77,7 +81,7 @@ export const ingest = dashboard({
     },
     {
       title: 'Packed',
-      says: 'Once an hour, for the hour before the last.',
+      description: 'Once an hour, for the hour before the last.',
       unit: 'short',
       queries: {
         'samples/s': `sum(rate(iot_pack_samples_total${OF}[$__rate_interval]))`,
@@ -87,7 +91,7 @@ export const ingest = dashboard({
     },
     {
       title: 'One hour of one group, packed',
-      says: 'Giving way to ingest included: long while ingest is under pressure.',
+      description: 'Giving way to ingest included: long while ingest is under pressure.',
       unit: 's',
       queries: {
         p95: `histogram_quantile(0.95, sum by (le) (rate(iot_pack_seconds_bucket${OF}[1h])))`,

@@ -3,7 +3,7 @@
  *
  * @typedef {object} Panel
  * @property {string} title
- * @property {string} says what is normal, and what is not: shown behind the panel's (i)
+ * @property {string} description normal and abnormal values; the (i) of the panel shows it
  * @property {string} unit of Grafana's: `s`, `short`, `bytes`, `percentunit`, `reqps`
  * @property {Record<string, string>} queries PromQL by legend
  * @property {'timeseries' | 'stat'} [type] default: timeseries
@@ -21,11 +21,11 @@ const HEIGHT = { timeseries: 8, stat: 4 };
  * @param {number} id
  * @param {{ x: number, y: number, w: number, h: number }} gridPos
  */
-const placed = ({ title, says, unit, queries, type = 'timeseries', limit }, id, gridPos) => ({
+const placed = ({ title, description, unit, queries, type = 'timeseries', limit }, id, gridPos) => ({
   id,
   type,
   title,
-  description: says,
+  description,
   datasource: DATASOURCE,
   gridPos,
   targets: Object.entries(queries).map(([legendFormat, expr], at) => ({

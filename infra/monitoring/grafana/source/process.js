@@ -2,7 +2,7 @@ import { dashboard } from './dashboard.js';
 
 const OF = '{job="$job", instance=~"$instance"}';
 
-/** How each process is: for whoever deployed a new version. */
+/** How each process is: for the engineer who deployed a new version. */
 export const processes = dashboard({
   uid: 'millrace-process',
   title: 'Millrace: process',
@@ -11,7 +11,7 @@ export const processes = dashboard({
   panels: [
     {
       title: 'Versions',
-      says: 'How many processes run of each version and role.',
+      description: 'How many processes run of each version and role.',
       type: 'stat',
       width: 24,
       unit: 'short',
@@ -19,25 +19,25 @@ export const processes = dashboard({
     },
     {
       title: 'CPU',
-      says: 'One process uses one core, and a little more for garbage.',
+      description: 'One process uses one core, and a little more for garbage.',
       unit: 'percentunit',
       queries: { '{{instance}}': `rate(process_cpu_seconds_total${OF}[$__rate_interval])` },
     },
     {
       title: 'Memory',
-      says: 'Resident. It stays where it is under load: what waits is bounded.',
+      description: 'Resident. It stays where it is under load: what waits is bounded.',
       unit: 'bytes',
       queries: { '{{instance}}': `process_resident_memory_bytes${OF}` },
     },
     {
       title: 'Event loop lag, p99',
-      says: 'How late something due is done. Tens of milliseconds are busy, seconds are trouble.',
+      description: 'How late something due is done. Tens of milliseconds are busy, seconds are trouble.',
       unit: 's',
       queries: { '{{instance}}': `nodejs_eventloop_lag_p99_seconds${OF}` },
     },
     {
       title: 'Garbage collection',
-      says: 'Share of time.',
+      description: 'Share of time.',
       unit: 'percentunit',
       queries: {
         '{{instance}} {{kind}}': `rate(nodejs_gc_duration_seconds_sum${OF}[$__rate_interval])`,
@@ -45,7 +45,7 @@ export const processes = dashboard({
     },
     {
       title: 'HTTP requests',
-      says: 'By status.',
+      description: 'By status.',
       unit: 'reqps',
       queries: {
         '{{status}}': `sum by (status) (rate(iot_http_request_seconds_count${OF}[$__rate_interval]))`,
@@ -53,7 +53,7 @@ export const processes = dashboard({
     },
     {
       title: 'HTTP time, p99',
-      says: 'By route.',
+      description: 'By route.',
       unit: 's',
       queries: {
         '{{route}}': `histogram_quantile(0.99, sum by (route, le) (rate(iot_http_request_seconds_bucket${OF}[$__rate_interval])))`,
@@ -61,7 +61,7 @@ export const processes = dashboard({
     },
     {
       title: 'Under way',
-      says: 'Requests being answered, and among them readers of the live stream.',
+      description: 'Requests being answered, and among them readers of the live stream.',
       unit: 'short',
       queries: {
         'requests {{instance}}': `iot_http_in_flight${OF}`,
@@ -70,7 +70,8 @@ export const processes = dashboard({
     },
     {
       title: 'Live changes',
-      says: 'Dropped: the broker is away or slow; readers hear of it within half a minute, and then it counts as healed.',
+      description:
+        'Dropped: the broker is away or slow; readers get it within half a minute, and then it counts as healed.',
       unit: 'short',
       queries: {
         '{{result}}': `sum by (result) (rate(iot_live_messages_total${OF}[$__rate_interval]))`,
@@ -79,14 +80,15 @@ export const processes = dashboard({
     },
     {
       title: "Clock against the database's",
-      says: 'From a minute on nothing is acknowledged.',
+      description: 'From a minute on nothing is acknowledged.',
       unit: 's',
       limit: 10,
       queries: { '{{instance}}': `iot_clock_difference_seconds${OF}` },
     },
     {
       title: 'Certificates expire in',
-      says: 'New files are taken without a restart; refused ones are not, and the old one stays in use.',
+      description:
+        'New files are taken without a restart; refused ones are not, and the old one stays in use.',
       unit: 's',
       queries: {
         '{{purpose}} {{instance}}': `iot_tls_certificate_expires_seconds${OF} - time()`,
@@ -95,7 +97,7 @@ export const processes = dashboard({
     },
     {
       title: 'Connections refused',
-      says: 'A flood, or too many devices at once for one process; the reason says which.',
+      description: 'A flood, or too many devices at once for one process; see the reason.',
       unit: 'short',
       queries: {
         '{{listener}} {{reason}}': `sum by (listener, reason) (rate(iot_connections_refused_total${OF}[$__rate_interval]))`,

@@ -2,7 +2,7 @@
 
 /** @import { Dashboard } from './dashboard.js' */
 
-export const KILN = 'kiln-1';
+export const VARIED_DEVICE = 'furnace-1';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -60,7 +60,7 @@ const SENSORS = [
 /**
  * @param {Dashboard} dashboard
  */
-export async function publishKiln({ announce, publish }) {
+export async function publishVariedSensors({ announce, publish }) {
   const now = Math.floor(Date.now() / SECOND) * SECOND;
   const sensors = SENSORS.map(({ name, type, unit, interval_ms }) => ({
     sensor_id: name,
@@ -69,10 +69,11 @@ export async function publishKiln({ announce, publish }) {
     unit,
     interval_ms,
   }));
-  await announce(KILN, { site: 'Pottery', sensors });
+  await announce(VARIED_DEVICE, { site: 'Pottery', sensors });
   for (const { name, samples } of SENSORS) {
     const all = samples(now).map((sample) => ({ sensor_id: name, ...sample }));
-    for (let at = 0; at < all.length; at += MESSAGE) await publish(KILN, all.slice(at, at + MESSAGE));
+    for (let at = 0; at < all.length; at += MESSAGE)
+      await publish(VARIED_DEVICE, all.slice(at, at + MESSAGE));
   }
 }
 

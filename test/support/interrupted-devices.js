@@ -27,8 +27,8 @@ const RESTLESS = [
 /** @type {[began: number, ended: number | null][]} */
 const STEADY = [[52, null]];
 
-/** Three hives with eight sensors each and most of an hour of samples, some with pauses; the first one was away twice. */
-export function createHives() {
+/** Three devices with eight sensors each and most of an hour of samples, some with pauses; the first one was away twice. */
+export function createInterruptedDevices() {
   const start = Date.now();
   /** How far behind the system's clock is, in ms: what is published belongs to the past. */
   let behind = 0;
@@ -43,13 +43,13 @@ export function createHives() {
     for (const [began, ended] of sessions) {
       goTo(began);
       const session = start - began * MINUTE_MS;
-      const tell = (/** @type {string} */ state) =>
+      const publishStatus = (/** @type {string} */ state) =>
         client.publishAsync(`iot/v1/${name}/status`, JSON.stringify({ state, session }), { qos: 1 });
-      await announce(name, { session, site: 'Orchard', sensors: TOLD });
-      await tell('online');
+      await announce(name, { session, site: 'Orchard', sensors: SENSORS_OF_BIRTH });
+      await publishStatus('online');
       if (ended === null) continue;
       goTo(ended);
-      await tell('offline');
+      await publishStatus('offline');
     }
     behind = 0;
     await publish(name, measured(start));
@@ -68,7 +68,7 @@ export function createHives() {
   };
 }
 
-const TOLD = KINDS.map(({ name, type, unit }) => ({
+const SENSORS_OF_BIRTH = KINDS.map(({ name, type, unit }) => ({
   sensor_id: name,
   name,
   type,
