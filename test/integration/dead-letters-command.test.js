@@ -122,7 +122,7 @@ describe('list, summary and show', () => {
   test('list stops at its limit, and says so', async () => {
     const { lines } = await run('list', '--limit', '2');
     expect(lines).toHaveLength(3);
-    expect(lines[2]).toContain('there are more');
+    expect(lines[2]).toContain('There are more');
     expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
   });
 
