@@ -125,10 +125,7 @@ export function createMetrics({ version, role }) {
       'result',
       ['published', 'dropped', 'ignored'],
     ),
-    healed: counter(
-      'iot_live_healed_total',
-      'Values that readers got because a resync found them changed',
-    ),
+    healed: counter('iot_live_healed_total', 'Values that readers got because a resync found them changed'),
     forwardsDropped: counter(
       'iot_broker_forwards_dropped_total',
       'Messages that the embedded broker did not hand to a subscriber that reads too slowly',
