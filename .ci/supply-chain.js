@@ -1,7 +1,7 @@
 /**
  * Whether what we take from others can be trusted as far as a machine can tell: `node .ci/supply-chain.js`. The lock file
  * agrees with package.json and installs without running any package's script, and with that the programs start; packages
- * are pinned by a hash, under licences that we take, and without a known hole, where the registry tells of them.
+ * are pinned by a hash, under licenses that we take, and without a known hole, where the registry tells of them.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -13,10 +13,10 @@ const run = promisify(execFile);
 const root = new URL('..', import.meta.url).pathname;
 
 /** Under these a package may be part of what runs. */
-const LICENCES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
+const LICENSES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
 
 /** Tools and their data may also be under these: they are used, and not handed on. */
-const TOOL_LICENCES = ['MPL-2.0', 'CC-BY-4.0', 'CC BY-SA 4.0', 'CC0-1.0', 'Python-2.0', 'Unlicense', 'WTFPL'];
+const TOOL_LICENSES = ['MPL-2.0', 'CC-BY-4.0', 'CC BY-SA 4.0', 'CC0-1.0', 'Python-2.0', 'Unlicense', 'WTFPL'];
 
 /** @typedef {{ version: string, license?: string, integrity?: string, dev?: boolean, optional?: boolean, link?: boolean }} Locked */
 
@@ -31,10 +31,10 @@ process.exitCode = problems.length > 0 ? 1 : 0;
 /** @param {Record<string, Locked>} locked @returns {string[]} */
 function checkPackages(locked) {
   return Object.entries(locked).flatMap(([path, { license, integrity, dev, optional, link }]) => {
-    const allowed = dev ? [...LICENCES, ...TOOL_LICENCES] : LICENCES;
+    const allowed = dev ? [...LICENSES, ...TOOL_LICENSES] : LICENSES;
     const choices = (license ?? 'none').replaceAll(/[()]/g, '').split(' OR ');
     return [
-      ...(choices.some((each) => allowed.includes(each)) ? [] : [`${path}: licence ${license ?? 'unknown'}`]),
+      ...(choices.some((each) => allowed.includes(each)) ? [] : [`${path}: license ${license ?? 'unknown'}`]),
       // npm knows the hashes of other platforms' packages only once they were installed somewhere.
       ...(integrity || optional ? [] : [`${path}: no hash in package-lock.json`]),
       ...(link ? [`${path}: is a link, and no package of a registry`] : []),

@@ -35,10 +35,10 @@ const LINE = {
   flags: FLAGS,
 };
 
-// npm start: ingest, API and dashboard, until a signal ends them, or whoever started them goes away.
+// npm start: ingest, API and dashboard. It runs until a signal arrives or its parent process ends.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
-  // Else a job that forgot the one would take messages like any other process.
+  // Without this check a job that lacks --drain would start a normal process.
   if (flags['or-none'] && !flags.drain) throw usageError(LINE.command, ['--or-none needs --drain']);
   const config = readSettings();
   const logger = createLogger(config.logLevel, {
@@ -47,8 +47,7 @@ await runCommand(async () => {
   });
   const end = createEnd();
   await (flags.drain ? drain(config, logger, end, flags['or-none']) : serve(config, logger, end));
-  // All is settled and closed. The driver (4.10) forgets timers of nodes that it lost and found again: they must not
-  // keep this process alive.
+  // Everything is closed. The driver (4.10) leaks timers of nodes that reconnected, and they would keep the process alive.
   process.exit();
 });
 
@@ -93,8 +92,8 @@ async function drain(config, logger, end, orNone = false) {
 /** @typedef {ReturnType<typeof createEnd>} End */
 
 /**
- * When this process has to end: a signal, the end of the process that started it (`disconnect`), or something that cannot
- * go on. `reached` tells which of the first two.
+ * Watches for the end of this process: a signal, the end of its parent process (`disconnect`), or a fatal error. `reached` resolves
+ * with the signal or `disconnect`, and rejects with the fatal error.
  */
 function createEnd() {
   /** @type {(error: Error) => void} */
@@ -103,10 +102,10 @@ function createEnd() {
   const reached = new Promise((resolve, reject) => {
     fail = reject;
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => resolve(event));
-    // A parent that went while our modules were loading was announced to nobody. (Undefined: there never was one.)
+    // The parent may have ended while the modules loaded, before the listener was added. Undefined: there is no parent.
     if (process.connected === false) resolve('disconnect');
   });
-  // It may fail before anybody waits for it; who waits later still hears of it.
+  // It may reject before anybody awaits it. A later await still gets the rejection.
   reached.catch(() => {});
   process.channel?.unref();
   return { reached, fail };

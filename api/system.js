@@ -26,7 +26,7 @@ import { createReadiness } from './observability/readiness.js';
 /** @import { Heartbeat } from './observability/heartbeat.js' */
 /** @import { connectStore } from './store/index.js' */
 
-/** So many wrong tokens an address may show. */
+/** Wrong tokens per address. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
@@ -41,11 +41,11 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * @param {(error: Error) => void} parts.onFatal called when the process cannot continue
  * @param {() => number} [parts.clock] epoch ms
  * @param {Periods} [parts.periods]
- * @param {Rate} [parts.wrongTokens] so many of them an address may show
- * @param {typeof connectStore} [parts.openStore] benchmarks compare other ways to store with ours
- * @param {typeof createMessageSource} [parts.openSource] and leave the broker away
- * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms; a test whose clock is its own knows better
- * @throws {MillraceError} what keeps it from starting
+ * @param {Rate} [parts.wrongTokens] limit of wrong tokens per address
+ * @param {typeof connectStore} [parts.openStore] benchmarks replace the store
+ * @param {typeof createMessageSource} [parts.openSource] benchmarks replace the broker
+ * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms, for tests with a clock of their own
+ * @throws {MillraceError} the reason why it cannot start
  */
 export async function startSystem(parts) {
   const { config, version, logger, onFatal, clock = Date.now, periods = PERIODS_MS } = parts;

@@ -1,8 +1,8 @@
 import { MillraceError } from './errors.js';
 
 /**
- * Runs what a command does. An error of ours ends the process with its message and its exit code; any other is a
- * defect, and is printed whole.
+ * Runs a command. A MillraceError ends the process with its message and exit code. Any other error is a defect, and is printed with
+ * its stack trace.
  *
  * @param {() => Promise<void>} work
  */
@@ -13,14 +13,13 @@ export async function runCommand(work) {
     const error = asStop(failure);
     if (error instanceof MillraceError && error.exitCode === 0) console.log(error.message);
     else console.error(error instanceof MillraceError ? error.message : error);
-    // Whatever the work has left open must not keep a process alive that has failed.
+    // Open handles must not keep a failed process alive.
     process.exit(error instanceof MillraceError ? error.exitCode : 1);
   }
 }
 
 /**
- * A request that the database does not answer ends a command as a database that never answered does: whoever restarts
- * it by its exit code tries again.
+ * Gives a failed request the exit code of a failed connection, so that a supervisor restarts the command.
  *
  * @param {unknown} error
  */

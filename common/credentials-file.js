@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { MillraceError } from './errors.js';
 
 /**
- * A file of devices' credentials, one a line: the account, a tab, its secret. A name has no tab in it. Of an account that stands
- * there twice the last line counts, so a secret that was made anew is written behind the old one.
+ * Formats a line of a credentials file: the account, a tab, and the secret. A name has no tab. If an account has several lines, the last
+ * one counts, so a rotated secret is appended.
  *
  * @param {string} account
  * @param {string} secret
@@ -12,7 +12,7 @@ import { MillraceError } from './errors.js';
 export const credentialLine = (account, secret) => `${account}\t${secret}`;
 
 /**
- * Opens such a file to be written on, or makes it; from now on its owner alone may read it.
+ * Opens or creates a credentials file to append to it. Only its owner may read it from now on.
  *
  * @param {string} path
  * @throws {MillraceError} `failed`
@@ -20,7 +20,7 @@ export const credentialLine = (account, secret) => `${account}\t${secret}`;
 export async function openCredentialsFile(path) {
   try {
     const file = await open(path, 'a', 0o600);
-    // It may have been there.
+    // An existing file keeps its mode.
     await file.chmod(0o600);
     return {
       /** @param {string} account @param {string} secret */
@@ -35,7 +35,7 @@ export async function openCredentialsFile(path) {
 /**
  * @param {string} path
  * @returns {Map<string, string>} secrets by account
- * @throws {MillraceError} `usage`, which shows nothing of what the file holds
+ * @throws {MillraceError} `usage`, which quotes nothing of the file
  */
 export function readCredentialsFile(path) {
   const secrets = new Map();

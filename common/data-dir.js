@@ -2,12 +2,11 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MillraceError } from './errors.js';
 
-/** Says that a directory is ours to empty. */
+/** The file that marks a directory that Millrace made and may empty. */
 export const MARKER = '.millrace';
 
 /**
- * Makes `DATA_DIR` and marks it as ours when it is new or empty. A directory that already holds something is left
- * unmarked, and so can never be emptied by us.
+ * Creates `DATA_DIR`, and marks it if it is new or empty. A directory with other contents stays unmarked, so that it is never emptied.
  *
  * @param {string} dataDir absolute path
  */
@@ -22,7 +21,7 @@ export async function claimDataDir(dataDir) {
 }
 
 /**
- * Empties `DATA_DIR`, but for the marker and what is kept. A directory that is not there is empty already.
+ * Empties `DATA_DIR`, except the marker and the entries to keep. A missing directory counts as empty.
  *
  * @param {string} dataDir absolute path
  * @param {string[]} keep names of entries that stay

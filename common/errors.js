@@ -116,7 +116,7 @@ export const ERRORS = {
 /** @param {Pick<Refusal, 'path' | 'rule'>} refusal @returns {string} `sensors[3].unit: must not be empty`; empty: unknown */
 export const refusalText = ({ path, rule = '' }) => (path ? `${path}: ${rule}` : rule);
 
-/** An error of the table above. `message` has the fault and the remedy, for a person. */
+/** An error of the table above. Its message states the problem and what to do, for a person. */
 export class MillraceError extends Error {
   /**
    * @param {ErrorCode} code

@@ -10,8 +10,8 @@ import { checkServerIdentity, rootCertificates } from 'node:tls';
 /** @import { RequestOptions } from 'node:https' */
 
 /**
- * Asks the API on this machine. It has to show the certificate of our own settings, or another one for the same host from
- * those who vouch for it: no authority has to be named, and no name has to lead here.
+ * Sends a request to the API on this machine. The server must present the certificate of the settings, or another one for the same host
+ * by the same authority. So the settings need no authority, and DNS needs no name for this machine.
  *
  * @param {string} url
  * @param {object} options
@@ -41,7 +41,7 @@ function trustOnly(pem) {
     agent: false,
     ca: [...rootCertificates, pem.toString()],
     rejectUnauthorized: true,
-    // The file may hold the server's own certificate alone, which vouches for itself here.
+    // The file may hold only the certificate of the server, which is trusted here by itself.
     allowPartialTrustChain: true,
     checkServerIdentity: (_address, shown) => checkServerIdentity(host, shown),
   };

@@ -1,16 +1,16 @@
 /**
- * Times after which a process does something by itself, in ms; a test may shorten them.
+ * Periods and timeouts of a process, in ms. Tests shorten them.
  *
- * - `keepAlive`: a quiet connection to an external broker says that it is there
- * - `quiet`: a session from which nothing has come for this long holds nothing any more
- * - `unsettled`: a message that is unsettled for this long is a sign of trouble
- * - `heal`: what readers follow is read again so often; a change that was lost on the way is theirs within 30 s
- * - `heartbeat`: this process tells the others that it runs
- * - `recheck`: those that are connected are held against their credentials; one that was rotated or revoked ends within 30 s
- * - `request`: an HTTP request that has not arrived whole is given up
- * - `stall`: an answer of which the client has taken nothing for this long is given up, and what is in memory of it
- * - `certificates`: looks whether there are new certificates in the files
- * - `pack`: looks whether an hour is to be packed
+ * - `keepAlive`: keep-alive interval of a connection to an external broker
+ * - `quiet`: a session without a message for this time is empty
+ * - `unsettled`: a message that is unsettled for this time is a symptom
+ * - `heal`: interval of the resync of followed values; a lost change reaches readers within 30 s
+ * - `heartbeat`: interval of the heartbeat of this process
+ * - `recheck`: interval of the check of connected credentials; a rotated or revoked one ends within 30 s
+ * - `request`: timeout for receiving an HTTP request
+ * - `stall`: timeout for a client that reads nothing of an answer; the answer and its memory are released
+ * - `certificates`: interval of the check for new certificates
+ * - `pack`: interval of the check for hours to pack
  */
 export const PERIODS_MS = {
   keepAlive: 60_000,

@@ -1,7 +1,7 @@
-/** What devices send is strangers' text: nothing in it may move a terminal's cursor, or break a line. @param {string} text */
+/** Text of devices is untrusted. It must not move the cursor of a terminal, or break a line. @param {string} text */
 export const printable = (text) => text.replaceAll(/\p{C}/gu, '?');
 
-/** Characters of a topic or a device that one line shows. */
+/** Characters of a topic or a device in one line. */
 const LINE_LENGTH = 80;
 
 /** @param {string} text @returns {string} printable, and short enough for one line */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Whether what was given is the secret: in a time that tells nothing of either, whatever their lengths.
+ * Compares secrets. The time reveals nothing about either, not even their lengths.
  *
  * @param {string | Buffer} given
  * @param {string | Buffer} secret

@@ -1,30 +1,30 @@
 /**
- * Works through a list, or what comes one by one, a bounded number of items at once, begun in order. After a failure nothing new is begun.
+ * Processes items with bounded concurrency. Items start in order. After a failure no further item starts.
  *
  * @template T
- * @param {number} most
+ * @param {number} concurrency
  * @param {Iterable<T> | AsyncIterable<T>} items
  * @param {(item: T) => Promise<unknown>} work
- * @returns {Promise<void>} settles when nothing is under way any more
- * @throws what the first failure threw
+ * @returns {Promise<void>} settles when no work is running
+ * @throws the error of the first failure
  */
-export async function someAtOnce(most, items, work) {
-  const left = takingTurns(items);
+export async function someAtOnce(concurrency, items, work) {
+  const remaining = shared(items);
   const worker = async () => {
-    for await (const item of left) await work(item);
+    for await (const item of remaining) await work(item);
   };
-  const ends = await Promise.allSettled(Array.from({ length: most }, worker));
+  const ends = await Promise.allSettled(Array.from({ length: concurrency }, worker));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
 }
 
 /**
- * An iterator that several loops share, and that ends for all of them when one of them is left.
+ * Makes an iterator that several loops can share. It ends for all of them when one of them ends early.
  *
  * @template T
  * @param {Iterable<T> | AsyncIterable<T>} items
  * @returns {AsyncGenerator<T, void>}
  */
-async function* takingTurns(items) {
+async function* shared(items) {
   yield* items;
 }

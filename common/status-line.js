@@ -1,5 +1,5 @@
 /**
- * Shows how a long task goes: one line that is rewritten on a terminal, plain lines at most every `everyMs` in a log.
+ * Shows the progress of a long task: one line that is rewritten on a terminal, or plain lines in a log.
  *
  * @param {NodeJS.WriteStream | NodeJS.WritableStream} stream usually `process.stderr`
  * @param {{ everyMs?: number }} [options] shortest time between two plain lines, in ms
@@ -15,7 +15,7 @@ export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
   };
 
   return {
-    /** @param {string} text what is true now; replaces what was shown before */
+    /** @param {string} text replaces the current status */
     update(text) {
       if (terminal) {
         const line = text.slice(0, Math.max(20, (terminal.columns || 80) - 1));
@@ -33,7 +33,7 @@ export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
       stream.write(`${text}\n`);
       if (was) this.update(was);
     },
-    /** Takes the line away; what was printed stays. */
+    /** Removes the status. Printed lines stay. */
     clear,
   };
 }

@@ -2,7 +2,7 @@ import moment from 'moment';
 
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
-/** The usual shape; payloads may hold thousands of them, and moment takes 12 µs for each, this 1.4. */
+/** The usual format. A payload may hold thousands of times; moment takes 12 µs for each, this path 1.4 µs. */
 const UTC_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 
 /**
@@ -13,7 +13,7 @@ export function parseTime(text) {
   if (WHOLE_NUMBER.test(text)) return Number(text);
   if (UTC_SECONDS.test(text)) {
     const ms = Date.parse(text);
-    // A day that a month does not have becomes one of the next month: then it is read back as another.
+    // Date.parse turns an invalid day, such as February 30, into a day of the next month. Then the texts differ.
     if (ms >= 0 && formatTime(ms).startsWith(text.slice(0, 19))) return ms;
   }
   const time = moment.utc(text, moment.ISO_8601, true);

@@ -1,4 +1,4 @@
-/** Node's codes of a certificate that nobody vouches for (OpenSSL's X509_V_ERR_...). */
+/** Node's codes for an untrusted certificate (OpenSSL's X509_V_ERR_...). */
 const UNTRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -11,19 +11,19 @@ const UNTRUSTED = new Set([
 const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']);
 
 /**
- * What is wrong with the certificate of a server that we connected to, in a clause.
+ * Explains a TLS error of a connection to a server, in a clause.
  *
  * @param {unknown} error
- * @param {string} setting that names the authority's file
- * @param {boolean} [isSet] whether it does; without, the authorities that Node.js knows are trusted
- * @returns {string | null} null: it is no trouble of TLS
+ * @param {string} setting name of the setting with the file of the authority
+ * @param {boolean} [isSet] false: Node's own authorities are trusted
+ * @returns {string | null} null: not a TLS error
  */
 export function tlsTrouble(error, setting, isSet = true) {
   const { code = '', message = '' } = /** @type {Partial<NodeJS.ErrnoException>} */ (error ?? {});
   const authority = isSet ? `the authority in ${setting}` : 'an authority that is known here';
   if (UNTRUSTED.has(code)) {
-    const mend = isSet ? '' : `, and no file in ${setting} names its own`;
-    return `its certificate is not signed by ${authority}${mend} (${message})`;
+    const hint = isSet ? '' : `, and no file in ${setting} names its own`;
+    return `its certificate is not signed by ${authority}${hint} (${message})`;
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `its certificate, signed by ${authority}, is for other hosts (${message})`;

@@ -1,14 +1,14 @@
 import { birthMessage, statusMessage } from './announcement.js';
 import { createLink } from './mqtt/link.js';
-import { parcelMessage } from './parcel.js';
+import { toMessage } from './outgoing-message.js';
 
 /** @import { DeviceDescription } from './announcement.js' */
 /** @import { LinkOptions } from './mqtt/link.js' */
-/** @import { Parcel } from './parcel.js' */
+/** @import { OutgoingMessage } from './outgoing-message.js' */
 
 /**
- * A device with a connection of its own: on every connect it publishes its birth, then that it is online, then what it
- * owes; at the end, that it is offline. Its last will says so when it breaks.
+ * A device with a connection of its own. On every connect it publishes its birth, its status `online`, then its pending messages. At the
+ * end it publishes its status `offline`. The last will does so if the connection breaks.
  *
  * @param {LinkOptions & {
  *   description: DeviceDescription, clientId: string }} options
@@ -25,22 +25,22 @@ export function createDevice({ description, ...options }) {
     ...options,
     will: (session) => statusMessage(description, 'offline', session),
     onUp(session) {
-      say(birthMessage(description, session));
-      say(statusMessage(description, 'online', session), wentUp);
+      publishNow(birthMessage(description, session));
+      publishNow(statusMessage(description, 'online', session), wentUp);
     },
   });
 
   /** @param {{ topic: string, payload: string, retain?: boolean }} message @param {() => void} [onAcknowledged] */
-  const say = ({ topic, payload, retain = false }, onAcknowledged) =>
+  const publishNow = ({ topic, payload, retain = false }, onAcknowledged) =>
     link.publish(topic, payload, { retain, ...(onAcknowledged ? { onAcknowledged } : {}) });
 
-  /** @returns {Promise<void>} when the broker has taken our word that we leave */
-  const sayOffline = () =>
-    new Promise((resolve) => say(statusMessage(description, 'offline', link.session), resolve));
+  /** @returns {Promise<void>} resolves after the acknowledgement */
+  const publishOffline = () =>
+    new Promise((resolve) => publishNow(statusMessage(description, 'offline', link.session), resolve));
 
   return {
     start: link.start,
-    whenOwingAtMost: link.whenOwingAtMost,
+    whenPendingAtMost: link.whenPendingAtMost,
     release: link.release,
 
     get connected() {
@@ -51,18 +51,18 @@ export function createDevice({ description, ...options }) {
       return link.everConnected;
     },
 
-    /** It does so by itself. @returns {Promise<void>} when the broker knows it */
+    /** The device announces itself. @returns {Promise<void>} resolves when the broker knows it */
     announceAll: () => up,
 
-    /** @param {Parcel} parcel */
-    publish(parcel) {
-      const message = parcelMessage(description.name, parcel, ledger);
+    /** @param {OutgoingMessage} outgoing */
+    publish(outgoing) {
+      const message = toMessage(description.name, outgoing, ledger);
       meter.made(message.samples);
       link.push(message);
     },
 
-    /** @param {Promise<unknown>} deadline when to wait no longer */
-    stop: (deadline) => link.stop(deadline, sayOffline),
+    /** @param {Promise<unknown>} deadline */
+    stop: (deadline) => link.stop(deadline, publishOffline),
   };
 }
 

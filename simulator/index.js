@@ -30,7 +30,7 @@ async function main(argv) {
   const stopSignal = createStopSignal();
   const ledger =
     flags.ledger === undefined ? null : createLedger({ path: flags.ledger, onFailed: stopSignal.stop });
-  const say = (/** @type {string} */ text) => {
+  const print = (/** @type {string} */ text) => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };
@@ -38,7 +38,7 @@ async function main(argv) {
   const instrument = createInstrument({
     meter,
     path: flags.report,
-    onPeriod: (period) => isOpen && period.latency.count > 0 && say(periodText(period)),
+    onPeriod: (period) => isOpen && period.latency.count > 0 && print(periodText(period)),
   });
   const begin = () => {
     instrument.start();
@@ -46,7 +46,7 @@ async function main(argv) {
   };
   try {
     const run = flags.replay === undefined ? runFleet : runReplay;
-    await run({ flags, broker, seed, meter, ledger, statusLine, stopSignal, begin, say });
+    await run({ flags, broker, seed, meter, ledger, statusLine, stopSignal, begin, print });
   } finally {
     instrument.stop();
     ledger?.close();
@@ -55,8 +55,8 @@ async function main(argv) {
   }
   const end = meter.totals();
   const from = isOpen ? 'when it was to be sent' : 'its sending';
-  say(summaryText(end));
-  say(latencyText(end.latency, from));
+  print(summaryText(end));
+  print(latencyText(end.latency, from));
   instrument.write({ flags: { ...flags, broker: shownUrl(broker.url), seed }, latencyFrom: from });
   const expected = isOpen || end.made.samples > 0;
   if (expected && end.acknowledged.samples === 0) throw unreachable(broker.url);

@@ -9,15 +9,15 @@ import { createFifo } from './fifo.js';
  * @property {string | Buffer} payload
  * @property {boolean} retain
  * @property {number} samples how many measurements it carries
- * @property {string | null} note what the ledger is to say of it, let go of once it is said
- * @property {number | null} dueAt when it was to be sent, in ms of `performance.now()`; null: whenever it can be
+ * @property {string | null} note its line for the ledger, until it is written
+ * @property {number | null} dueAt scheduled time of sending, in ms of `performance.now()`; null: as soon as possible
  * @property {number} sentAt the latest sending, in ms of `performance.now()`; 0 before the first
- * @property {number} bytes what it weighs here
+ * @property {number} bytes its memory
  * @property {number | null} entry its number in the ledger, null before it is sent
- * @property {((acknowledged: boolean) => void) | null} onSettled told when it is acknowledged, or dropped
+ * @property {((acknowledged: boolean) => void) | null} onSettled called when it is acknowledged, or dropped
  */
 
-/** What a message takes beside its text: the objects around it. */
+/** Memory of a message in addition to its text, in bytes. */
 const OVERHEAD_BYTES = 256;
 
 /** @typedef {Pick<Message, 'topic' | 'payload' | 'samples'> & Partial<Message>} NewMessage */
@@ -35,7 +35,7 @@ const complete = (message) => ({
 });
 
 /**
- * What is still owed to the broker on one connection, in order: first what is sent and not acknowledged, then what waits.
+ * The pending messages of one connection, in order: first the unacknowledged ones, then the waiting ones.
  *
  *     push -> [ waiting ........ ] -> [ in flight, at most `window` ] -> acknowledged
  *               ^ the oldest is dropped     |              ^
@@ -43,9 +43,9 @@ const complete = (message) => ({
  *                                        [ to be sent again ]
  *
  * @param {object} options
- * @param {{ messages: number, bytes: number }} options.limit most messages that wait, and most bytes owed in all; one
- *   more drops the oldest that waits. What was sent once is never dropped: it may have arrived
- * @param {number} options.window most messages sent and not acknowledged
+ * @param {{ messages: number, bytes: number }} options.limit waiting messages, and bytes of all pending messages;
+ *   above it the oldest waiting message is dropped. A message that was sent is never dropped, because it may have arrived
+ * @param {number} options.window unacknowledged messages
  * @param {(message: Message, onAcknowledged: () => void) => void} options.send
  * @param {(message: Message) => void} options.onAcknowledged
  * @param {(message: Message) => void} options.onDropped
@@ -57,7 +57,7 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
   const inFlight = new Set();
   /** @type {Message[]} sent on a connection that broke, in the order of sending */
   let again = [];
-  /** @type {{ most: number, resolve: () => void }[]} */
+  /** @type {{ max: number, resolve: () => void }[]} */
   let watchers = [];
   let open = false;
   let bytes = 0;
@@ -80,7 +80,7 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
     bytes -= message.bytes;
     onAcknowledged(message);
     sendWhatMay();
-    tellWatchers();
+    notifyWatchers();
   }
 
   function dropWhatMust() {
@@ -89,13 +89,13 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
       bytes -= oldest.bytes;
       onDropped(oldest);
     }
-    tellWatchers();
+    notifyWatchers();
   }
 
-  function tellWatchers() {
+  function notifyWatchers() {
     if (watchers.length === 0) return;
-    for (const { resolve } of watchers.filter(({ most }) => size() <= most)) resolve();
-    watchers = watchers.filter(({ most }) => size() > most);
+    for (const { resolve } of watchers.filter(({ max }) => size() <= max)) resolve();
+    watchers = watchers.filter(({ max }) => size() > max);
   }
 
   return {
@@ -123,15 +123,15 @@ export function createOutbox({ limit, window, send, onAcknowledged, onDropped })
       inFlight.clear();
     },
 
-    /** @param {number} most @returns {Promise<void>} when no more messages than this are owed, or on `release` */
-    whenAtMost(most) {
-      if (size() <= most) return Promise.resolve();
+    /** @param {number} max @returns {Promise<void>} when no more messages than this are pending, or on `release` */
+    whenAtMost(max) {
+      if (size() <= max) return Promise.resolve();
       return new Promise((resolve) => {
-        watchers.push({ most, resolve });
+        watchers.push({ max, resolve });
       });
     },
 
-    /** Lets go of everyone who waits, however much is owed. */
+    /** Resolves all waiting promises. */
     release() {
       for (const { resolve } of watchers) resolve();
       watchers = [];

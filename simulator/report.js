@@ -1,5 +1,4 @@
-/** @import { Latency } from './latencies.js' */
-/** @import { Period, Snapshot, Totals } from './meter.js' */
+/** @import { Latency, Period, Snapshot, Totals } from './meter.js' */
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });

@@ -1,9 +1,9 @@
 import { MillraceError } from '../common/errors.js';
 import { createDeviceFaults } from './faults/device-faults.js';
+import { describeDevices } from './fleet/devices.js';
 import { createFleet } from './fleet/fleet.js';
-import { describeHerd } from './fleet/herd.js';
 import { createClosedLoop, createOpenLoop } from './fleet/loops.js';
-import { sampleIntervalMs, samplesPerSensor } from './fleet/open-schedule.js';
+import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.js';
 import { shownUrl } from './mqtt/broker.js';
 import { createTroubleReporter, neverConnected, refusal } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
@@ -21,14 +21,14 @@ import { createDeadline, whenAborted } from './waits.js';
 /** @import { Broker } from './mqtt/connection.js' */
 /** @import { StopSignal } from './stop-signal.js' */
 
-/** At a fixed rate nothing begins before all are connected: without a single connection in this time, none will come. */
+/** A fixed rate starts when all devices are connected. The run fails without a single connection in this time, in ms. */
 const FIRST_CONNECT_MS = 30_000;
 
-/** Being late ourselves by less than this is the resolution of timers. */
-const WORTH_SAYING_MS = 100;
+/** A smaller delay is within the resolution of timers, in ms. */
+const MIN_SHOWN_MS = 100;
 
 /**
- * What a run is given.
+ * The options of a run.
  *
  * @typedef {object} Run
  * @property {Flags} flags
@@ -38,8 +38,8 @@ const WORTH_SAYING_MS = 100;
  * @property {Ledger | null} ledger
  * @property {StatusLine} statusLine
  * @property {StopSignal} stopSignal
- * @property {() => void} begin to be called when measuring begins: the duration counts from here
- * @property {(text: string) => void} say prints a line that stays
+ * @property {() => void} begin called when measuring begins: the duration counts from here
+ * @property {(text: string) => void} print prints a line that stays
  */
 
 /**
@@ -57,7 +57,7 @@ export async function runFleet(run, startFirstConnect = () => createDeadline(FIR
   const show = () => {
     const connected = fleet.connected();
     if (connected === fleet.connections) trouble.over();
-    const late = behindMs() < WORTH_SAYING_MS ? '' : `, ${shown(behindMs())} ms behind`;
+    const late = behindMs() < MIN_SHOWN_MS ? '' : `, ${shown(behindMs())} ms behind`;
     statusLine.update(statusText(`${connected}/${fleet.connections} ${what}${late}`, meter.snapshot()));
   };
   const showing = setInterval(show, 1000);
@@ -81,8 +81,8 @@ export async function runFleet(run, startFirstConnect = () => createDeadline(FIR
  * @param {Run} run
  * @param {ReturnType<typeof createDeadline>} firstConnect
  */
-function beginWhenReady(fleet, { flags, broker, stopSignal, begin, say }, firstConnect) {
-  // A broker that was there once and is away just now may come back.
+function beginWhenReady(fleet, { flags, broker, stopSignal, begin, print }, firstConnect) {
+  // A broker that was reachable once may come back.
   void firstConnect.passed.then(() => {
     if (!fleet.everConnected()) stopSignal.stop(neverConnected(broker.url));
   });
@@ -90,20 +90,20 @@ function beginWhenReady(fleet, { flags, broker, stopSignal, begin, say }, firstC
   fleet.startWhenReady().then(() => {
     firstConnect.cancel();
     if (stopSignal.signal.aborted) return;
-    say(`All devices are registered; ${flags.rate} messages/s from now on`);
+    print(`All devices are registered; ${flags.rate} messages/s from now on`);
     begin();
   }, stopSignal.stop);
 }
 
 /** @param {Run} run @param {(reason: string) => void} onTrouble */
-function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, say }, onTrouble) {
+function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, print }, onTrouble) {
   const { devices, connections, rate } = flags;
   const intervalMs = intervalOf(flags);
-  const herd = describeHerd({ ...flags, seed, intervalMs });
+  const described = describeDevices({ ...flags, seed, intervalMs });
   const encode = /** @type {typeof ENCODERS[string]} */ (ENCODERS[flags.format]);
   let behindMs = () => 0;
   const fleet = createFleet({
-    herd,
+    devices: described,
     connections: Math.min(connections, devices),
     buffer: flags.buffer,
     open: rate !== undefined,
@@ -121,13 +121,13 @@ function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, say }, onT
     onTrouble,
     onRefused: (reason) => stopSignal.stop(refusal(broker, reason)),
   });
-  const total = herd.reduce((sum, { sensors }) => sum + sensors.length, 0);
+  const total = described.reduce((sum, { sensors }) => sum + sensors.length, 0);
   const through = connections < devices ? `, through ${fleet.connections} connections` : '';
-  say(`${devices} devices with ${total} sensors on ${shownUrl(broker.url)}${through}, --seed ${seed}`);
+  print(`${devices} devices with ${total} sensors on ${shownUrl(broker.url)}${through}, --seed ${seed}`);
   return { fleet, behindMs: () => behindMs() };
 }
 
-/** @param {Flags} flags @returns {number} whole ms between two samples of a sensor, as its birth says */
+/** @param {Flags} flags @returns {number} whole ms between two samples of a sensor, as in its birth */
 function intervalOf({ devices, rate, ...flags }) {
   if (rate === undefined) return Math.round(flags.interval);
   return Math.round(sampleIntervalMs({ devices, perSecond: rate, samples: samplesPerSensor(flags) }));

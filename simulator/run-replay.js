@@ -5,8 +5,7 @@ import { createTroubleReporter, refusal } from './mqtt/trouble.js';
 import { ENCODERS } from './payloads/index.js';
 import { EARLIEST_SENML_MS, isSenmlName } from './payloads/senml.js';
 import { createReplay } from './replay/replay.js';
-import { surveyFile } from './replay/survey.js';
-import { createTimeline } from './replay/timeline.js';
+import { createTimeline, surveyFile } from './replay/survey.js';
 import { statusText } from './report.js';
 
 /** @import { Skipped } from './replay/samples.js' */
@@ -22,7 +21,7 @@ const FIRST_CONNECT_MS = 30_000;
  * @param {Run} run
  * @throws {MillraceError} `usage` for a file that holds nothing to replay, `broker_away`
  */
-export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, say }) {
+export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, print }) {
   const path = /** @type {string} */ (flags.replay);
   begin();
   statusLine.update(`Reading ${path} for its columns and times`);
@@ -35,7 +34,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
   const device = flags.device ?? basename(path, extname(path));
   const format = survey.columns.every(({ name }) => isSenmlName(name)) ? flags.format : 'json';
   if (timeline(survey.first) < EARLIEST_SENML_MS) throw new MillraceError('usage', tooFarBack(path));
-  for (const line of announcement({ path, survey, device, format, timeline, url: broker.url })) say(line);
+  for (const line of announcement({ path, survey, device, format, timeline, url: broker.url })) print(line);
 
   const trouble = createTroubleReporter(statusLine);
   const replay = createReplay({
@@ -69,7 +68,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
     clearInterval(showing);
   }
   if (stopSignal.signal.reason instanceof MillraceError) throw stopSignal.signal.reason;
-  for (const line of skippedLines(replay.skipped)) say(line);
+  for (const line of skippedLines(replay.skipped)) print(line);
 }
 
 /** @param {string} path */

@@ -140,8 +140,8 @@ async function ensurePythonTools(onStatus) {
  */
 async function reportHabits(records, complete) {
   // Only now: it needs the packages.
-  const { checkHabits } = await import('./support/query-rules/check.js');
-  const { found, problems } = await checkHabits(records, { complete });
+  const { checkQueryRules } = await import('./support/query-rules/check.js');
+  const { found, problems } = await checkQueryRules(records, { complete });
   for (const problem of problems) console.error(`CQL: ${problem}`);
   console.error(`CQL: ${found}; ${problems.length} problems.`);
   return problems.length === 0;

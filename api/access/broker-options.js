@@ -6,7 +6,7 @@ const RECONNECT_MS = 1000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * What every connection of ours to the broker of MQTT_URL has in common.
+ * Options of every connection to the external broker of MQTT_URL.
  *
  * @param {Config['mqtt']} mqtt
  * @param {number} keepAliveMs whole seconds

@@ -10,29 +10,29 @@ import { unsubscribe } from '../mqtt/external/subscriptions.js';
 /** @import { Periods } from '../../common/periods.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 
-/** How often it is looked whether the session is empty, in ms. */
-const LOOK_EVERY_MS = 100;
+/** How often to check whether the session is empty, in ms. */
+const CHECK_EVERY_MS = 100;
 
-/** What is being settled when it is stopped gets this long, in ms; the rest stays in the session. */
+/** After a stop, time for messages in progress, in ms. The others stay in the session. */
 const SETTLE_MS = 2000;
 
 /**
- * Empties the session that a process has at an external broker, and ends it: for a process that is not to come back.
- * An offline member of a shared subscription goes on getting its share, so its session must not be left behind.
+ * Empties the session of a process at an external broker, and ends it. Use it for a process that will not come back. The broker keeps
+ * assigning messages to an offline member of a shared subscription, so its session must not stay.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {string} parts.version
- * @param {Logger} parts.logger
- * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} parts.end when this process has to end before
- * @param {(text: string) => void} parts.onStatus
- * @param {boolean} parts.orNone no session is as good as an empty one
- * @param {Periods} [parts.periods]
- * @returns {Promise<number>} messages that it held
- * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`, `failed` when it was stopped: the session is kept
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {string} deps.version
+ * @param {Logger} deps.logger
+ * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} deps.end when this process has to end early
+ * @param {(text: string) => void} deps.onStatus
+ * @param {boolean} deps.orNone a missing session counts as an empty one
+ * @param {Periods} [deps.periods]
+ * @returns {Promise<number>} messages of the session
+ * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`, `failed` after a stop: the session is kept
  */
-export async function drainSession(parts) {
-  const { config, version, logger, end, onStatus, orNone, periods = PERIODS_MS } = parts;
+export async function drainSession(deps) {
+  const { config, version, logger, end, onStatus, orNone, periods = PERIODS_MS } = deps;
   const { mqtt } = config;
   if (!mqtt.url) {
     throw new MillraceError(
@@ -43,12 +43,12 @@ export async function drainSession(parts) {
   const { store, ingest } = await connectPipeline({ config, version, logger });
   const { progress } = ingest;
   let settled = 0;
-  let heardAt = performance.now();
+  let receivedAt = performance.now();
   const subscriber = createSubscriber({
     mqtt,
     host: null,
     handleMessage: async (message) => {
-      heardAt = performance.now();
+      receivedAt = performance.now();
       const outcome = await ingest.handleMessage(message);
       settled++;
       return outcome;
@@ -66,35 +66,35 @@ export async function drainSession(parts) {
   end.reached.then(stop, stop);
 
   async function untilQuiet() {
-    while (!stopped && performance.now() - heardAt < periods.quiet) {
-      await sleep(LOOK_EVERY_MS);
-      if (progress.unsettled > 0 || !subscriber.check().ok) heardAt = performance.now();
+    while (!stopped && performance.now() - receivedAt < periods.quiet) {
+      await sleep(CHECK_EVERY_MS);
+      if (progress.unsettled > 0 || !subscriber.check().ok) receivedAt = performance.now();
       const waiting = ingest.isStuck ? ', the database does not take them' : '';
       onStatus(`${mqtt.clientId}: ${settled} messages settled, ${progress.unsettled} under way${waiting}`);
     }
   }
 
-  /** Silence may be the network's: so the broker has to answer, behind everything that it had to send before. */
+  /** The network may be the reason for the silence. So the broker must answer a request, after all messages that it had to send. */
   async function untilEmpty() {
     while (!stopped) {
       await untilQuiet();
-      const heard = heardAt;
+      const before = receivedAt;
       const answered = await Promise.race([
         subscriber.roundTrip(),
         sleep(periods.quiet, false, { ref: false }),
       ]);
-      if (answered && heard === heardAt) return;
-      heardAt = performance.now();
+      if (answered && before === receivedAt) return;
+      receivedAt = performance.now();
     }
   }
 
   let isEmpty = false;
   try {
     await ingest.start();
-    // The one that is there from now on is ours, and empty.
+    // After `start()` there is a session in any case. It returns whether there was one before.
     isEmpty = !(await subscriber.start());
     if (isEmpty && !orNone) throw noSession(mqtt);
-    heardAt = performance.now();
+    receivedAt = performance.now();
     if (!isEmpty) await Promise.race([untilEmpty(), end.reached]);
     isEmpty ||= !stopped;
   } finally {
@@ -115,5 +115,5 @@ export async function drainSession(parts) {
 const noSession = ({ url, clientId }) =>
   new MillraceError(
     'no_session',
-    `The broker at ${url} (MQTT_URL) has no session of ${clientId}. Check MQTT_CLIENT_ID; where it is right, the session has expired, or was ended before.`,
+    `The broker at ${url} (MQTT_URL) has no session of ${clientId}. Check MQTT_CLIENT_ID. If it is correct, the session has expired or was ended before.`,
   );

@@ -42,8 +42,8 @@ export function createApp({ api, readiness, version, access, settings, logger, m
   app.set('trust proxy', settings.trustProxy);
   app.use(timed(metrics), safeHeaders({ encrypted: settings.tls !== null }), demandHost, hostGuard(settings));
   // With tokens or a proxy, clients on loopback may be other people.
-  const spareThisMachine = !access.isRequired && settings.trustProxy === 0;
-  app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { spareThisMachine }));
+  const exemptLoopback = !access.isRequired && settings.trustProxy === 0;
+  app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { exemptLoopback }));
 
   if (api) app.use(api.router);
   app.use('/api', unknown);

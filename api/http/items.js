@@ -69,9 +69,9 @@ export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center
 
 /** @param {ProcessRow} row @param {number} now epoch ms */
 export function processItem(row, now) {
-  const { clientId, role, version, startedAt, seenAt, vitals } = row;
+  const { clientId, role, version, startedAt, seenAt, stats } = row;
   /** @type {Beat} */
-  const { window, window_limit, waiting, broker, shares: _, ...rates } = JSON.parse(vitals);
+  const { window, window_limit, waiting, broker, shares: _, ...rates } = JSON.parse(stats);
   return {
     client_id: clientId,
     role,

@@ -57,7 +57,7 @@ export async function connectPipeline(deps) {
     onBrokenRule: (rule) => metrics.brokenQueryRules.inc({ rule }),
     clock,
   });
-  await logSecurityProblems({ guard: store.guard, username: config.cql.username, logger });
+  await logSecurityProblems({ check: store.securityCheck, username: config.cql.username, logger });
   const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = createClockGuard({ clock, difference, logger });
   const ingest = createIngest({

@@ -4,7 +4,7 @@ import { parseTopic } from '../../schema/topics.js';
 import { isBarrier, queueKeyOf } from './backpressure/queue.js';
 import { notReplayable, resultOrRefusal } from './ingest-result.js';
 
-/** @import { StoredLetter } from '../store/dead-letters/letter.js' */
+/** @import { StoredDeadLetter } from '../store/dead-letters/dead-letter.js' */
 /** @import { ByteBudget } from './backpressure/byte-budget.js' */
 /** @import { DeviceQueue } from './backpressure/queue.js' */
 /** @import { IngestResult } from './ingest-result.js' */
@@ -26,7 +26,7 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
 export function createReplay({ budget, deviceQueue, pipeline, maxMessageBytes, clock }) {
   return {
     /**
-     * @param {StoredLetter} deadLetter
+     * @param {StoredDeadLetter} deadLetter
      * @returns {Promise<IngestResult>} settles when all good measurements are committed; a birth or a status counts as one
      * @throws {MillraceError} `not_replayable` with the reason
      */

@@ -1,5 +1,5 @@
 import { formatTime } from '../../common/times.js';
-import { readSigns, statsOf } from '../observability/process-stats.js';
+import { parseSnapshot, statsOf } from '../observability/process-stats.js';
 
 /** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
 /** @import { Live } from './index.js' */
@@ -47,7 +47,7 @@ export function createInstallationStats(deps) {
   /** @param {string} name @param {Buffer} payload @returns {boolean} whether it is a valid snapshot of a process */
   function receive(name, payload) {
     if (name === own) return true;
-    const snapshot = name.length <= MAX_NAME_LENGTH ? readSigns(payload) : null;
+    const snapshot = name.length <= MAX_NAME_LENGTH ? parseSnapshot(payload) : null;
     if (!snapshot || (others.size >= MAX_PROCESSES && !others.has(name))) return false;
     others.set(name, { snapshot, receivedAt: monotonic() });
     return true;

@@ -8,29 +8,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @import { Stats } from './process-stats.js' */
 /** @import { Check } from './readiness.js' */
 
-/** Taking the row away gets this long when the process ends, in ms: nobody waits for a database that is away. */
-const FAREWELL_MS = 1000;
+/** Time limit for removing the row when the process ends, in ms. The database may be away. */
+const REMOVE_MS = 1000;
 
-/** A process says every 10 s that it runs; one that has missed three times may have died. In ms. */
+/** A process is silent after three missed heartbeats, in ms. */
 const SILENT_AFTER_MS = 30_000;
 
 /**
- * What a process says of itself, as `GET /pipeline` shows it; and whether it `shares` the messages of an external broker.
+ * The stats in a heartbeat, as `GET /pipeline` shows them. `shares`: the process shares the messages of an external broker.
  *
  * @typedef {Stats & { broker: Check | null, shares: boolean }} Beat
  */
 
 /**
- * Tells the others that this process runs, and how it is. One that ends in good order takes its row away; the row of one
- * that died grows old, and is forgotten after an hour.
+ * Writes the heartbeat of this process. A process that stops removes its row. The row of a process that died expires after an hour.
  *
- * @param {object} parts
- * @param {ProcessStore} parts.store
- * @param {{ clientId: string, role: string, version: string }} parts.process
- * @param {() => Beat} parts.read
- * @param {number} parts.everyMs
- * @param {() => number} parts.clock epoch ms
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {ProcessStore} deps.store
+ * @param {{ clientId: string, role: string, version: string }} deps.process
+ * @param {() => Beat} deps.read
+ * @param {number} deps.everyMs
+ * @param {() => number} deps.clock epoch ms
+ * @param {Logger} deps.logger
  */
 export function createHeartbeat({ store, process: own, read, everyMs, clock, logger }) {
   const startedAt = clock();
@@ -42,7 +41,7 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
 
   async function write() {
     try {
-      await store.write({ ...own, startedAt, seenAt: clock(), vitals: JSON.stringify(read()) });
+      await store.write({ ...own, startedAt, seenAt: clock(), stats: JSON.stringify(read()) });
     } catch (error) {
       logger.warn({ reason: String(error) }, 'the heartbeat could not be written');
     } finally {
@@ -51,14 +50,14 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
   }
 
   function beat() {
-    // One that takes longer than the time between two is not overtaken.
+    // Skip a heartbeat while the previous one is being written.
     if (beats) return;
     beats = true;
     beating = write();
   }
 
   return {
-    /** @returns {Promise<void>} settles after the first beat */
+    /** @returns {Promise<void>} resolves after the first heartbeat */
     start() {
       timer = setInterval(beat, everyMs);
       beat();
@@ -68,12 +67,12 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
     async stop() {
       if (!timer) return;
       clearInterval(timer);
-      const farewell = async () => {
+      const remove = async () => {
         await beating;
         await store.remove(own.clientId);
       };
-      // Its row grows old where it cannot be taken away.
-      await Promise.race([farewell().catch(() => {}), sleep(FAREWELL_MS, undefined, { ref: false })]);
+      // If this fails, the row expires.
+      await Promise.race([remove().catch(() => {}), sleep(REMOVE_MS, undefined, { ref: false })]);
     },
   };
 }
@@ -81,8 +80,7 @@ export function createHeartbeat({ store, process: own, read, everyMs, clock, log
 /** @typedef {ReturnType<typeof createHeartbeat>} Heartbeat */
 
 /**
- * What a process is called: by its session at an external broker where it has one, which no other process shares; else by where
- * it serves.
+ * The name of a process: its client id at an external broker, which is unique, or else its host and port.
  *
  * @param {Pick<Config, 'role' | 'mqtt'>} config
  * @param {number} httpPort
@@ -94,17 +92,16 @@ export const processName = ({ role, mqtt }, httpPort) =>
 export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
 
 /**
- * Looks, every now and then, which processes of the installation run, by their heartbeats. A process that ended in good
- * order is forgotten at once, one that died after an hour; until then it counts as silent, and its session at the broker
- * keeps a share of the messages that nobody takes.
+ * Counts the processes of the installation by their heartbeats, for the metrics. A process that died counts as silent until its row
+ * expires. Meanwhile its session at the broker keeps a share of the messages, which nobody reads.
  *
- * @param {object} parts
- * @param {Pick<ProcessStore, 'all'>} parts.store
- * @param {boolean} parts.shares whether this installation has an external broker, whose messages those that ingest share
- * @param {number} parts.everyMs
- * @param {() => number} parts.clock epoch ms
- * @param {Metrics} parts.metrics
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {Pick<ProcessStore, 'all'>} deps.store
+ * @param {boolean} deps.shares whether the processes share the messages of an external broker
+ * @param {number} deps.everyMs
+ * @param {() => number} deps.clock epoch ms
+ * @param {Metrics} deps.metrics
+ * @param {Logger} deps.logger
  */
 export function createProcessWatch({ store, shares, everyMs, clock, metrics, logger }) {
   let processes = { running: 0, silent: 0 };
@@ -112,7 +109,7 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
 
-  async function look() {
+  async function readHeartbeats() {
     try {
       const rows = await store.all();
       const now = clock();
@@ -122,7 +119,7 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
       const online = sharing.filter((row) => !isSilent(row, now) && isConnected(row)).length;
       members = { online, offline: sharing.length - online };
     } catch (error) {
-      // A database that is away says nothing of processes; that it is away is told elsewhere.
+      // The pipeline logs that the database is away.
       logger.debug({ reason: String(error) }, 'the heartbeats could not be read');
     }
   }
@@ -139,23 +136,19 @@ export function createProcessWatch({ store, shares, everyMs, clock, metrics, log
   );
 
   return {
-    /** @returns {Promise<void>} settles after the first look */
+    /** @returns {Promise<void>} resolves after the first read */
     start() {
-      timer = setInterval(() => void look(), everyMs).unref();
-      return look();
+      timer = setInterval(() => void readHeartbeats(), everyMs).unref();
+      return readHeartbeats();
     },
     stop: () => clearInterval(timer),
   };
 }
 
 /** @param {ProcessRow} row @returns {Beat} */
-const beatOf = ({ vitals }) => JSON.parse(vitals);
+const beatOf = ({ stats }) => JSON.parse(stats);
 
-/**
- * One with a broker of its own leaves no session elsewhere, however it ended.
- *
- * @param {ProcessRow} row
- */
+/** @param {ProcessRow} row @returns {boolean} whether the process has a session at the external broker */
 const isMember = (row) => row.role !== 'http' && beatOf(row).shares;
 
 /** @param {ProcessRow} row */

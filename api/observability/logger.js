@@ -2,13 +2,12 @@ import pino from 'pino';
 
 /** @import { DestinationStream, Logger } from 'pino' */
 
-/** Fields that hold a secret whatever it is, wherever they come from. */
+/** Fields whose values are always redacted. */
 const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie', 'apiToken', 'cursorSecret'];
 
 /**
- * JSON lines on standard output, one a fact. What repeats is told a few times and then summed up, and no secret is in
- * them, neither by its field's name nor within some text: an error of a library may quote what it was given. Nor does a
- * terminal obey them.
+ * Makes a logger that writes JSON lines to standard output. Repeated lines are summed up. Secrets are removed by field name and from
+ * any text, because the error of a library may quote its input. Control characters for terminals are escaped.
  *
  * @param {string} level
  * @param {object} [options]
@@ -16,14 +15,14 @@ const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie',
  * @param {DestinationStream} [options.destination]
  */
 export function createLogger(level, { secrets = [], destination = pino.destination(1) } = {}) {
-  const hide = createHiding(secrets);
+  const hide = createRedaction(secrets);
   return pino(
     {
       level,
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: HIDDEN },
-      hooks: { logMethod: createLogThrottle(), streamWrite: (line) => escapeControls(hide(line)) },
+      hooks: { logMethod: limitRepetitions(), streamWrite: (line) => escapeControls(hide(line)) },
     },
     destination,
   );
@@ -32,18 +31,18 @@ export function createLogger(level, { secrets = [], destination = pino.destinati
 const HIDDEN = '[secret]';
 
 /**
- * What JSON may hold as it is and a terminal may take for a command: DEL, the control characters of C1 (U+009B begins a
- * sequence as ESC [ does), and what breaks lines or turns the direction of writing.
+ * Characters that JSON need not escape but a terminal may obey: DEL, the C1 control characters (U+009B starts a sequence like ESC [),
+ * line separators, and changes of the writing direction.
  */
 const CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** @param {string} line of JSON, which stays the same one */
+/** @param {string} line of JSON @returns {string} equivalent JSON */
 const escapeControls = (line) =>
   line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** @param {string[]} secrets @returns {(line: string) => string} */
-function createHiding(secrets) {
-  // In a line of JSON a secret stands as JSON writes it. The longest first: one may be a part of another.
+function createRedaction(secrets) {
+  // A line has the JSON form of a secret. The longest is first, because one may be a part of another.
   const written = secrets
     .filter((secret) => secret !== '')
     .map((secret) => JSON.stringify(secret).slice(1, -1))
@@ -51,60 +50,50 @@ function createHiding(secrets) {
   return (line) => written.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line);
 }
 
-/** Lines of one text within this time, in ms; those beyond are counted. */
-const WITHIN_MS = 10_000;
-const MOST_LINES = 10;
+/** Lines with the same text within a window, in ms. Further ones are counted. */
+const WINDOW_MS = 10_000;
+const MAX_LINES = 10;
 
-/** Texts that are told apart; beyond them all others count as one. */
-const MOST_TEXTS = 500;
+/** Texts that are counted separately. All further ones count as one text. */
+const MAX_TEXTS = 500;
 const OTHERS = 'other lines';
 
 /**
- * How pino hands on what is to be logged.
+ * Prevents that an error of each message, device or request fills the log. It writes the first lines of each text. At the end of the
+ * window it writes the last of the others, with their number (`unsaid`). It does not limit `debug` and `trace`, which are for
+ * developers, or audit lines (`audit`): nobody may hide one action behind many.
  *
- * @callback LogMethod
- * @param {any[]} args
- * @param {(...args: any[]) => void} method
- * @returns {void}
+ * LogThrottle is for a caller that knows the key of an event. This limit catches every other line.
  */
-
-/**
- * Keeps one thing that goes wrong with each message, device or request from filling the log: of each text some lines
- * are written, and at the end of the time the last of those that were not, with how many there were (`unsaid`). What
- * is for developers, `debug` and `trace`, is written as it comes; and so is what an administrator did (`audit`): nobody hides
- * one act behind many.
- *
- * @param {{ withinMs?: number, mostLines?: number }} [bounds]
- */
-function createLogThrottle({ withinMs = WITHIN_MS, mostLines = MOST_LINES } = {}) {
+function limitRepetitions() {
   /** @type {Map<string, { lines: number, unsaid: number, last: () => void }>} */
   const texts = new Map();
 
   /** @param {string} text */
-  function begin(text) {
-    const one = { lines: 0, unsaid: 0, last: () => {} };
-    texts.set(text, one);
+  function openWindow(text) {
+    const window = { lines: 0, unsaid: 0, last: () => {} };
+    texts.set(text, window);
     setTimeout(() => {
       texts.delete(text);
-      if (one.unsaid > 0) one.last();
-    }, withinMs).unref();
-    return one;
+      if (window.unsaid > 0) window.last();
+    }, WINDOW_MS).unref();
+    return window;
   }
 
   /** @type {(this: Logger, args: any[], method: (...args: any[]) => void, level: number) => void} */
   return function logMethod(args, method, level) {
     if (level < 30 || isAudit(args)) return method.apply(this, args);
     const text = textOf(args);
-    const key = texts.has(text) || texts.size < MOST_TEXTS ? text : OTHERS;
-    const one = texts.get(key) ?? begin(key);
-    if (one.lines < mostLines) {
-      one.lines++;
+    const key = texts.has(text) || texts.size < MAX_TEXTS ? text : OTHERS;
+    const window = texts.get(key) ?? openWindow(key);
+    if (window.lines < MAX_LINES) {
+      window.lines++;
       return method.apply(this, args);
     }
-    one.unsaid++;
-    one.last = () => {
+    window.unsaid++;
+    window.last = () => {
       const [first, ...rest] = args;
-      const { unsaid } = one;
+      const { unsaid } = window;
       if (typeof first === 'object') method.call(this, { ...first, unsaid }, ...rest);
       else method.call(this, { unsaid }, ...args);
     };
@@ -114,5 +103,5 @@ function createLogThrottle({ withinMs = WITHIN_MS, mostLines = MOST_LINES } = {}
 /** @param {any[]} args of pino */
 const isAudit = ([first]) => first?.audit === true;
 
-/** @param {any[]} args of pino: details and text, or text alone @returns {string} */
+/** @param {any[]} args of pino: details and text, or only text @returns {string} */
 const textOf = ([first, second]) => (typeof first === 'string' ? first : String(second ?? ''));

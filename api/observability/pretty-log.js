@@ -1,7 +1,7 @@
 import { printable } from '../../common/printable.js';
 
 /**
- * A destination of the log that a person reads on a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
+ * Makes a log destination for a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
  *
  * @param {'auto' | 'json'} format
  * @param {{ isTTY?: boolean | undefined, write(text: string): unknown }} [output]
@@ -21,7 +21,7 @@ export async function prettyDestination(format, output = process.stdout) {
 }
 
 /**
- * JSON hides control characters, which a pretty line would send to the terminal.
+ * JSON escapes control characters, but a pretty line would send them to the terminal.
  *
  * @param {string} key @param {unknown} value
  */

@@ -1,21 +1,20 @@
-/** Rates and latencies are those of this many past seconds. */
+/** Rates and latencies cover this many past seconds. */
 const SECONDS = 5;
 
 /**
- * What the pipeline of this process does right now, over the last seconds: for people who watch. Prometheus has its own,
- * finer counts.
+ * The stats of this process's pipeline over the last seconds, for the dashboard. Prometheus has finer metrics.
  *
- * @param {object} parts
- * @param {() => number} parts.clock epoch ms
- * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} parts.pressure on the database
- * @param {() => number} [parts.readers] how many follow the stream
+ * @param {object} deps
+ * @param {() => number} deps.clock epoch ms
+ * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} deps.pressure on the database
+ * @param {() => number} [deps.readers] subscribers of the stream
  */
 export function createProcessStats({ clock, pressure, readers = () => 0 }) {
   const slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
     refused: 0,
-    commits: createLatencyCounts(),
+    commits: createLatencyHistogram(),
   }));
 
   function slotNow() {
@@ -31,9 +30,9 @@ export function createProcessStats({ clock, pressure, readers = () => 0 }) {
   /** @returns {StatsSnapshot} */
   function snapshot() {
     const now = Math.floor(clock() / 1000);
-    // The second that runs is not whole yet.
+    // Leave out the current second, which is incomplete.
     const whole = slots.filter(({ second }) => second < now && second >= now - SECONDS);
-    const commits = createLatencyCounts();
+    const commits = createLatencyHistogram();
     for (const slot of whole) commits.add(slot.commits.list());
     const perSecond = (/** @type {'samples' | 'refused'} */ figure) =>
       whole.reduce((sum, slot) => sum + slot[figure], 0) / SECONDS;
@@ -48,7 +47,7 @@ export function createProcessStats({ clock, pressure, readers = () => 0 }) {
 
   return {
     /**
-     * @param {{ samples: number, refused: number, commitMs: number }} message one that is settled
+     * @param {{ samples: number, refused: number, commitMs: number }} message a settled one
      */
     note({ samples, refused, commitMs }) {
       const slot = slotNow();
@@ -65,25 +64,25 @@ export function createProcessStats({ clock, pressure, readers = () => 0 }) {
 
 /** @typedef {ReturnType<typeof createProcessStats>} ProcessStats */
 
-/** Buckets of a doubling: each is 4.4 % wide, so a percentile is right within 2.2 %. */
+/** Buckets per doubling. Each is 4.4 % wide, so a percentile is accurate within 2.2 %. */
 const PER_DOUBLING = 16;
 
-/** Longest time that is told apart, in µs. */
+/** Longer times count as this one, in µs. */
 const LONGEST_US = 600_000_000;
 
 const bucketOf = (/** @type {number} */ us) =>
   Math.floor(Math.log2(Math.min(LONGEST_US, Math.max(1, us))) * PER_DOUBLING);
 
-/** Bucket b holds times from 2^(b / 16) µs on. */
+/** Number of buckets. Bucket b starts at 2^(b / 16) µs. */
 export const BUCKETS = bucketOf(LONGEST_US) + 1;
 
 /** The middle of a bucket. @param {number} bucket @returns {number} ms */
 const msOf = (bucket) => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
 
-/** How many times fell into which bucket, empty ones left out: those of several processes can be added. @typedef {Array<[bucket: number, count: number]>} BucketCounts */
+/** Counts of the buckets without empty ones. The counts of several processes can be added. @typedef {Array<[bucket: number, count: number]>} BucketCounts */
 
-/** Times, counted in buckets that grow with them. */
-export function createLatencyCounts() {
+/** A latency histogram with exponential buckets. */
+export function createLatencyHistogram() {
   const counts = new Float64Array(BUCKETS);
   let total = 0;
 
@@ -110,7 +109,7 @@ export function createLatencyCounts() {
     /** @returns {BucketCounts} */
     list: () => [...counts].flatMap((count, bucket) => (count > 0 ? [[bucket, count]] : [])),
 
-    /** @param {number} percent @returns {number | null} ms; null: nothing is counted */
+    /** @param {number} percent @returns {number | null} ms; null: the histogram is empty */
     percentile(percent) {
       const rank = Math.ceil((total * percent) / 100);
       let passed = 0;
@@ -124,21 +123,21 @@ export function createLatencyCounts() {
 }
 
 /**
- * What one process does, over the last seconds, as it tells the others.
+ * The stats of one process over the last seconds, as it publishes them.
  *
  * @typedef {object} StatsSnapshot
  * @property {number} samples_per_s
  * @property {number} refused_per_s
  * @property {number} in_flight requests to the database
- * @property {number} window how many of them may be in flight now
- * @property {number} window_limit how many at most
- * @property {number} waiting how many wait for a place
- * @property {number} readers how many follow the stream
+ * @property {number} window current limit of requests in flight
+ * @property {number} window_limit maximum of that limit
+ * @property {number} waiting requests that wait for a permit
+ * @property {number} readers subscribers of the stream
  * @property {BucketCounts} commits times from the receipt of a message to its commit
  */
 
-/** Larger than any of ours, in bytes. */
-const LONGEST = 16 * 1024;
+/** Limit of a payload, in bytes. Real ones are smaller. */
+const MAX_BYTES = 16 * 1024;
 
 const FIGURES = /** @type {const} */ ([
   'samples_per_s',
@@ -151,15 +150,15 @@ const FIGURES = /** @type {const} */ ([
 ]);
 
 /**
- * What some processes do together.
+ * Sums up the stats of several processes.
  *
- * @param {StatsSnapshot[]} snapshot of each
+ * @param {StatsSnapshot[]} snapshots
  */
-export function statsOf(snapshot) {
-  const commits = createLatencyCounts();
-  for (const one of snapshot) commits.add(one.commits);
+export function statsOf(snapshots) {
+  const commits = createLatencyHistogram();
+  for (const snapshot of snapshots) commits.add(snapshot.commits);
   const sum = (/** @type {typeof FIGURES[number]} */ figure) =>
-    snapshot.reduce((total, one) => total + one[figure], 0);
+    snapshots.reduce((total, snapshot) => total + snapshot[figure], 0);
   const ms = (/** @type {number} */ percent) => {
     const time = commits.percentile(percent);
     return time === null ? null : round(time, 100);
@@ -178,17 +177,17 @@ export function statsOf(snapshot) {
 
 /** @typedef {ReturnType<typeof statsOf>} Stats */
 
-/** @param {number} value @param {number} parts of one */
-const round = (value, parts) => Math.round(value * parts) / parts;
+/** @param {number} value @param {number} scale 10 for one decimal */
+const round = (value, scale) => Math.round(value * scale) / scale;
 
 /**
- * Reads what came from the broker. Nobody else may publish there, but a broker without rights lets everybody.
+ * Parses a snapshot from the broker. Other clients can publish there if the broker has no access control.
  *
  * @param {Buffer} payload
- * @returns {StatsSnapshot | null} null: not ours
+ * @returns {StatsSnapshot | null} null: not a valid snapshot
  */
-export function readSigns(payload) {
-  if (payload.length > LONGEST) return null;
+export function parseSnapshot(payload) {
+  if (payload.length > MAX_BYTES) return null;
   try {
     const snapshot = JSON.parse(payload.toString());
     return FIGURES.every((figure) => isFigure(snapshot[figure])) && isCounts(snapshot.commits)
@@ -199,13 +198,13 @@ export function readSigns(payload) {
   }
 }
 
-/** So that sums stay figures, and whole ones exact. @param {unknown} value */
+/** The limit keeps sums finite, and sums of integers exact. @param {unknown} value */
 const isFigure = (value) => typeof value === 'number' && value >= 0 && value <= 1e12;
 
-/** @param {unknown} value @param {number} most */
-const isWhole = (value, most) => Number.isInteger(value) && isFigure(value) && Number(value) <= most;
+/** @param {unknown} value @param {number} max */
+const isCount = (value, max) => Number.isInteger(value) && isFigure(value) && Number(value) <= max;
 
 /** @param {unknown} counts */
 const isCounts = (counts) =>
   Array.isArray(counts) &&
-  counts.every((pair) => Array.isArray(pair) && isWhole(pair[0], BUCKETS - 1) && isWhole(pair[1], 1e12));
+  counts.every((pair) => Array.isArray(pair) && isCount(pair[0], BUCKETS - 1) && isCount(pair[1], 1e12));

@@ -4,30 +4,30 @@ import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
 /** @import { Health } from '../store/index.js' */
 
-/** An answer of the database is believed for this long, in ms. */
+/** An answer of the database is cached for this time, in ms. */
 const FRESH_MS = 2000;
 
-/** Who asks, often with little limit, gets an answer after this long at the latest, in ms. */
-const MOST_WAIT_MS = 2000;
+/** Time limit of a check, in ms. Probes have short timeouts. */
+const MAX_WAIT_MS = 2000;
 
 /**
- * One thing that must be well.
+ * The result of one check.
  *
  * @typedef {{ ok: boolean, message: string }} Check
  */
 
 /**
- * Whether this process can do its work now.
+ * The readiness of this process.
  *
  * @typedef {{ ready: boolean, checks: Record<string, Check> }} State
  */
 
 /**
- * @param {object} parts
- * @param {Health} parts.health
- * @param {Record<string, () => Check>} parts.checks of the message source
- * @param {Record<string, () => Check>} [parts.notes] told like checks; without them a process can do its work all the
- *   same, less well, and to take it away would help nobody
+ * @param {object} deps
+ * @param {Health} deps.health
+ * @param {Record<string, () => Check>} deps.checks of the message source
+ * @param {Record<string, () => Check>} [deps.notes] reported like checks, but a process can work without them, so they do not affect
+ *   `ready`
  */
 export function createReadiness({ health, checks, notes = {} }) {
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -40,12 +40,12 @@ export function createReadiness({ health, checks, notes = {} }) {
     try {
       const difference = await Promise.race([
         health.clockDifference(),
-        sleep(MOST_WAIT_MS, null, { signal: limit.signal }),
+        sleep(MAX_WAIT_MS, null, { signal: limit.signal }),
       ]);
       if (difference === null) return { database: AWAY };
       return { database: { ok: true, message: 'answers' }, clock: checkClock(Math.round(difference)) };
     } catch {
-      // Why it does not answer is logged where the requests of the pipeline fail; here only that counts.
+      // The pipeline logs the reason when its requests fail.
       return { database: AWAY };
     } finally {
       limit.abort();
@@ -55,7 +55,7 @@ export function createReadiness({ health, checks, notes = {} }) {
   return {
     /** @returns {Promise<State>} */
     async read() {
-      // However often this is asked, the database is asked once in a while; by a clock that nobody sets.
+      // Limits the requests to the database. A monotonic clock, because somebody may set the wall clock.
       const now = performance.now();
       if (now - askedAt > FRESH_MS) {
         askedAt = now;
@@ -75,7 +75,7 @@ export function createReadiness({ health, checks, notes = {} }) {
 /** @type {Check} */
 const AWAY = { ok: false, message: 'does not answer' };
 
-/** @param {number} difference ms that our clock is ahead @returns {Check} */
+/** @param {number} difference ms that the local clock is ahead @returns {Check} */
 const checkClock = (difference) => ({
   ok: Math.abs(difference) <= MOST_CLOCK_DIFFERENCE_MS,
   message: `${Math.abs(difference)} ms ${difference < 0 ? 'behind' : 'ahead of'} the database's`,

@@ -1,36 +1,38 @@
 import { performance } from 'node:perf_hooks';
 import { MillraceError } from '../../common/errors.js';
+import { LogThrottle } from '../../common/log-throttle.js';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
 /** @import { Logger } from 'pino' */
 
-/** How often our clock is held against the database's, in ms; and how often while it is not to be relied on. */
+/** How often the local clock is compared with the database's, in ms. */
 const PERIODS_MS = { trusted: 10_000, distrusted: 1000 };
 
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * A clock that may be relied on by what other processes pack: at most MOST_CLOCK_DIFFERENCE_MS off the database's. While it
- * is farther off, whoever asks for the time waits: so nothing is acknowledged, and nothing packed, until somebody has set it.
+ * Guards against clock skew. Other processes pack hours by their clocks, so each clock may differ from the database's by at most
+ * MOST_CLOCK_DIFFERENCE_MS. While the local clock differs by more, `now()` waits: nothing is acknowledged or packed until somebody
+ * sets the clock.
  *
- * @param {object} parts
- * @param {() => number} parts.clock epoch ms
- * @param {() => Promise<number>} parts.difference how far it is ahead of the database's, in ms
- * @param {Logger} parts.logger
- * @param {() => number} [parts.monotonic] ms of a clock that nobody sets
- * @param {typeof PERIODS_MS} [parts.periods]
+ * @param {object} deps
+ * @param {() => number} deps.clock epoch ms
+ * @param {() => Promise<number>} deps.difference how far the clock is ahead of the database's, in ms
+ * @param {Logger} deps.logger
+ * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
+ * @param {typeof PERIODS_MS} [deps.periods]
  */
-export function createClockGuard(parts) {
-  const { clock, difference, logger, monotonic = () => performance.now(), periods = PERIODS_MS } = parts;
+export function createClockGuard(deps) {
+  const { clock, difference, logger, monotonic = () => performance.now(), periods = PERIODS_MS } = deps;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
-  let reportedAt = Number.NEGATIVE_INFINITY;
+  const throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: monotonic });
   let stopped = false;
   let trusted = false;
   let differenceMs = Number.NaN;
-  /** What our clock was ahead of the monotonic one when they were last compared with the database's. */
+  /** How far the clock was ahead of the monotonic one at the last comparison, in ms. */
   let offset = 0;
-  /** Those who wait for the time. @type {Array<{ resolve: (now: number) => void, reject: (error: Error) => void }>} */
+  /** Callers that wait for the time. @type {Array<{ resolve: (now: number) => void, reject: (error: Error) => void }>} */
   let waiting = [];
   /** @type {Promise<void> | null} */
   let comparing = null;
@@ -50,9 +52,7 @@ export function createClockGuard(parts) {
 
   /** @param {number} ms */
   function report(ms) {
-    const now = monotonic();
-    if (now - reportedAt < REPORT_EVERY_MS) return;
-    reportedAt = now;
+    if (throttle.count('skew') === 0) return;
     const seconds = Math.round(ms / 1000);
     logger.error({ seconds }, "our clock is not the database's: nothing is acknowledged until it is set");
   }
@@ -62,7 +62,7 @@ export function createClockGuard(parts) {
       const ms = await difference();
       if (!stopped) judge(ms);
     } catch (error) {
-      // A database that is away says nothing of clocks, and takes nothing that could be acknowledged either.
+      // No message can be acknowledged while the database is unavailable, so the last result may stand.
       logger.debug({ reason: String(error) }, "our clock could not be held against the database's");
     }
   }
@@ -73,7 +73,7 @@ export function createClockGuard(parts) {
     timer = setTimeout(() => void compareOnce().then(compareLater), pause).unref();
   }
 
-  /** One comparison at a time, however many ask for one. */
+  /** Concurrent callers share one comparison. */
   function compareOnce() {
     comparing ??= compare().finally(() => {
       comparing = null;
@@ -81,18 +81,18 @@ export function createClockGuard(parts) {
     return comparing;
   }
 
-  /** Somebody has set our clock since it was last compared. */
+  /** True after somebody has set the clock since the last comparison. */
   const hasJumped = () => Math.abs(clock() - monotonic() - offset) > MOST_CLOCK_DIFFERENCE_MS;
 
   return {
-    /** Compares for the first time, and from then on every now and then. */
+    /** Compares once, then periodically. */
     async start() {
       await compareOnce();
       compareLater();
     },
 
     /**
-     * The time, at once where it can be relied on; this stands on the way of every message.
+     * Returns the time, synchronously while the clock is trusted. Every message calls it.
      *
      * @returns {number | Promise<number>} epoch ms
      * @throws {MillraceError} `unavailable` when the process ends before the clock is set
@@ -107,7 +107,7 @@ export function createClockGuard(parts) {
       return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
     },
 
-    /** How far our clock was ahead of the database's when they were last compared, in ms; NaN: never yet. */
+    /** How far the clock was ahead of the database's at the last comparison, in ms; NaN before the first. */
     get differenceMs() {
       return differenceMs;
     },
@@ -116,13 +116,13 @@ export function createClockGuard(parts) {
       return trusted && !hasJumped();
     },
 
-    /** From now on nobody waits any more. */
+    /** Rejects all waiting callers, and all later ones. */
     stop() {
       stopped = true;
       clearTimeout(timer);
-      const given = waiting;
+      const rejected = waiting;
       waiting = [];
-      for (const { reject } of given) reject(ended());
+      for (const { reject } of rejected) reject(ended());
     },
   };
 }

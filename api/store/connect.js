@@ -10,8 +10,8 @@ import { innerErrors, reasonOf } from './reason.js';
 
 const { errors } = cassandra;
 
-/** How a node lets go of a client that shows no certificate, or one that it does not trust: by TLS 1.3, and before. */
-const ANONYMOUS = new Set([
+/** TLS alerts for a client that presents no certificate, or an untrusted one: TLS 1.3, and earlier versions. */
+const CERTIFICATE_ALERTS = new Set([
   'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
   'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
   'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE',
@@ -19,7 +19,7 @@ const ANONYMOUS = new Set([
 ]);
 
 /**
- * Connects, or says in a sentence what is wrong and which setting to look at.
+ * Connects to the database. Each error names the cause and the setting to check.
  *
  * @param {Config['cql']} cql
  * @param {ClientOptions} [options]
@@ -33,15 +33,15 @@ export async function connect(cql, options) {
     endReplacedHosts(client);
     return client;
   } catch (error) {
-    // A connect() that failed leaves listeners behind: this client is of no further use.
+    // A failed connect() leaves listeners behind, so the client cannot be used again.
     await abandon(client);
     throw explain(error, cql);
   }
 }
 
 /**
- * Ends a client whose `connect()` failed. Its `shutdown()` forgets the connection by which the driver learnt of the
- * cluster, and with a wrong data centre that one is open: it would keep the process alive.
+ * Ends a client whose `connect()` failed. Its `shutdown()` does not close the control connection. With a wrong data center that
+ * connection is open and would keep the process alive.
  *
  * @param {Client} client
  */
@@ -59,7 +59,7 @@ function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';
   const inner = innerErrors(error);
-  const misplaced = inner.find((one) => one instanceof errors.ArgumentError);
+  const misplaced = inner.find((cause) => cause instanceof errors.ArgumentError);
   if (misplaced) {
     return new MillraceError(
       'bad_settings',
@@ -67,7 +67,7 @@ function explain(error, cql) {
       { cause: error },
     );
   }
-  const refused = inner.find((one) => one instanceof errors.AuthenticationError);
+  const refused = inner.find((cause) => cause instanceof errors.AuthenticationError);
   if (refused) {
     return new MillraceError(
       'bad_settings',
@@ -75,7 +75,7 @@ function explain(error, cql) {
       { cause: error },
     );
   }
-  if (inner.some((one) => one instanceof errors.ResponseError && one.code === 0x2200)) {
+  if (inner.some((cause) => cause instanceof errors.ResponseError && cause.code === 0x2200)) {
     return new MillraceError(
       'schema_differs',
       `There is no keyspace ${cql.keyspace} yet: run npm run migrate.`,
@@ -84,14 +84,16 @@ function explain(error, cql) {
       },
     );
   }
-  if (inner.some((one) => ANONYMOUS.has(String(/** @type {NodeJS.ErrnoException} */ (one).code)))) {
+  if (
+    inner.some((cause) => CERTIFICATE_ALERTS.has(String(/** @type {NodeJS.ErrnoException} */ (cause).code)))
+  ) {
     return new MillraceError(
       'bad_settings',
       `The database at ${where} takes only clients whose certificate it trusts: set CQL_TLS_CERT and CQL_TLS_KEY to one of its authority's.`,
       { cause: error },
     );
   }
-  const [trouble] = inner.map((one) => tlsTrouble(one, 'CQL_TLS_CA')).filter((says) => says !== null);
+  const [trouble] = inner.map((cause) => tlsTrouble(cause, 'CQL_TLS_CA')).filter((text) => text !== null);
   if (trouble && cql.tlsCa) {
     const message = `The database at ${where} (${setting}) is not to be trusted: ${trouble}.`;
     return new MillraceError('bad_settings', message, { cause: error });

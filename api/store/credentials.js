@@ -1,7 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
-import { int64 } from './cells.js';
-import { walkGroups } from './devices/group-iterator.js';
+import { int64 } from './cql-encoding.js';
+import { iterateGroups } from './devices/group-iterator.js';
 
 /** @import { Place } from './devices/group-iterator.js' */
 /** @import { Row, Session } from './session.js' */
@@ -16,7 +16,7 @@ const SELECT =
 const ONE = { name: 'read_credential', cql: `${SELECT} AND device_id = ?` };
 const FIRST = { name: 'credentials_page', cql: `${SELECT} LIMIT ?` };
 const NEXT = { name: 'credentials_page', cql: `${SELECT} AND device_id > ? LIMIT ?` };
-const STAMPS = {
+const WRITE_TIMES = {
   name: 'credential_stamps',
   cql: 'SELECT device_id, WRITETIME(hash) AS stamp FROM credential WHERE grp = ? AND device_id IN ?',
 };
@@ -30,19 +30,19 @@ const CHANGE = {
 };
 
 /**
- * What an account signs in with.
+ * The credential of an account.
  *
  * @typedef {object} Credential
  * @property {string} deviceId the device whose account it is
- * @property {string} account as it was given: the device's name, or its id
+ * @property {string} account the name or the id of the device, as it was issued
  * @property {string} hash of the secret; empty: revoked
- * @property {string[]} devices names or ids of those that it may speak for beside itself
+ * @property {string[]} devices names or ids of the further devices that it may publish for
  * @property {number} issuedAt epoch ms
- * @property {number} changedAt epoch ms of the last change; later than that of the one before, whatever the clocks say
- * @property {number} stamp epoch µs of the row's writing, by the database: another one is another credential
+ * @property {number} changedAt epoch ms of the last change; greater after each change, also if clocks differ
+ * @property {number} writtenAt epoch µs of the row's write timestamp; it differs for every change
  */
 
-/** @typedef {Omit<Credential, 'stamp'>} NewCredential */
+/** @typedef {Omit<Credential, 'writtenAt'>} NewCredential */
 
 /** @typedef {Place<string>} CredentialPlace the key is the device's id */
 
@@ -54,52 +54,52 @@ const CHANGE = {
  */
 export function createCredentialStore(session, groups) {
   /** @param {CredentialPlace} place @param {number} wanted */
-  async function after({ group, key }, wanted) {
+  async function readAfter({ group, key }, wanted) {
     const rows =
       key === undefined
         ? await session.all(FIRST, [group, wanted])
         : await session.all(NEXT, [group, uuidBytes(key), wanted]);
-    return rows.map(credentialOf).map((row) => ({ key: row.deviceId, row: row.hash === '' ? null : row }));
+    return rows.map(toCredential).map((row) => ({ key: row.deviceId, row: row.hash === '' ? null : row }));
   }
 
   return {
-    /** @param {Buffer} device the id's 16 bytes @returns {Promise<Credential | null>} null: it never had one; a revoked one is told */
+    /** @param {Buffer} device the id's 16 bytes @returns {Promise<Credential | null>} also a revoked one; null: it never had one */
     async find(device) {
       const row = await session.one(ONE, [groupOf(device, groups), device]);
-      return row && credentialOf(row);
+      return row && toCredential(row);
     },
 
     /**
      * @param {{ after: CredentialPlace | null, limit: number }} page
-     * @returns {Promise<{ rows: Credential[], next: CredentialPlace | null }>} those that are not revoked; maybe fewer before the end
+     * @returns {Promise<{ rows: Credential[], next: CredentialPlace | null }>} without revoked ones; a page before the end may be short
      */
-    page: ({ after: place, limit }) =>
-      walkGroups({ groups, from: place ?? { group: 0 }, limit, checked: true, read: after }),
+    page: ({ after, limit }) =>
+      iterateGroups({ groups, from: after ?? { group: 0 }, limit, checked: true, read: readAfter }),
 
     /**
      * @param {string[]} devices ids
-     * @returns {Promise<Map<string, number>>} the stamps of those that ever had a credential
+     * @returns {Promise<Map<string, number>>} `writtenAt` by device id, of devices that ever had a credential
      */
-    async stamps(devices) {
+    async writeTimes(devices) {
       /** @type {Map<string, number>} */
-      const stamps = new Map();
+      const writeTimes = new Map();
       for (const [group, ids] of byGroup(devices, groups)) {
         for (let from = 0; from < ids.length; from += KEYS_PER_READ) {
           const keys = ids.slice(from, from + KEYS_PER_READ).map((id) => new types.Uuid(uuidBytes(id)));
-          for (const row of await session.all(STAMPS, [group, keys])) {
-            stamps.set(uuidText(row['device_id'].getBuffer()), Number(row['stamp']));
+          for (const row of await session.all(WRITE_TIMES, [group, keys])) {
+            writeTimes.set(uuidText(row['device_id'].getBuffer()), Number(row['stamp']));
           }
         }
       }
-      return stamps;
+      return writeTimes;
     },
 
     /**
-     * Puts a credential in place of the one that was read, by a lightweight transaction within the data centre.
+     * Replaces the credential that was read, by a lightweight transaction within the data center.
      *
-     * @param {NewCredential} credential its `changedAt` is later
+     * @param {NewCredential} credential its `changedAt` is greater than that of `before`
      * @param {Pick<Credential, 'changedAt'> | null} before null: there was none
-     * @returns {Promise<boolean>} false: it has been changed since it was read, by somebody else or, where the driver repeated it, by this
+     * @returns {Promise<boolean>} false: it has changed since it was read, by another caller or by a repetition of the driver
      */
     async replace({ deviceId, account, hash, devices, issuedAt, changedAt }, before) {
       const device = uuidBytes(deviceId);
@@ -136,12 +136,12 @@ function byGroup(devices, groups) {
 }
 
 /** @param {Row} row @returns {Credential} */
-const credentialOf = (row) => ({
+const toCredential = (row) => ({
   deviceId: uuidText(row['device_id'].getBuffer()),
   account: row['account'],
   hash: row['hash'],
   devices: row['devices'] ?? [],
   issuedAt: row['issued_at'].getTime(),
   changedAt: row['changed_at'].getTime(),
-  stamp: Number(row['stamp']),
+  writtenAt: Number(row['stamp']),
 });

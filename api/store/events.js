@@ -1,4 +1,4 @@
-import { int64 } from './cells.js';
+import { int64 } from './cql-encoding.js';
 
 /** @import { Row, Session } from './session.js' */
 
@@ -10,14 +10,14 @@ const SELECT = 'SELECT session, kind, ts FROM device_event WHERE device_id = ? A
 const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
 const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
 
-/** As they follow each other in a session; their places are what is stored. */
+/** In their order within a session. The database stores the index. */
 const KINDS = /** @type {const} */ (['birth', 'online', 'offline']);
 
 /** No session is older (see `api/ingest/registry/births.js`). */
 const OLDEST_YEAR = 2020;
 
 /**
- * What became of a device.
+ * An event in the life of a device.
  *
  * @typedef {object} DeviceEvent
  * @property {number} session epoch ms of its start
@@ -25,7 +25,7 @@ const OLDEST_YEAR = 2020;
  * @property {number} ts epoch ms
  */
 
-/** @typedef {{ session: number, kind: number }} EventPlace the last event that was handed out, or passed over */
+/** @typedef {{ session: number, kind: number }} EventPlace the last event that was read */
 
 /** @param {Session} session */
 export function createEventStore(session) {
@@ -35,8 +35,8 @@ export function createEventStore(session) {
       session.write(WRITE, [device, yearOf(start), int64(start), KINDS.indexOf(kind), int64(ts)]),
 
     /**
-     * Events in [from, to), the newest session first, and of a session the last event first. A session ends before the
-     * next one begins: so of those that began before `from` only the newest can have ended in the range.
+     * Reads the events in [from, to), newest session first, and newest event of a session first. A session ends before the next one
+     * begins. So of the sessions that began before `from`, only the newest can have ended in the range.
      *
      * @param {Buffer} device 16 bytes
      * @param {{ from: number, to: number }} range epoch ms
@@ -46,14 +46,14 @@ export function createEventStore(session) {
     async page(device, { from, to }, { after, limit }) {
       /** @type {DeviceEvent[]} */
       const events = [];
-      // A session that began at the end of the range or later ended later still.
+      // Sessions that begin at `to` or later have no events in the range.
       const first = yearOf(after?.session ?? to - 1);
       for (let year = first; year >= OLDEST_YEAR; year--) {
         const rows = after
           ? await session.all(NEXT, [device, year, int64(after.session), after.kind, limit + 1])
           : await session.all(FIRST, [device, year, int64(to), limit + 1]);
         for (const row of rows) {
-          const event = eventOf(row);
+          const event = toEvent(row);
           if (event.ts >= from && event.ts < to) {
             if (events.length === limit) return { events, next: placeOf(events) };
             events.push(event);
@@ -76,7 +76,7 @@ export function createEventStore(session) {
 const yearOf = (ms) => new Date(ms).getUTCFullYear();
 
 /** @param {Row} row @returns {DeviceEvent} */
-const eventOf = (row) => ({
+const toEvent = (row) => ({
   session: row['session'].getTime(),
   kind: /** @type {typeof KINDS[number]} */ (KINDS[row['kind']]),
   ts: row['ts'].getTime(),

@@ -17,9 +17,9 @@ import { createSampleWrites } from './measurements/writes.js';
 import { createProcessStore } from './processes.js';
 import { createRegistryStore } from './registry/index.js';
 import { createRetirementStore } from './registry/retirement.js';
-import { missingRight } from './roles.js';
+import { missingPermission } from './roles.js';
 import { findReplicaSets } from './routing.js';
-import { createGuard } from './security-check.js';
+import { createSecurityCheck } from './security-check.js';
 import { createSession, translate } from './session.js';
 import { createSparkplugStore } from './sparkplug.js';
 
@@ -28,30 +28,33 @@ import { createSparkplugStore } from './sparkplug.js';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Dialect } from '../../schema/migrate/files.js' */
 /** @import { Gate, Observe, Session } from './session.js' */
-/** @import { OnWrongHabit } from './tracker.js' */
+/** @import { OnBrokenRule } from './tracker.js' */
 
 /**
- * Connects to the database and hands out the tables. What ingest sends goes through `gate`, which bounds the requests
- * in flight; readers have a session of their own, so that neither waits behind the other.
+ * The door of the store, the only room that knows CQL. Other rooms get typed tables from here. Retry, routing, query rules and
+ * write merging live here as well.
  *
- * @param {object} parts
- * @param {Config['cql']} parts.cql
- * @param {Config['retention']} parts.retention
- * @param {Gate} [parts.gate] default: nothing bounds them
- * @param {Observe} parts.observe
- * @param {(kind: string) => void} parts.onStaleIndex
- * @param {OnWrongHabit} [parts.onBrokenRule]
- * @param {() => number} [parts.clock] epoch ms
+ * Ingest writes through `gate`, which bounds the requests in flight. Readers have a session of their own, so neither waits for the
+ * other.
+ *
+ * @param {object} options
+ * @param {Config['cql']} options.cql
+ * @param {Config['retention']} options.retention
+ * @param {Gate} [options.gate] default: unbounded
+ * @param {Observe} options.observe
+ * @param {(kind: string) => void} options.onStaleIndex
+ * @param {OnBrokenRule} [options.onBrokenRule]
+ * @param {() => number} [options.clock] epoch ms
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
-export async function connectStore(parts) {
-  const { cql, retention, onBrokenRule } = parts;
-  let wasAsked = false;
+export async function connectStore(options) {
+  const { cql, retention, onBrokenRule } = options;
+  let isAuthenticated = false;
   const client = await connect(cql, {
     keyspace: cql.keyspace,
     onBrokenRule,
-    onAsked: () => {
-      wasAsked = true;
+    onAuthenticate: () => {
+      isAuthenticated = true;
     },
   });
   /** @type {Dialect} */
@@ -61,48 +64,63 @@ export async function connectStore(parts) {
     dialect = await dialectOf(client);
   } catch (error) {
     await client.shutdown();
-    throw missingRight(error, cql.username) ?? translate(error, 'read_schema');
+    throw missingPermission(error, cql.username) ?? translate(error, 'read_schema');
   }
-  return createStore({ ...parts, client, dialect, role: cql.username, wasAsked: () => wasAsked });
+  return createStore({
+    ...options,
+    client,
+    dialect,
+    role: cql.username,
+    isAuthenticated: () => isAuthenticated,
+  });
 }
 
 /**
- * The tables, by a client that is connected; tests hand in one of a database in memory.
+ * Makes the tables of a connected client. Tests pass the client of a database in memory.
  *
- * @param {object} parts
- * @param {Client} parts.client
- * @param {Dialect} parts.dialect of the server
- * @param {Pick<Config['retention'], 'latestGroups'>} parts.retention
- * @param {string} [parts.role] that the client signs in as
- * @param {() => boolean} parts.wasAsked whether a node has asked who we are
- * @param {Gate} [parts.gate] default: nothing bounds the requests
- * @param {Observe} parts.observe
- * @param {(kind: string) => void} parts.onStaleIndex
- * @param {() => number} [parts.clock] epoch ms
+ * @param {object} deps
+ * @param {Client} deps.client
+ * @param {Dialect} deps.dialect of the server
+ * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
+ * @param {string} [deps.role] database role of the client
+ * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials
+ * @param {Gate} [deps.gate] default: unbounded
+ * @param {Observe} deps.observe
+ * @param {(kind: string) => void} deps.onStaleIndex
+ * @param {() => number} [deps.clock] epoch ms
  */
-export function createStore(parts) {
-  const { client, dialect, retention, role, wasAsked, gate, observe, onStaleIndex, clock = Date.now } = parts;
-  // The driver does not know on which nodes ScyllaDB keeps a tablet: there each partition's rows leave alone.
+export function createStore(deps) {
+  const {
+    client,
+    dialect,
+    retention,
+    role,
+    isAuthenticated,
+    gate,
+    observe,
+    onStaleIndex,
+    clock = Date.now,
+  } = deps;
+  // The driver does not know which nodes hold a tablet of ScyllaDB. So there each batch holds the rows of one partition.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const ingest = createSession(client, observe, gate, replicasOf);
   const reading = createSession(client, observe);
   const packed = createHistoryReads(reading);
   return {
-    /** Writing, through the gate. */
+    /** Writes, through the gate. */
     measurements: createSampleWrites(ingest),
     latest: createLatest(ingest),
     registry: createRegistryStore(ingest),
     events: createEventStore(ingest),
-    deadLetters: createDeadLetterWrites(ingest),
     sparkplug: createSparkplugStore(ingest),
     history: createHistoryWrites(ingest),
     lateDays: createLateDays(ingest),
-    /** Reading. */
+    /** Reads. */
     samples: createSampleReads(reading),
     packed,
     scans: createScans(reading, dialect),
     packProgress: createPackProgress(reading),
-    /** Packing, which gives way to ingest by itself and so needs no gate. */
+    /** The packer yields to ingest by itself, so it needs no gate. */
     packing: {
       ...createUnpackedReads(reading),
       ...createHistoryWrites(reading),
@@ -114,13 +132,13 @@ export function createStore(parts) {
     deviceEvents: createEventStore(reading),
     retirement: createRetirementStore(reading),
     credentials: createCredentialStore(reading, retention.latestGroups),
-    letters: createDeadLetterReads(reading),
+    deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },
     fleet: createFleet({ session: reading, groups: retention.latestGroups, clock, onStaleIndex }),
     health: createHealth(reading, clock),
-    guard: createGuard({ session: reading, role, wasAsked }),
+    securityCheck: createSecurityCheck({ session: reading, role, isAuthenticated }),
     processes: createProcessStore(reading),
     nodes: () => nodesOf(client),
-    /** Writes of ingest that wait to leave together. */
+    /** Number of writes of ingest that wait to be sent. */
     waiting: () => ingest.waiting,
     close: () => client.shutdown(),
   };
@@ -129,7 +147,7 @@ export function createStore(parts) {
 /** @typedef {ReturnType<typeof createStore>} Store */
 
 /**
- * A node of the database, as the driver sees it from here.
+ * A node of the database, as the driver of this process sees it.
  *
  * @typedef {{ address: string, dataCenter: string | null, up: boolean }} DatabaseNode
  */
@@ -145,20 +163,20 @@ export const nodesOf = (client) =>
     .sort((a, b) => (a.address < b.address ? -1 : 1));
 
 /**
- * The reads of samples for those who read very many, once: exports, long series. Where the server has a cache of rows that
- * they would push the rows of others out of, they go past it.
+ * Reads for exports and long series, which read many samples once. They bypass the row cache of a server that has one, so that
+ * they evict no other rows.
  *
  * @param {Session} session
  * @param {Pick<Dialect, 'pastCache'>} dialect of the server
  */
 export function createScans(session, { pastCache }) {
   /** @type {Session} */
-  const pastIt = {
+  const uncached = {
     ...session,
-    all: (statement, params, most) =>
-      session.all({ ...statement, cql: `${statement.cql}${pastCache}` }, params, most),
+    all: (statement, params, limit) =>
+      session.all({ ...statement, cql: `${statement.cql}${pastCache}` }, params, limit),
   };
-  return { samples: createSampleReads(pastIt), packed: createHistoryReads(pastIt) };
+  return { samples: createSampleReads(uncached), packed: createHistoryReads(uncached) };
 }
 
 /** @typedef {ReturnType<typeof createScans>} Scans */
@@ -172,9 +190,9 @@ const NOW = { name: 'clock', cql: 'SELECT now() AS now FROM system.local' };
 export function createHealth(session, clock) {
   return {
     /**
-     * Asks the database for its time, which also shows that it answers.
+     * Reads the database's clock. This also checks that the database answers.
      *
-     * @returns {Promise<number>} how far our clock is ahead of the database's, in ms
+     * @returns {Promise<number>} how far the local clock is ahead of the database's, in ms
      * @throws {MillraceError} `unavailable`
      */
     async clockDifference() {

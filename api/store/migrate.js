@@ -1,13 +1,12 @@
 import { MillraceError } from '../../common/errors.js';
 import { migrate } from '../../schema/migrate/migrate.js';
 import { connect } from './connect.js';
-import { missingRight } from './roles.js';
+import { missingPermission } from './roles.js';
 import { translate } from './session.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 
-/** Who changes the schema, and has time. */
-const MIGRATION = { applicationName: 'millrace-migrate', patient: true };
+const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true };
 
 /**
  * @param {Config} config
@@ -26,14 +25,14 @@ export async function migrateDatabase({ cql, retention }, onStatus) {
       onStatus,
     });
   } catch (error) {
-    throw missingRight(error, cql.username) ?? unlessRefused(error);
+    throw missingPermission(error, cql.username) ?? unlessRejected(error);
   } finally {
     await admin.shutdown();
   }
 }
 
-/** What the servers refuse is a defect of a statement of ours, and is thrown whole. @param {unknown} error */
-function unlessRefused(error) {
-  const told = translate(error, 'migrate');
-  return told instanceof MillraceError && told.code === 'unavailable' ? told : error;
+/** A statement that the server rejects is a defect of the migration. The driver's error is then thrown as it is. @param {unknown} error */
+function unlessRejected(error) {
+  const translated = translate(error, 'migrate');
+  return translated instanceof MillraceError && translated.code === 'unavailable' ? translated : error;
 }

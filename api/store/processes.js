@@ -1,13 +1,13 @@
 import { MillraceError } from '../../common/errors.js';
 import { PART } from '../../schema/migrate/installation.js';
-import { int64 } from './cells.js';
 import { connect } from './connect.js';
+import { int64 } from './cql-encoding.js';
 import { createSession } from './session.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Session } from './session.js' */
 
-/** A process that is not heard of for this long is forgotten, in s. */
+/** A process without a heartbeat disappears after this time, in s. */
 const TTL_S = 3600;
 
 const WRITE = {
@@ -21,7 +21,7 @@ const SELECT = {
 };
 
 /**
- * What a process says of itself.
+ * The heartbeat of a process.
  *
  * @typedef {object} ProcessRow
  * @property {string} clientId
@@ -29,15 +29,15 @@ const SELECT = {
  * @property {string} version
  * @property {number} startedAt epoch ms
  * @property {number} seenAt epoch ms, by its own clock
- * @property {string} vitals JSON
+ * @property {string} stats JSON of its process stats
  */
 
 /** @param {Session} session */
 export function createProcessStore(session) {
   return {
     /** @param {ProcessRow} row */
-    write: ({ clientId, role, version, startedAt, seenAt, vitals }) =>
-      session.write(WRITE, [PART, clientId, role, version, int64(startedAt), int64(seenAt), vitals]),
+    write: ({ clientId, role, version, startedAt, seenAt, stats }) =>
+      session.write(WRITE, [PART, clientId, role, version, int64(startedAt), int64(seenAt), stats]),
 
     /** @param {string} clientId */
     remove: (clientId) => session.write(REMOVE, [PART, clientId]),
@@ -51,7 +51,7 @@ export function createProcessStore(session) {
         version: row['version'],
         startedAt: row['started_at'].getTime(),
         seenAt: row['seen_at'].getTime(),
-        vitals: row['vitals'],
+        stats: row['vitals'],
       }));
     },
   };
@@ -60,8 +60,7 @@ export function createProcessStore(session) {
 /** @typedef {ReturnType<typeof createProcessStore>} ProcessStore */
 
 /**
- * The heartbeats of an installation, for a command that is none of its processes. Where there is no keyspace, or no table
- * of processes in it, none runs.
+ * Reads the heartbeats of an installation, for a command. Without the keyspace or the table, no process runs.
  *
  * @param {Config['cql']} cql
  * @returns {Promise<ProcessRow[]>}

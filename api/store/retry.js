@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
+import { LogThrottle } from '../../common/log-throttle.js';
 
 /** @import { Logger } from 'pino' */
 
@@ -10,20 +11,20 @@ const LONGEST_PAUSE_MS = 2000;
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * Repeats in place what fails for a reason that passes, for as long as it takes: a broker redelivers an unacknowledged
- * message only after a reconnect, so giving a message up would mean closing the connection.
+ * Retries transient failures in place, without a limit. A broker redelivers an unacknowledged message only after a reconnect, so
+ * giving up on a message would mean closing the connection.
  *
- * @param {{ logger: Logger, onRetry: () => void }} parts
+ * @param {{ logger: Logger, onRetry: () => void }} deps
  */
 export function createRetry({ logger, onRetry }) {
   const ending = new AbortController();
-  // Everything that waits listens to it: while the database is away, as many as there are messages in flight.
+  // Every waiting request listens to the signal. While the database is away, these are all messages in flight.
   setMaxListeners(0, ending.signal);
+  const throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
   let failingSince = 0;
-  let reportedAt = 0;
   let answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** A refusal is an answer as well: nobody may go on being told that the database is away. */
+  /** A rejection is an answer as well: the database is there. */
   function noteAnswer() {
     failingSince = 0;
     answeredAt = performance.now();
@@ -33,8 +34,7 @@ export function createRetry({ logger, onRetry }) {
   function report(error) {
     const now = Date.now();
     failingSince ||= now;
-    if (now - reportedAt < REPORT_EVERY_MS) return;
-    reportedAt = now;
+    if (throttle.count('unavailable') === 0) return;
     const seconds = Math.round((now - failingSince) / 1000);
     logger.warn({ seconds, reason: error.message }, 'the database does not take requests; waiting for it');
   }
@@ -44,7 +44,7 @@ export function createRetry({ logger, onRetry }) {
      * @template T
      * @param {() => Promise<T>} request idempotent
      * @returns {Promise<T>}
-     * @throws {MillraceError} `rejected`, which no repetition mends; `unavailable` only while this process ends
+     * @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends
      */
     async run(request) {
       for (let attempt = 0; ; attempt++) {
@@ -65,15 +65,15 @@ export function createRetry({ logger, onRetry }) {
         }
       }
     },
-    /** @returns {number} ms for which nothing was taken though something was sent; 0: all is well, as far as is known */
+    /** @returns {number} ms since requests began to fail; 0: the last one succeeded */
     get failingForMs() {
       return failingSince ? Date.now() - failingSince : 0;
     },
-    /** @returns {number} when the database last answered, ms of a clock that nobody sets; never yet: -Infinity */
+    /** @returns {number} time of the last answer, in ms of `performance.now()`; -Infinity before the first */
     get answeredAt() {
       return answeredAt;
     },
-    /** From now on nothing is repeated any more; what is being waited for fails. */
+    /** Ends all retries. Waiting requests fail with `unavailable`. */
     abort: () => ending.abort(),
     get isAborted() {
       return ending.signal.aborted;
@@ -84,7 +84,7 @@ export function createRetry({ logger, onRetry }) {
 /** @typedef {ReturnType<typeof createRetry>} Retry */
 
 /**
- * Full jitter: clients that failed together do not come back together.
+ * Waits with jitter, so that clients that failed together do not come back together.
  *
  * @param {number} attempt counting from 0
  * @param {AbortSignal} signal

@@ -8,30 +8,30 @@ import { innerErrors, reasonOf } from './reason.js';
 /** @import { RoleStatement } from '../../schema/roles.js' */
 
 /**
- * Makes roles, by one that may: CQL_USERNAME. The keyspace has to be there before rights in it can be given, so it is
- * made as `migrate` would; then the role that migrates needs no right beyond it.
+ * Makes roles; CQL_USERNAME must be allowed to. The keyspace must exist before permissions in it can be granted, so it is created as
+ * `migrate` would. Then the role of `migrate` needs no permission beyond the keyspace.
  *
  * @param {Config['cql']} cql
  * @param {RoleStatement[]} statements
- * @param {(shown: string) => void} onDone told of each, and of a keyspace that is new
+ * @param {(shown: string) => void} onDone called after each statement, and for a new keyspace
  * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses one
  */
 export async function makeRoles(cql, statements, onDone) {
-  let wasAsked = false;
-  const onAsked = () => {
-    wasAsked = true;
+  let isAuthenticated = false;
+  const onAuthenticate = () => {
+    isAuthenticated = true;
   };
-  const admin = await connect(cql, { applicationName: 'millrace-roles', onAsked });
+  const admin = await connect(cql, { applicationName: 'millrace-roles', onAuthenticate });
   try {
     await createKeyspace(admin, cql.keyspace, onDone);
     for (const { cql: statement, shown } of statements) {
       try {
         await admin.execute(statement, [], DDL);
       } catch (error) {
-        // Without the cause: the driver's error holds the statement, and with it a password.
+        // No cause: the driver's error holds the statement, which has a password.
         throw new MillraceError(
           'failed',
-          `${shown}: ${reasonOf(error).replace(/\.$/, '')}. ${hint(error, { wasAsked, role: cql.username })}`.trim(),
+          `${shown}: ${reasonOf(error).replace(/\.$/, '')}. ${hint(error, { isAuthenticated, role: cql.username })}`.trim(),
         );
       }
       onDone(shown);
@@ -41,33 +41,33 @@ export async function makeRoles(cql, statements, onDone) {
   }
 }
 
-/** @param {unknown} error @param {{ wasAsked: boolean, role: string | undefined }} we @returns {string} what to look at */
-function hint(error, { wasAsked, role }) {
+/** @param {unknown} error @param {{ isAuthenticated: boolean, role: string | undefined }} client @returns {string} advice for the operator */
+function hint(error, { isAuthenticated, role }) {
   if (!isForbidden(error)) return '';
-  if (wasAsked) return `Is ${role} a superuser there?`;
-  return 'The database asks nobody who they are: set authenticator: PasswordAuthenticator and authorizer: CassandraAuthorizer in its configuration, and CQL_USERNAME here.';
+  if (isAuthenticated) return `Is ${role} a superuser there?`;
+  return 'The database authenticates nobody: set authenticator: PasswordAuthenticator and authorizer: CassandraAuthorizer in its configuration, and CQL_USERNAME here.';
 }
 
 const { errors } = cassandra;
 
-/** Protocol error code (native_protocol_v4.spec, section 9) of what a role may not do. */
+/** Protocol error code (native_protocol_v4.spec, section 9) for a missing permission. */
 const UNAUTHORIZED = 0x2100;
 
 /** @param {unknown} error of the driver */
 const refusal = (error) =>
-  innerErrors(error).find((one) => one instanceof errors.ResponseError && one.code === UNAUTHORIZED);
+  innerErrors(error).find((inner) => inner instanceof errors.ResponseError && inner.code === UNAUTHORIZED);
 
-/** @param {unknown} error of the driver @returns {boolean} whether it is for lack of a right */
+/** @param {unknown} error of the driver @returns {boolean} whether a permission is missing */
 export const isForbidden = (error) => refusal(error) !== undefined;
 
 /**
- * What a role may not do stays so however often it is tried: who has just begun says it, and which command mends it.
+ * Explains a missing permission. A retry cannot help, so a process that starts reports it with the command that grants it.
  *
  * @param {unknown} error of the driver
  * @param {string | undefined} role
- * @returns {MillraceError | null} null: it is something else
+ * @returns {MillraceError | null} null: another error
  */
-export function missingRight(error, role) {
+export function missingPermission(error, role) {
   const refused = refusal(error);
   if (!refused) return null;
   const reason = /** @type {Error} */ (refused).message;

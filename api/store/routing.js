@@ -4,13 +4,13 @@ import cassandra from 'cassandra-driver';
 
 const { policies, types } = cassandra;
 
-/** Which nodes hold a partition is found anew after this long, in ms: topology and replication change. */
+/** Cached replicas expire after this time, in ms, because topology and replication change. */
 const KEPT_MS = 30_000;
 
 /**
- * Sends a request to a replica of its partition, as the driver's own TokenAwarePolicy does, and finds the replicas once
- * for each routing key that is handed in again: the driver's Murmur3, in JavaScript, took a sixth of ingest's CPU at
- * ten samples a message. So whoever writes to the same partition again and again hands in the very same Buffer.
+ * Sends a request to a replica of its partition, as the driver's TokenAwarePolicy does, and caches the replicas by routing key. The
+ * driver's Murmur3 in JavaScript took a sixth of ingest's CPU at ten samples per message. The cache compares Buffers by identity: pass
+ * the same Buffer for the same partition.
  */
 export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalancingPolicy {
   /** @type {WeakMap<Buffer, Host[]>} */
@@ -50,8 +50,8 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
 
   /**
    * @param {string} keyspace
-   * @param {Buffer} key routing key; the very same Buffer each time for one partition
-   * @returns {string | null} names the nodes of our data centre that hold it; null: unknown
+   * @param {Buffer} key routing key; the same Buffer object for the same partition
+   * @returns {string | null} a name for its set of replicas in the local data center; null: unknown
    */
   replicaSetOf(keyspace, key) {
     const replicas = this.#replicasOf(keyspace, key);
@@ -70,7 +70,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     return this.#nodes.getOptions();
   }
 
-  /** @param {string} keyspace @param {Buffer} key @returns {Host[]} in our data centre */
+  /** @param {string} keyspace @param {Buffer} key @returns {Host[]} in the local data center */
   #replicasOf(keyspace, key) {
     const now = Date.now();
     if (Math.abs(now - this.#rememberedAt) > KEPT_MS) {
@@ -89,10 +89,10 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
 
 /**
  * @param {Client} client
- * @returns {((key: Buffer) => string | null) | undefined} names the nodes that hold a partition; undefined: the client has another policy
+ * @returns {((key: Buffer) => string | null) | undefined} names the replica set of a partition; undefined: the client has another policy
  */
 export function findReplicaSets(client) {
-  // The typings leave out the options that a client was made with.
+  // The driver's types lack the options of a client.
   const { options } = /** @type {{ options?: ClientOptions }} */ (/** @type {unknown} */ (client));
   const policy = options?.policies?.loadBalancing;
   if (!(policy instanceof RememberedReplicasPolicy)) return undefined;
@@ -122,10 +122,10 @@ function replicasFirst(replicas, others) {
 }
 
 /**
- * The routing key of a partition, to be kept by whoever writes to it again (native_protocol_v4.spec leaves it to
- * drivers; servers build composite keys so: each part with its length before and a zero byte behind).
+ * Makes the routing key of a partition. Keep the Buffer if you write to the partition again. In a composite key, the length of each
+ * part precedes it and a zero byte follows it, as in the servers (native_protocol_v4.spec leaves this to drivers).
  *
- * @param {Buffer[]} parts the partition key's values as CQL has them, in order
+ * @param {Buffer[]} parts the CQL encoding of the partition key's columns, in order
  * @returns {Buffer}
  */
 export function routingKey(...parts) {

@@ -3,23 +3,25 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { Logger } from 'pino' */
 /** @import { Session } from './session.js' */
 
-/** What a role that serves needs; see `schema/roles.js`. */
-const TO_SERVE = new Set(['SELECT', 'MODIFY']);
+/** Permissions that a serving role needs; see `schema/roles.js`. */
+const NEEDED = new Set(['SELECT', 'MODIFY']);
 
 /**
- * What lets others in, or us do too much: `unasked`: nobody is asked who it is · `unruled`: whoever is let in may do everything ·
- * `superuser`, `more`: our role may do more than serve
+ * A problem of the database's access control. `no_authentication`: the database asks for no password. `no_authorization`: every role
+ * may do everything. `superuser`, `excess_permissions`: the role of this process may do more than serve.
  *
- * @typedef {'unasked' | 'unruled' | 'superuser' | 'more'} SecurityProblem
+ * @typedef {'no_authentication' | 'no_authorization' | 'superuser' | 'excess_permissions'} SecurityProblem
  */
 
 /**
- * @param {object} parts
- * @param {Session} parts.session
- * @param {string | undefined} parts.role `CQL_USERNAME`
- * @param {() => boolean} parts.wasAsked whether a node asked for its password
+ * Checks the access control of the database.
+ *
+ * @param {object} deps
+ * @param {Session} deps.session
+ * @param {string | undefined} deps.role `CQL_USERNAME`
+ * @param {() => boolean} deps.isAuthenticated whether a node asked for a password
  */
-export function createGuard({ session, role, wasAsked }) {
+export function createSecurityCheck({ session, role, isAuthenticated }) {
   const quoted = `"${role?.replaceAll('"', '""')}"`;
 
   /** @returns {Promise<boolean>} */
@@ -29,57 +31,57 @@ export function createGuard({ session, role, wasAsked }) {
   }
 
   /** @returns {Promise<SecurityProblem | null>} */
-  async function ofRights() {
+  async function findExcessPermissions() {
     const statement = { name: 'list_rights', cql: `LIST ALL PERMISSIONS OF ${quoted}` };
     try {
       const rows = await session.all(statement, []);
-      return rows.some((row) => !TO_SERVE.has(row['permission'])) ? 'more' : null;
+      return rows.some((row) => !NEEDED.has(row['permission'])) ? 'excess_permissions' : null;
     } catch (error) {
-      // Without an authorizer there is nothing to list.
-      if (error instanceof MillraceError && error.code === 'rejected') return 'unruled';
+      // A server without an authorizer rejects the statement.
+      if (error instanceof MillraceError && error.code === 'rejected') return 'no_authorization';
       throw error;
     }
   }
 
   return {
     /**
-     * How well the database is guarded, where we were given a role in it.
-     *
-     * @returns {Promise<SecurityProblem | null>} null: it is, or no role was given
+     * @returns {Promise<SecurityProblem | null>} null: no problem, or CQL_USERNAME is not set
      * @throws {MillraceError} `unavailable`
      */
-    async weakness() {
+    async findProblem() {
       if (role === undefined) return null;
-      if (!wasAsked()) return 'unasked';
-      return (await isSuperuser()) ? 'superuser' : ofRights();
+      if (!isAuthenticated()) return 'no_authentication';
+      return (await isSuperuser()) ? 'superuser' : findExcessPermissions();
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createGuard>} Guard */
+/** @typedef {ReturnType<typeof createSecurityCheck>} SecurityCheck */
 
 /** @type {Record<SecurityProblem, string>} */
-const SAYS = {
-  unasked:
-    'the database asks nobody for a password, whatever CQL_USERNAME is: it lacks authenticator: PasswordAuthenticator, and authorizer: CassandraAuthorizer',
-  unruled: 'whoever the database lets in may do everything: it lacks authorizer: CassandraAuthorizer',
+const MESSAGES = {
+  no_authentication:
+    'the database asks nobody for a password, so CQL_USERNAME has no effect: it lacks authenticator: PasswordAuthenticator, and authorizer: CassandraAuthorizer',
+  no_authorization: 'every role of the database may do everything: it lacks authorizer: CassandraAuthorizer',
   superuser: 'CQL_USERNAME is a superuser of the database: npm run roles makes a role that only serves',
-  more: 'CQL_USERNAME may do more in the database than serve: npm run roles makes a role that only does that',
+  excess_permissions:
+    'CQL_USERNAME may do more in the database than serve: npm run roles makes a role that only does that',
 };
 
 /**
- * Says in the log where the database is open though it was meant to be guarded. It works all the same, so nothing else would.
+ * Logs a problem of the access control, if CQL_USERNAME is set. The system works in spite of the problem, so nothing else would
+ * report it.
  *
- * @param {object} parts
- * @param {Guard} parts.guard
- * @param {string | undefined} parts.username `CQL_USERNAME`
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {SecurityCheck} deps.check
+ * @param {string | undefined} deps.username `CQL_USERNAME`
+ * @param {Logger} deps.logger
  */
-export async function logSecurityProblems({ guard, username, logger }) {
+export async function logSecurityProblems({ check, username, logger }) {
   try {
-    const weakness = await guard.weakness();
-    if (weakness) logger.warn({ username }, SAYS[weakness]);
+    const problem = await check.findProblem();
+    if (problem) logger.warn({ username }, MESSAGES[problem]);
   } catch (error) {
-    logger.debug({ err: error, username }, 'the rights of our role cannot be read');
+    logger.debug({ err: error, username }, 'the permissions of CQL_USERNAME cannot be read');
   }
 }

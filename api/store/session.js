@@ -11,8 +11,7 @@ import { WriteMerger } from './write-merger.js';
 const { errors } = cassandra;
 
 /**
- * One statement of ours: its CQL, the name under which its latency is reported, and how many rows of its answer make a
- * page where they are small ones.
+ * A statement: its CQL, the name under which its latency is reported, and the page size in rows if it is not the default.
  *
  * @typedef {{ name: string, cql: string, fetchSize?: number }} Statement
  */
@@ -22,27 +21,27 @@ const { errors } = cassandra;
 /** @typedef {{ query: string, params: unknown[] }} Query one row of a batch */
 
 /**
- * Lets requests through, a bounded number at a time.
+ * Bounds the requests in flight.
  *
  * @typedef {object} Gate
- * @property {() => Promise<void> | undefined} enter settles when a request may be sent; undefined: at once. Where it fails there is nothing to leave
- * @property {(began: number, error?: unknown) => void} leave it was answered, or failed; `began` in ms of `performance.now()`
- * @property {() => void} cancel nothing was sent after all
+ * @property {() => Promise<void> | undefined} enter resolves when a request may be sent; undefined: at once. After a rejection, do not call `leave`
+ * @property {(began: number, error?: unknown) => void} leave the request was answered, or failed; `began` in ms of `performance.now()`
+ * @property {() => void} cancel no request was sent
  */
 
 /** @type {Gate} */
 const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
 
-/** Notes how long a request took. @callback Observe @param {{ query: string, ok: string }} labels a statement's name; `true` or `false` @param {number} seconds */
+/** Records the latency of a request. @callback Observe @param {{ query: string, ok: string }} labels a statement's name; `true` or `false` @param {number} seconds */
 
 /**
- * The only way from the store to the driver: every request is prepared, timed under its statement's name, and fails
- * with an error of ours that says whether trying again can help, unless code of ours or the driver's is wrong.
+ * The only way from the store to the driver. Every request is prepared and timed under its statement's name. Its error is a
+ * MillraceError that distinguishes retryable from permanent failures, unless it is a defect of this code or the driver.
  *
  * @param {Client} client
  * @param {Observe} observe
- * @param {Gate} [gate] holds each single request, from sending to answer: so nobody waits for a place while having one
- * @param {(routing: Buffer) => string | null} [replicasOf] names the nodes that hold a partition; null: unknown
+ * @param {Gate} [gate] each request holds one place, from sending to answer
+ * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
  */
 export function createSession(client, observe, gate = OPEN, replicasOf = () => null) {
   /**
@@ -58,7 +57,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
   }
 
   /**
-   * A request that has its place.
+   * Sends a request that has entered the gate.
    *
    * @template T
    * @param {string} name
@@ -100,19 +99,19 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     },
 
     /**
-     * An unlogged batch for one partition of one table: one mutation for the server, however many rows.
+     * Sends an unlogged batch for one partition of one table. It is one mutation for the server.
      *
      * @param {string} name
-     * @param {() => Query[]} take asked for the rows at the moment of sending, so that a batch can grow until then
-     * @param {Buffer} [routingKey] see `routing.js`; without it the driver finds it out
+     * @param {() => Query[]} take called when the batch is sent, so that it can grow until then
+     * @param {Buffer} [routingKey] see `routing.js`; without it the driver computes one
      * @returns {Promise<unknown>}
      */
     writeBatch: (name, take, routingKey) => timed(name, () => execute(take(), routingKey)),
 
-    /** The same, together with what else waits for the same nodes: see write-merger.js. */
+    /** Sends the rows together with others for the same replicas: see write-merger.js. */
     writeMerged: (/** @type {Write} */ write) => merger.write(write),
 
-    /** Writes that wait to leave together. */
+    /** Number of merged writes that wait to be sent. */
     get waiting() {
       return merger.waiting;
     },
@@ -123,11 +122,11 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     },
 
     /**
-     * One page of the driver's, for whoever reads an answer that is not bounded, in between doing something else.
+     * Reads one page of an unbounded result.
      *
      * @param {Statement} statement
      * @param {unknown[]} params
-     * @param {string} [pageState] of the page before
+     * @param {string} [pageState] `next` of the previous page
      * @returns {Promise<{ rows: Row[], next: string | undefined }>} `next` is undefined at the end
      */
     async page({ name, cql, fetchSize }, params, pageState) {
@@ -136,7 +135,7 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     },
 
     /**
-     * The rows of an answer page by page, none of which is kept.
+     * Reads an unbounded result page by page.
      *
      * @param {Statement} statement
      * @param {unknown[]} params
@@ -154,15 +153,15 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
     },
 
     /**
-     * All rows of an answer that is bounded by its statement. A page of the driver may be short, even empty, and is
-     * the last one only when it has no page state.
+     * Reads all rows of a result that its statement bounds. A page of the driver may be short, even empty. The last page has no page
+     * state.
      *
      * @param {Statement} statement
      * @param {unknown[]} params
-     * @param {number} [most] stop after this many rows
+     * @param {number} [limit] rows, default unlimited
      * @returns {Promise<Row[]>}
      */
-    async all({ name, cql, fetchSize }, params, most = Number.POSITIVE_INFINITY) {
+    async all({ name, cql, fetchSize }, params, limit = Number.POSITIVE_INFINITY) {
       /** @type {Row[]} */
       const rows = [];
       /** @type {string | undefined} */
@@ -172,22 +171,22 @@ export function createSession(client, observe, gate = OPEN, replicasOf = () => n
         const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
         rows.push(...page.rows);
         pageState = page.pageState;
-      } while (pageState && rows.length < most);
-      return rows.length > most ? rows.slice(0, most) : rows;
+      } while (pageState && rows.length < limit);
+      return rows.length > limit ? rows.slice(0, limit) : rows;
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createSession>} Session */
 
-/** Protocol error codes (native_protocol_v4.spec, section 9) of content that no repetition makes acceptable. */
+/** Protocol error codes (native_protocol_v4.spec, section 9) of requests that the server will always reject. */
 const REFUSALS = new Set([0x2000, 0x2200]);
 
 /**
  * @param {unknown} error of the driver
  * @param {string} query name of the statement
- * @returns {unknown} what is to be thrown: `rejected`: this content never goes in; `unavailable`: try again; a defect,
- *   ours or the driver's, stays what it is, since neither can be said of it
+ * @returns {unknown} the error to throw: `rejected` is permanent, `unavailable` can be retried; a defect of this code or the driver
+ *   is returned unchanged
  */
 export function translate(error, query) {
   if (error instanceof MillraceError || isDefect(error)) return error;
@@ -197,6 +196,6 @@ export function translate(error, query) {
   });
 }
 
-/** @param {unknown} error @returns {boolean} nothing that the network or a server did: only code goes wrong this way */
+/** @param {unknown} error @returns {boolean} true for errors that only wrong code causes */
 const isDefect = (error) =>
-  [TypeError, RangeError, ReferenceError, errors.ArgumentError].some((kind) => error instanceof kind);
+  [TypeError, RangeError, ReferenceError, errors.ArgumentError].some((type) => error instanceof type);

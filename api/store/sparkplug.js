@@ -1,4 +1,4 @@
-import { int64 } from './cells.js';
+import { int64 } from './cql-encoding.js';
 
 /** @import { Session } from './session.js' */
 
@@ -23,39 +23,43 @@ const SELECT_DEVICES = {
   cql: 'SELECT device FROM sparkplug_node WHERE node_id = ? AND device > ?',
 };
 
-/** In the place of a device's name: the node itself. */
+/** The value of the column `device` in the row of the node itself. */
 const ITSELF = '';
 
-/** A bdSeq that a birth did not tell; a cell that is left out would keep that of the birth before. */
+/** The value of `bd_seq` for a birth without a bdSeq. An unset cell would keep that of the birth before. */
 const NONE = -1;
 
-/** The last moment that CQL's `timestamp` and a `Date` both know, in epoch ms. */
-const END_OF_TIME = 8.64e15;
+/** The latest instant of both CQL's `timestamp` and `Date`, in epoch ms. */
+const MAX_TIME = 8.64e15;
 
-/** @param {Session} session */
+/**
+ * Reads and writes of Sparkplug births and sequence numbers.
+ *
+ * @param {Session} session
+ */
 export function createSparkplugStore(session) {
   return {
     /**
-     * @param {Buffer} device 16 bytes, of a device or of a node
+     * @param {Buffer} device id of a device or a node, 16 bytes
      * @param {number} bornAt epoch ms
      * @param {string} metrics
      */
     writeBirth: (device, bornAt, metrics) => session.write(WRITE_BIRTH, [device, int64(bornAt), metrics]),
 
     /**
-     * @param {Buffer} device 16 bytes, of a device or of a node
-     * @param {number} [at] epoch ms; default: whenever
-     * @returns {Promise<{ bornAt: number, metrics: string } | null>} the newest birth that is not after it
+     * @param {Buffer} device id of a device or a node, 16 bytes
+     * @param {number} [instant] epoch ms; default: no limit
+     * @returns {Promise<{ bornAt: number, metrics: string } | null>} the newest birth at or before the instant
      */
-    async birthAt(device, at = END_OF_TIME) {
-      const row = await session.one(SELECT_BIRTH, [device, int64(at)]);
+    async birthAt(device, instant = MAX_TIME) {
+      const row = await session.one(SELECT_BIRTH, [device, int64(instant)]);
       return row && { bornAt: row['born_at'].getTime(), metrics: row['metrics'] };
     },
 
     /** @param {Buffer} node 16 bytes @param {number | null} bdSeq of its newest birth */
     writeNode: (node, bdSeq) => session.write(WRITE_NODE, [node, ITSELF, int64(bdSeq ?? NONE)]),
 
-    /** @param {Buffer} node 16 bytes @returns {Promise<{ bdSeq: number | null } | null>} null: it was never born */
+    /** @param {Buffer} node 16 bytes @returns {Promise<{ bdSeq: number | null } | null>} null: it has no birth */
     async node(node) {
       const row = await session.one(SELECT_NODE, [node, ITSELF]);
       const bdSeq = Number(row?.['bd_seq']);
@@ -65,7 +69,7 @@ export function createSparkplugStore(session) {
     /** @param {Buffer} node 16 bytes @param {string} device the last level of its topic */
     writeDevice: (node, device) => session.write(WRITE_NODE, [node, device, undefined]),
 
-    /** @param {Buffer} node 16 bytes @returns {Promise<string[]>} the devices that were ever born of it */
+    /** @param {Buffer} node 16 bytes @returns {Promise<string[]>} all devices of the node that ever had a birth */
     async devices(node) {
       const rows = await session.all(SELECT_DEVICES, [node, ITSELF]);
       return rows.map((row) => row['device']);

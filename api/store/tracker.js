@@ -3,23 +3,23 @@ import cassandra from 'cassandra-driver';
 
 /** @import { ExecutionOptions, Host, tracker } from 'cassandra-driver' */
 
-/** @typedef {'unprepared' | 'unpaged' | 'filtering' | 'consistency'} WrongHabit */
+/** @typedef {'unprepared' | 'unpaged' | 'filtering' | 'consistency'} BrokenRule */
 
-/** Told of each request that the database would have liked otherwise. @callback OnWrongHabit @param {WrongHabit} habit */
+/** Called for each request that breaks a query rule. @callback OnBrokenRule @param {BrokenRule} rule */
 
 const FILTERING = /\bALLOW\s+FILTERING\b/i;
 
-/** Texts that were looked at: ours are a few dozen, and more than this many would be put together while we run. */
-const MOST_TEXTS = 1000;
+/** Cached statements. The project has a few dozen; more than this are generated at run time. */
+const MAX_CACHED = 1000;
 
 /**
- * Holds each request against what every request of ours should be: prepared, paged, without ALLOW FILTERING, at the
- * consistency level of the settings. None of ours breaks it; what is added to a copy of this program may.
+ * Checks each request against the query rules: prepared, paged, without ALLOW FILTERING, at the consistency level of the settings.
+ * All requests of this project keep the rules. Code that somebody adds may break them.
  *
  * @param {string} intended consistency level: `CQL_CONSISTENCY`
- * @param {OnWrongHabit} onWrong
+ * @param {OnBrokenRule} onWrong
  */
-export function createHabits(intended, onWrong) {
+export function createQueryRules(intended, onWrong) {
   /** @type {Map<string, boolean>} */
   const filters = new Map();
 
@@ -27,14 +27,14 @@ export function createHabits(intended, onWrong) {
   function isFiltering(cql) {
     const known = filters.get(cql);
     if (known !== undefined) return known;
-    if (filters.size >= MOST_TEXTS) filters.clear();
+    if (filters.size >= MAX_CACHED) filters.clear();
     const found = FILTERING.test(cql);
     filters.set(cql, found);
     return found;
   }
 
   /**
-   * @param {string | unknown[]} query a batch is an array: it has no pages, and filters nothing
+   * @param {string | unknown[]} query a batch is an array, which has no pages and no filter
    * @param {ExecutionOptions} options
    */
   return (query, options) => {
@@ -46,18 +46,18 @@ export function createHabits(intended, onWrong) {
   };
 }
 
-/** As CQL has them, by the driver's number. */
+/** Names of consistency levels in CQL, by the driver's number. */
 const NAMES = new Map(
   Object.entries(cassandra.types.consistencies).map(([name, number]) => [
     number,
-    name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+    name.replaceAll(/[A-Z]/g, (initial) => `_${initial}`).toUpperCase(),
   ]),
 );
 
 /** @param {number} consistency */
 const nameOf = (consistency) => NAMES.get(consistency);
 
-/** The channel of `node:diagnostics_channel` on which a process tells of each request that its database answered or failed. */
+/** The channel of `node:diagnostics_channel` that publishes each request that the database answered or failed. */
 export const SENT_REQUESTS = 'millrace:cql:request';
 
 /**
@@ -66,34 +66,33 @@ export const SENT_REQUESTS = 'millrace:cql:request';
  * @typedef {object} SentRequest
  * @property {string} application the client's name
  * @property {string} intended consistency level: `CQL_CONSISTENCY`
- * @property {Host} coordinator the node that it was sent to
+ * @property {Host} coordinator the node that received it
  * @property {string | Array<{ query: string, params?: any }>} query a batch is an array
- * @property {any} parameters of what is no batch
+ * @property {any} parameters of a single statement
  * @property {ExecutionOptions} options
  */
 
 /** @typedef {tracker.RequestTracker} RequestTracker */
 
-// The typings know it as an interface alone; the driver takes nothing that is no instance of the class.
+// The driver's types declare an interface only, but the driver demands an instance of its class.
 const Tracker = /** @type {{ RequestTracker: new () => RequestTracker }} */ (
   /** @type {unknown} */ (cassandra.tracker)
 ).RequestTracker;
 
 /**
- * Tells of every request, for tests and tools that want to see what a process says to its database, while any of them
- * listens; and of those that break a habit.
+ * Publishes every request on the channel, for tests and tools that subscribe, and checks it against the query rules.
  *
- * @param {{ application: string, intended: string }} client what is said of each request of its
- * @param {OnWrongHabit} [onBrokenRule]
+ * @param {{ application: string, intended: string }} client
+ * @param {OnBrokenRule} [onBrokenRule]
  * @returns {RequestTracker}
  */
 export function createTracker(client, onBrokenRule) {
   const requests = channel(SENT_REQUESTS);
-  const hold = onBrokenRule && createHabits(client.intended, onBrokenRule);
+  const checkRules = onBrokenRule && createQueryRules(client.intended, onBrokenRule);
   /** @type {RequestTracker['onError']} */
-  const tell = (coordinator, query, parameters, options) => {
-    hold?.(query, options);
+  const onRequest = (coordinator, query, parameters, options) => {
+    checkRules?.(query, options);
     if (requests.hasSubscribers) requests.publish({ ...client, coordinator, query, parameters, options });
   };
-  return Object.assign(new Tracker(), { onSuccess: tell, onError: tell });
+  return Object.assign(new Tracker(), { onSuccess: onRequest, onError: onRequest });
 }

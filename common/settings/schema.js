@@ -195,7 +195,7 @@ export const SCHEMA = z.object({
 /** @typedef {z.infer<typeof SCHEMA>} Values the settings by their names */
 
 /**
- * What documents say of a setting.
+ * The documentation of a setting.
  *
  * @typedef {object} Setting
  * @property {string} group

@@ -28,7 +28,7 @@ export async function ensurePackages(root, { onStatus, signal }) {
 }
 
 /**
- * Whether all packages are there in the very versions. Times of files say little after a `git checkout`.
+ * Checks that all packages are installed in their locked versions. File times mean little after a `git checkout`.
  *
  * @param {Record<string, Locked>} wanted
  * @param {Record<string, Locked>} installed
@@ -54,7 +54,7 @@ async function readLock(path) {
 
 /** @param {string} root @param {number} total packages @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options */
 async function install(root, total, { onStatus, signal }) {
-  // At this level npm says one line for each file that it fetches, also into a log: it has no other progress there.
+  // At this level npm prints one line for each file that it fetches, also into a log: it has no other progress there.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=http'];
   let fetched = 0;
   const describe = (/** @type {string} */ line) => {

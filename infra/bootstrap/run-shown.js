@@ -13,7 +13,7 @@ const LINES_SHOWN = 12;
  * @param {object} options
  * @param {string} options.title
  * @param {(text: string) => void} options.onStatus
- * @param {(line: string) => string | null} [options.describe] what a line of its output says about its progress; null: nothing
+ * @param {(line: string) => string | null} [options.describe] maps a line of the output to a progress text; null: none
  * @param {NodeJS.ProcessEnv} [options.env]
  * @param {string} [options.cwd]
  * @param {AbortSignal} [options.signal] ends it

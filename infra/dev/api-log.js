@@ -47,7 +47,7 @@ export function summarize(line) {
   );
 }
 
-/** @param {{ account?: string, address?: string }} entry @returns {string} whom the line is about */
+/** @param {{ account?: string, address?: string }} entry @returns {string} the subject of the line */
 function who({ account, address }) {
   const words = [account && `account ${account}`, address && `from ${address}`].filter(Boolean);
   return words.length > 0 ? ` (${words.join(', ')})` : '';

@@ -10,7 +10,7 @@ const LINES_KEPT = 30;
 
 /**
  * A process of the system, in a group of its own: Ctrl-C reaches it only through us, in the right order. It has an IPC
- * channel, whose end tells it that we are gone.
+ * channel, which closes when this process ends.
  *
  * @typedef {object} Child
  * @property {Promise<MillraceError | null>} exited null: it ended well or was stopped; else its own last message

@@ -50,7 +50,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
     await start(config, { flags, root, line, print, parts, signal, finish });
     await aborted(signal);
   } catch (error) {
-    // Whatever a step says when it is interrupted: why it was interrupted is the reason.
+    // Ignore the error of an interrupted step. The interrupt is the reason.
     if (!signal.aborted) throw error;
   } finally {
     line.clear();

@@ -4,7 +4,7 @@ const LEAST_MS = 1000;
 /**
  * @typedef {object} Part a running part of the system
  * @property {string} title
- * @property {number} patienceMs most that it gets for stopping
+ * @property {number} stopTimeoutMs time limit for stopping, in ms
  * @property {Promise<Error | null>} exited
  * @property {(options: { withinMs: number }) => Promise<void>} stop
  * @property {() => void} kill
@@ -24,7 +24,7 @@ export function createParts({ withinMs, print }) {
   const failed = new Promise((_, reject) => {
     fail = reject;
   });
-  // Nobody may be listening yet when a part fails; who listens later still hears of it.
+  // A part may fail before anybody awaits it. A later await still gets the rejection.
   failed.catch(() => {});
 
   return {
@@ -41,7 +41,7 @@ export function createParts({ withinMs, print }) {
       for (const part of [...parts].reverse()) {
         const left = Math.max(LEAST_MS, deadline - Date.now());
         const began = Date.now();
-        await part.stop({ withinMs: Math.min(part.patienceMs, left) });
+        await part.stop({ withinMs: Math.min(part.stopTimeoutMs, left) });
         print(`✓ ${part.title} stopped in ${((Date.now() - began) / 1000).toFixed(1)} s`);
       }
     },

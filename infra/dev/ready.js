@@ -7,7 +7,7 @@ const ANSWER_MS = 2000;
 const READY_MS = 60_000;
 
 /**
- * Waits until the API says that it is ready.
+ * Waits until the API is ready.
  *
  * @param {string} url of the API's root, with a slash at its end
  * @param {{ token?: string, certificate?: string, log: string, onStatus: (text: string) => void, signal: AbortSignal }} options
@@ -25,11 +25,11 @@ export async function untilReady(url, { token, certificate, log, onStatus, signa
   }
   throw new MillraceError(
     'failed',
-    `The API was not ready within ${READY_MS / 1000} s; ${url}readyz says: ${last}. Its log: ${log}`,
+    `The API was not ready within ${READY_MS / 1000} s; ${url}readyz answers: ${last}. Its log: ${log}`,
   );
 }
 
-/** @param {string} url @param {{ token?: string, certificate?: string }} options @returns {Promise<string>} `ready`, or what it says instead */
+/** @param {string} url @param {{ token?: string, certificate?: string }} options @returns {Promise<string>} `ready`, or the answer instead */
 async function ask(url, options) {
   try {
     const { status, text } = await askOwnApi(url, { ...options, withinMs: ANSWER_MS });

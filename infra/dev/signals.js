@@ -17,7 +17,7 @@ export function listenForStop(line) {
   const kills = [];
   let firstAt = 0;
 
-  const heard = () => {
+  const onSignal = () => {
     if (!controller.signal.aborted) {
       firstAt = Date.now();
       controller.abort();
@@ -28,8 +28,8 @@ export function listenForStop(line) {
       process.exit(KILLED_EXIT);
     }
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, heard);
-  watchNpm(heard);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
+  watchNpm(onSignal);
   return { stop: controller.signal, onKill: (kill) => void kills.push(kill) };
 }
 

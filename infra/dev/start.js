@@ -12,7 +12,7 @@ import { untilReady } from './ready.js';
 /** @import { Parts } from './parts.js' */
 
 /** The simulator ends its sessions, the API settles what is in flight, Cassandra drains: together below 10 s. */
-const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
+const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, engine: 7000 };
 
 /**
  * What every start needs.
@@ -33,7 +33,7 @@ const PATIENCE_MS = { simulator: 2000, api: 3500, engine: 7000 };
  */
 export async function startDatabase({ config: { cql, dataDir }, parts, onStatus, signal }) {
   const engine = await startEngine({ dataDir, port: cql.localPort, durable: true, onStatus, signal });
-  parts.add({ title: 'database', patienceMs: PATIENCE_MS.engine, ...engine });
+  parts.add({ title: 'database', stopTimeoutMs: STOP_TIMEOUT_MS.engine, ...engine });
   return engine.contactPoint;
 }
 
@@ -63,7 +63,7 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
     onLine: log.write,
   });
   child.exited.then(log.close, log.close);
-  parts.add({ title: 'API', patienceMs: PATIENCE_MS.api, ...child });
+  parts.add({ title: 'API', stopTimeoutMs: STOP_TIMEOUT_MS.api, ...child });
   await untilReady(addresses(config).dashboard, {
     token: config.http.apiToken,
     certificate: config.http.tls?.cert,
@@ -88,10 +88,10 @@ export function startSimulator({ config, root, env, parts, print, simulator: wor
     });
   const onKilled = (/** @type {string} */ signal, /** @type {boolean} */ again) =>
     print(
-      `! The simulator was ended by ${signal}${again ? ': everything else goes on, and it is started again.' : ' anew, and is not started again.'}`,
+      `! The simulator was ended by ${signal}${again ? '. Everything else continues, and it is started again.' : ', and is not started again.'}`,
     );
   const simulator = keepRunning(start, { onKilled });
-  parts.add({ title: 'simulator', patienceMs: PATIENCE_MS.simulator, ...simulator });
+  parts.add({ title: 'simulator', stopTimeoutMs: STOP_TIMEOUT_MS.simulator, ...simulator });
   simulator.exited.then((error) => {
     if (!error) onEnd();
   }, onEnd);

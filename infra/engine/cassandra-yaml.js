@@ -5,7 +5,7 @@ import { join } from 'node:path';
  *
  * @typedef {object} Ring
  * @property {string} initialToken where its range ends
- * @property {string[]} seeds addresses to hear of the others from, its own among them: a node whose seeds are all dead
+ * @property {string[]} seeds addresses for discovering the other nodes, including its own: a node whose seeds are all dead
  *   does not start
  * @property {boolean} [joins] a cluster that has data: its share is fetched at its first start
  */
@@ -16,12 +16,12 @@ import { join } from 'node:path';
  * @typedef {object} Tls
  * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate
  * @property {string} ca path of the authority's certificate
- * @property {boolean} [demandsClients] whoever connects shows a certificate of the same authority
+ * @property {boolean} [demandsClients] clients need a certificate of the same authority
  * @property {boolean} [optional] who speaks first decides, on the same port: what the bench compares
  */
 
 /**
- * The whole configuration of a node on loopback: data centre `datacenter1`, rack `rack1`. YAML's double-quoted strings
+ * The whole configuration of a node on loopback: data center `datacenter1`, rack `rack1`. YAML's double-quoted strings
  * are JSON's, so any path is safe in it.
  *
  * @param {object} node
@@ -61,7 +61,7 @@ seed_provider:
 
 ${durable ? SYNCED : PERIODIC}\
 commitlog_total_space: 1024MiB
-# A node whose disk fails ends, so that whoever started it can say so; the default would go on without answering.
+# A node whose disk fails ends, so that its parent process can report it. By default it would run on without answering.
 disk_failure_policy: die
 commit_failure_policy: die
 auto_snapshot: false

@@ -10,14 +10,14 @@ import { succeeds } from './query.js';
 /** @import { Member } from './member.js' */
 
 const POLL_MS = 250;
-/** After the last node answers, the others have heard of it within seconds. */
+/** After the last node answers, gossip reaches the others within seconds. */
 const AGREE_MS = 120_000;
 
 /** Cassandra keeps three copies of this keyspace. All ranges are read, and of each all copies: every node is asked. */
 const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
 
 /**
- * A Cassandra of several nodes on this machine: 127.0.0.1, 127.0.0.2 ..., data centre `datacenter1`, all with the same
+ * A Cassandra of several nodes on this machine: 127.0.0.1, 127.0.0.2 ..., data center `datacenter1`, all with the same
  * CQL port, as the driver expects it. Every node is a process group of its own and ends within 10 s of this process.
  *
  * @typedef {object} Cluster
@@ -71,7 +71,7 @@ export async function startCluster({
       onStatus(`Cassandra boots: ${up} of ${size} nodes after ${Math.round((Date.now() - began) / 1000)} s`);
     }, POLL_MS);
     try {
-      // Where one fails the others are waited for, so that whoever tidies up knows of them all.
+      // If one fails, wait for the others, so that the cleanup knows all of them.
       const started = await Promise.allSettled(nodes.map((node) => node.start()));
       const failed = started.find(({ status }) => status === 'rejected');
       if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;

@@ -39,7 +39,7 @@ const FAST = ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=
  * - `bench`: as `full`, with a heap of which nothing has to be given up and got again under load.
  * - `fast`: half the CPU at boot, two thirds of the memory and a lower throughput: for tests.
  * - `disposable`: as `fast`, for one that nobody starts a second time: killed, it forgets its tables. It does not write the
- *   files of its schema anew at each change of it: all our migrations take 0.6 to 4 s on two busy cores instead of 8 to 18.
+ *   schema files at each change: all migrations take 0.6 to 4 s on two busy cores instead of 8 to 18.
  * - `member`: as `fast`, with room for what the others of its cluster send.
  */
 const PROFILES = {
@@ -57,7 +57,7 @@ const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shut
 /** On loopback news spreads quickly; the default is 30 s. Zero breaks joining. */
 const AMONG_OTHERS = ['-Dcassandra.ring_delay_ms=3000'];
 
-/** The argument by which a running node can be told from any other program. @param {string} dir */
+/** The argument that identifies a running node among all processes. @param {string} dir */
 export const storageArgument = (dir) => `-Dcassandra.storagedir=${dir}`;
 
 /**

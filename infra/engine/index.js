@@ -19,7 +19,7 @@ export { installEngine, neededTools } from './install.js';
  * @property {Profile} [profile] how it uses the machine; default `full`, or `fast`
  * @property {boolean} [auth] roles and passwords are on; the first role is `cassandra`, password `cassandra`
  * @property {Tls} [tls] clients speak TLS
- * @property {Record<string, string>} [settings] of cassandra.yaml, beside ours
+ * @property {Record<string, string>} [settings] further settings of cassandra.yaml
  * @property {boolean} [durable] a write is on the disk when it is answered, and the highest rate less than half of what it
  *   is without: what is alone has nobody to remember for it
  * @property {(text: string) => void} [onStatus] gets what is true now, often

@@ -60,7 +60,7 @@ async function candidates(environment) {
 }
 
 /**
- * Asks a Java what it is. `java -version` alone does not say where its home is.
+ * Asks a Java what it is. `java -version` alone does not show its home.
  *
  * @param {string} path
  * @returns {Promise<{ major: number, home: string } | null>} null when there is no Java that runs
@@ -72,6 +72,6 @@ async function inspect(path) {
     const home = /java\.home = (.+)/.exec(stderr);
     return version && home ? { major: Number(version[1]), home: String(home[1]).trim() } : null;
   } catch {
-    return null; // Not there, or macOS's placeholder that only says where to buy one: no Java either way.
+    return null; // Not there, or macOS's placeholder for Java. Both mean that there is no Java.
   }
 }

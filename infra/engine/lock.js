@@ -4,10 +4,10 @@ import { storageArgument } from './command.js';
 import { hasArgument } from './processes.js';
 
 /**
- * Who works in a data directory, as the keeper writes it down. It counts only while one of the two processes lives.
+ * Who works in a data directory, as the supervisor writes it down. It counts only while one of the two processes lives.
  *
  * @typedef {object} Holder
- * @property {number} keeper pid
+ * @property {number} supervisor pid
  * @property {number | null} java pid, once started
  * @property {boolean} stopping it is on its way out
  */
@@ -19,9 +19,10 @@ const lockFile = (dir) => join(dir, 'engine.lock');
 export async function holderOf(dir) {
   const holder = readHolder(dir);
   if (!holder) return null;
-  const { keeper, java } = holder;
+  const { supervisor, java } = holder;
   const held =
-    (await hasArgument(keeper, dir)) || (java !== null && (await hasArgument(java, storageArgument(dir))));
+    (await hasArgument(supervisor, dir)) ||
+    (java !== null && (await hasArgument(java, storageArgument(dir))));
   return held ? holder : null;
 }
 
@@ -44,7 +45,7 @@ export async function takeLock(dir) {
   if (await holderOf(dir)) return false;
   rmSync(lockFile(dir), { force: true });
   try {
-    writeFileSync(lockFile(dir), serialize({ keeper: process.pid, java: null, stopping: false }), {
+    writeFileSync(lockFile(dir), serialize({ supervisor: process.pid, java: null, stopping: false }), {
       flag: 'wx',
     });
     return true;

@@ -8,11 +8,11 @@ const TAIL_BYTES = 64 * 1024;
 const NO_SPACE = /No space left on device|Disk quota exceeded|Insufficient disk space/i;
 /** Two segments of the commit log: with less room than that, Cassandra cannot write. */
 const FULL_BYTES = 64 * 1024 ** 2;
-/** What Java and the system say; a process that is too large is killed without a word of its own. */
+/** Messages of Java and the system. The system kills a process that is too large, and the process itself logs nothing. */
 const OUT_OF_MEMORY = /OutOfMemoryError:|Cannot allocate memory|insufficient memory|ended by SIGKILL/i;
 
 /**
- * Begins a log file; the last one is kept beside it as `.old`.
+ * Starts a log file. The last one is kept as `.old`.
  *
  * @param {string} path
  * @returns {number} file descriptor, to be closed by the caller
@@ -49,7 +49,7 @@ async function tail(path) {
  */
 export async function explainEnd(path, { ready, dataDir }) {
   const text = await tail(path);
-  // On a disk that is full the log may not have got the line that says so.
+  // On a full disk the log may lack the line about it.
   if (NO_SPACE.test(text) || (await freeBytes(dataDir)) < FULL_BYTES) {
     return new MillraceError(
       'disk_full',

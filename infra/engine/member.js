@@ -2,7 +2,7 @@ import { startNode } from './node.js';
 
 /** @import { Place } from './node.js' */
 
-/** Draining writes down what memory holds, beside other nodes that may be doing the same. */
+/** Draining writes the memory to disk. Other nodes may be doing the same. */
 const STOP_WITHIN_MS = 60_000;
 
 /**

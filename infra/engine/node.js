@@ -18,7 +18,7 @@ import { runEngine } from './run.js';
 /** @import { Engine } from './run.js' */
 
 /**
- * Where a node is found, and among whom.
+ * The address of a node, and the addresses of its cluster.
  *
  * @typedef {object} Place
  * @property {string} [host] default: 127.0.0.1
@@ -39,7 +39,7 @@ import { runEngine } from './run.js';
  * @param {boolean} [options.auth]
  * @param {Tls} [options.tls]
  * @param {boolean} [options.durable]
- * @param {Record<string, string>} [options.settings] of cassandra.yaml, beside ours
+ * @param {Record<string, string>} [options.settings] further settings of cassandra.yaml
  * @param {(text: string) => void} options.onStatus gets what is true now, often
  * @param {AbortSignal} [options.signal] gives up; what was started is ended
  * @returns {Promise<Engine & { nodetool: Nodetool }>}

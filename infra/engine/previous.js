@@ -10,9 +10,9 @@ import { holderOf } from './lock.js';
 export const NODE_FOLDER = 'cassandra';
 
 const POLL_MS = 200;
-/** A keeper ends its engine within 10 s; twice that means that something is stuck. */
-const PATIENCE_MS = 20_000;
-/** A parent that was killed a moment ago has a keeper that is about to notice. */
+/** A supervisor ends its engine within 10 s; twice that means that something is stuck. */
+const STOP_TIMEOUT_MS = 20_000;
+/** A parent that was killed a moment ago has a supervisor that is about to notice. */
 const NOTICE_MS = 1000;
 
 /**
@@ -29,7 +29,7 @@ export async function awaitPrevious(dataDir, { onStatus = () => {}, signal } = {
     const holder = await holderOf(dir);
     if (!holder) return;
     const waited = Date.now() - began;
-    if (waited > (holder.stopping ? PATIENCE_MS : NOTICE_MS)) throw taken(dir, holder);
+    if (waited > (holder.stopping ? STOP_TIMEOUT_MS : NOTICE_MS)) throw taken(dir, holder);
     onStatus('waiting for the last engine to stop');
     await sleep(POLL_MS, undefined, { signal });
   }
@@ -39,5 +39,5 @@ export async function awaitPrevious(dataDir, { onStatus = () => {}, signal } = {
 const taken = (dir, holder) =>
   new MillraceError(
     'data_dir_taken',
-    `A database (process ${holder.java ?? holder.keeper}) works in ${dir} already. Is another \`npm run dev\` running? Stop it, or set DATA_DIR, CQL_LOCAL_PORT, HTTP_PORT and MQTT_PORT for a second one.`,
+    `A database (process ${holder.java ?? holder.supervisor}) works in ${dir} already. Is another \`npm run dev\` running? Stop it, or set DATA_DIR, CQL_LOCAL_PORT, HTTP_PORT and MQTT_PORT for a second one.`,
   );

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const GONE_MS = 2000;
 
 /**
- * Whether a living process was started with this argument. A pid alone says little: numbers are used again.
+ * Checks whether a running process was started with this argument. A pid alone is no proof, because numbers are reused.
  *
  * @param {number} pid
  * @param {string} argument

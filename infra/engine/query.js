@@ -7,7 +7,7 @@ const CONSISTENCY = { ALL: 5, LOCAL_QUORUM: 6 };
 const TIMEOUT_MS = 5000;
 
 /**
- * Whether a node takes a statement at this consistency level: it tells how a cluster is, without a driver.
+ * Checks whether a node accepts a statement at a consistency level. This shows the state of a cluster without a driver.
  *
  * @param {string} cql
  * @param {{ contactPoint: string, consistency: keyof typeof CONSISTENCY }} options

@@ -10,13 +10,13 @@ import { killGroup, signalProcess } from './processes.js';
 
 /** @import { Target } from './probe.js' */
 
-const KEEPER = fileURLToPath(new URL('keeper.js', import.meta.url));
+const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
 const PROBE_EVERY_MS = 150;
 /** Boots take 5 to 25 s, of three at once 27 to 53 s; on a machine that is very busy, several times that. */
 const BOOT_MS = 300_000;
 const STOP_WITHIN_MS = 9000;
-/** What the keeper needs to end after Java has. */
-const KEEPER_MS = 500;
+/** What the supervisor needs to end after Java has. */
+const SUPERVISOR_MS = 500;
 
 /**
  * A running Cassandra.
@@ -31,7 +31,7 @@ const KEEPER_MS = 500;
  */
 
 /**
- * Runs one Cassandra under a keeper until it answers.
+ * Runs one Cassandra under a supervisor until it answers.
  *
  * @param {object} options
  * @param {{ java: string, args: string[], cwd: string }} options.command
@@ -45,29 +45,29 @@ const KEEPER_MS = 500;
  * @throws {MillraceError} `engine_failed`, `disk_full`, `data_dir_taken`
  */
 export async function runEngine({ command, dir, dataDir, log, cql, onStatus, signal }) {
-  const keeper = fork(KEEPER, [dir, JSON.stringify(command)], {
+  const supervisor = fork(SUPERVISOR, [dir, JSON.stringify(command)], {
     detached: true,
     execArgv: [],
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
   closeSync(log.fd);
   const state = { ready: false, stopping: false, refused: false };
-  keeper.on('message', (/** @type {{ refused: boolean }} */ said) => Object.assign(state, said));
+  supervisor.on('message', (/** @type {{ refused: boolean }} */ said) => Object.assign(state, said));
 
-  const exited = once(keeper, 'exit').then(async () => {
-    // A keeper that was itself killed leaves Java behind, in its group.
-    if (keeper.pid) await killGroup(keeper.pid);
+  const exited = once(supervisor, 'exit').then(async () => {
+    // A supervisor that was itself killed leaves Java behind, in its group.
+    if (supervisor.pid) await killGroup(supervisor.pid);
     if (state.refused)
       return new MillraceError('data_dir_taken', `Another database works in ${dir} already.`);
     return state.stopping ? null : explainEnd(log.path, { ready: state.ready, dataDir });
   });
   const kill = () => {
     state.stopping = true;
-    if (keeper.pid) signalProcess(-keeper.pid, 'SIGKILL');
+    if (supervisor.pid) signalProcess(-supervisor.pid, 'SIGKILL');
   };
   const stop = async ({ withinMs = STOP_WITHIN_MS } = {}) => {
     state.stopping = true;
-    if (keeper.connected) keeper.send({ stop: withinMs - KEEPER_MS });
+    if (supervisor.connected) supervisor.send({ stop: withinMs - SUPERVISOR_MS });
     const late = setTimeout(kill, withinMs);
     await exited;
     clearTimeout(late);

@@ -3,7 +3,7 @@ import { awaitAllUp, awaitServing, expectAllUp } from './nodes.js';
 import { onNode } from './plan.js';
 import { expectMachine, SERVICE } from './service.js';
 import { command } from './shell.js';
-import { configFlag, expectOtherSeeds, tellRacks } from './topology.js';
+import { configFlag, expectOtherSeeds, printRacks } from './topology.js';
 
 /** @import { Given, Operation } from './given.js' */
 
@@ -41,7 +41,7 @@ export const addNode = {
       awaitServing(node, given.within),
       awaitAllUp(first, nodes.length + 1, given.within),
       ...cleanUps(given),
-      tellRacks(first),
+      printRacks(first),
     ];
   },
 };

@@ -9,8 +9,8 @@ import { command } from './shell.js';
 /** @param {Given} given @returns {Step[]} fail where the last backup is too old, or nothing can be restored from it */
 export const checked = (given) => (given.engine === 'scylla' ? ofManager(given) : ofMedusa(given));
 
-/** @param {string} says @returns {string} the end of a list of commands, where the one before it failed */
-const otherwise = (says) => `|| { ${command('echo', says)} >&2; exit 1; }`;
+/** @param {string} message @returns {string} the end of a list of commands, where the one before it failed */
+const otherwise = (message) => `|| { ${command('echo', message)} >&2; exit 1; }`;
 
 /** @param {Given} given @returns {number} in s */
 const most = ({ within }) => Math.round(within / 1000);
@@ -39,8 +39,8 @@ ${hasSchema(given)}`,
  */
 export function hasSchema({ cluster, location, keyspace }) {
   const files = sctool('backup', 'files', '-c', cluster, '-L', location, '-K', keyspace);
-  const says = 'There is no schema in it: Manager needs a role of the database (sctool cluster update).';
-  return `test -n "$tag" && ${files} -T "$tag" | grep -q schema_with_internals ${otherwise(says)}`;
+  const message = 'There is no schema in it: Manager needs a role of the database (sctool cluster update).';
+  return `test -n "$tag" && ${files} -T "$tag" | grep -q schema_with_internals ${otherwise(message)}`;
 }
 
 /** @param {Given} given @returns {Step[]} */

@@ -27,7 +27,7 @@ export function storesTo(nodes, location) {
   if (!(store in PROVIDERS) || bucket === '')
     throw new MillraceError('usage', '--location is s3:BUCKET or gcs:BUCKET');
   const provider = PROVIDERS[/** @type {keyof typeof PROVIDERS} */ (store)];
-  const says = (/** @type {string} */ line) => `grep -qx "${line}" ${SETTINGS}`;
-  const script = `${says(`storage_provider *= *${provider}`)} && ${says(`bucket_name *= *${bucket}`)}`;
+  const hasLine = (/** @type {string} */ line) => `grep -qx "${line}" ${SETTINGS}`;
+  const script = `${hasLine(`storage_provider *= *${provider}`)} && ${hasLine(`bucket_name *= *${bucket}`)}`;
   return nodes.map((node) => onNode(node, `its Medusa stores to ${location}`, script));
 }

@@ -33,7 +33,7 @@ export const awaitAllUp = (viewer, count, within) =>
   );
 
 /**
- * True when they have. A node that has left is told as unreachable for days; one that is away is found by `allUp`.
+ * True when they have. A node that has left is reported as unreachable for days; one that is away is found by `allUp`.
  */
 const ONE_SCHEMA =
   'nodetool describecluster | awk "/Schema versions:/ {on = 1; next} /^[^\\t]/ {on = 0} /UNREACHABLE/ {next} on && /: \\[/ {n++} END {exit n != 1}"';

@@ -33,8 +33,8 @@ export const commandLine = ({ node, script }, reach) =>
  * @returns {string}
  */
 export function printPlan(steps, { reach, from }) {
-  const told = steps.map(
+  const lines = steps.map(
     (step, index) => `# ${index + 1}/${steps.length} ${step.title}\n${commandLine(step, reach)}\n`,
   );
-  return ['#!/bin/sh\nset -eu\n', ...told.slice(from - 1)].join('\n');
+  return ['#!/bin/sh\nset -eu\n', ...lines.slice(from - 1)].join('\n');
 }

@@ -5,7 +5,7 @@ import { onNode } from './plan.js';
 import { repair } from './repair.js';
 import { SERVICE } from './service.js';
 import { command } from './shell.js';
-import { configFlag, expectEnoughLeft, tellSeed } from './topology.js';
+import { configFlag, expectEnoughLeft, printSeed } from './topology.js';
 
 /** @import { Given, Operation } from './given.js' */
 
@@ -35,7 +35,7 @@ function retired(given) {
   return [
     expectAllUp(first, nodes.length + 1),
     expectEnoughLeft(node, given),
-    tellSeed(node, given),
+    printSeed(node, given),
     onNode(node, 'sends its share to the others, and leaves', 'nodetool decommission'),
     awaitAllUp(first, nodes.length, given.within),
     onNode(node, 'stops', stop),
@@ -48,7 +48,7 @@ function buried(given) {
   const [[first], dead] = [nodes, given.need('dead')];
   return [
     expectEnoughLeft(first, given, dead),
-    tellSeed(first, given, dead),
+    printSeed(first, given, dead),
     onNode(first, 'the others make copies of what it had', command('nodetool', 'removenode', dead)),
     awaitAllUp(first, nodes.length, given.within),
     ...repair.plan(given),

@@ -39,7 +39,7 @@ export const restore = {
 };
 
 /**
- * Manager and Medusa bring a keyspace back where it was, over what is there: whoever asks for another one means to spare that.
+ * Manager and Medusa restore a keyspace over the existing one. So another keyspace is refused.
  *
  * @param {Given} given
  * @throws {MillraceError} `usage`

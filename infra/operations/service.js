@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 
-/** What stops and starts the database on a node that has it from its package; `--stop` and `--start` say otherwise. */
+/** Stops and starts the database on a node by its package. `--stop` and `--start` override it. */
 export const SERVICE = {
   scylla: { stop: 'sudo systemctl stop scylla-server', start: 'sudo systemctl start scylla-server' },
   cassandra: { stop: 'sudo systemctl stop cassandra', start: 'sudo systemctl start cassandra' },

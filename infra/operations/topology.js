@@ -19,7 +19,7 @@ const configOf = ({ config, engine }) => quote(config ?? CONFIG[engine]);
 const whose = (id) => (id ? `id=${quote(id)}` : 'id=$(nodetool info | sed -n "s/^ID *: *//p")');
 
 /**
- * Every table of a keyspace has as many copies of each row, so any key of any table tells how many. A row of `nodetool
+ * Every table of a keyspace has as many copies of each row, so any key of any table shows how many. A row of `nodetool
  * status` ends with the rack; in which column the host id is depends on the number of tokens.
  */
 const LEFT = `
@@ -62,7 +62,7 @@ export const expectEnoughLeft = (viewer, { keyspace }, id) =>
  * @param {Given} given
  * @param {string} [id] as above
  */
-export const tellSeed = (viewer, given, id) =>
+export const printSeed = (viewer, given, id) =>
   onNode(
     viewer,
     'whether it is a seed',
@@ -89,7 +89,7 @@ fi`,
   );
 
 /** @param {string} viewer */
-export const tellRacks = (viewer) =>
+export const printRacks = (viewer) =>
   onNode(
     viewer,
     'nodes of each rack: as many in each is what to come to',

@@ -8,7 +8,7 @@ import { command } from './shell.js';
 /** @import { Given, Operation } from './given.js' */
 /** @import { Step } from './plan.js' */
 
-/** What the process that serves says of itself: `scylla --version` says what is installed. */
+/** The version of the running process. `scylla --version` prints the installed one. */
 const RUNNING = {
   scylla: 'curl -fsS http://localhost:10000/storage_service/scylla_release_version | tr -d "\\""',
   cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',

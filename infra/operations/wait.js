@@ -7,7 +7,7 @@ const LOOK_EVERY_S = 5;
  * @param {string} condition a command
  * @param {object} options
  * @param {number} options.within ms
- * @param {string} options.late what to say when it does not hold by then: what is so, and where to look; plain words
+ * @param {string} options.late message if the condition is not met in time: the state, and where to look
  * @returns {string} script that looks until it holds, and fails when the time is over
  */
 export const until = (condition, { within, late }) =>

@@ -7,8 +7,8 @@ import { MillraceError } from '../../common/errors.js';
 import { runShown } from '../bootstrap/run-shown.js';
 
 const run = promisify(execFile);
-const beside = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
-const REQUIREMENTS = beside('requirements.txt');
+const inFolder = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
+const REQUIREMENTS = inFolder('requirements.txt');
 /** A copy of the requirements that an environment was made from. */
 const STAMP = 'requirements.installed';
 
@@ -89,20 +89,20 @@ function replaceLink(link, target) {
 /**
  * @param {PythonTools} tools
  * @param {string} path of a YAML file
- * @returns {Promise<any>} what it says
+ * @returns {Promise<any>} the document
  */
 export async function readYaml(tools, path) {
-  const { stdout } = await run(tools.program('python'), [beside('yaml_to_json.py'), path]);
+  const { stdout } = await run(tools.program('python'), [inFolder('yaml_to_json.py'), path]);
   return JSON.parse(stdout);
 }
 
 /**
  * @param {PythonTools} tools
  * @param {string[]} paths of HCL files
- * @returns {Promise<Record<string, any>>} what each says; an expression is a text as it stands in the file, `${...}`
+ * @returns {Promise<Record<string, any>>} the parsed files; an expression is its source text, `${...}`
  */
 export async function readHcl(tools, paths) {
-  const args = [beside('hcl_to_json.py'), ...paths];
+  const args = [inFolder('hcl_to_json.py'), ...paths];
   const { stdout } = await run(tools.program('python'), args, { maxBuffer: 64 * 1048576 });
   return JSON.parse(stdout);
 }

@@ -23,9 +23,9 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes
  * @param {object} options
  * @param {Openssl} options.openssl
  * @param {string} options.out directory, made if it is not there
- * @param {string} [options.hosts] names and addresses, comma-separated; default: those of the certificate that is made anew, else loopback's
+ * @param {string} [options.hosts] names and addresses, comma-separated; default: those of the renewed certificate, or else loopback's
  * @param {string} options.name of the certificate's files
- * @param {boolean} options.renew makes a certificate that is there anew; the authority stays
+ * @param {boolean} options.renew renews an existing certificate; the authority stays
  * @returns {Promise<{ hosts: string, files: { path: string, isNew: boolean }[] }>} `hosts` that it is for, as they were given
  * @throws {MillraceError} `usage`, `failed` when the certificate is there already, or the authority ends too soon
  */
@@ -66,7 +66,7 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
       ...['-set_serial', serial(), '-days', String(CERTIFICATE_DAYS)],
       ...['-extfile', config, '-extensions', 'server', '-out', made.certificate],
     ]);
-    // With its authority, so that whoever has the file alone can tell whom to trust.
+    // With its authority, so that the file alone is enough to trust it.
     await appendFile(made.certificate, await readFile(authority.certificate));
     await moveBoth(made, own);
     const files = [

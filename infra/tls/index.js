@@ -39,6 +39,6 @@ await runCommand(async () => {
 For ${made.hosts}. Settings of the API:
   HTTP_TLS_CERT=${at(`${name}.pem`)} HTTP_TLS_KEY=${at(`${name}.key`)}
   MQTT_TLS_CERT=${at(`${name}.pem`)} MQTT_TLS_KEY=${at(`${name}.key`)}
-Clients trust ${at('ca.pem')}: MQTT_TLS_CA here, curl --cacert, mosquitto_pub --cafile. Whoever has ${at('ca.key')} can
+Clients trust ${at('ca.pem')}: MQTT_TLS_CA here, curl --cacert, mosquitto_pub --cafile. A person who has ${at('ca.key')} can
 pretend to be any server to them: it is for development, and stays on this machine.`);
 });

@@ -22,7 +22,7 @@ export async function hasBoth({ certificate, key }) {
   );
 }
 
-/** @param {string} path @returns {Promise<string[] | null>} whom the certificate there is for; null: there is none, or it is broken */
+/** @param {string} path @returns {Promise<string[] | null>} the hosts of the existing certificate; null: there is none, or it is broken */
 export async function namesBefore(path) {
   try {
     return namesIn(await readFile(path));
@@ -41,12 +41,12 @@ export async function refuseOverwriting({ certificate, key }, before, wanted) {
     if (!(await isThere(path))) continue;
     const missing = wanted?.filter((name) => !before?.includes(name)) ?? [];
     if (!before || missing.length === 0) {
-      throw new MillraceError('failed', `${path} is there already, and stays; --renew makes it anew.`);
+      throw new MillraceError('failed', `${path} is there already, and stays; --renew replaces it.`);
     }
     const all = hostList([...before, ...missing]);
     throw new MillraceError(
       'failed',
-      `${path} is there already, and is not for ${hostList(missing)}; --renew --host ${all} makes it anew for all of them.`,
+      `${path} is there already, and is not for ${hostList(missing)}; --renew --host ${all} replaces it for all of them.`,
     );
   }
 }

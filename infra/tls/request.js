@@ -5,8 +5,8 @@ const LONGEST_COMMON_NAME = 64;
 export const AUTHORITY = '/O=Millrace/CN=Millrace development CA';
 
 /**
- * OpenSSL's configuration of an authority and of a certificate that it signs; whole, so that nothing of the machine's own has a
- * say.
+ * OpenSSL's configuration of an authority and of a certificate that it signs; complete, so that the machine's own configuration has no effect.
+ *
  *
  * @param {string[]} names as `alternativeNames` makes them
  */

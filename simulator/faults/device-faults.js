@@ -1,9 +1,9 @@
-import { POISON, spoiled } from './poison.js';
+import { encodePlainJson } from '../payloads/plain-json.js';
 
-/** @import { Parcel } from '../parcel.js' */
-/** @import { Sample, Series } from '../payloads/index.js' */
-/** @import { Random } from '../random.js' */
 /** @import { FaultRates } from './rates.js' */
+/** @import { OutgoingMessage } from '../outgoing-message.js' */
+/** @import { Random } from '../random.js' */
+/** @import { Sample, Series } from '../payloads/index.js' */
 
 /** How wrong a clock may go: within the five minutes that the API allows a clock to be ahead. */
 const SKEW_MS = { least: 1000, most: 240_000 };
@@ -54,17 +54,17 @@ export function createDeviceFaults({ rates, random, encode }) {
       return { ...series, samples: shuffled.slice(0, kept) };
     });
 
-  /** @param {Series[]} series @returns {Parcel[]} what goes out for one batch */
-  function parcelsOf(series) {
+  /** @param {Series[]} series @returns {OutgoingMessage[]} the messages of one batch */
+  function messagesOf(series) {
     const [first] = series.filter(({ samples }) => samples.length > 0);
     const ts = first?.samples[0]?.ts;
     if (!first || ts === undefined) return [];
     const poison = happens('poison') ? Math.floor(random.uniform() * (POISON.length + 1)) : null;
     const bad = poison === null ? undefined : POISON[poison];
     const payload = poison !== null && !bad ? spoiled(series, first.name, ts) : encode(series);
-    const parcels = [{ series, payload }];
-    if (happens('duplicate')) parcels.push({ series, payload });
-    return bad ? [...parcels, { series: [], payload: bad.make(first.name, ts) }] : parcels;
+    const messages = [{ series, payload }];
+    if (happens('duplicate')) messages.push({ series, payload });
+    return bad ? [...messages, { series: [], payload: bad.make(first.name, ts) }] : messages;
   }
 
   /** @param {number} passed newer batches @returns {Series[][]} */
@@ -77,7 +77,7 @@ export function createDeviceFaults({ rates, random, encode }) {
   }
 
   return {
-    /** @param {Series[]} measured a batch @returns {Parcel[]} what is to be sent now */
+    /** @param {Series[]} measured a batch @returns {OutgoingMessage[]} to send now */
     next(measured) {
       let batch = takeLeftOver(happens('gap') ? measured.map(withoutSamples) : measured.map(spoilSamples));
       if (happens('disorder')) batch = disorder(batch);
@@ -86,13 +86,13 @@ export function createDeviceFaults({ rates, random, encode }) {
         late.push({ series: batch, newer: newer + 1 });
         batch = [];
       }
-      return [batch, ...comeLate(1)].flatMap(parcelsOf);
+      return [batch, ...comeLate(1)].flatMap(messagesOf);
     },
 
-    /** @returns {Parcel[]} what is still held back */
+    /** @returns {OutgoingMessage[]} all that are still held back */
     rest() {
       const names = [...leftOver.keys()].map((name) => ({ name, samples: [] }));
-      return [takeLeftOver(names), ...comeLate(Number.POSITIVE_INFINITY)].flatMap(parcelsOf);
+      return [takeLeftOver(names), ...comeLate(Number.POSITIVE_INFINITY)].flatMap(messagesOf);
     },
   };
 }
@@ -105,3 +105,47 @@ const withoutSamples = (series) => ({ ...series, samples: [] });
 /** @param {Random} random @returns {number} ms, ahead or behind */
 const skewOf = (random) =>
   Math.round(random.between(SKEW_MS.least, SKEW_MS.most)) * (random.uniform() < 0.5 ? -1 : 1);
+
+const YEAR_MS = 365 * 86_400_000;
+
+/** One more than a message may hold. */
+const TOO_MANY = 10_001;
+
+/** @param {string} name @param {number} ts @param {string} value as JSON */
+const record = (name, ts, value) => `{"sensor_id":${JSON.stringify(name)},"ts":${ts},"value":${value}}`;
+
+/**
+ * Messages of which nothing can be stored, with the code under which they end as dead letters. They name a sensor that
+ * there is, at a time that there is: whatever got through would be found.
+ *
+ * @type {ReadonlyArray<{ code: string, make: (name: string, ts: number) => string | Buffer }>}
+ */
+export const POISON = [
+  { code: 'malformed', make: (name, ts) => `[${record(name, ts, '1')}`.slice(0, -2) },
+  { code: 'malformed', make: (name, ts) => `[${record(name, ts, 'NaN')}]` },
+  { code: 'malformed', make: () => '' },
+  { code: 'malformed', make: (name) => `<measurement sensor="${name}"/>` },
+  { code: 'unknown_format', make: () => Buffer.from([0xff, 0xfe, 0x00, 0x80, 0xc1]) },
+  { code: 'not_finite', make: (name, ts) => `[${record(name, ts, '1e999')}]` },
+  { code: 'not_numeric', make: (name, ts) => `[${record(name, ts, '"38.6"')}]` },
+  { code: 'not_numeric', make: (name, ts) => `[${record(name, ts, '{"celsius":38.6}')}]` },
+  { code: 'bad_id', make: (_, ts) => `[${record('x'.repeat(129), ts, '1')}]` },
+  { code: 'bad_id', make: (name, ts) => `[${record(`${name}\u0000`, ts, '1')}]` },
+  { code: 'bad_timestamp', make: (name) => `[{"sensor_id":"${name}","ts":"yesterday","value":1}]` },
+  { code: 'in_future', make: (name, ts) => `[${record(name, ts + YEAR_MS, '1')}]` },
+  { code: 'too_old', make: (name, ts) => `[${record(name, ts - 50 * YEAR_MS, '1')}]` },
+  {
+    code: 'too_large',
+    make: (name, ts) => `[${Array.from({ length: TOO_MANY }, () => record(name, ts, '1')).join(',')}]`,
+  },
+];
+
+/**
+ * A batch with one measurement in it that cannot be stored: all others must be.
+ *
+ * @param {Series[]} series of one sample at least
+ * @param {string} name of the sensor
+ * @param {number} ts epoch ms
+ */
+export const spoiled = (series, name, ts) =>
+  `${encodePlainJson(series).slice(0, -1)},${record(name, ts, '"broken"')}]`;

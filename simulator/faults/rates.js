@@ -1,7 +1,7 @@
 import { MillraceError } from '../../common/errors.js';
 
 /**
- * How often what goes wrong: each a share of what it says, from 0 to 1.
+ * The rates of injected faults, each a share from 0 to 1.
  *
  * @typedef {object} FaultRates
  * @property {number} missing samples that are not there

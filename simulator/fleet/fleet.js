@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { countSamples } from '../payloads/index.js';
 import { createDeadline } from '../waits.js';
 import { createLinks } from './links.js';
-import { createMember } from './member.js';
 
 /** @import { DeviceFaults } from '../faults/device-faults.js' */
-/** @import { Series } from '../payloads/index.js' */
+/** @import { OutgoingMessage } from '../outgoing-message.js' */
 /** @import { Sender } from './links.js' */
-/** @import { Member } from './member.js' */
+/** @import { Series } from '../payloads/index.js' */
+/** @import { SimulatedDevice, SimulatedSensor } from './devices.js' */
 
 /** Connections opened at once, and the pause before the next of them: brokers have a short queue for newcomers. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
@@ -23,9 +24,9 @@ const FAREWELL_MS = { all: 5000, aDevice: 1 };
  *   createLoop: (members: Member[]) => { start: () => void, stop: () => void } }} options
  *   createLoop: what makes them measure and publish
  */
-export function createFleet({ herd, encode, faultsOf, createLoop, ...options }) {
-  const { links, senders } = createLinks({ herd, ...options });
-  const members = herd.map((simulated, index) =>
+export function createFleet({ devices, encode, faultsOf, createLoop, ...options }) {
+  const { links, senders } = createLinks({ devices, ...options });
+  const members = devices.map((simulated, index) =>
     createMember({
       simulated,
       sender: /** @type {Sender} */ (senders[index]),
@@ -84,3 +85,51 @@ export function createFleet({ herd, encode, faultsOf, createLoop, ...options }) 
 }
 
 /** @typedef {ReturnType<typeof createFleet>} Fleet */
+
+/**
+ * A device of the fleet: reads its sensors, gathers a batch, and hands it over.
+ *
+ * @param {object} options
+ * @param {SimulatedDevice} options.simulated
+ * @param {{ publish: (message: OutgoingMessage) => void }} options.sender
+ * @param {(series: Series[]) => string} options.encode
+ * @param {DeviceFaults | null} options.faults
+ */
+export function createMember({ simulated, sender, encode, faults }) {
+  let batch = emptyBatch(simulated);
+
+  /** @param {OutgoingMessage[]} messages @param {number} [dueAt] */
+  function send(messages, dueAt) {
+    for (const message of messages) sender.publish(dueAt === undefined ? message : { ...message, dueAt });
+  }
+
+  return {
+    /** Reads every sensor once. @param {number} ts epoch ms */
+    measure(ts) {
+      for (let i = 0; i < batch.length; i++) {
+        const series = /** @type {Series} */ (batch[i]);
+        const sensor = /** @type {SimulatedSensor} */ (simulated.sensors[i]);
+        series.samples.push({ ts, value: sensor.read() });
+      }
+    },
+
+    /** Publishes what is measured. @param {number} [dueAt] when it was to be, in ms of `performance.now()` */
+    publish(dueAt) {
+      if (countSamples(batch) === 0) return;
+      const series = batch;
+      batch = emptyBatch(simulated);
+      send(faults ? faults.next(series) : [{ series, payload: encode(series) }], dueAt);
+    },
+
+    /** Publishes what is measured and what was held back. */
+    finish() {
+      this.publish();
+      if (faults) send(faults.rest());
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createMember>} Member */
+
+/** @param {SimulatedDevice} simulated @returns {Series[]} */
+const emptyBatch = ({ sensors }) => sensors.map(({ name, unit }) => ({ name, unit, samples: [] }));

@@ -1,10 +1,10 @@
 import { birthMessage, statusMessage } from '../announcement.js';
 import { createLink } from '../mqtt/link.js';
-import { parcelMessage } from '../parcel.js';
+import { toMessage } from '../outgoing-message.js';
 
 /** @import { DeviceDescription } from '../announcement.js' */
 /** @import { LinkOptions } from '../mqtt/link.js' */
-/** @import { Parcel } from '../parcel.js' */
+/** @import { OutgoingMessage } from '../outgoing-message.js' */
 
 /** Announcements under way at once, so that a thousand devices behind one connection register one after another. */
 const ANNOUNCED_AT_ONCE = 16;
@@ -38,13 +38,13 @@ export function createGateway({ descriptions, ...options }) {
     link.push({ ...statusMessage(description, 'online', session), samples: 0, onSettled });
   }
 
-  /** @param {(member: typeof members[number]) => void} say @returns {Promise<void>} when all that is said is acknowledged */
-  async function sayForEach(say) {
+  /** @param {(member: typeof members[number]) => void} publish @returns {Promise<void>} resolves when all is acknowledged */
+  async function publishForEach(publish) {
     for (const member of members) {
-      await link.whenOwingAtMost(ANNOUNCED_AT_ONCE);
-      say(member);
+      await link.whenPendingAtMost(ANNOUNCED_AT_ONCE);
+      publish(member);
     }
-    await link.whenOwingAtMost(0);
+    await link.whenPendingAtMost(0);
   }
 
   return {
@@ -63,16 +63,16 @@ export function createGateway({ descriptions, ...options }) {
 
     /** @returns {Promise<void>} when the broker knows every device */
     announceAll: () =>
-      sayForEach((member) => {
+      publishForEach((member) => {
         if (member.session === 0 && !stopping) announce(member);
       }),
 
     /** What each device publishes through. */
     senders: members.map((member) => ({
-      /** @param {Parcel} parcel */
-      publish(parcel) {
+      /** @param {OutgoingMessage} outgoing */
+      publish(outgoing) {
         if (member.session === 0) announce(member);
-        const message = parcelMessage(member.description.name, parcel, ledger);
+        const message = toMessage(member.description.name, outgoing, ledger);
         meter.made(message.samples);
         link.push(message);
       },
@@ -82,7 +82,7 @@ export function createGateway({ descriptions, ...options }) {
     stop(deadline) {
       stopping = true;
       return link.stop(deadline, () =>
-        sayForEach(({ description, session }) => {
+        publishForEach(({ description, session }) => {
           if (session === 0) return;
           link.push({ ...statusMessage(description, 'offline', session), samples: 0, onSettled: () => {} });
         }),

@@ -4,9 +4,9 @@ import { brokerFor } from '../mqtt/broker.js';
 import { createGateway } from './gateway.js';
 
 /** @import { LinkOptions } from '../mqtt/link.js' */
-/** @import { Parcel } from '../parcel.js' */
+/** @import { OutgoingMessage } from '../outgoing-message.js' */
 /** @import { Gateway } from './gateway.js' */
-/** @import { SimulatedDevice } from './herd.js' */
+/** @import { SimulatedDevice } from './devices.js' */
 
 /** Unacknowledged messages of one device; more than a constrained device would keep, and enough for a slow link. */
 const DEVICE_WINDOW = 8;
@@ -17,10 +17,10 @@ const GATEWAY_WINDOW = 64;
 /** At a fixed rate nobody waits for an acknowledgement, as far as the memory reaches. */
 const OPEN_WINDOW = 1024;
 
-/** What all connections together may owe. */
-const OWED_BYTES = 256 * 2 ** 20;
+/** Bytes of pending messages of all connections. */
+const MAX_PENDING_BYTES = 256 * 2 ** 20;
 
-/** A device as its batches see it. @typedef {{ publish: (parcel: Parcel) => void }} Sender */
+/** A device as its batches see it. @typedef {{ publish: (message: OutgoingMessage) => void }} Sender */
 
 /** A connection as the fleet sees it. @typedef {Pick<Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>} FleetLink */
 
@@ -28,23 +28,23 @@ const OWED_BYTES = 256 * 2 ** 20;
  * The connections of a fleet: one for each device, or fewer that the devices share evenly.
  *
  * @param {Omit<LinkOptions, 'limits'> & {
- *   herd: SimulatedDevice[], connections: number, buffer: number, open: boolean }} options
+ *   devices: SimulatedDevice[], connections: number, buffer: number, open: boolean }} options
  *   buffer: most unsent batches of a device; open: at a fixed rate, whatever is acknowledged
- * @returns {{ links: FleetLink[], senders: Sender[] }} the senders in the order of the herd
+ * @returns {{ links: FleetLink[], senders: Sender[] }} the senders in the order of the devices
  */
-export function createLinks({ herd, connections, buffer, open, ...options }) {
+export function createLinks({ devices, connections, buffer, open, ...options }) {
   // Two simulators may play the same devices against one broker: with client ids alone by name they would forever
   // throw each other out (MQTT 3.1.1, [MQTT-3.1.4-2]).
   const run = randomBytes(3).toString('hex');
-  const shared = connections < herd.length;
-  const perConnection = Math.ceil(herd.length / connections);
+  const shared = connections < devices.length;
+  const perConnection = Math.ceil(devices.length / connections);
   const limits = {
     messages: buffer * perConnection,
-    bytes: OWED_BYTES / connections,
+    bytes: MAX_PENDING_BYTES / connections,
     window: open ? OPEN_WINDOW : shared ? GATEWAY_WINDOW : DEVICE_WINDOW,
   };
   if (!shared) {
-    const links = herd.map((description) =>
+    const links = devices.map((description) =>
       createDevice({
         ...options,
         broker: brokerFor(options.broker, description.name),
@@ -59,11 +59,11 @@ export function createLinks({ herd, connections, buffer, open, ...options }) {
   const links = [];
   /** @type {Sender[]} */
   const senders = [];
-  for (let from = 0; from < herd.length; from += perConnection) {
+  for (let from = 0; from < devices.length; from += perConnection) {
     const gateway = createGateway({
       ...options,
       limits,
-      descriptions: herd.slice(from, from + perConnection),
+      descriptions: devices.slice(from, from + perConnection),
       clientId: `gateway-${String(links.length + 1).padStart(4, '0')}-${run}`,
     });
     links.push(gateway);

@@ -1,9 +1,7 @@
-import { createClockwork } from './clockwork.js';
-import { createOpenSchedule } from './open-schedule.js';
-import { createPacer } from './pacer.js';
-import { createSchedule } from './schedule.js';
+import { createOpenSchedule, createPacer } from './pacer.js';
+import { createSchedule, createScheduler } from './scheduler.js';
 
-/** @import { Member } from './member.js' */
+/** @import { Member } from './fleet.js' */
 
 /**
  * Every device measures every interval and publishes every batch interval; how fast depends on what is acknowledged.
@@ -13,7 +11,7 @@ import { createSchedule } from './schedule.js';
  */
 export function createClosedLoop(members, pace) {
   const schedule = createSchedule({ devices: members.length, ...pace });
-  return createClockwork({
+  return createScheduler({
     schedule,
     intervalMs: pace.intervalMs,
     onDue(index, ts) {

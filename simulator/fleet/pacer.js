@@ -46,3 +46,44 @@ export function createPacer({ perSecond, onDue, now: clock = () => performance.n
     behindMs: () => (startedAt === 0 ? 0 : Math.max(0, clock() - dueAt())),
   };
 }
+
+/**
+ * Whose turn it is, and what was measured when, at a fixed rate of messages. The devices take turns; what a device sends is
+ * what it measured, evenly, since its turn before:
+ *
+ *     message       0     1     2     3     4     5   ...        3 devices, 2 samples a message
+ *     device        0     1     2     0     1     2
+ *     sent at       0     1     2     3     4     5   ...        in 1/rate s
+ *     measured at -1.5 0        ...   1.5 3                      by device 0
+ *
+ * @param {{ devices: number, perSecond: number, samples: number, startedAt: number }} options `samples` a sensor and
+ *   message; `startedAt` in epoch ms
+ */
+export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
+  const intervalMs = sampleIntervalMs({ devices, perSecond, samples });
+  return {
+    /** @param {number} index of a message, from 0 */
+    device: (index) => index % devices,
+
+    /** @param {number} index @returns {number[]} epoch ms, whole; the last one is when the message is due, never ahead of it */
+    times(index) {
+      const first = ((index % devices) * 1000) / perSecond;
+      const step = Math.floor(index / devices) * samples;
+      // Rounded before the epoch is added, which would leave a quarter of a microsecond's precision.
+      return Array.from(
+        { length: samples },
+        (_, i) => startedAt + Math.floor(first + (step - samples + 1 + i) * intervalMs),
+      );
+    },
+  };
+}
+
+/**
+ * Between two samples of a sensor, in ms: below 1, two would fall on the same millisecond.
+ *
+ * @param {{ devices: number, perSecond: number, samples: number }} options
+ */
+export const sampleIntervalMs = ({ devices, perSecond, samples }) => (devices * 1000) / perSecond / samples;
+
+/** @param {{ batch: number, interval: number }} flags in ms @returns {number} samples of a sensor in one message */
+export const samplesPerSensor = ({ batch, interval }) => Math.max(1, Math.round(batch / interval));

@@ -12,7 +12,7 @@ import { numberText } from '../numbers.js';
  *
  * Times are epoch ms; values are doubles to the last bit, -0 included. A message that is sent again after a reconnect
  * has one line of each kind. `series` holds what must be stored, and so is empty for a message that carries nothing
- * good. The last line of a run may be torn, by a kill -9; what it was to say had not happened yet.
+ * valid. A kill -9 may tear the last line of a run. Its event had not happened yet.
  */
 export const LEDGER_VERSION = 1;
 
@@ -21,7 +21,7 @@ export const headerLine = (begun) =>
   `${JSON.stringify({ ledger: LEDGER_VERSION, begun: new Date(begun).toISOString() })}\n`;
 
 /**
- * What a message's line will say, but for its number, which it gets when it is sent.
+ * The line of a message without its number, which the message gets when it is sent.
  *
  * @param {string} device
  * @param {Series[]} series what must be stored

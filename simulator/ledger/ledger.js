@@ -3,11 +3,10 @@ import { MillraceError } from '../../common/errors.js';
 import { acknowledgedLine, headerLine, sentLine } from './format.js';
 
 /**
- * Writes a ledger, or goes on with one: another run of the same or of other devices, never two at once.
+ * Writes a ledger, or appends a run to one. Two runs must not write it at the same time.
  *
- * A message's line is in the system's hands before the message is: so however the process ends, nothing can be stored
- * that the ledger has not heard of. That costs one write a message, 4 µs; acknowledgements wait for the end of the event
- * loop's turn and go with whatever is written then.
+ * Invariant: a line is written before its message is sent. So the database never has a sample that the ledger lacks, however the process
+ * ends. This costs one write per message, 4 µs. Acknowledgements are written at the end of the event loop iteration.
  *
  * @param {object} options
  * @param {string} options.path

@@ -6,7 +6,7 @@ import { LEDGER_VERSION } from './format.js';
 /** @typedef {{ sensor: string, times: number[], values: number[] }} LedgerSeries */
 
 /**
- * What a line of a ledger says; `message` counts over all runs in the file, from 1; `text` is the line.
+ * A line of a ledger. `message` counts over all runs in the file, from 1; `text` is the line.
  *
  * @typedef {{ kind: 'sent', message: number, device: string, series: LedgerSeries[], text: string }
  *   | { kind: 'acknowledged', message: number }} LedgerEntry
@@ -20,7 +20,7 @@ import { LEDGER_VERSION } from './format.js';
  * @throws {MillraceError} `failed` for a file that is no ledger, or cannot be read
  */
 export async function* readLedger(path) {
-  // Numbers start anew with every run in the file.
+  // Every run in the file numbers its messages from 1.
   let before = 0;
   let newest = 0;
   let lineNumber = 0;

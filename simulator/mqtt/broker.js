@@ -7,7 +7,7 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { Broker } from './connection.js' */
 
 /**
- * Which broker, and as whom: `--broker`, else `MQTT_URL`, else where the embedded broker listens.
+ * The broker and its account: `--broker`, or else `MQTT_URL`, or else the embedded broker.
  *
  * @param {Pick<Config, 'mqtt' | 'tlsElsewhere'>} settings
  * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags

@@ -1,6 +1,5 @@
 import mqtt from 'mqtt';
 import { tlsTrouble } from '../../common/tls-trouble.js';
-import { backoffMs } from './backoff.js';
 
 /**
  * @typedef {object} Broker
@@ -11,28 +10,27 @@ import { backoffMs } from './backoff.js';
  * @property {Map<string, string>} [secrets] of the devices' own accounts, by name
  */
 
-/** CONNACK return codes (MQTT 3.1.1, table 3.1) that waiting does not mend: version, client id, credentials, rights. */
-const HOPELESS = new Set([1, 2, 4, 5]);
+/** Permanent CONNACK return codes (MQTT 3.1.1, table 3.1): version, client id, credentials, permissions. */
+const PERMANENT = new Set([1, 2, 4, 5]);
 
-/** A connection that held this long is taken for healthy: the next failure is counted from one again. */
+/** After this time a connection counts as healthy, and its next failure counts from one again. */
 const HEALTHY_AFTER_MS = 10_000;
 
 /**
- * A connection to the broker, made again whenever it breaks.
+ * A connection to the broker that reconnects whenever it breaks.
  *
- * Each attempt is a session of its own, named by the millisecond in which it began, and the last will that the broker
- * may get in CONNECT carries that name. MQTT.js would reuse the first will on every reconnect and send again what it
- * believes unacknowledged; here every attempt is a new MQTT.js client, which is told to do neither, and the outbox alone
- * knows what is owed.
+ * Each attempt is a session of its own, named by its first millisecond. The last will in CONNECT has that name. MQTT.js would reuse the
+ * first will on every reconnect and resend messages by itself. So every attempt is a new MQTT.js client without both, and only the outbox
+ * knows the pending messages.
  *
  * @param {object} options
  * @param {Broker} options.broker
- * @param {((session: number) => { topic: string, payload: string }) | null} options.will what the broker says when it breaks
- * @param {string} options.clientId the same for every attempt, so that a new connection takes over one that is half dead
+ * @param {((session: number) => { topic: string, payload: string }) | null} options.will the last will
+ * @param {string} options.clientId the same for every attempt, so that a new connection takes over a dead one
  * @param {(session: number) => void} options.onUp connected; everything published from now on arrives after what onUp publishes
- * @param {() => void} options.onDown an established connection is gone, and so is every acknowledgement that it owed
+ * @param {() => void} options.onDown an established connection broke; its pending acknowledgements will not come
  * @param {(reason: string) => void} options.onTrouble why there is no connection
- * @param {(reason: string) => void} options.onRefused the broker will not have us; no further attempt is made
+ * @param {(reason: string) => void} options.onRefused the broker refused the client permanently; no further attempt is made
  */
 export function createConnection({ broker, will, clientId, onUp, onDown, onTrouble, onRefused }) {
   /** @type {mqtt.MqttClient | null} */
@@ -72,7 +70,7 @@ export function createConnection({ broker, will, clientId, onUp, onDown, onTroub
     mine.on('error', (error) => {
       if (mine !== client || stopped) return;
       const { code, message } = /** @type {Error & { code?: string | number }} */ (error);
-      if (!everUp && typeof code === 'number' && HOPELESS.has(code)) {
+      if (!everUp && typeof code === 'number' && PERMANENT.has(code)) {
         stopped = true;
         onRefused(message);
       } else {
@@ -145,3 +143,19 @@ export function createConnection({ broker, will, clientId, onUp, onDown, onTroub
 const retained = ({ topic, payload }) => ({ topic, payload: Buffer.from(payload), qos: 1, retain: true });
 
 /** @typedef {ReturnType<typeof createConnection>} Connection */
+
+const FIRST_MS = 500;
+const LONGEST_MS = 15_000;
+
+/**
+ * How long to wait before the next attempt: doubled each time and jittered, so that a thousand devices do not come back
+ * to a broker in the same instant.
+ *
+ * @param {number} failures in a row, 0 for none
+ * @param {() => number} [random] in [0, 1)
+ * @returns {number} ms
+ */
+export function backoffMs(failures, random = Math.random) {
+  const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures, 10));
+  return longest * (0.5 + random() / 2);
+}

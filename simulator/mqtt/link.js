@@ -8,20 +8,20 @@ import { createConnection } from './connection.js';
 /** @import { Broker } from './connection.js' */
 
 /**
- * What connections of all kinds need.
+ * The options of every kind of connection.
  *
  * @typedef {object} LinkOptions
  * @property {Broker} broker
- * @property {{ messages: number, bytes: number, window: number }} limits most messages that wait, most bytes owed,
- *   most messages unacknowledged
+ * @property {{ messages: number, bytes: number, window: number }} limits waiting messages, pending bytes, and
+ *   unacknowledged messages
  * @property {Meter} meter
  * @property {Ledger | null} ledger
  * @property {(reason: string) => void} onTrouble why there is no connection just now
- * @property {(reason: string) => void} onRefused the broker will not have us
+ * @property {(reason: string) => void} onRefused the broker refused the client permanently
  */
 
 /**
- * A connection together with what is owed over it: what it takes is acknowledged, or dropped and counted.
+ * A connection with its outbox. Every message that it accepts is acknowledged, or dropped and counted.
  *
  * @param {LinkOptions & Pick<Parameters<typeof createConnection>[0], 'clientId' | 'will' | 'onUp'>} options
  */
@@ -70,7 +70,7 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     start: connection.start,
     publish: connection.publish,
     push: outbox.push,
-    whenOwingAtMost: outbox.whenAtMost,
+    whenPendingAtMost: outbox.whenAtMost,
     release: outbox.release,
 
     get connected() {
@@ -86,16 +86,17 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     },
 
     /**
-     * Waits for what is owed, says goodbye, disconnects. Past the deadline the connection is torn, and the will speaks.
+     * Waits for pending messages, publishes the last ones, and disconnects. After the deadline it destroys the connection, and the broker
+     * publishes the will.
      *
      * @param {Promise<unknown>} deadline
-     * @param {() => Promise<unknown>} farewell what is said last, where there still is a connection
+     * @param {() => Promise<unknown>} publishLast not called without a connection
      */
-    async stop(deadline, farewell) {
+    async stop(deadline, publishLast) {
       await Promise.race([outbox.whenAtMost(0), deadline]);
       const settled = connection.up && outbox.size() === 0;
-      const said = settled ? farewell().then(() => true) : false;
-      const orderly = await Promise.race([said, deadline.then(() => false)]);
+      const published = settled ? publishLast().then(() => true) : false;
+      const orderly = await Promise.race([published, deadline.then(() => false)]);
       await connection.stop({ orderly });
     },
   };

@@ -5,21 +5,21 @@ import { shownUrl } from './broker.js';
 /** @import { Broker } from './connection.js' */
 
 /**
- * Says once why devices have no connection, however many they are, and again when the reason changes or comes back.
+ * Prints the reason why devices have no connection: once for all of them, and again when it changes or comes back.
  *
  * @param {StatusLine} statusLine
  */
 export function createTroubleReporter(statusLine) {
-  let said = '';
+  let reported = '';
   return {
     /** @param {string} reason */
     report(reason) {
-      if (reason !== said) statusLine.print(`No connection: ${reason}; trying again`);
-      said = reason;
+      if (reason !== reported) statusLine.print(`No connection: ${reason}; trying again`);
+      reported = reason;
     },
-    /** All are connected: the next trouble is news. */
+    /** All are connected. The next problem is reported again. */
     over() {
-      said = '';
+      reported = '';
     },
   };
 }
@@ -28,12 +28,12 @@ export function createTroubleReporter(statusLine) {
 export const refusal = ({ url, secrets }, reason) =>
   new MillraceError(
     'broker_away',
-    `The broker at ${shownUrl(url)} refuses us (${reason}). ${secrets ? MEND.file : MEND.settings}`,
+    `The broker at ${shownUrl(url)} refuses us (${reason}). ${secrets ? ADVICE.file : ADVICE.settings}`,
   );
 
-const MEND = {
+const ADVICE = {
   settings:
-    'Set MQTT_USERNAME and MQTT_PASSWORD to what it takes, or give the devices their own --credentials.',
+    'Set MQTT_USERNAME and MQTT_PASSWORD to an account of the broker, or give the devices their own --credentials.',
   file: 'Issue what is missing in the file of --credentials, or rotate what is wrong, with --file.',
 };
 

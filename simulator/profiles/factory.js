@@ -4,10 +4,9 @@ import { flow, humidity, level, pressure } from '../signals/machine/fluid.js';
 import { deviation, force, rotation, vibration } from '../signals/machine/mechanical.js';
 import { occasional, running } from '../signals/machine/switches.js';
 import { thermal } from '../signals/machine/thermal.js';
-import { inRounds } from './names.js';
 
+/** @import { NamedSignal, Profile } from './index.js' */
 /** @import { Signal } from '../signals/index.js' */
-/** @import { Profile } from './index.js' */
 
 const HOUR_MS = 3_600_000;
 const MACHINE = { rated: 18_000, idle: 900 };
@@ -23,7 +22,7 @@ const axis = (axis) => ({
   [`${axis}.deviation`]: deviation,
 });
 
-/** A machining centre, point by point. @type {Record<string, Signal>} */
+/** The measuring points of a machining center. @type {Record<string, Signal>} */
 const POINTS = {
   ...axis('x'),
   ...axis('y'),
@@ -71,3 +70,17 @@ export const factory = {
   sensors: { least: KINDS.length, most: KINDS.length },
   sensorsOf: (_, count = KINDS.length) => inRounds(KINDS, count),
 };
+
+/**
+ * So many sensors of what there is: where there are more sensors than kinds, the second round is called `pulse-2` and so on.
+ *
+ * @param {NamedSignal[]} kinds
+ * @param {number} count
+ * @returns {NamedSignal[]} with different names
+ */
+export const inRounds = (kinds, count) =>
+  Array.from({ length: count }, (_, index) => {
+    const { name, signal } = /** @type {NamedSignal} */ (kinds[index % kinds.length]);
+    const round = Math.floor(index / kinds.length);
+    return { name: round === 0 ? name : `${name}-${round + 1}`, signal };
+  });

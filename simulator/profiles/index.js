@@ -1,5 +1,6 @@
-import { collar } from './collar.js';
-import { factory } from './factory.js';
+import { pulse, respiration, temperature } from '../signals/body.js';
+import { location } from '../signals/location.js';
+import { factory, inRounds } from './factory.js';
 
 /** @import { Random } from '../random.js' */
 /** @import { Signal } from '../signals/index.js' */
@@ -8,13 +9,35 @@ import { factory } from './factory.js';
  * A kind of device.
  *
  * @typedef {object} Profile
- * @property {string} device what its devices are called, before their number
- * @property {{ least: number, most: number }} sensors of a device where nothing is said
- * @property {(random: Random, count: number | undefined) => NamedSignal[]} sensorsOf what a device
- *   measures; no count: as the profile has it
+ * @property {string} device prefix of device names, before the number
+ * @property {{ least: number, most: number }} sensors number of sensors of a device, unless a count is given
+ * @property {(random: Random, count: number | undefined) => NamedSignal[]} sensorsOf the signals of a
+ *   device; without a count, a number within `sensors`
  */
 
 /** @typedef {{ name: string, signal: Signal }} NamedSignal */
+
+/** The four classic types. @type {readonly Signal[]} */
+export const COLLAR_SIGNALS = [temperature, pulse, location, respiration];
+
+const SENSORS = { least: 1, most: 4 };
+
+/**
+ * A collar around a neck: some of the four types, in any order.
+ *
+ * @satisfies {Profile}
+ */
+export const collar = {
+  device: 'collar',
+  sensors: SENSORS,
+  sensorsOf(random, count = SENSORS.least + Math.floor(SENSORS.most * random.uniform())) {
+    const order = random.shuffled(COLLAR_SIGNALS);
+    return inRounds(
+      order.map((signal) => ({ name: signal.type, signal })),
+      count,
+    );
+  },
+};
 
 /** @type {Record<string, Profile>} */
 export const PROFILES = { collar, factory };

@@ -54,11 +54,11 @@ export function createReplay(options) {
     );
     signal.addEventListener('abort', device.release, { once: true });
     for await (const series of readBatches(path, survey, { timeline, rowsPerBatch, skipped })) {
-      if (!signal.aborted) await device.whenOwingAtMost(WINDOW - 1);
+      if (!signal.aborted) await device.whenPendingAtMost(WINDOW - 1);
       if (signal.aborted) return;
       device.publish({ series, payload: encode(series) });
     }
-    await device.whenOwingAtMost(0);
+    await device.whenPendingAtMost(0);
   }
 
   return {

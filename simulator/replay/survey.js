@@ -62,7 +62,7 @@ export async function surveyFile(path, onProgress = () => {}) {
   const others = names.map((name, index) => ({ name, index })).filter(({ index }) => index !== timeIndex);
   const columns = others.filter(({ index }) => numeric.has(index));
   if (columns.length === 0) {
-    throw new MillraceError('usage', `${path} has no column of numbers beside "${names[timeIndex]}".`);
+    throw new MillraceError('usage', `${path} has no column of numbers next to "${names[timeIndex]}".`);
   }
   const textColumns = others.filter(({ index }) => !numeric.has(index)).map(({ name }) => name);
   return { timeIndex, columns, textColumns, rows, untimed, first, last };
@@ -88,3 +88,20 @@ function nothingToReplay(path, names, untimed) {
     '2026-11-21T10:00:00Z or "2026-11-21 10:00:00".'
   );
 }
+
+/**
+ * Where a recorded instant lands when a file is replayed: times are compressed by `speed` and shifted so that the last
+ * one is now.
+ *
+ *     replayed(t) = now - round((last - t) / speed)
+ *
+ * With `speed` 60 an hour of the file takes a minute. Everything is whole epoch milliseconds, so anyone can do the same sum
+ * and compare every value.
+ *
+ * @param {{ last: number, now: number, speed: number }} options `last`: the file's latest time; `now`: where it lands
+ * @returns {(recorded: number) => number}
+ */
+export const createTimeline =
+  ({ last, now, speed }) =>
+  (recorded) =>
+    now - Math.round((last - recorded) / speed);

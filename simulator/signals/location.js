@@ -6,7 +6,7 @@ const FARTHEST_M = 2500;
 const GRAZES_MS = 600_000;
 
 /**
- * Distance from home in metres: it grazes on one spot for some minutes, then walks to the next, at times back home.
+ * Distance from home in meters. The animal grazes on one spot for some minutes, then walks to the next one or back home.
  *
  * @satisfies {Signal}
  */
@@ -27,7 +27,7 @@ export const location = {
         stride = (random.between(0.6, 1.4) * intervalMs) / 1000;
       }
       distance += within(spot - distance, -stride, stride);
-      // A good satellite fix is off by a metre or so.
+      // A good satellite fix is accurate within about a meter.
       return rounded(within(distance + 0.8 * random.normal(), 0, FARTHEST_M), 1);
     };
   },

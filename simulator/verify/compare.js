@@ -1,19 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.js';
 import { createDeviceComparison } from './device.js';
 import { createFindings } from './findings.js';
 import { partLedger } from './parts.js';
-import { patiently } from './patience.js';
 
-/** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Findings } from './findings.js' */
 /** @import { Stored } from './stored.js' */
 
-/** Devices that are read at once: the round trips overlap, and the database has room for others. */
-const DEVICES_AT_ONCE = 16;
+/** Concurrent devices. The round trips overlap, and the database has capacity for other clients. */
+const CONCURRENT_DEVICES = 16;
 
 /** @typedef {{ messages: number, devices: number, acknowledged: number, stored: number, problems: number }} Progress so far; samples, but for the first two */
 
 /**
- * What became of a ledger. Samples are counted once an instant and sensor, however often they were sent.
+ * The result of a comparison. A sample counts once per instant and sensor, however often it was sent.
  *
  * @typedef {object} Result
  * @property {boolean} agree
@@ -31,8 +31,8 @@ const DEVICES_AT_ONCE = 16;
  * newest of what is stored. Of two values for one instant the one that merging keeps counts. A sample can stand in several rows: a
  * message that is delivered again can be stored together with others than the first time.
  *
- * The database is read hour by hour, device by device. What lies beside the range within its first and last hour
- * counts for `latest` alone. An acknowledged sample that was refused is missing too: the dead letters say why.
+ * It reads the database hour by hour, device by device. Samples outside the range, in its first and last hour, only count for `latest`. An
+ * acknowledged sample that was refused is missing too; its dead letter has the reason.
  *
  * @param {object} options
  * @param {string} options.ledgerPath
@@ -63,14 +63,14 @@ export async function compareLedger({
     progress.messages = messages;
     const compared = { from: range.from ?? first, to: range.to ?? last + 1 };
     const compareDevice = createDeviceComparison({
-      store: patientStore(store),
+      store: retryingStore(store),
       groups,
       range: compared,
       acknowledged,
       findings,
     });
     for (let part = 0; part < parts.count; part += 1) {
-      await forEachOf(await parts.read(part), DEVICES_AT_ONCE, async ([device, sensors]) => {
+      await forEachOf(await parts.read(part), CONCURRENT_DEVICES, async ([device, sensors]) => {
         const counts = await compareDevice(device, sensors);
         progress.devices += 1;
         progress.acknowledged += counts.acknowledged;
@@ -87,18 +87,18 @@ export async function compareLedger({
 }
 
 /** @param {Stored} store @returns {Stored} */
-const patientStore = ({ samples, packed, packProgress, fleet }) => ({
+const retryingStore = ({ samples, packed, packProgress, fleet }) => ({
   samples: {
     ...samples,
-    readDeviceHour: (device, bucket) => patiently(() => samples.readDeviceHour(device, bucket)),
+    readDeviceHour: (device, bucket) => withRetry(() => samples.readDeviceHour(device, bucket)),
   },
   packed: {
     ...packed,
-    readStatistics: (key, from, to) => patiently(() => packed.readStatistics(key, from, to)),
-    readHour: (key, hour) => patiently(() => packed.readHour(key, hour)),
+    readStatistics: (key, from, to) => withRetry(() => packed.readStatistics(key, from, to)),
+    readHour: (key, hour) => withRetry(() => packed.readHour(key, hour)),
   },
-  packProgress: { ...packProgress, read: (group) => patiently(() => packProgress.read(group)) },
-  fleet: { ...fleet, latestOfDevice: (key) => patiently(() => fleet.latestOfDevice(key)) },
+  packProgress: { ...packProgress, read: (group) => withRetry(() => packProgress.read(group)) },
+  fleet: { ...fleet, latestOfDevice: (key) => withRetry(() => fleet.latestOfDevice(key)) },
 });
 
 /**
@@ -113,4 +113,27 @@ async function forEachOf(items, atOnce, work) {
     for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+const PAUSE_MS = 500;
+const ATTEMPTS = 60;
+
+/**
+ * Retries a read for half a minute while the database does not answer, such as while nodes restart.
+ *
+ * @template T
+ * @param {() => Promise<T>} read
+ * @returns {Promise<T>}
+ * @throws {MillraceError} `unavailable`
+ */
+async function withRetry(read) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      const isTransient = error instanceof MillraceError && error.code === 'unavailable';
+      if (!isTransient || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
 }

@@ -96,14 +96,14 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     for (const [id, { name, comparison }] of comparisons) {
       const newest = comparison.newest();
       const row = latest.get(id);
-      const says = { ts: row?.ts ?? null, value: row?.value ?? null };
-      if (await isRight(identity, id, newest, says)) continue;
-      const is = says.ts === null ? 'nothing' : `${shown(Number(says.value))} at ${says.ts}`;
+      const actual = { ts: row?.ts ?? null, value: row?.value ?? null };
+      if (await isRight(identity, id, newest, actual)) continue;
+      const is = actual.ts === null ? 'nothing' : `${shown(Number(actual.value))} at ${actual.ts}`;
       const should = newest === null ? 'nothing' : `${shown(newest.value)} at ${newest.ts}`;
       const finding = { device, sensor: name, ts: newest?.ts ?? null };
       findings.add('latest', {
         ...finding,
-        says: `latest has ${is}; the newest that is stored is ${should}`,
+        message: `latest has ${is}; the newest that is stored is ${should}`,
       });
     }
   }

@@ -15,7 +15,7 @@ export const KINDS = {
 
 /** @typedef {keyof typeof KINDS} Kind */
 
-/** @typedef {{ device: string, sensor: string, ts: number | null, says: string }} Finding `ts` in epoch ms */
+/** @typedef {{ device: string, sensor: string, ts: number | null, message: string }} Finding `ts` in epoch ms */
 
 /** Counts what is wrong, and keeps the first of each kind. */
 export function createFindings() {

@@ -30,7 +30,7 @@ const PROGRESS_EVERY_MESSAGES = 10_000;
 /** @typedef {Map<string, Map<string, Sent>>} Part by the names of device and sensor */
 
 /**
- * What a ledger says as a whole.
+ * The summary of a ledger.
  *
  * @typedef {object} Overview
  * @property {Bitmap} acknowledged numbers of messages
@@ -40,8 +40,8 @@ const PROGRESS_EVERY_MESSAGES = 10_000;
  */
 
 /**
- * Parts a ledger by device, into files that fit in memory one by one: so a ledger may be of any size, as long as what
- * a single device sent fits.
+ * Splits a ledger by device into files that fit in memory one by one. So a ledger may have any size, if the messages of each single
+ * device fit.
  *
  * @param {string} ledgerPath
  * @param {{ onProgress: (messages: number) => void, partBytes?: number }} options

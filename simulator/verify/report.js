@@ -26,8 +26,8 @@ export function reportLines({ agree, messages, devices, acknowledged, stored, ra
   for (const [kind, { count, first }] of Object.entries(found)) {
     if (count === 0) continue;
     lines.push(`${whole.format(count)} ${kind}: ${KINDS[/** @type {Kind} */ (kind)]}`);
-    for (const { device, sensor, ts, says } of first) {
-      lines.push(`  ${device}/${sensor}${ts === null ? '' : ` ${formatTime(ts)}`}: ${says}`);
+    for (const { device, sensor, ts, message } of first) {
+      lines.push(`  ${device}/${sensor}${ts === null ? '' : ` ${formatTime(ts)}`}: ${message}`);
     }
     if (count > first.length) lines.push(`  and ${whole.format(count - first.length)} more`);
   }

@@ -1,9 +1,8 @@
 import { greaterValue } from '../../schema/packed/series.js';
-import { groupByInstant } from './instants.js';
 
-/** @import { Series } from '../../schema/packed/series.js' */
 /** @import { Bitmap } from './bitmap.js' */
 /** @import { Findings, Kind } from './findings.js' */
+/** @import { Numbers, Series } from '../../schema/packed/series.js' */
 /** @import { Sent } from './parts.js' */
 
 /**
@@ -25,8 +24,8 @@ export function createSensorComparison({ device, sensor, sent, acknowledged, ran
   let next = 0;
   while (next < expected.times.length && at(expected.times, next) < range.from) next += 1;
 
-  /** @param {Kind} kind @param {number} ts @param {string} says */
-  const report = (kind, ts, says) => findings.add(kind, { device, sensor, ts, says });
+  /** @param {Kind} kind @param {number} ts @param {string} message */
+  const report = (kind, ts, message) => findings.add(kind, { device, sensor, ts, message });
 
   /** @param {number} instant place in `expected` */
   function wasSent(instant) {
@@ -93,3 +92,34 @@ const at = (numbers, index) => /** @type {number} */ (numbers[index]);
 
 /** @param {number} value */
 export const shown = (value) => (Object.is(value, -0) ? '-0' : String(value));
+
+/**
+ * Samples in order of time, together with those of the same instant.
+ *
+ * @typedef {object} Instants
+ * @property {number[]} times epoch ms, strictly ascending
+ * @property {(at: number) => number[]} samplesAt indexes of the samples of the instant at this place in `times`
+ */
+
+/**
+ * @param {Numbers} times epoch ms, in any order
+ * @returns {Instants}
+ */
+function groupByInstant(times) {
+  const order = Array.from(times, (_, index) => index);
+  order.sort((a, b) => /** @type {number} */ (times[a]) - /** @type {number} */ (times[b]));
+  /** @type {number[]} where in `order` each instant begins */
+  const begins = [];
+  /** @type {number[]} */
+  const instants = [];
+  for (let i = 0; i < order.length; i++) {
+    const ts = /** @type {number} */ (times[/** @type {number} */ (order[i])]);
+    if (ts === instants.at(-1)) continue;
+    instants.push(ts);
+    begins.push(i);
+  }
+  return {
+    times: instants,
+    samplesAt: (at) => order.slice(begins[at], begins[at + 1] ?? order.length),
+  };
+}

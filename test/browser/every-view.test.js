@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { DEVICES, publishCollars } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
+import { DEVICES, publishSmallFleet } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
@@ -10,7 +10,7 @@ const MOST_STEPS = 80;
 
 const dashboard = useDashboard({
   async fill(dashboard) {
-    await publishCollars(dashboard);
+    await publishSmallFleet(dashboard);
     await dashboard.publish('collar-1', [{ sensor_id: 'ambient', ts: 'yesterday', value: 1 }]);
   },
 });

@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { DEVICES, publishCollars, SENSORS } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
+import { DEVICES, publishSmallFleet, SENSORS } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
@@ -9,7 +9,7 @@ jest.setTimeout(60_000);
 
 const PAGE_ROWS = 25;
 
-const dashboard = useDashboard({ fill: publishCollars });
+const dashboard = useDashboard({ fill: publishSmallFleet });
 
 /** @param {string} device @param {string} sensor */
 const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });

@@ -1,13 +1,13 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { publishCollars, SENSORS } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
+import { publishSmallFleet, SENSORS } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
 
 const PAGE_ROWS = 25;
 
-const dashboard = useDashboard({ fill: publishCollars });
+const dashboard = useDashboard({ fill: publishSmallFleet });
 
 test.each([
   ['fleet', '/'],

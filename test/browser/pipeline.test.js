@@ -1,14 +1,14 @@
 import { expect, jest, test } from '@jest/globals';
-import { publishCollars, SENSORS } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
-import { writeOtherProcesses } from '../support/other-processes.js';
+import { writeHeartbeats } from '../support/other-processes.js';
+import { publishSmallFleet, SENSORS } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
 
 jest.setTimeout(90_000);
 
-const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishCollars });
+const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishSmallFleet });
 
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
@@ -105,7 +105,7 @@ test('Pipeline: reload: the last minutes at once, as chart and table', async () 
 });
 
 test('Pipeline: refused measurements and a silent process: findings with advice at their stage', async () => {
-  await writeOtherProcesses(dashboard.system, { silentMs: 120_000 });
+  await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
   await dashboard.visit('/pipeline');
   await dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]);
   await dashboard.page.getByText(/^Measurements are refused: .* a second\.$/).waitFor();
@@ -130,7 +130,7 @@ test('Pipeline: packing: its progress', async () => {
 });
 
 test('Pipeline: both themes, and a phone: accessible', async () => {
-  await writeOtherProcesses(dashboard.system);
+  await writeHeartbeats(dashboard.system);
   const stop = keepPublishing();
   try {
     await dashboard.visit('/pipeline');

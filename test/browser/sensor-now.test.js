@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { useCleanUps } from '../support/clean-ups.js';
-import { publishCollars } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
+import { publishSmallFleet } from '../support/small-fleet.js';
 import { startGate } from '../support/tcp-gate.js';
 import { until } from '../support/until.js';
 
@@ -10,7 +10,7 @@ jest.setTimeout(60_000);
 /** A connection from which nothing comes is given up after 10 s; a busy machine has twice that. */
 const LOST = { timeout: 30_000 };
 
-const dashboard = useDashboard({ fill: publishCollars });
+const dashboard = useDashboard({ fill: publishSmallFleet });
 const afterwards = useCleanUps();
 
 const baseline = () => dashboard.page.locator('.baseline');

@@ -1,13 +1,13 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { DEVICES, publishCollars } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
+import { DEVICES, publishSmallFleet } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
 
 jest.setTimeout(60_000);
 
-const dashboard = useDashboard({ fill: publishCollars });
+const dashboard = useDashboard({ fill: publishSmallFleet });
 
 /** @param {string} device @param {string} sensor */
 const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });

@@ -1,17 +1,17 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { DEVICES, publishCollars, SENSORS } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
+import { DEVICES, publishSmallFleet, SENSORS } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
 
 const HOUR_MS = 3_600_000;
-/** Of `publishCollars`, and the three below. */
+/** Of `publishSmallFleet`, and the three below. */
 const ALL = DEVICES.length * SENSORS.length + 3;
 
 const dashboard = useDashboard({
   async fill(opened) {
-    await publishCollars(opened);
+    await publishSmallFleet(opened);
     await opened.announce('gone-1', {
       site: 'Barn',
       sensors: [{ sensor_id: 'ear', name: 'ear', type: 'temperature' }],

@@ -96,12 +96,12 @@ test('--renew without hosts keeps those that the certificate has, and says them'
   expect((await make('names', { renew: true, hosts: 'b.example' })).hosts).toBe('b.example');
 });
 
-test('a host that the certificate lacks is named, with what makes it anew for all', async () => {
+test('a host that the certificate lacks is named, with the command that replaces the certificate', async () => {
   await make('lacks', { hosts: 'A.example,::1' });
   await expect(make('lacks', { hosts: 'a.example,b.example' })).rejects.toThrow(
     /is not for b\.example; --renew --host a\.example,::1,b\.example makes/,
   );
-  await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew makes it anew/);
+  await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew replaces it/);
 });
 
 test('a certificate is called by its first host, and its authority otherwise', async () => {

@@ -34,7 +34,7 @@ test('every process is given settings that the application knows and accepts', (
     secret ? [key, `${key}_FILE`] : [key],
   );
   for (const one of workloads) {
-    const names = Object.keys(environmentOf(one.beside, one.workload));
+    const names = Object.keys(environmentOf(one.applied, one.workload));
     expect([one.where, names.filter((name) => !known.includes(name))]).toEqual([one.where, []]);
     expect(settings(one).cql.contactPoints).not.toHaveLength(0);
   }
@@ -42,7 +42,7 @@ test('every process is given settings that the application knows and accepts', (
 
 test('all have the same of what the migration stores, where the reader sets the rest', () => {
   for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
-    const values = workloads.map((one) => environmentOf(one.beside, one.workload)[name]);
+    const values = workloads.map((one) => environmentOf(one.applied, one.workload)[name]);
     expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
     expect(readFileSync('infra/kubernetes/README.md', 'utf8')).toContain(`\`${name}\``);
   }

@@ -78,7 +78,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('%s', (buil
 
 test('every process and job finds what its settings name in the Secret of scylla/client-certificate.sh', () => {
   const shown = ourWorkloads(builds)
-    .map((one) => ({ ...one, settings: environmentOf(one.beside, one.workload) }))
+    .map((one) => ({ ...one, settings: environmentOf(one.applied, one.workload) }))
     .filter(({ settings }) => settings['CQL_TLS_CERT']);
   expect([...new Set(shown.map(({ where }) => where.split(' ')[0]))]).toEqual(['overlays/tls']);
   expect(shown).toHaveLength(5);

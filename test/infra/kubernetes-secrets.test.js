@@ -23,14 +23,14 @@ beforeAll(async () => {
 afterAll(() => builds?.remove());
 
 test('no process is given a secret but as a file, of a Secret that the generator makes', () => {
-  for (const { where, workload, beside } of workloads) {
+  for (const { where, workload, applied } of workloads) {
     const mounted = secretFilesOf(workload);
     for (const { secret, key } of mounted.values())
-      expect([where, find(beside, `Secret/${secret}`).data]).toEqual([
+      expect([where, find(applied, `Secret/${secret}`).data]).toEqual([
         where,
         expect.objectContaining({ [key]: expect.any(String) }),
       ]);
-    const environment = environmentOf(beside, workload);
+    const environment = environmentOf(applied, workload);
     for (const [name, value] of Object.entries(environment)) {
       expect([where, name, SETTINGS[name]?.secret ?? false]).toEqual([where, name, false]);
       if (name.endsWith('_FILE'))
@@ -53,8 +53,8 @@ test('the superuser makes the roles, and each process has the one that it needs,
     expect(flags).toContain('--manager-password-file=/run/secrets/millrace/cql_manager_password');
   }
   const roleOf = Object.fromEntries(
-    workloads.map(({ workload, beside }) => {
-      const { CQL_USERNAME, CQL_PASSWORD_FILE } = environmentOf(beside, workload);
+    workloads.map(({ workload, applied }) => {
+      const { CQL_USERNAME, CQL_PASSWORD_FILE } = environmentOf(applied, workload);
       return [workload.metadata.name, [CQL_USERNAME, String(CQL_PASSWORD_FILE).split('/').at(-1)]];
     }),
   );

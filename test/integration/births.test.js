@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readLetters } from '../support/letters.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 
@@ -200,7 +200,7 @@ test('sensors that make no sense are letters; the others are registered', async 
     'also good',
     'good',
   ]);
-  const [letter] = await readLetters(database, 'mixed');
+  const [letter] = await readDeadLetters(database, 'mixed');
   expect(letter?.refused).toMatchObject([
     { index: 1, code: 'malformed', path: 'sensors[1]', rule: 'must be an object' },
     { index: 2, code: 'bad_id', path: 'sensors[2].sensor_id', rule: 'must not be empty' },
@@ -218,7 +218,7 @@ test('a device has at most 10,000 sensors, however many births bring them', asyn
   await birth('many', { sensors: sensors(0, 10_001) });
   await birth('many', { sensors: sensors(0, 9_999) });
   await birth('many', { sensors: sensors(9_990, 20) });
-  const letters = await readLetters(database, 'many');
+  const letters = await readDeadLetters(database, 'many');
   expect(letters.map(({ codes }) => codes)).toEqual([{ registration_limit: 1 }, { registration_limit: 10 }]);
   expect(letters[1]?.refused[0]).toMatchObject({
     index: 10,

@@ -206,7 +206,7 @@ test.each([
   expect(wrong(result)).toEqual({ latest: 1 });
   expect(result.found.latest.first[0]).toMatchObject({
     device: DEVICE,
-    says: expect.stringContaining('latest has'),
+    message: expect.stringContaining('latest has'),
   });
   await write(now + 1, ts, value);
   expect((await compare()).agree).toBe(true);
@@ -234,7 +234,7 @@ test('every double comes back with its bits, the greater bytes win, and a value 
   device.start();
   publish(values);
   publish(values.map((value) => -value));
-  await device.whenOwingAtMost(0);
+  await device.whenPendingAtMost(0);
   await device.stop(Promise.resolve());
   ledger.close();
   const result = await compare({ ledgerPath: path });

@@ -131,13 +131,13 @@ describe('at once, by two processes', () => {
 
   test('each change has a stamp of its own, by which connections are ended', async () => {
     await here().issue({ account: 'stamped' });
-    const stamps = [(await find('stamped'))?.stamp];
+    const times = [(await find('stamped'))?.writtenAt];
     for (const at of [1, 0, 1]) {
       await credentialService(at).rotate('stamped');
-      stamps.push((await find('stamped'))?.stamp);
+      times.push((await find('stamped'))?.writtenAt);
     }
-    expect(new Set(stamps).size).toBe(4);
-    expect(stamps).toEqual([...stamps].sort());
+    expect(new Set(times).size).toBe(4);
+    expect(times).toEqual([...times].sort());
   });
 });
 

@@ -73,7 +73,7 @@ test('credentials are issued, listed, rotated, revoked and issued again; no secr
 
   const rotated = secretsIn((await run('rotate', 'pump')).output);
   const after = await find('pump');
-  expect(after?.stamp).toBeGreaterThan(Number(before?.stamp));
+  expect(after?.writtenAt).toBeGreaterThan(Number(before?.writtenAt));
   expect(after).toMatchObject({ issuedAt: before?.issuedAt, devices: ['a', 'plant/edge'] });
   expect(await isSecret(String(secrets.get('pump')), String(after?.hash))).toBe(false);
   expect(await isSecret(String(rotated.get('pump')), String(after?.hash))).toBe(true);
@@ -107,7 +107,7 @@ test('what is wrong with one account is said of it, and the others are done', as
   expect([...secretsIn(issued.output).keys()]).toEqual(['first', 'last']);
   expect(issued.output).toMatch(/^there: .*rotate it/m);
   expect(issued.output).toMatch(/^herd: MQTT_USERNAME/m);
-  expect(issued.output).toContain('Told this once');
+  expect(issued.output).toContain('The secret is shown once');
   expect(issued).toMatchObject({ code: 1, output: expect.stringContaining('issue: done for 2 of 4.') });
 
   const rotated = await run('rotate', 'absent', 'first');

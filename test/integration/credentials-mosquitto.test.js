@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto-files.js';
+import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { startCommand } from '../support/api-process.js';
 import { openCredentials, whenClosed } from '../support/credentials.js';

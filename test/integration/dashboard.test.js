@@ -1,13 +1,13 @@
 import { expect, jest, test } from '@jest/globals';
-import { DEVICES, publishCollars, SAMPLES } from '../support/collars.js';
 import { useDashboard } from '../support/dashboard.js';
+import { DEVICES, publishSmallFleet, SAMPLES } from '../support/small-fleet.js';
 import { until } from '../support/until.js';
 
 /** @import { Locator } from 'playwright-core' */
 
 jest.setTimeout(60_000);
 
-const dashboard = useDashboard({ fill: publishCollars });
+const dashboard = useDashboard({ fill: publishSmallFleet });
 
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';

@@ -41,7 +41,7 @@ async function run(...args) {
   const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
   const lines = output.trim().split('\n');
   // How far it is goes to standard error, and stands in between.
-  return { code, output, lines: lines.filter((line) => !/^(looking at|replayed up to) /.test(line)) };
+  return { code, output, lines: lines.filter((line) => !/^(reading|replayed up to) /.test(line)) };
 }
 
 /**
@@ -122,7 +122,7 @@ describe('list, summary and show', () => {
   test('list stops at its limit, and says so', async () => {
     const { lines } = await run('list', '--limit', '2');
     expect(lines).toHaveLength(3);
-    expect(lines[2]).toContain('there are more');
+    expect(lines[2]).toContain('There are more');
     expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
   });
 
@@ -176,7 +176,7 @@ describe('replay', () => {
     expect(before.lines).toEqual([
       `${id}  iot/v1/one/measurements  refused again: 1 unknown_device`,
       '1 dead letter: 0 stored, refused again: 1 unknown_device',
-      'The letters above keep what is not stored.',
+      'The dead letters above keep the measurements that are not stored.',
     ]);
     await device.birth('one', { sensors: [{ sensor_id: 's' }] });
     for (let times = 0; times < 2; times++) {
@@ -226,11 +226,11 @@ describe('replay', () => {
     const { code, lines } = await run('replay', id);
     expect({ code, first: lines[0] }).toEqual({
       code: 76,
-      first: `${id}  there is no such dead letter, or none any more`,
+      first: `${id}  there is no such dead letter, or it has expired`,
     });
     expect(await run('show', id)).toMatchObject({
       code: 1,
-      lines: [`${id}: there is no such dead letter, or none any more`],
+      lines: [`${id}: there is no such dead letter, or it has expired`],
     });
   });
 });

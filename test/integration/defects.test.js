@@ -5,7 +5,7 @@ import { createMetrics } from '../../api/observability/metrics.js';
 import { createProcessStats } from '../../api/observability/process-stats.js';
 import { createClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
-import { readLetters } from '../support/letters.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestSystem } from '../support/system.js';
 
 /** @import { Client } from 'cassandra-driver' */
@@ -85,7 +85,7 @@ test('a message that meets a defect is a letter and an error with its stack, and
   defects = 1;
   const unlucky = messageOf(2);
   await ingest.handleMessage(unlucky);
-  const [letter, ...more] = await readLetters(database, 'unlucky');
+  const [letter, ...more] = await readDeadLetters(database, 'unlucky');
   expect(more).toEqual([]);
   expect(letter).toMatchObject({ payload: unlucky.payload, refused: [{ index: -1, code: 'rejected' }] });
   expect(logged).toEqual([
@@ -97,12 +97,12 @@ test('a message that meets a defect is a letter and an error with its stack, and
 
   await ingest.handleMessage(messageOf(3));
   expect((await system.get('/devices/unlucky/sensors/t')).value).toBe(3);
-  expect(await readLetters(database, 'unlucky')).toHaveLength(1);
+  expect(await readDeadLetters(database, 'unlucky')).toHaveLength(1);
 });
 
 test('what breaks while the process ends leaves the message unacknowledged, and no letter', async () => {
   ingest.abort();
   defects = 1;
   await expect(ingest.handleMessage(messageOf(4))).rejects.toThrow('x is not a function');
-  expect(await readLetters(database, 'unlucky')).toHaveLength(1);
+  expect(await readDeadLetters(database, 'unlucky')).toHaveLength(1);
 });

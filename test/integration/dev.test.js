@@ -115,7 +115,7 @@ test(
     const [killed = 0] = await simulators(run.pid);
     process.kill(killed, 'SIGKILL');
     await run.until(async () => (await simulators(run.pid)).some((pid) => pid !== killed));
-    expect(run.output()).toContain('The simulator was ended by SIGKILL: everything else goes on');
+    expect(run.output()).toContain('The simulator was ended by SIGKILL. Everything else continues');
     expect(await latest()).not.toBeNull();
 
     const tree = await processTree(run.pid);

@@ -53,7 +53,7 @@ async function cqlOf(work) {
   }
 }
 
-/** @returns {Promise<number[]>} pids of the engine in our directory; its keeper's arguments name it, too */
+/** @returns {Promise<number[]>} pids of the engine in our directory; its supervisor's arguments name it, too */
 const javas = async () =>
   (await listProcesses())
     .filter(({ command }) => /^\S*java .*CassandraDaemon/.test(command) && command.includes(dataDir))

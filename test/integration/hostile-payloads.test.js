@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { readLetters } from '../support/letters.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
 import { useOneDevice } from '../support/one-device.js';
 
@@ -44,7 +44,7 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
 test.each(WHOLE)('%s makes one letter of the message', async (_, payload, code) => {
   const device = newDevice();
   await publish(device, payload);
-  expect(await readLetters(here.database, device)).toEqual([
+  expect(await readDeadLetters(here.database, device)).toEqual([
     {
       topic: `iot/v1/${device}/measurements`,
       device,
@@ -63,7 +63,7 @@ test.each([
 ])('a message in which no sensor has a name is settled: %s', async (payload, refused) => {
   const device = newDevice();
   await publish(device, payload);
-  expect(await readLetters(here.database, device)).toMatchObject([{ codes: { bad_id: refused } }]);
+  expect(await readDeadLetters(here.database, device)).toMatchObject([{ codes: { bad_id: refused } }]);
 });
 
 /** What is wrong with one measurement, in JSON as it is sent. @type {[string, string, string][]} */
@@ -112,7 +112,7 @@ test('of a message that is bad in part the good is stored, and one letter tells 
       value: at,
     })),
   );
-  const [letter, ...more] = await readLetters(here.database, device);
+  const [letter, ...more] = await readDeadLetters(here.database, device);
   expect(more).toEqual([]);
   const byIndex = letter?.refused.sort((a, b) => a.index - b.index);
   expect(byIndex).toMatchObject(
@@ -149,7 +149,7 @@ test('the same holds for SenML', async () => {
   await publish(device, payload);
   const { items } = await here.system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
   expect(items.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([1, 2]);
-  const [letter] = await readLetters(here.database, device);
+  const [letter] = await readDeadLetters(here.database, device);
   expect(letter?.refused.sort((a, b) => a.index - b.index)).toMatchObject(
     RECORDS.map(([, , code], at) => ({ index: at + 1, code })),
   );
@@ -159,7 +159,7 @@ test('of many refused measurements a letter counts all and lists the first hundr
   const device = newDevice();
   const before = await readMetric(here.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   await publish(device, JSON.stringify(Array(5000).fill({ sensor_id: 't' })));
-  const [letter] = await readLetters(here.database, device);
+  const [letter] = await readDeadLetters(here.database, device);
   expect(letter?.codes).toEqual({ not_numeric: 5000 });
   expect(letter?.refused).toMatchObject(
     Array.from({ length: 100 }, (_, index) => ({ index, code: 'not_numeric', path: `[${index}].value` })),
@@ -178,7 +178,7 @@ test('births and statuses that make no sense become letters', async () => {
   for (const payload of ['{', '{"state":"asleep"}', 'maybe', 'null', '{"state":{}}']) {
     await here.client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
   }
-  const letters = await readLetters(here.database, device);
+  const letters = await readDeadLetters(here.database, device);
   expect(letters.map(({ payload, codes }) => [payload.toString(), Object.keys(codes)[0]]).sort()).toEqual(
     [
       ['{', 'malformed'],

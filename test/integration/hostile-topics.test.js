@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readLetters } from '../support/letters.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
 import { useOneDevice } from '../support/one-device.js';
 import { until } from '../support/until.js';
@@ -46,7 +46,7 @@ test('topics outside the contract are acknowledged, dropped and counted; nobody 
   await until(() => heard.length > 1);
   expect(heard).toEqual(['spBv1.0/STATE/millrace-1', 'iot/v1/heard/measurements']);
   expect(here.closed()).toBe(0);
-  expect((await readLetters(here.database)).map(({ topic }) => topic)).toEqual([]);
+  expect((await readDeadLetters(here.database)).map(({ topic }) => topic)).toEqual([]);
   await listener.endAsync(true);
 });
 
@@ -69,7 +69,7 @@ test.each([
   ['129 bytes', `${'x'.repeat(127)}é`],
 ])('a device with %s in its topic is a letter bad_id', async (_, device) => {
   await here.client.publishAsync(`iot/v1/${device}/measurements`, measurement(1), { qos: 1 });
-  const [letter] = await readLetters(here.database, device);
+  const [letter] = await readDeadLetters(here.database, device);
   expect(letter?.codes).toEqual({ bad_id: 1 });
   expect(here.closed()).toBe(0);
 });
@@ -129,7 +129,7 @@ test('one device with more sensors than it may have keeps what it has', async ()
     JSON.stringify(Array.from({ length: count }, (_, at) => ({ sensor_id: `s${from + at}`, value: at })));
   await here.client.publishAsync('iot/v1/crowded/measurements', batch(0, 9_999), { qos: 1 });
   await here.client.publishAsync('iot/v1/crowded/measurements', batch(9_990, 20), { qos: 1 });
-  const [letter, ...more] = await readLetters(here.database, 'crowded');
+  const [letter, ...more] = await readDeadLetters(here.database, 'crowded');
   expect(more).toEqual([]);
   expect(letter?.codes).toEqual({ registration_limit: 10 });
   expect(letter?.refused[0]).toMatchObject({ index: 10, code: 'registration_limit' });

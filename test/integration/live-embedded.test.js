@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readSigns } from '../../api/observability/process-stats.js';
+import { parseSnapshot } from '../../api/observability/process-stats.js';
 import { connectDevice } from '../support/device.js';
 import { openStream } from '../support/event-stream.js';
 import { startTestSystem } from '../support/system.js';
@@ -59,7 +59,7 @@ test('and how the process is', async () => {
   const [{ client_id }] = (await system.get('/pipeline')).processes;
   const [told] = messages;
   expect(told?.topic).toBe(`iot/live/stats/${encodeURIComponent(client_id)}`);
-  expect(readSigns(Buffer.from(told?.payload ?? ''))).toMatchObject({ window: expect.any(Number) });
+  expect(parseSnapshot(Buffer.from(told?.payload ?? ''))).toMatchObject({ window: expect.any(Number) });
 });
 
 test('nobody else publishes there: neither clients nor readers hear of it', async () => {

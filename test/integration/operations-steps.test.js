@@ -28,7 +28,7 @@ test('a process that is heard of ends a plan, and one that is not, or was long a
   const client = await connect(config.cql, { keyspace: settings.CQL_KEYSPACE, applicationName: 'test' });
   try {
     const store = createProcessStore(createSession(client, () => {}));
-    const said = { role: 'ingest', version: 'test', startedAt: Date.now() - 3_600_000, vitals: '{}' };
+    const said = { role: 'ingest', version: 'test', startedAt: Date.now() - 3_600_000, stats: '{}' };
     await store.write({ ...said, clientId: 'died', seenAt: Date.now() - 600_000 });
     const gone = await expectStopped();
     expect(gone).toMatchObject({ code: 0, output: expect.stringMatching(/died \(\d{3} s ago\)/) });

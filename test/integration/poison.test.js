@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { connectDevice } from '../support/device.js';
 import { useExternalBroker } from '../support/external-broker.js';
-import { readLetters } from '../support/letters.js';
 import { readMetric } from '../support/metrics.js';
 import { until } from '../support/until.js';
 
@@ -61,7 +61,7 @@ async function expectAllSettled(system) {
   expect(items).toHaveLength(5 * ROUNDS);
   const database = await system.openDatabase();
   afterwards(() => database.shutdown());
-  expect(await readLetters(database)).toHaveLength(POISON.length * ROUNDS);
+  expect(await readDeadLetters(database)).toHaveLength(POISON.length * ROUNDS);
 }
 
 test('from an external broker: with a single permit all is settled over one connection, and good ones pass', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestEngine } from '../support/engine.js';
-import { readLetters } from '../support/letters.js';
 import { startMosquitto } from '../support/mosquitto.js';
 import { startMqttWire } from '../support/mqtt-wire.js';
 import { startTestSystem } from '../support/system.js';
@@ -64,21 +64,21 @@ test('Ingest: the server refuses a message for its size: it is written row by ro
   expect((await system.get('/devices/d/sensors/other')).value).toBe(1);
   const { rows } = await database.execute('SELECT ts FROM message', [], { fetchSize: 5000 });
   expect(rows.length).toBeGreaterThan(2);
-  expect(await readLetters(database)).toEqual([]);
+  expect(await readDeadLetters(database)).toEqual([]);
 });
 
 test('a birth that the server refuses for its size is a letter', async () => {
   // The site stands in the row of each sensor.
   const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
   await publish('birth', { site: 'x'.repeat(128), sensors });
-  expect((await readLetters(database)).map(({ codes, refused }) => [codes, refused])).toEqual([
+  expect((await readDeadLetters(database)).map(({ codes, refused }) => [codes, refused])).toEqual([
     [{ rejected: 1 }, [{ index: -1, code: 'rejected', path: '', rule: 'the database refuses this content' }]],
   ]);
 });
 
 test('of a letter that the server refuses for its size the counts are kept', async () => {
   await publish('measurements', ['x'.repeat(50_000)]);
-  const letter = (await readLetters(database)).at(-1);
+  const letter = (await readDeadLetters(database)).at(-1);
   expect(letter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
 });
 

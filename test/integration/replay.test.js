@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { connectDevice } from '../support/device.js';
 import { expectProblem, send } from '../support/http.js';
-import { readLetters } from '../support/letters.js';
 import { startTestSystem } from '../support/system.js';
 
 /** @import { Client } from 'cassandra-driver' */
@@ -128,7 +128,7 @@ test('of a message that was good in part the refused measurements alone are stor
   await device.measure('partly', samples);
   const ofMessage = (await countRows()) - rows;
   // Twice as many as a letter lists.
-  expect((await readLetters(database, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
+  expect((await readDeadLetters(database, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
 
   await device.birth('partly', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
   expect(told(await replay(await onlyLetter('partly')))).toEqual({ status: 200, accepted: 200 });

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { freePort } from '../../infra/engine/ports.js';
-import { describeHerd } from '../../simulator/fleet/herd.js';
+import { describeDevices } from '../../simulator/fleet/devices.js';
 import { startMosquitto } from '../support/mosquitto.js';
 import { resolveSenml } from '../support/senml-resolver.js';
 import { useSimulations } from '../support/simulations.js';
@@ -38,7 +38,7 @@ const count = (samples) => [...samples.values()].reduce((sum, { size }) => sum +
 /** Compares what arrived with what the same seed reads here: every sensor's values, in the order of time, one interval apart. @param {number} devices */
 function expectTheHerdsValues(devices) {
   const found = arrived();
-  const herd = describeHerd({ devices, seed: SEED, intervalMs: INTERVAL_MS });
+  const herd = describeDevices({ devices, seed: SEED, intervalMs: INTERVAL_MS });
   const keys = herd.flatMap(({ name, sensors }) => sensors.map((sensor) => `${name}/${sensor.name}`));
   expect([...found.keys()].sort()).toEqual(keys.sort());
   for (const { name, sensors } of herd) {

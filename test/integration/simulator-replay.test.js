@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, jest, test } from '@jest/globals';
-import { createTimeline } from '../../simulator/replay/timeline.js';
+import { createTimeline } from '../../simulator/replay/survey.js';
 import { resolveSenml } from '../support/senml-resolver.js';
 import { useSimulations } from '../support/simulations.js';
 

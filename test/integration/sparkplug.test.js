@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useCleanUps } from '../support/clean-ups.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { connectEdgeNode } from '../support/edge-node.js';
-import { readLetters } from '../support/letters.js';
 import { readMetric } from '../support/metrics.js';
 import { countOf, LATER, T0, vector } from '../support/sparkplug-vectors.js';
 import { startTestSystem } from '../support/system.js';
@@ -78,7 +78,7 @@ test('births register a node and its device, and what they measure is stored', a
   expect(byName.get('Running')).toMatchObject({ type: 'Boolean', value: 1 });
   expect(byName.get('Setpoint')).toMatchObject({ type: 'Int16', value: null, ts: null });
   expect(node.commands).toEqual([]);
-  expect(await readLetters(database, node.device)).toEqual([]);
+  expect(await readDeadLetters(database, node.device)).toEqual([]);
 });
 
 test('data with aliases alone is stored, and sequence numbers run over 255 without a complaint', async () => {
@@ -90,7 +90,7 @@ test('data with aliases alone is stored, and sequence numbers run over 255 witho
     ...turns.map((at) => [1000 * (at + 2), 22 + at]),
   ]);
   expect(node.commands).toEqual([]);
-  expect(await readLetters(database, node.device)).toEqual([]);
+  expect(await readDeadLetters(database, node.device)).toEqual([]);
 });
 
 test('a gap: the data is stored, and the node asked to be born anew, at most once in 10 s, until it is', async () => {
@@ -138,7 +138,7 @@ test('an alias that nobody has told is a dead letter, and the node is asked to b
   const node = await connectBorn();
   await node.publish('DDATA', vector('ddataUnknown'));
   await until(() => node.commands.length === 1);
-  expect(await readLetters(database, node.device)).toEqual([
+  expect(await readDeadLetters(database, node.device)).toEqual([
     expect.objectContaining({
       topic: node.device.replace('plant/', 'spBv1.0/plant/DDATA/'),
       codes: { unknown_sensor: 1 },
@@ -167,7 +167,7 @@ test('data of a node of which nothing is known: a dead letter, and the question 
   const node = await connectNode();
   await node.publish('NDATA', vector('ndata'));
   await until(() => node.commands.length === 1);
-  expect(await readLetters(database, node.name)).toEqual([
+  expect(await readDeadLetters(database, node.name)).toEqual([
     expect.objectContaining({ codes: { unknown_sensor: 1 } }),
   ]);
 });
@@ -236,12 +236,12 @@ test('what no node should send is a dead letter, and throws nobody out', async (
     await node.publish('DDATA', message);
   }
   await node.publish('NDEATH', Buffer.from('no protobuf'));
-  expect((await readLetters(database, node.device)).map(({ codes }) => codes)).toEqual([
+  expect((await readDeadLetters(database, node.device)).map(({ codes }) => codes)).toEqual([
     { malformed: 1 },
     { not_finite: 1, unknown_sensor: 1 },
     { too_large: 1 },
   ]);
-  expect((await readLetters(database, node.name)).map(({ codes }) => codes)).toEqual([{ malformed: 1 }]);
+  expect((await readDeadLetters(database, node.name)).map(({ codes }) => codes)).toEqual([{ malformed: 1 }]);
   expect(node.connected()).toBe(true);
   expect(await samplesOf(node, 'no type, a double')).toEqual([[0, 5]]);
 });
@@ -250,7 +250,9 @@ test('a name that is too long to be one is refused, whatever it is that bears it
   const long = await connectEdgeNode(system.mqttUrl, { id: 'e'.repeat(130), death: vector('ndeath') });
   afterwards(() => long.end());
   await long.publish('NBIRTH', vector('nbirth'));
-  expect(await readLetters(database, long.name)).toEqual([expect.objectContaining({ codes: { bad_id: 1 } })]);
+  expect(await readDeadLetters(database, long.name)).toEqual([
+    expect.objectContaining({ codes: { bad_id: 1 } }),
+  ]);
 });
 
 test('commands and states come from the host alone; what nodes publish others may hear', async () => {

@@ -7,7 +7,7 @@ import { createMetrics } from '../../api/observability/metrics.js';
 import { connectStore } from '../../api/store/index.js';
 import { createRetry } from '../../api/store/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { readLetters } from '../support/letters.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestSystem } from '../support/system.js';
 
 /** @import { Client } from 'cassandra-driver' */
@@ -64,7 +64,7 @@ test('names that anybody can invent share one account; a registered device has i
     const message = { topic: `iot/v1/${name}/measurements`, payload: Buffer.from('{'), retained: false };
     await box.put({ ...message, receivedAt: receivedAt++ }, name, [{ index: -1, code: 'malformed' }]);
   }
-  const letters = await readLetters(database);
+  const letters = await readDeadLetters(database);
   expect(letters.map(({ device, refused, codes }) => [device, refused.length, codes])).toEqual([
     ['x', 1, { malformed: 1 }],
     ['y', 1, { malformed: 1 }],

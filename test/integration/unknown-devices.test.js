@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readLetters } from '../support/letters.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
@@ -26,7 +26,7 @@ async function start(settings) {
   /** @param {string} device @param {string} kind @param {unknown} content */
   const publish = (device, kind, content) =>
     client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(content), { qos: 1 });
-  return { system, publish, letters: (/** @type {string} */ device) => readLetters(database, device) };
+  return { system, publish, letters: (/** @type {string} */ device) => readDeadLetters(database, device) };
 }
 
 test('with AUTO_REGISTER=false a message of an unknown device is a letter at once, and stored when the birth comes', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTimeline } from '../../simulator/replay/timeline.js';
+import { createTimeline } from '../../simulator/replay/survey.js';
 import { startSimulator } from '../support/simulator-process.js';
 import { startTestSystem } from '../support/system.js';
 

@@ -41,7 +41,7 @@ export const FINDINGS = [
   [
     'S11',
     'api/access/http/index.js',
-    'demandOwnPage(req, ANYBODY);\n      res.clearCookie',
+    'requireSameOrigin(req, ANYBODY);\n      res.clearCookie',
     'res.clearCookie',
   ],
   ['S12', 'schema/sparkplug-topics.js', "type === 'NBIRTH' || type === 'DBIRTH'", 'false'],
@@ -51,13 +51,13 @@ export const FINDINGS = [
   [
     'S13',
     'api/access/credentials/credential-service.js',
-    'devices.length > MOST_DEVICES',
-    'devices.length > MOST_DEVICES + 1',
+    'devices.length > MAX_DEVICES',
+    'devices.length > MAX_DEVICES + 1',
   ],
   [
     'S13',
     'api/access/credentials/credential-service.js',
-    'if (became && wasGood) await onChange(became.deviceId);',
+    'if (result && wasValid) await onChange(result.deviceId);',
     '',
   ],
   ['S14', 'api/ingest/decode/index.js', 'if (Array.isArray(content) && isSenml(elements[0]))', 'if (false)'],

@@ -184,7 +184,7 @@ export const MUST_DIE = [
   },
   {
     file: 'api/access/credentials/accounts.js',
-    before: 'if (one) one.wrong++;',
+    before: 'if (window) window.count++;',
     after: '',
     test: 'test/unit/credentials/accounts.test.js',
   },
@@ -260,9 +260,9 @@ export const MUST_DIE = [
   {
     // S13
     file: 'api/access/credentials/credential-service.js',
-    before: 'if (became && wasGood) await onChange(became.deviceId);',
+    before: 'if (result && wasValid) await onChange(result.deviceId);',
     after: '',
-    test: 'test/unit/credentials/changes.test.js',
+    test: 'test/unit/credentials/credential-updater.test.js',
   },
   {
     // S16

@@ -16,7 +16,7 @@ export const NOT_AUTHORIZED = 5;
  */
 export const everybodyMayConnect = (settings) => ({
   accounts: createAccounts({
-    store: { find: async () => null, stamps: async () => new Map() },
+    store: { find: async () => null, writeTimes: async () => new Map() },
     mqtt: settings,
   }),
   recheckMs: 20_000,

@@ -11,13 +11,13 @@ import { freePort } from '../../infra/engine/ports.js';
 /** The jars of the checkout: fetched once, shared with `npm run dev`. */
 export const ENGINE_DIR = fileURLToPath(new URL('../../.data/engine', import.meta.url));
 
-/** The environment variable by which the global set-up tells test files where the shared database is. */
+/** The environment variable by which the global set-up passes the address of the shared database to test files. */
 export const CONTACT_POINT = 'TEST_CQL_CONTACT_POINT';
 
 /**
  * The database that all integration tests share. A test file uses a keyspace of its own, see `uniqueName`.
  *
- * @returns {string} contact point, `127.0.0.1:PORT`; data centre `datacenter1`
+ * @returns {string} contact point, `127.0.0.1:PORT`; data center `datacenter1`
  */
 export function sharedContactPoint() {
   const contactPoint = process.env[CONTACT_POINT];
@@ -25,7 +25,7 @@ export function sharedContactPoint() {
   return contactPoint;
 }
 
-/** @param {string} prefix lower-case letters @returns {string} a CQL name that no other test uses */
+/** @param {string} prefix lower case @returns {string} a CQL name that no other test uses */
 export const uniqueName = (prefix) =>
   `${prefix}_${process.pid}_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 

@@ -1,7 +1,7 @@
 import { createStatusLine } from '../../common/status-line.js';
 import { CONTACT_POINT, startTestEngine } from './engine.js';
 
-/** Starts the shared database. If jest is killed, its keeper ends it. */
+/** Starts the shared database. If jest is killed, its supervisor ends it. */
 export default async function startSharedEngine() {
   const line = createStatusLine(process.stderr);
   const engine = await startTestEngine({ profile: 'disposable', onStatus: line.update });

@@ -21,7 +21,7 @@ const WRITES = {
  * @typedef {object} Hold
  * @property {string} write part and method, such as `latest.write`
  * @property {number} [nth] which call of it, from now on (1 or more, default 1)
- * @property {boolean} [answersEarly] true: the caller is told at once that the write is committed (default false)
+ * @property {boolean} [answersEarly] true: the write resolves for the caller at once (default false)
  */
 
 /**

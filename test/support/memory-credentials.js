@@ -1,4 +1,4 @@
-import { walkGroups } from '../../api/store/devices/group-iterator.js';
+import { iterateGroups } from '../../api/store/devices/group-iterator.js';
 import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 
 /** @import { Credential, CredentialStore, NewCredential } from '../../api/store/credentials.js' */
@@ -12,7 +12,7 @@ import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
 export function createMemoryCredentials({ groups = 4 } = {}) {
   /** @type {Map<string, Credential>} by device id */
   const rows = new Map();
-  let stamp = 1_795_000_000_000_000;
+  let writtenAt = 1_795_000_000_000_000;
 
   /** @param {number} group @returns {Credential[]} in the order of their ids */
   const inGroup = (group) =>
@@ -27,7 +27,7 @@ export function createMemoryCredentials({ groups = 4 } = {}) {
     },
 
     page: ({ after, limit }) =>
-      walkGroups({
+      iterateGroups({
         groups,
         from: after ?? { group: 0 },
         limit,
@@ -39,30 +39,30 @@ export function createMemoryCredentials({ groups = 4 } = {}) {
             .map((row) => ({ key: row.deviceId, row: row.hash === '' ? null : copyOf(row) })),
       }),
 
-    stamps: async (devices) =>
+    writeTimes: async (devices) =>
       new Map(
         devices.flatMap((device) => {
           const row = rows.get(device);
-          return row ? [/** @type {[string, number]} */ ([device, row.stamp])] : [];
+          return row ? [/** @type {[string, number]} */ ([device, row.writtenAt])] : [];
         }),
       ),
 
     async replace(credential, before) {
       const row = rows.get(credential.deviceId);
       if (row?.changedAt !== before?.changedAt) return false;
-      rows.set(credential.deviceId, copyOf({ ...credential, stamp: ++stamp }));
+      rows.set(credential.deviceId, copyOf({ ...credential, writtenAt: ++writtenAt }));
       return true;
     },
   };
 }
 
 /** A set of texts comes back in the order of its UTF-8 bytes. @param {Credential} credential @returns {Credential} */
-const copyOf = ({ deviceId, account, hash, devices, issuedAt, changedAt, stamp }) => ({
+const copyOf = ({ deviceId, account, hash, devices, issuedAt, changedAt, writtenAt }) => ({
   deviceId,
   account,
   hash,
   devices: [...new Set(devices)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
   issuedAt,
   changedAt,
-  stamp,
+  writtenAt,
 });

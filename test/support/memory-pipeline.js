@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** More than any test writes of one sensor. */
 const MOST_SAMPLES = 1000;
 
-const MOST_LETTERS = 100;
+const MAX_DEAD_LETTERS = 100;
 
 /**
  * The pipeline of a process, from a message to its acknowledgement, on a database in memory.
@@ -119,8 +119,11 @@ export async function startMemoryPipeline(options = {}) {
     /** @returns {Promise<Array<Record<string, number>>>} refused elements by code, of each dead letter, the oldest first */
     async deadLetters() {
       const range = { from: clock() - DAY_MS, to: clock() + DAY_MS };
-      const { letters } = await pipeline.store.letters.page(range, { before: null, limit: MOST_LETTERS });
-      return letters.map(({ codes }) => codes).reverse();
+      const { deadLetters } = await pipeline.store.deadLetters.page(range, {
+        before: null,
+        limit: MAX_DEAD_LETTERS,
+      });
+      return deadLetters.map(({ codes }) => codes).reverse();
     },
 
     /** @param {string} series name and labels as Prometheus writes them @returns {Promise<number | undefined>} */

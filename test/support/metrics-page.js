@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const ROW = /^\| `(iot_\w+)`(?: `\{([\w, ]+)\}`)? \| (\w+) \| (.+) \|$/;
 
 /**
- * What `docs/metrics.md` says of each metric.
+ * The rows of `docs/metrics.md`.
  *
  * @returns {Array<{ name: string, labels: string[], type: string, help: string }>}
  */
@@ -15,7 +15,7 @@ export const documentedMetrics = () =>
       return name ? [{ name, labels: labels.split(', ').filter(Boolean), type, help }] : [];
     });
 
-const TOLD = /^# (HELP|TYPE) (iot_\w+) (.+)$/;
+const HELP_OR_TYPE = /^# (HELP|TYPE) (iot_\w+) (.+)$/;
 
 /**
  * The same of what a process answers to Prometheus, its labels left out: which there are is known only of what was
@@ -28,7 +28,7 @@ export function exposedMetrics(text) {
   /** @type {Map<string, Record<string, string>>} */
   const found = new Map();
   for (const line of text.split('\n')) {
-    const [, kind = '', name = '', said = ''] = TOLD.exec(line) ?? [];
+    const [, kind = '', name = '', said = ''] = HELP_OR_TYPE.exec(line) ?? [];
     if (name) found.set(name, { ...found.get(name), [kind]: said });
   }
   return [...found].map(([name, { TYPE = '', HELP = '' }]) => ({ name, type: TYPE, help: HELP }));

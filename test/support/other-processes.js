@@ -4,12 +4,12 @@ import { createSession } from '../../api/store/session.js';
 /** @import { TestSystem } from './system.js' */
 
 /**
- * Writes the heartbeats of three other processes: two ingest, one serves readers.
+ * Writes the heartbeats of other processes: two that ingest, and one that serves readers.
  *
  * @param {TestSystem} system
  * @param {{ silentMs?: number }} [options] age of the heartbeat of the second one
  */
-export async function writeOtherProcesses(system, { silentMs = 0 } = {}) {
+export async function writeHeartbeats(system, { silentMs = 0 } = {}) {
   const database = await system.openDatabase();
   try {
     const store = createProcessStore(createSession(database, () => {}));
@@ -19,7 +19,7 @@ export async function writeOtherProcesses(system, { silentMs = 0 } = {}) {
       ['millrace-3', 'ingest', silentMs],
       ['reader-1.example:8080', 'http', 0],
     ])) {
-      const vitals = JSON.stringify({
+      const stats = JSON.stringify({
         samples_per_s: role === 'http' ? 0 : 4180.4,
         commit_ms: role === 'http' ? { p50: null, p99: null } : { p50: 3.42, p99: 18.9 },
         in_flight: role === 'http' ? 0 : 23,
@@ -30,7 +30,7 @@ export async function writeOtherProcesses(system, { silentMs = 0 } = {}) {
         waiting: 0,
         broker: role === 'http' ? null : { ok: true, message: 'connected' },
       });
-      await store.write({ clientId, role, version: '0.1.0', startedAt, seenAt: Date.now() - age, vitals });
+      await store.write({ clientId, role, version: '0.1.0', startedAt, seenAt: Date.now() - age, stats });
     }
   } finally {
     await database.shutdown();

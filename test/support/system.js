@@ -30,7 +30,7 @@ const NEVER_MS = 86_400_000;
  * @param {(error: Error) => void} [options.onFatal]
  * @param {Partial<Periods>} [options.periods] ms
  * @param {Rate} [options.wrongTokens]
- * @param {Logger} [options.logger] for who reads what it says
+ * @param {Logger} [options.logger] for tests that read the log
  * @param {Parameters<typeof startSystem>[0]['openStore']} [options.openStore]
  * @param {Parameters<typeof startSystem>[0]['openSource']} [options.openSource]
  */
@@ -61,7 +61,7 @@ export async function startTestSystem(options = {}) {
     clock,
     // A clock that the test holds is right by definition.
     clockDifference: clock && (async () => 0),
-    // Packing by itself would come between what a test does: who wants it says so.
+    // Automatic packing would interfere with tests. A test enables it if it needs it.
     periods: { ...PERIODS_MS, pack: NEVER_MS, ...periods },
     wrongTokens,
     openStore,
@@ -105,10 +105,10 @@ export async function startTestSystem(options = {}) {
       return items;
     },
 
-    /** A client of the driver's in the system's keyspace, to be shut down by whoever asked for it. */
+    /** A client of the driver's in the system's keyspace, which the caller shuts down. */
     openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
 
-    /** The store of another process, to be closed by whoever asked for it. @param {Gate} [gate] */
+    /** The store of another process, which the caller closes. @param {Gate} [gate] */
     openStore: (gate) =>
       connectStore({
         cql: config.cql,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readLetters } from '../support/letters.js';
+import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
 import { startTestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
@@ -50,7 +50,7 @@ test('a message of 10 MB closes its connection and is counted; nobody else notic
 
   await other.publishAsync('iot/v1/other/measurements', measurement('t'), { qos: 1 });
   expect((await system.get('/devices/other')).sensors).toHaveLength(1);
-  expect(await readLetters(database, 'large')).toEqual([]);
+  expect(await readDeadLetters(database, 'large')).toEqual([]);
 });
 
 test('the largest message that is allowed is taken', async () => {
@@ -59,7 +59,7 @@ test('the largest message that is allowed is taken', async () => {
   const payload = text.padEnd(system.config.ingest.maxMessageBytes);
   await client.publishAsync('iot/v1/just-right/measurements', payload, { qos: 1 });
   expect((await system.get('/devices/just-right')).sensors).toHaveLength(1);
-  expect(await readLetters(database, 'just-right')).toEqual([]);
+  expect(await readDeadLetters(database, 'just-right')).toEqual([]);
 });
 
 test('200 bad messages of 1 MB from four connections at once: every one a letter, memory bounded', async () => {
@@ -86,7 +86,7 @@ test('200 bad messages of 1 MB from four connections at once: every one a letter
   } finally {
     clearInterval(watching);
   }
-  const letters = (await readLetters(database)).filter(({ device }) => device?.startsWith('bulk-'));
+  const letters = (await readDeadLetters(database)).filter(({ device }) => device?.startsWith('bulk-'));
   // One whose sender had to connect again leaves a second letter.
   expect(letters.length).toBeGreaterThanOrEqual(200);
   expect(new Set(letters.map(({ size }) => size))).toEqual(new Set([payload.length]));
@@ -103,7 +103,7 @@ test('a device that floods with bad messages leaves a bounded number of letters'
   await Promise.all(
     Array.from({ length: sent }, () => client.publishAsync('iot/v1/flood/measurements', '{', { qos: 1 })),
   );
-  const letters = await readLetters(database, 'flood');
+  const letters = await readDeadLetters(database, 'flood');
   expect(letters.length).toBeGreaterThanOrEqual(1000);
   expect(letters.length).toBeLessThanOrEqual(1002);
   expect(await readMetric(system, 'iot_ingest_dead_letters_total{code="malformed"}')).toBeGreaterThanOrEqual(
@@ -112,5 +112,5 @@ test('a device that floods with bad messages leaves a bounded number of letters'
 
   // Others are not held to its account.
   await client.publishAsync('iot/v1/well-behaved/measurements', '{', { qos: 1 });
-  expect(await readLetters(database, 'well-behaved')).toHaveLength(1);
+  expect(await readDeadLetters(database, 'well-behaved')).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import { readDeadLetters } from '../support/dead-letters.js';
 import {
   publishValues,
   storedValues,
@@ -7,7 +8,6 @@ import {
   writesSamples,
   zeroTo,
 } from '../support/external-broker.js';
-import { readLetters } from '../support/letters.js';
 import { startMosquitto } from '../support/mosquitto.js';
 import { startMqttWire } from '../support/mqtt-wire.js';
 import { startTestSystem } from '../support/system.js';
@@ -26,7 +26,7 @@ test('a message over MAX_MESSAGE_BYTES is a letter, and the next one is stored',
   expect(await storedValues(system, 'd')).toEqual([1]);
   const database = await system.openDatabase();
   afterwards(() => database.shutdown());
-  expect(await readLetters(database, 'd')).toEqual([
+  expect(await readDeadLetters(database, 'd')).toEqual([
     expect.objectContaining({ size: expect.any(Number), codes: { too_large: 1 } }),
   ]);
   expect(wire.connections).toHaveLength(1);
@@ -52,7 +52,7 @@ test('topics of nobody do not even come; a device without a name is a letter', a
   expect(wire.last().delivered).toHaveLength(2);
   const database = await system.openDatabase();
   afterwards(() => database.shutdown());
-  expect((await readLetters(database)).map(({ device, codes }) => [device, codes])).toEqual([
+  expect((await readDeadLetters(database)).map(({ device, codes }) => [device, codes])).toEqual([
     ['', { bad_id: 1 }],
   ]);
   expect(wire.connections).toHaveLength(1);

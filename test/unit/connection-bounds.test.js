@@ -5,7 +5,7 @@ import { boundConnections } from '../../api/access/connection-limits.js';
 import { createMetrics } from '../../api/observability/metrics.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { readSeries } from '../support/metrics.js';
-import { createStrangers } from '../support/strangers.js';
+import { createTcpClients } from '../support/tcp-clients.js';
 import { until } from '../support/until.js';
 
 /** @import { AddressInfo } from 'node:net' */
@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const NEVER_MS = 86_400_000;
 
 const afterwards = useCleanUps();
-const strangers = createStrangers(afterwards);
+const strangers = createTcpClients(afterwards);
 
 /** @param {'mqtt' | 'http'} listener @param {Bounds} bounds */
 async function listen(listener, bounds) {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInstallationStats } from '../../api/live/installation-stats.js';
-import { createLatencyCounts } from '../../api/observability/process-stats.js';
+import { createLatencyHistogram } from '../../api/observability/process-stats.js';
 import { until } from '../support/until.js';
 
 /** @import { StatsListener } from '../../api/live/index.js' */
@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 /** @param {number} rate @param {number[]} commits ms @returns {StatsSnapshot} */
 function signsOf(rate, commits = []) {
-  const counts = createLatencyCounts();
+  const counts = createLatencyHistogram();
   for (const ms of commits) counts.record(ms);
   return {
     samples_per_s: rate,

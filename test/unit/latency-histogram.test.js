@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BUCKETS, createLatencyCounts } from '../../api/observability/process-stats.js';
+import { BUCKETS, createLatencyHistogram } from '../../api/observability/process-stats.js';
 
 /** @param {number[]} times ms */
 function countsOf(times) {
-  const counts = createLatencyCounts();
+  const counts = createLatencyHistogram();
   for (const time of times) counts.record(time);
   return counts;
 }
@@ -45,7 +45,7 @@ test('whatever a time is, it has a bucket', () => {
 });
 
 test('nothing counted has no percentile, neither before nor after', () => {
-  const counts = createLatencyCounts();
+  const counts = createLatencyHistogram();
   expect(counts.percentile(50)).toBe(null);
   counts.record(1);
   counts.reset();

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkHabits } from '../support/query-rules/check.js';
+import { checkQueryRules } from '../support/query-rules/check.js';
 import { readRecords, recordingInto } from '../support/query-rules/recording.js';
 import { unsent, unwritten, violations } from '../support/query-rules/rules.js';
 import { statementsIn, statementsOf } from '../support/query-rules/statements.js';
@@ -65,7 +65,7 @@ describe('the rules', () => {
     ['not paged', { page: 1_000_000 }],
     ['ALLOW FILTERING', { statements: ['SELECT a FROM t WHERE c = ? allow  filtering'] }],
     ['not at the consistency level of CQL_CONSISTENCY', { consistency: LOCAL_ONE }],
-    ['a lightweight transaction beyond the data centre', { ...TRANSACTION, serial: SERIAL }],
+    ['a lightweight transaction beyond the data center', { ...TRANSACTION, serial: SERIAL }],
     ['not idempotent', { idempotent: false }],
     ['sent to any node instead of a replica', { routed: false }],
     ['a logged batch', { batch: true, logged: true }],
@@ -126,9 +126,9 @@ describe('a run', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('of which nothing was written down does not pass for complete', async () => {
-    const { problems } = await checkHabits(folder, { complete: true });
+    const { problems } = await checkQueryRules(folder, { complete: true });
     expect(problems.length).toBe(statementsOf(['api/store']).length);
-    expect((await checkHabits(folder, { complete: false })).problems).toEqual([]);
+    expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);
   });
 
   test('is written down by each of its processes, by each kind of request once', async () => {

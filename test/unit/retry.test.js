@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { PatientRetryPolicy } from '../../api/store/retry-policy.js';
+import { BusyServerRetryPolicy } from '../../api/store/retry-policy.js';
 
 const { errors, policies } = cassandra;
 const { retry, rethrow } = /** @type {any} */ (policies.retry.RetryPolicy).retryDecision;
-const policy = new PatientRetryPolicy();
+const policy = new BusyServerRetryPolicy();
 
 /** @param {number} nbRetry attempts that were repeated before */
 const after = (nbRetry) => ({ query: '', executionOptions: /** @type {any} */ ({}), nbRetry });

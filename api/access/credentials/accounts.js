@@ -10,66 +10,66 @@ import { isSecret } from './secret.js';
 /** @import { Credential, CredentialStore } from '../../store/credentials.js' */
 /** @import { Account } from './permissions.js' */
 
-/** Sign-ins that are looked up at once: however many knock, the database and the processor have room for what goes on inside. */
-const MOST_AT_ONCE = 64;
+/** Concurrent logins. A flood of logins must leave the database and the CPU to the other work. */
+const MAX_CONCURRENT = 64;
 
-/** Devices whose rights are remembered, all accounts together: a gateway's thousand names take milliseconds to be made ids of. */
-const MOST_REMEMBERED = 50_000;
-
-/**
- * Whoever wants to sign in.
- *
- * @typedef {object} Visitor
- * @property {string} address where it connects from
- * @property {AbortSignal} [gone] whoever asked is there no more
- */
-
-/** @type {Visitor} */
-const NOBODY = { address: '' };
+/** Devices in the cache of accounts. The ids of a gateway's thousand names take milliseconds to compute. */
+const MAX_CACHED_DEVICES = 50_000;
 
 /**
- * Who may connect to the embedded broker, and as whom: everybody, or, where MQTT_AUTH is on, devices with credentials and
- * the installation's own account.
+ * A client that logs in.
  *
- * @param {object} parts
- * @param {Pick<CredentialStore, 'find' | 'stamps'>} parts.store
- * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} parts.mqtt
- * @param {FailedLogins} [parts.failedLogins] at the installation's password
+ * @typedef {object} Peer
+ * @property {string} address
+ * @property {AbortSignal} [gone] aborted when the client has disconnected
  */
-export function createAccounts({ store, mqtt, failedLogins = createFailedLogins() }) {
+
+/** @type {Peer} */
+const UNKNOWN = { address: '' };
+
+/**
+ * Authenticates the clients of the embedded broker. Without MQTT_AUTH every client may connect. With it, devices with credentials and
+ * the account of the installation may.
+ *
+ * @param {object} deps
+ * @param {Pick<CredentialStore, 'find' | 'writeTimes'>} deps.store
+ * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} deps.mqtt
+ * @param {FailedLogins} [deps.failedLogins] of the account of the installation
+ */
+export function createAccounts({ store, mqtt, failedLogins = new FailedLogins() }) {
   const { auth, username, password } = mqtt;
-  const limitLogins = pLimit(MOST_AT_ONCE);
+  const limitLogins = pLimit(MAX_CONCURRENT);
   const everybody = installationAccount('');
 
   /** @type {LRUCache<string, Account>} by device */
-  const known = new LRUCache({ maxSize: MOST_REMEMBERED, sizeCalculation: ({ ids }) => ids.size });
+  const cache = new LRUCache({ maxSize: MAX_CACHED_DEVICES, sizeCalculation: ({ ids }) => ids.size });
 
   /** @param {string} name @param {Buffer} given @param {string} address */
   const isInstallation = (name, given, address) => {
     if (!username || !password) return false;
-    // Both are compared whatever the first says.
+    // Compare both in every case, so that the time reveals nothing about the name.
     const [sameName, samePassword] = [sameSecret(name, username), sameSecret(given, password)];
-    if (!sameName || failedLogins.areSpent(address)) return false;
-    if (!samePassword) failedLogins.count(address);
+    if (!sameName || failedLogins.isBlocked(address)) return false;
+    if (!samePassword) failedLogins.record(address);
     return samePassword;
   };
 
   /** @param {string} name @param {Buffer} given @returns {Promise<Account | null>} */
-  async function device(name, given) {
+  async function authenticateDevice(name, given) {
     const identity = identifyDevice(name);
     const credential = identity && (await store.find(identity.bytes));
-    // A name and its id are one device, and one of them is its account.
-    const isIts = credential?.account === name;
-    const isRight = await isSecret(given, isIts ? credential.hash : null);
-    return isRight && credential ? accountOf(credential) : null;
+    // A name and its id denote one device, but only one of them is its account.
+    const isAccount = credential?.account === name;
+    const isCorrect = await isSecret(given, isAccount ? credential.hash : null);
+    return isCorrect && credential ? accountOf(credential) : null;
   }
 
   /** @param {Credential} credential @returns {Account} */
   function accountOf(credential) {
-    const before = known.get(credential.deviceId);
-    if (before?.stamp === credential.stamp) return before;
+    const cached = cache.get(credential.deviceId);
+    if (cached?.writtenAt === credential.writtenAt) return cached;
     const account = deviceAccount(credential);
-    known.set(account.deviceId, account);
+    cache.set(account.deviceId, account);
     return account;
   }
 
@@ -77,64 +77,65 @@ export function createAccounts({ store, mqtt, failedLogins = createFailedLogins(
     /**
      * @param {string | undefined} name
      * @param {Buffer | undefined} given the password
-     * @param {Visitor} [visitor]
-     * @returns {Promise<Account | null>} null: not with this password, whether there is such an account or not
+     * @param {Peer} [peer]
+     * @returns {Promise<Account | null>} null: unknown account, or wrong password
      * @throws {MillraceError} `unavailable`
      */
-    async signIn(name = '', given = Buffer.alloc(0), { address, gone } = NOBODY) {
+    async signIn(name = '', given = Buffer.alloc(0), { address, gone } = UNKNOWN) {
       if (!auth) return everybody;
       if (isInstallation(name, given, address)) return installationAccount(name);
-      return limitLogins(async () => (gone?.aborted ? null : device(name, given)));
+      return limitLogins(async () => (gone?.aborted ? null : authenticateDevice(name, given)));
     },
 
     /**
-     * @param {Account[]} accounts that are connected
-     * @returns {Promise<Set<Account>>} those whose credential was rotated, revoked, or is gone since they signed in
+     * @param {Account[]} accounts connected accounts
+     * @returns {Promise<Set<Account>>} accounts whose credential has been rotated, revoked or deleted since their login
      * @throws {MillraceError} `unavailable`
      */
     async outdated(accounts) {
-      const devices = accounts.filter(({ isInstallation: all }) => !all);
-      const stamps = await store.stamps([...new Set(devices.map(({ deviceId }) => deviceId))]);
-      return new Set(devices.filter(({ deviceId, stamp }) => stamps.get(deviceId) !== stamp));
+      const devices = accounts.filter((account) => !account.isInstallation);
+      const writeTimes = await store.writeTimes([...new Set(devices.map(({ deviceId }) => deviceId))]);
+      return new Set(devices.filter(({ deviceId, writtenAt }) => writeTimes.get(deviceId) !== writtenAt));
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createAccounts>} Accounts */
 
-/** Wrong passwords of one address within the time, in ms, after which the right one is not told from them either. */
-const MOST = 10;
-const WITHIN_MS = 60_000;
+/** Failed logins of one address within the window, in ms, before the address is blocked. */
+const MAX_FAILED = 10;
+const WINDOW_MS = 60_000;
 
-/** Addresses that are remembered. */
-const MOST_ADDRESSES = 10_000;
+/** Addresses that are counted. */
+const MAX_ADDRESSES = 10_000;
 
 /**
- * Counts wrong passwords for each address. Whoever failedLogins finds out nothing with those beyond the tenth in a minute; for our own
- * programs at the same address that means to wait for as long.
- *
- * @param {{ clock?: () => number }} [options] `clock`: ms of a clock that never goes back
+ * Counts failed logins by address. A blocked address cannot log in with the correct password either, so further attempts reveal nothing.
+ * Programs of the installation at the same address have to wait for the end of the window.
  */
-export function createFailedLogins({ clock = () => performance.now() } = {}) {
-  /** @type {LRUCache<string, { wrong: number }>} from the first wrong one on */
-  const lately = new LRUCache({
-    max: MOST_ADDRESSES,
-    ttl: WITHIN_MS,
-    ttlResolution: 0,
-    perf: { now: clock },
-  });
+export class FailedLogins {
+  /** Since the first failed login of an address. @type {LRUCache<string, { count: number }>} */
+  #windows;
 
-  return {
-    /** @param {string} address @returns {boolean} whether it has guessed too often to be answered */
-    areSpent: (address) => (lately.get(address)?.wrong ?? 0) >= MOST,
+  /** @param {{ clock?: () => number }} [options] `clock`: ms of a monotonic clock */
+  constructor({ clock = () => performance.now() } = {}) {
+    this.#windows = new LRUCache({
+      max: MAX_ADDRESSES,
+      ttl: WINDOW_MS,
+      ttlResolution: 0,
+      perf: { now: clock },
+    });
+  }
 
-    /** @param {string} address from which a wrong one came */
-    count(address) {
-      const one = lately.get(address);
-      if (one) one.wrong++;
-      else lately.set(address, { wrong: 1 });
-    },
-  };
+  /** @param {string} address */
+  isBlocked(address) {
+    return (this.#windows.get(address)?.count ?? 0) >= MAX_FAILED;
+  }
+
+  /** @param {string} address */
+  record(address) {
+    const window = this.#windows.get(address);
+    if (window) window.count++;
+    else this.#windows.set(address, { count: 1 });
+  }
 }
-
-/** @typedef {ReturnType<typeof createFailedLogins>} FailedLogins */

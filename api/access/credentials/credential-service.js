@@ -6,38 +6,38 @@ import { hashSecret, makeSecret } from './secret.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.js' */
 
-/** Devices that one account may speak for beside itself. */
-export const MOST_DEVICES = 1000;
+/** Further devices that one account may publish for. */
+export const MAX_DEVICES = 1000;
 
-/** Rows read at a time. */
+/** Rows per page. */
 const PAGE = 1000;
 
-/** @typedef {{ credential: NewCredential, secret: string }} Issued the secret is told once, and not kept */
+/** @typedef {{ credential: NewCredential, secret: string }} Issued the secret is returned once; only its hash is stored */
 
 /**
- * Gives out credentials and takes them back.
+ * Issues, rotates and revokes the credentials of devices.
  *
- * @param {object} parts
- * @param {CredentialStore} parts.store
- * @param {() => number} parts.clock epoch ms
- * @param {string} [parts.installation] the name of the installation's own account, which no device may have
- * @param {(deviceId: string) => Promise<void>} [parts.onChange] told of every credential that was good and is no more
+ * @param {object} deps
+ * @param {CredentialStore} deps.store
+ * @param {() => number} deps.clock epoch ms
+ * @param {string} [deps.installation] the account name of the installation, which no device may have
+ * @param {(deviceId: string) => Promise<void>} [deps.onChange] called for each credential that is no longer valid
  */
 export function createCredentialService({ store, clock, installation, onChange = async () => {} }) {
-  const change = createChanges({ store, clock, onChange });
+  const update = createCredentialUpdater({ store, clock, onChange });
 
-  /** @param {Buffer} device @returns {Promise<boolean>} whether it was good until now */
-  async function take(device) {
-    let wasGood = false;
-    await change(device, (before) => {
+  /** @param {Buffer} device @returns {Promise<boolean>} whether it had a valid credential */
+  async function revoke(device) {
+    let wasValid = false;
+    await update(device, (before) => {
       if (!before?.hash) return before;
-      wasGood = true;
+      wasValid = true;
       return { ...before, hash: '' };
     });
-    return wasGood;
+    return wasValid;
   }
 
-  /** @returns {AsyncGenerator<Credential>} all that are good */
+  /** @returns {AsyncGenerator<Credential>} all valid credentials */
   async function* all() {
     /** @type {CredentialPlace | null} */
     let after = null;
@@ -49,12 +49,12 @@ export function createCredentialService({ store, clock, installation, onChange =
     } while (after);
   }
 
-  /** @param {string} id @returns {Promise<boolean>} whether any account but its own could speak for it */
-  async function takeFromGateways(id) {
+  /** @param {string} id @returns {Promise<boolean>} whether any gateway could publish for the device */
+  async function removeFromGateways(id) {
     let found = false;
     for await (const { deviceId, devices } of all()) {
       if (without(devices, id).length === devices.length) continue;
-      await change(uuidBytes(deviceId), (before) => {
+      await update(uuidBytes(deviceId), (before) => {
         const others = without(before?.devices ?? [], id);
         if (!before?.hash || others.length === before.devices.length) return before;
         found = true;
@@ -76,14 +76,14 @@ export function createCredentialService({ store, clock, installation, onChange =
     async issue({ account, devices = [] }) {
       const { id, bytes } = identify(account);
       for (const device of devices) identify(device);
-      if (devices.length > MOST_DEVICES) {
-        throw new MillraceError('bad_id', `An account speaks for ${MOST_DEVICES} further devices at most.`);
+      if (devices.length > MAX_DEVICES) {
+        throw new MillraceError('bad_id', `An account speaks for ${MAX_DEVICES} further devices at most.`);
       }
       if (account === installation) {
         throw new MillraceError('credential_exists', 'MQTT_USERNAME has this name.');
       }
       const { secret, hash } = await makeHashed();
-      const credential = await change(bytes, (before) => {
+      const credential = await update(bytes, (before) => {
         if (before?.hash === hash) return before;
         if (before?.hash) throw new MillraceError('credential_exists');
         return { deviceId: id, account, hash, devices: [...new Set(devices)] };
@@ -95,26 +95,26 @@ export function createCredentialService({ store, clock, installation, onChange =
     async rotate(account) {
       const { bytes } = identify(account);
       const { secret, hash } = await makeHashed();
-      const credential = await change(bytes, (before) =>
-        before?.hash === hash ? before : { ...good(before), hash },
+      const credential = await update(bytes, (before) =>
+        before?.hash === hash ? before : { ...requireValid(before), hash },
       );
       return { credential: /** @type {NewCredential} */ (credential), secret };
     },
 
     /** @param {string} account its name or id @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
     async revoke(account) {
-      if (!(await take(identify(account).bytes))) throw noCredential();
+      if (!(await revoke(identify(account).bytes))) throw noCredential();
     },
 
     /**
-     * Nobody may speak for a device any more: neither itself nor a gateway that had it on its list. All accounts are read for it.
+     * Revokes the credential of a device, and removes the device from the list of every gateway. It reads all accounts.
      *
      * @param {Identity} device
-     * @returns {Promise<boolean>} whether anybody could
+     * @returns {Promise<boolean>} whether any account could publish for the device
      */
     async forget({ id, bytes }) {
-      const own = await take(bytes);
-      const others = await takeFromGateways(id);
+      const own = await revoke(bytes);
+      const others = await removeFromGateways(id);
       return own || others;
     },
   };
@@ -140,7 +140,7 @@ async function makeHashed() {
 const noCredential = () => new MillraceError('not_found', 'This account has no credential.');
 
 /** @param {Credential | null} credential @throws {MillraceError} `not_found` */
-function good(credential) {
+function requireValid(credential) {
   if (!credential?.hash) throw noCredential();
   return credential;
 }
@@ -148,59 +148,59 @@ function good(credential) {
 /** @typedef {Omit<NewCredential, 'issuedAt' | 'changedAt'> & { issuedAt?: number }} Wanted */
 
 /**
- * Changes credentials, each on the ground of what it is at that moment, whichever process changed it last: what another one made of
- * it in between is read, and decided upon, anew. So a revocation takes back what is rotated beside it, in whatever order they come,
- * and a rotation finds nothing to rotate any more. Every turn that is lost was won by somebody else.
+ * Updates credentials by compare-and-set. After a concurrent update by another process it reads the row again and decides again. So a
+ * concurrent rotation cannot undo a revocation, and a rotation after a revocation fails. Each lost attempt is a success of another
+ * process, so the loop ends.
  *
- * @param {object} parts
- * @param {Pick<CredentialStore, 'find' | 'replace'>} parts.store
- * @param {() => number} parts.clock epoch ms
- * @param {(deviceId: string) => Promise<void>} parts.onChange told of every credential that was good and is no more
+ * @param {object} deps
+ * @param {Pick<CredentialStore, 'find' | 'replace'>} deps.store
+ * @param {() => number} deps.clock epoch ms
+ * @param {(deviceId: string) => Promise<void>} deps.onChange called for each credential that is no longer valid
  */
-export function createChanges({ store, clock, onChange }) {
-  // One after the other: transactions of one partition that meet hold each other up.
+export function createCredentialUpdater({ store, clock, onChange }) {
+  // Concurrent lightweight transactions on one partition slow each other down.
   const oneAtATime = pLimit(1);
 
   /** @param {Wanted} wanted @param {Credential | null} before @returns {NewCredential} */
   function dated(wanted, before) {
-    // It tells one state of the row from the next, whatever the clocks of the processes say.
+    // It must differ for each state of the row, even if the clocks of the processes differ.
     const changedAt = Math.max(clock(), (before?.changedAt ?? 0) + 1);
     return { ...wanted, issuedAt: wanted.issuedAt ?? changedAt, changedAt };
   }
 
   /**
    * @param {Buffer} device the id's 16 bytes
-   * @param {(before: Credential | null) => Wanted | null} decide what is to become of it; the same: nothing. Asked again, it may find
-   *   its own doing: the driver repeats what was applied already, where the answer was lost
-   * @returns {Promise<NewCredential | null>} what has become of it
-   * @throws {MillraceError} `unavailable`: it may be done all the same
+   * @param {(before: Credential | null) => Wanted | null} decide returns the new state, or its argument for no change. A second
+   *   call may get its own result: the driver repeats an applied request if the answer was lost
+   * @returns {Promise<NewCredential | null>} the new state
+   * @throws {MillraceError} `unavailable`: the update may have been applied
    */
-  return async function change(device, decide) {
-    let wasGood = false;
-    const became = await oneAtATime(async () => {
+  return async function update(device, decide) {
+    let wasValid = false;
+    const result = await oneAtATime(async () => {
       for (;;) {
         const before = await store.find(device);
         const wanted = decide(before);
         if (wanted === null || wanted === before) return before;
-        if (before?.hash) wasGood = true;
+        if (before?.hash) wasValid = true;
         const next = dated(wanted, before);
         if (await store.replace(next, before)) return next;
       }
     });
-    if (became && wasGood) await onChange(became.deviceId);
-    return became;
+    if (result && wasValid) await onChange(result.deviceId);
+    return result;
   };
 }
 
 /** @typedef {(device: Identity) => Promise<boolean>} Retire */
 
 /**
- * A device that is retired loses its rights first: while it is connected it would go on, and be registered anew.
+ * Revokes the credential of a device before its retirement. Otherwise a connected device would register again.
  *
- * @param {object} parts
- * @param {Retire} parts.retire
- * @param {CredentialService['forget']} parts.forget
- * @returns {Retire} false: it was neither registered nor had it a credential
+ * @param {object} deps
+ * @param {Retire} deps.retire
+ * @param {CredentialService['forget']} deps.forget
+ * @returns {Retire} false: it was not registered and had no credential
  */
 export const revokeBefore =
   ({ retire, forget }) =>

@@ -10,14 +10,14 @@ const WILDCARD = /[+#]/;
 const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
 
 /**
- * Whoever is connected. A device is held to what is its own by its id, so that it may use its name and its id alike.
+ * The account of a client. Permissions are checked by device id, so a device may use its name or its id.
  *
  * @typedef {object} Account
- * @property {string} name as whom it signed in; empty for who did not have to
- * @property {boolean} isInstallation it may do everything: our own programs, and everybody where MQTT_AUTH is off
+ * @property {string} name the user name; empty without authentication
+ * @property {boolean} isInstallation it may do everything: the programs of the installation, and every client while MQTT_AUTH is off
  * @property {string} deviceId empty for the installation
- * @property {number} stamp of its credential, epoch µs
- * @property {Set<string>} speaksFor names and ids of devices as they were given
+ * @property {number} writtenAt write timestamp of the credential, epoch µs
+ * @property {Set<string>} speaksFor names and ids of devices as they were issued
  * @property {Set<string>} ids of the same devices
  */
 
@@ -26,13 +26,13 @@ export const installationAccount = (name) => ({
   name,
   isInstallation: true,
   deviceId: '',
-  stamp: 0,
+  writtenAt: 0,
   speaksFor: new Set(),
   ids: new Set(),
 });
 
-/** @param {Pick<Credential, 'account' | 'deviceId' | 'devices' | 'stamp'>} credential @returns {Account} */
-export function deviceAccount({ account, deviceId, devices, stamp }) {
+/** @param {Pick<Credential, 'account' | 'deviceId' | 'devices' | 'writtenAt'>} credential @returns {Account} */
+export function deviceAccount({ account, deviceId, devices, writtenAt }) {
   const speaksFor = new Set();
   const ids = new Set();
   for (const text of [account, ...devices]) {
@@ -41,12 +41,12 @@ export function deviceAccount({ account, deviceId, devices, stamp }) {
     speaksFor.add(text);
     ids.add(identity.id);
   }
-  return { name: account, isInstallation: false, deviceId, stamp, speaksFor, ids };
+  return { name: account, isInstallation: false, deviceId, writtenAt, speaksFor, ids };
 }
 
 /**
- * Whether it may publish on a topic: a device may on its own, which is what `parseTopic` knows of it. An edge node of Sparkplug
- * speaks for the devices below it.
+ * Tests whether an account may publish on a topic. A device may publish on its own topics, as `parseTopic` knows them. A Sparkplug edge
+ * node may also publish for its devices.
  *
  * @param {Account} account
  * @param {string} topic
@@ -58,8 +58,8 @@ export function canPublish(account, topic) {
 }
 
 /**
- * Whether it may subscribe to a filter: a device may to what is below its own level of `iot/v1`, to its commands as an edge node, and to the
- * states of hosts. What begins with a dollar sign is the broker's own, and nobody's.
+ * Tests whether an account may subscribe to a filter. A device may subscribe to its own level of `iot/v1`, to its commands as an edge
+ * node, and to the states of hosts. Nobody may subscribe to `$` topics, which belong to the broker.
  *
  * @param {Account} account
  * @param {string} filter
@@ -75,7 +75,7 @@ export function canSubscribe(account, filter) {
 }
 
 /**
- * A device may be called `+` or `#`; in a filter that is everybody, and in a topic nothing.
+ * Tests whether a topic level denotes a device of the account. A device may be named `+` or `#`, but in a filter these are wildcards.
  *
  * @param {Account} account
  * @param {string} device its name or id

@@ -8,23 +8,27 @@ const SALT_BYTES = 12;
 const HASH_BYTES = 64;
 
 /**
- * Enough, since nobody can guess at 32 random bytes, and little, so that a fleet that comes back at once is let in at
- * once. It is also what Mosquitto counts to.
+ * Iterations of PBKDF2. A few are enough, because nobody can guess 32 random bytes. A fleet that reconnects at once must not wait.
+ * Mosquitto has the same default.
  */
 const ITERATIONS = 101;
 
-/** Mosquitto's sign for PBKDF2 with SHA-512. */
+/** Mosquitto's code for PBKDF2 with SHA-512. */
 const KIND = '7';
 
-/** What a secret is held against where there is no account: of the same cost, and never right. */
-const NOBODY = { iterations: ITERATIONS, salt: Buffer.alloc(SALT_BYTES), expected: Buffer.alloc(HASH_BYTES) };
+/** The hash to check a secret against if there is no account. It has the same cost and never matches. */
+const NO_ACCOUNT = {
+  iterations: ITERATIONS,
+  salt: Buffer.alloc(SALT_BYTES),
+  expected: Buffer.alloc(HASH_BYTES),
+};
 
-/** @returns {string} for a device to keep; we keep its hash */
+/** @returns {string} the secret of a device; only its hash is stored */
 export const makeSecret = () => randomBytes(SECRET_BYTES).toString('base64url');
 
 /**
  * @param {string | Buffer} secret
- * @returns {Promise<string>} as a line of Mosquitto's password file has it: `$7$101$salt$hash`
+ * @returns {Promise<string>} in the format of Mosquitto's password file: `$7$101$salt$hash`
  */
 export async function hashSecret(secret) {
   const salt = randomBytes(SALT_BYTES);
@@ -33,20 +37,19 @@ export async function hashSecret(secret) {
 }
 
 /**
- * Whether a secret is the one of which this is the hash. Without a hash, the same is done for nothing: how long it takes
- * does not tell whether there is such an account.
+ * Checks a secret against a hash. Without a hash it does the same work, so that the time does not reveal whether the account exists.
  *
  * @param {string | Buffer} secret
- * @param {string | null} hash null or empty: there is no account, or it is revoked
+ * @param {string | null} hash null or empty: the account does not exist, or is revoked
  */
 export async function isSecret(secret, hash) {
   const known = readHash(hash ?? '');
-  const { iterations, salt, expected } = known ?? NOBODY;
+  const { iterations, salt, expected } = known ?? NO_ACCOUNT;
   const given = await derive(secret, salt, iterations, HASH_BYTES, 'sha512');
   return timingSafeEqual(given, expected) && known !== null;
 }
 
-/** @param {string} text @returns {typeof NOBODY | null} */
+/** @param {string} text @returns {typeof NO_ACCOUNT | null} */
 function readHash(text) {
   const [, kind, count, salt = '', hash = ''] = text.split('$');
   const iterations = Number(count);

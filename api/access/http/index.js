@@ -1,9 +1,9 @@
 import { isLoopback } from '../../../common/addresses.js';
 import { MillraceError } from '../../../common/errors.js';
-import { createNoticeThrottle } from '../../observability/notice-throttle.js';
+import { LogThrottle } from '../../../common/log-throttle.js';
 import { createAttempts } from './rates.js';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.js';
-import { createTokens, SCOPES, shownToken } from './tokens.js';
+import { createTokens, readToken, SCOPES } from './tokens.js';
 
 /** @import { Request, RequestHandler, Response } from 'express' */
 /** @import { Logger } from 'pino' */
@@ -12,10 +12,10 @@ import { createTokens, SCOPES, shownToken } from './tokens.js';
 /** @import { Scope } from './tokens.js' */
 
 /**
- * Who asks, and what he may do.
+ * The caller of a request and its scopes.
  *
  * @typedef {object} Caller
- * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is set; `nobody`: one is, and none was shown
+ * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is configured; `nobody`: the request has none
  * @property {readonly Scope[]} scopes
  * @property {number | null} endsAt of the session, in epoch ms
  */
@@ -26,40 +26,40 @@ const ANYBODY = { by: 'anybody', scopes: SCOPES, endsAt: null };
 const NOBODY = { by: 'nobody', scopes: [], endsAt: null };
 
 /**
- * Who is let in to what: by a token in each request, or by a session that a token began.
+ * Access control of the HTTP API: by a token in each request, or by a session that was started with a token.
  *
- * @param {object} parts
- * @param {Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} parts.settings
- * @param {string} parts.secret signs sessions
- * @param {Rate} parts.attempts wrong tokens of one address
- * @param {() => number} parts.clock epoch ms
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} deps.settings
+ * @param {string} deps.secret signs sessions
+ * @param {Rate} deps.attempts limit of wrong tokens by address
+ * @param {() => number} deps.clock epoch ms
+ * @param {Logger} deps.logger
  */
 export function createAccess({ settings, secret, attempts, clock, logger }) {
   const cookie = cookieOptions(settings.tls !== null || !isLoopback(settings.host));
   const tokens = createTokens(settings);
   const sessions = createSessions({ secret, known: tokens.known, sessionMs: settings.sessionMs, clock });
-  // Counted apart: a program with an old token must not keep people from signing in beside it.
+  // Two counts: a program with an old token must not prevent logins from the same address.
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
   const notices = createTokenNotices({ logger });
 
   /**
-   * @param {Request} req @param {Response} res @param {string} given @param {Attempts} counted
+   * @param {Request} req @param {Response} res @param {string} given @param {Attempts} limiter
    * @throws {MillraceError} `unauthorized`, `rate_limited`
    */
-  async function knownBy(req, res, given, counted) {
+  async function checkToken(req, res, given, limiter) {
     const known = tokens.find(given);
     if (known) return known;
     const address = req.ip ?? '';
     notices.wrong(address);
     try {
-      await counted.count(req, res);
+      await limiter.count(req, res);
     } catch (error) {
       notices.tooMany(address);
       throw error;
     }
-    throw unauthorized(res, 'The token is not one of those that are let in.', 'invalid_token');
+    throw unauthorized(res, 'The token is not valid.', 'invalid_token');
   }
 
   /** @param {Request} req @param {Response} res @returns {Promise<Caller>} @throws {MillraceError} `unauthorized`, `rate_limited` */
@@ -67,20 +67,20 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
     if (!tokens.areSet) return ANYBODY;
     const [session] = cookiesOf(req).flatMap((value) => sessions.open(value) ?? []);
     if (session) return { by: 'session', ...session };
-    const given = shownToken(req.headers.authorization);
+    const given = readToken(req.headers.authorization);
     if (given === null) return NOBODY;
-    const { scopes } = await knownBy(req, res, given, requests);
+    const { scopes } = await checkToken(req, res, given, requests);
     return { by: 'token', scopes, endsAt: null };
   }
 
   return {
     callerOf,
 
-    /** Whether anybody has to show a token. */
+    /** Whether requests need a token. */
     isRequired: tokens.areSet,
 
     /**
-     * Lets in who has the scope. What he is goes into `res.locals.caller`.
+     * Middleware that requires a scope. It stores the caller in `res.locals.caller`.
      *
      * @param {'open' | Scope} scope
      * @returns {RequestHandler}
@@ -90,22 +90,22 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
       const caller = await callerOf(req, res);
       if (caller.by === 'nobody') throw unauthorized(res, 'Show a token as a bearer, or sign in.');
       if (!caller.scopes.includes(scope)) throw forbidden(res, scope);
-      demandOwnPage(req, caller);
+      requireSameOrigin(req, caller);
       res.locals['caller'] = caller;
       next();
     },
 
     /**
-     * Begins a session: the cookie is its only trace.
+     * Starts a session. Its only state is the cookie.
      *
      * @param {Request} req @param {Response} res @param {string} token
      * @returns {Promise<Caller>}
      * @throws {MillraceError} `unauthorized`, `forbidden`, `rate_limited`
      */
     async signIn(req, res, token) {
-      demandOwnPage(req, ANYBODY);
+      requireSameOrigin(req, ANYBODY);
       if (!tokens.areSet) return ANYBODY;
-      const known = await knownBy(req, res, token, signIns);
+      const known = await checkToken(req, res, token, signIns);
       if (!known.scopes.includes('read')) throw forbidden(res, 'read');
       const { value, ...session } = sessions.begin(known);
       res.cookie(COOKIE, value, { ...cookie, expires: new Date(session.endsAt) });
@@ -114,7 +114,7 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
 
     /** @param {Request} req @param {Response} res @throws {MillraceError} `forbidden` */
     signOut(req, res) {
-      demandOwnPage(req, ANYBODY);
+      requireSameOrigin(req, ANYBODY);
       res.clearCookie(COOKIE, cookie);
     },
   };
@@ -123,78 +123,79 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
 /** @typedef {ReturnType<typeof createAccess>} Access */
 
 /**
- * Where a request comes from, as the browser says it: `Sec-Fetch-Site`, which no page can set, or where that is left out
- * (without encryption), `Origin`.
+ * Finds the origin of a request by the browser's headers: `Sec-Fetch-Site`, which no page can set, or `Origin` if a browser leaves
+ * the first out (without TLS).
  *
  * @param {Request} req
- * @returns {'own' | 'foreign' | 'untold'} from a page of ours; of somebody else's; `untold`: from no browser
+ * @returns {'same' | 'cross' | 'unknown'} `same`: a page of this server; `cross`: another page; `unknown`: no browser
  */
 export function originOf(req) {
   const { origin } = req.headers;
   const site = req.get('Sec-Fetch-Site');
-  if (site !== undefined) return site === 'same-origin' ? 'own' : 'foreign';
-  if (origin === undefined) return 'untold';
-  return URL.canParse(origin) && new URL(origin).host === req.host ? 'own' : 'foreign';
+  if (site !== undefined) return site === 'same-origin' ? 'same' : 'cross';
+  if (origin === undefined) return 'unknown';
+  return URL.canParse(origin) && new URL(origin).host === req.host ? 'same' : 'cross';
 }
 
-const HARMLESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** @param {Request} req */
-export const changesSomething = (req) => !HARMLESS.has(req.method);
+/** @param {Request} req @returns {boolean} whether the method is not safe (RFC 9110, section 9.2.1) */
+export const isUnsafe = (req) => !SAFE_METHODS.has(req.method);
 
 /**
- * Tells whoever reads the log who shows wrong tokens: a line a minute for each address, and one when it is told to wait.
+ * Logs wrong tokens: a line per address and minute, and another one when an address reaches the limit.
  *
- * @param {{ logger: Logger, everyMs?: number }} parts
+ * @param {{ logger: Logger, everyMs?: number }} options
  */
 function createTokenNotices({ logger, everyMs }) {
-  const occurrences = createNoticeThrottle({ everyMs });
+  const throttle = new LogThrottle({ everyMs });
 
   return {
-    /** @param {string} address that showed one */
+    /** @param {string} address */
     wrong(address) {
-      const wrong = occurrences.count(`wrong ${address}`);
+      const wrong = throttle.count(`wrong ${address}`);
       if (wrong > 0) logger.warn({ address, wrong }, 'a wrong token');
     },
 
-    /** @param {string} address that showed too many */
+    /** @param {string} address */
     tooMany(address) {
-      const refused = occurrences.count(`too many ${address}`);
-      if (refused > 0) logger.warn({ address, refused }, 'too many wrong tokens; told to wait');
+      const refused = throttle.count(`too many ${address}`);
+      if (refused > 0) logger.warn({ address, refused }, 'too many wrong tokens; the client has to wait');
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createTokenNotices>} TokenNotices */
-
 /**
- * A browser sends the cookie by itself, and reaches what no token protects, whatever page it shows. So what changes
- * something must not come from a page of somebody else's, and a session's must be known to come from ours.
+ * Prevents cross-site request forgery. A browser sends the cookie by itself, and it reaches servers without a token, from any page. So
+ * an unsafe request must not come from another origin, and an unsafe request of a session must come from this one.
  *
  * @param {Request} req
  * @param {Caller} caller
  * @throws {MillraceError} `forbidden`
  */
-function demandOwnPage(req, { by }) {
-  if (by === 'token' || !changesSomething(req)) return;
+function requireSameOrigin(req, { by }) {
+  if (by === 'token' || !isUnsafe(req)) return;
   const origin = originOf(req);
-  if (origin === 'own' || (origin === 'untold' && by !== 'session')) return;
-  throw new MillraceError('forbidden', 'What changes something must come from a page of this very origin.');
+  if (origin === 'same' || (origin === 'unknown' && by !== 'session')) return;
+  throw new MillraceError(
+    'forbidden',
+    'A request that changes something must come from a page of this origin.',
+  );
 }
 
 /**
  * @param {Response} res
- * @param {string} says
- * @param {string} [error] as RFC 6750 names it
+ * @param {string} message
+ * @param {string} [error] a code of RFC 6750
  */
-function unauthorized(res, says, error) {
+function unauthorized(res, message, error) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace"${error ? `, error="${error}"` : ''}`);
-  return new MillraceError('unauthorized', says);
+  return new MillraceError('unauthorized', message);
 }
 
 /**
  * @param {Response} res
- * @param {Scope} scope that is needed
+ * @param {Scope} scope the missing one
  */
 function forbidden(res, scope) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace", error="insufficient_scope", scope="${scope}"`);

@@ -5,48 +5,48 @@ import { MillraceError } from '../../../common/errors.js';
 
 /**
  * @typedef {object} Rate
- * @property {number} most
- * @property {number} windowMs within so many ms
+ * @property {number} most requests in a window
+ * @property {number} windowMs length of the window
  */
 
 /**
- * A limit for each client address (of IPv6: each /56).
+ * Limits requests by client address (by /56 network for IPv6).
  *
- * @param {Rate & { says: string, skip?: (req: Request) => boolean }} of
+ * @param {Rate & { message: string, skip?: (req: Request) => boolean }} options
  */
-const limiterOf = ({ most, windowMs, says, skip = () => false }) =>
+const createLimiter = ({ most, windowMs, message, skip = () => false }) =>
   rateLimit({
     windowMs,
     limit: most,
     skip,
     legacyHeaders: false,
     standardHeaders: false,
-    // It would complain of who sends X-Forwarded-For while no proxy is trusted; it is passed over, as it should be.
+    // Express ignores X-Forwarded-For while no proxy is trusted, so the library need not warn about it.
     validate: { xForwardedForHeader: false, forwardedHeader: false },
     handler: (req, res, next) => {
       const { resetTime } = /** @type {any} */ (req).rateLimit;
-      next(tooMany(res, says, resetTime));
+      next(tooMany(res, message, resetTime));
     },
   });
 
-/** @param {Response} res @param {string} says @param {Date | undefined} until */
-function tooMany(res, says, until) {
+/** @param {Response} res @param {string} message @param {Date | undefined} until */
+function tooMany(res, message, until) {
   const seconds = Math.ceil(((until?.getTime() ?? 0) - Date.now()) / 1000);
   res.set('Retry-After', String(Math.max(1, seconds)));
-  return new MillraceError('rate_limited', says);
+  return new MillraceError('rate_limited', message);
 }
 
 /**
- * Wrong tokens: who has shown too many is told to wait. Right ones are served all the same: many people may share an address, and
- * a program with an old token must not shut them out. So an answer does tell who guesses whether he was right, and tokens
- * have to be such that nobody can guess them; see `common/settings/rules.js`.
+ * Limits wrong tokens by address. Requests with a valid token are still answered: many people may share an address, and a program with
+ * an old token must not lock them out. So an attacker learns whether a guess was correct. Tokens must therefore be impossible to
+ * guess; see `common/settings/rules.js`.
  *
  * @param {Rate} rate
  */
 export function createAttempts(rate) {
-  const limiter = limiterOf({
+  const limiter = createLimiter({
     ...rate,
-    says: 'Too many wrong tokens came from this address; wait for as long as Retry-After says.',
+    message: 'Too many wrong tokens came from this address. Wait for the time in Retry-After.',
   });
   return {
     /**
@@ -65,25 +65,24 @@ export function createAttempts(rate) {
 /** @typedef {ReturnType<typeof createAttempts>} Attempts */
 
 /**
- * What must be answered whoever asks too much: probes and scrapes; and the files of the dashboard, which cost no more than a refusal,
- * while a page asks for a hundred of them and is broken without one.
+ * Paths without a limit: probes, scrapes, and the files of the dashboard. A file costs no more than a refusal, and a page loads a hundred
+ * of them and breaks without one.
  */
 const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|vendor\/.+)$/;
 
 /**
- * All requests.
+ * Limits all requests.
  *
  * @param {Rate} rate
- * @param {{ spareThisMachine: boolean }} options whether those are not counted that come from loopback: a proxy there that
- *   does not say for whom it asks cannot be told from a program of this machine
+ * @param {{ exemptLoopback: boolean }} options `exemptLoopback`: does not count requests from loopback without X-Forwarded-For
  */
-export const limitRequests = (rate, { spareThisMachine }) =>
-  limiterOf({
+export const limitRequests = (rate, { exemptLoopback }) =>
+  createLimiter({
     ...rate,
-    says: 'Too many requests come from this address; wait for as long as Retry-After says.',
-    skip: (req) => EXEMPT.test(req.path) || (spareThisMachine && isNeighbour(req)),
+    message: 'Too many requests come from this address. Wait for the time in Retry-After.',
+    skip: (req) => EXEMPT.test(req.path) || (exemptLoopback && isLoopbackClient(req)),
   });
 
 /** @param {Request} req */
-const isNeighbour = (req) =>
+const isLoopbackClient = (req) =>
   /^(::ffff:)?127\.|^::1$/.test(req.ip ?? '') && req.headers['x-forwarded-for'] === undefined;

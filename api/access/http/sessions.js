@@ -3,22 +3,21 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 /** @import { CookieOptions, Request } from 'express' */
 /** @import { Known, Scope } from './tokens.js' */
 
-const GENUINE = /^(\d{1,16})\.([\w-]{43})$/;
+const FORMAT = /^(\d{1,16})\.([\w-]{43})$/;
 
 /** @typedef {{ scopes: readonly Scope[], endsAt: number }} Session `endsAt`: epoch ms */
 
 /**
- * Sessions of people who showed a token once. Nothing of them is kept here: a session is its end and a signature, with a
- * key of its own for each token, so that it has the token's scopes, is known to every process that has the same settings, and
- * ends when the token is taken away.
+ * Stateless sessions. A session is its expiry time and a signature, with a key derived from the token. So it has the scopes of the
+ * token, every process with the same settings accepts it, and it ends when the token is removed.
  *
  *     end in epoch ms . base64url( HMAC-SHA256(key, end) )     key = HKDF-SHA256(secret, salt: token)
  *
- * @param {object} parts
- * @param {string} parts.secret
- * @param {Known[]} parts.known
- * @param {number} parts.sessionMs
- * @param {() => number} parts.clock epoch ms
+ * @param {object} deps
+ * @param {string} deps.secret
+ * @param {Known[]} deps.known
+ * @param {number} deps.sessionMs
+ * @param {() => number} deps.clock epoch ms
  */
 export function createSessions({ secret, known, sessionMs, clock }) {
   const keyed = known.map(({ token, scopes }) => ({
@@ -32,12 +31,12 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 
   return {
     /**
-     * @param {Known} by the token that was shown
+     * @param {Known} by the token of the login
      * @returns {Session & { value: string }}
      */
     begin({ token }) {
       const { key, scopes } = /** @type {(typeof keyed)[number]} */ (
-        keyed.find((one) => one.token === token)
+        keyed.find((candidate) => candidate.token === token)
       );
       const endsAt = clock() + sessionMs;
       return { scopes, endsAt, value: `${endsAt}.${sign(key, String(endsAt)).toString('base64url')}` };
@@ -45,15 +44,15 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 
     /**
      * @param {string} value
-     * @returns {Session | null} null: it is none of ours, or has ended
+     * @returns {Session | null} null: the signature is wrong, or the session has ended
      */
     open(value) {
-      const [, end = '', signature = ''] = GENUINE.exec(value) ?? [];
+      const [, end = '', signature = ''] = FORMAT.exec(value) ?? [];
       const given = Buffer.from(signature, 'base64url');
       if (given.length !== 32 || Number(end) <= clock()) return null;
       const same = keyed.map(({ key }) => timingSafeEqual(given, sign(key, end)));
-      const one = keyed[same.indexOf(true)];
-      return one ? { scopes: one.scopes, endsAt: Number(end) } : null;
+      const match = keyed[same.indexOf(true)];
+      return match ? { scopes: match.scopes, endsAt: Number(end) } : null;
     },
   };
 }
@@ -62,12 +61,12 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 
 export const COOKIE = 'millrace_session';
 
-/** For each a signature is made with each token, for anybody who sends it. */
-const MOST = 4;
+/** Cookies of a request that are checked. Each check computes a signature per token, for any client. */
+const MAX_COOKIES = 4;
 
 /**
  * @param {Request} req
- * @returns {string[]} the first values under our name; other services of the same host may have left some
+ * @returns {string[]} the first cookies of this name; other services of the host may have set some
  */
 export const cookiesOf = (req) =>
   (req.headers.cookie ?? '')
@@ -76,12 +75,12 @@ export const cookiesOf = (req) =>
       const [name = '', value = ''] = pair.trim().split('=', 2);
       return name === COOKIE ? [value] : [];
     })
-    .slice(0, MOST);
+    .slice(0, MAX_COOKIES);
 
 /**
- * No script reads it, and no page of another site has it sent.
+ * Scripts cannot read the cookie, and requests from other sites do not carry it.
  *
- * @param {boolean} secure whether it travels encrypted alone
+ * @param {boolean} secure whether browsers send it over TLS only
  * @returns {CookieOptions}
  */
 export const cookieOptions = (secure) => ({ httpOnly: true, sameSite: 'strict', path: '/', secure });

@@ -3,11 +3,11 @@ import { sameSecret } from '../../../common/same-secret.js';
 /** @import { Config } from '../../../common/settings/config.js' */
 
 /**
- * @typedef {{ token: string, scopes: readonly Scope[] }} Known a token that is let in, and what it is good for
+ * @typedef {{ token: string, scopes: readonly Scope[] }} Known a configured token and its scopes
  */
 
 /**
- * The tokens that are let in. More than one of a kind lets them be changed one by one, while both are good.
+ * The configured tokens. Several tokens of a kind allow a rotation during which both are valid.
  *
  * @param {Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
  */
@@ -15,10 +15,10 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
   /** @type {Map<string, Set<Scope>>} */
   const scopesOf = new Map();
   /** @param {string} token @param {readonly Scope[]} scopes */
-  const letIn = (token, scopes) => scopesOf.set(token, new Set([...(scopesOf.get(token) ?? []), ...scopes]));
-  if (apiToken) letIn(apiToken, SCOPES);
-  for (const token of readTokens) letIn(token, ['read']);
-  for (const token of ingestTokens) letIn(token, ['ingest']);
+  const add = (token, scopes) => scopesOf.set(token, new Set([...(scopesOf.get(token) ?? []), ...scopes]));
+  if (apiToken) add(apiToken, SCOPES);
+  for (const token of readTokens) add(token, ['read']);
+  for (const token of ingestTokens) add(token, ['ingest']);
 
   /** @type {Known[]} */
   const known = [...scopesOf].map(([token, scopes]) => ({ token, scopes: [...scopes] }));
@@ -26,7 +26,7 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
   return {
     known,
 
-    /** Whether anybody has to show one. */
+    /** Whether any token is configured. */
     areSet: known.length > 0,
 
     /**
@@ -34,7 +34,7 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
      * @returns {Known | null}
      */
     find(given) {
-      // Each of them is looked at, whichever is the same: the time tells nothing.
+      // Compare all of them, so that the time reveals nothing.
       const same = known.map(({ token }) => sameSecret(given, token));
       return known[same.indexOf(true)] ?? null;
     },
@@ -44,12 +44,12 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
 /** @typedef {ReturnType<typeof createTokens>} Tokens */
 
 /**
- * The token that a request shows: as a bearer's (RFC 6750), or as the password of Basic (RFC 7617), for `curl -u`.
+ * Reads the token of a request: a bearer token (RFC 6750), or the password of Basic (RFC 7617), for `curl -u`.
  *
  * @param {string | undefined} header `Authorization`
- * @returns {string | null} null: it shows none
+ * @returns {string | null} null: no token
  */
-export function shownToken(header) {
+export function readToken(header) {
   if (!header) return null;
   const [, scheme = '', rest = ''] = /^(\S+) +(.*)$/.exec(header) ?? [];
   if (scheme.toLowerCase() === 'bearer') return rest;
@@ -59,11 +59,11 @@ export function shownToken(header) {
 }
 
 /**
- * What a token can be good for:
+ * Scopes of a token:
  *
- * - `read`: everything that was measured, refused and told; nothing changes by it
- * - `ingest`: measurements may be sent
- * - `admin`: devices, their credentials and what was refused are disposed of; with it goes all else
+ * - `read`: read all data; it changes nothing
+ * - `ingest`: send measurements
+ * - `admin`: manage devices, credentials and dead letters; the token of `admin` has all scopes
  */
 export const SCOPES = /** @type {const} */ (['read', 'ingest', 'admin']);
 

@@ -7,13 +7,13 @@ import { authorityExpires, createOwnCertificate } from './own-certificate.js';
 /** @import { CertificateState } from '../../observability/metrics.js' */
 
 /**
- * The certificates of this process: its own, and those of the authorities that it trusts, with when they end.
+ * The certificates of this process: those of its servers, and the authorities that it trusts. It reports when they expire.
  *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {number} parts.everyMs how often files are looked at
- * @param {Logger} parts.logger
- * @throws {MillraceError} `bad_settings` when a file does not hold what it should
+ * @param {object} deps
+ * @param {Config} deps.config
+ * @param {number} deps.everyMs how often the files are checked
+ * @param {Logger} deps.logger
+ * @throws {MillraceError} `bad_settings` if a file has no valid certificate or key
  */
 export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
   const own = (/** @type {'http' | 'mqtt'} */ purpose, /** @type {TlsFiles | null} */ files) =>
@@ -40,7 +40,7 @@ export function createTls({ config: { http, mqtt, cql }, everyMs, logger }) {
  * @param {string} purpose
  * @param {string} setting
  * @param {string | undefined} path
- * @returns {CertificateState[]} of one, or none
+ * @returns {CertificateState[]} empty without a path
  */
 function authority(purpose, setting, path) {
   if (!path) return [];
@@ -54,8 +54,8 @@ function authority(purpose, setting, path) {
 }
 
 /**
- * All connections of a server, also those whose TLS has not come about yet, of which neither HTTP nor MQTT knows: closing
- * the server would wait for them.
+ * Tracks all sockets of a server, including those in a TLS handshake, which neither HTTP nor MQTT knows. A server waits for them when
+ * it closes.
  *
  * @param {Server} server
  */

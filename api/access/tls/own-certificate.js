@@ -9,25 +9,25 @@ import { MillraceError } from '../../../common/errors.js';
 /** @import { TlsFiles } from '../../../common/settings/config.js' */
 /** @import { CertificateState } from '../../observability/metrics.js' */
 
-/** Whoever connects and then says nothing is let go after this long, in ms. Node's own limit is two minutes. */
+/** A client that does not finish the TLS handshake is disconnected after this time, in ms. Node's default is two minutes. */
 const HANDSHAKE_MS = 10_000;
 
 /**
- * The certificate that one of our servers shows, taken anew from its files while the server runs.
+ * The certificate of a server, reloaded from its files while the server runs.
  *
  * @typedef {object} OwnCertificate
  * @property {CertificateState} state
  * @property {TlsOptions} options of the server
- * @property {(server: Server | NetServer) => void} renewOn gives new ones to a server
- *   from its start to its end; connections that stand keep the one before
+ * @property {(server: Server | NetServer) => void} renewOn reloads the certificate of a server while it listens; open connections keep
+ *   the old one
  */
 
 /**
- * @param {object} parts
- * @param {'http' | 'mqtt'} parts.purpose
- * @param {TlsFiles} parts.files
- * @param {number} parts.everyMs how often the files are looked at
- * @param {Logger} parts.logger
+ * @param {object} deps
+ * @param {'http' | 'mqtt'} deps.purpose
+ * @param {TlsFiles} deps.files
+ * @param {number} deps.everyMs how often the files are checked
+ * @param {Logger} deps.logger
  * @returns {OwnCertificate}
  * @throws {MillraceError} `bad_settings`
  */
@@ -35,54 +35,53 @@ export function createOwnCertificate({ purpose, files, everyMs, logger }) {
   const setting = `${purpose.toUpperCase()}_TLS_CERT`;
   const first = readFirst(files, setting);
   let { expires } = first;
-  /** What the files were when they were last taken: nothing, so that the first look takes them. */
-  let taken = '';
-  let trouble = '';
+  /** Version of the files that are in use; empty before the first check, so that it loads them. */
+  let loaded = '';
+  let problem = '';
 
-  function tell() {
-    const at = new Date(expires * 1000).toISOString();
-    if (expires * 1000 < Date.now()) logger.error({ setting, expires: at }, 'the certificate has expired');
-    else logger.info({ setting, expires: at }, 'certificate');
+  function logExpiry() {
+    const date = new Date(expires * 1000).toISOString();
+    if (expires * 1000 < Date.now()) logger.error({ setting, expires: date }, 'the certificate has expired');
+    else logger.info({ setting, expires: date }, 'certificate');
   }
 
-  /** @param {Server} server @returns {Promise<boolean>} whether there was another one */
+  /** @param {Server} server @returns {Promise<boolean>} whether the certificate is a new one */
   async function renew(server) {
-    const now = await stateOf(files);
-    if (now === taken) return false;
+    const version = await versionOf(files);
+    if (version === loaded) return false;
     const { cert, key, ...pair } = readPair(files);
     server.setSecureContext({ ...SECURE, cert, key });
-    const isAnother = taken !== '' || pair.expires !== expires;
-    taken = now;
+    const isNew = loaded !== '' || pair.expires !== expires;
+    loaded = version;
     expires = pair.expires;
-    return isAnother;
+    return isNew;
   }
 
   /** @param {Server} server */
-  async function look(server) {
+  async function check(server) {
     let reason = '';
     try {
-      if (await renew(server)) tell();
+      if (await renew(server)) logExpiry();
     } catch (error) {
       reason = /** @type {Error} */ (error).message;
-      // Tried again at every look, since certificate and key change one after the other; but said once.
-      if (reason !== trouble)
+      // Certificate and key change one after the other, so every check tries again. Each problem is logged once.
+      if (reason !== problem)
         logger.error({ setting, reason }, 'a new certificate cannot be used; the old one stays');
     }
-    trouble = reason;
+    problem = reason;
   }
 
-  tell();
+  logExpiry();
   return {
     get state() {
-      return { purpose, expires, refused: trouble !== '' };
+      return { purpose, expires, refused: problem !== '' };
     },
 
     options: { ...SECURE, handshakeTimeout: HANDSHAKE_MS, cert: first.cert, key: first.key },
 
     renewOn(server) {
       server.once('listening', () => {
-        const again = () => void look(/** @type {Server} */ (server));
-        const timer = setInterval(again, everyMs).unref();
+        const timer = setInterval(() => void check(/** @type {Server} */ (server)), everyMs).unref();
         server.once('close', () => clearInterval(timer));
       });
     },
@@ -102,8 +101,8 @@ function readFirst(files, setting) {
   }
 }
 
-/** By the file as well as its time: a link may be put on another one. @param {TlsFiles} files */
-async function stateOf({ cert, key }) {
+/** Includes the inode, because a link may be moved to another file. @param {TlsFiles} files */
+async function versionOf({ cert, key }) {
   const states = await Promise.all([stat(cert), stat(key)]);
   return states.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');
 }
@@ -111,18 +110,18 @@ async function stateOf({ cert, key }) {
 const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * A certificate and its key that belong together.
+ * A certificate and its key.
  *
  * @typedef {object} Pair
- * @property {Buffer} cert PEM, with those between it and the authority
+ * @property {Buffer} cert PEM, with the intermediate certificates
  * @property {Buffer} key PEM
- * @property {number} expires epoch seconds: when the first of them ends
+ * @property {number} expires epoch seconds at which the first certificate expires
  */
 
 /**
  * @param {TlsFiles} files
  * @returns {Pair}
- * @throws {Error} whose message says what is wrong with which file
+ * @throws {Error} whose message names the file and the problem
  */
 export function readPair(files) {
   const [cert, key] = [readFileSync(files.cert), readFileSync(files.key)];
@@ -135,12 +134,12 @@ export function readPair(files) {
 
 /**
  * @param {string} path of a file with the certificates of authorities
- * @returns {number} when the first of them ends, epoch seconds
+ * @returns {number} epoch seconds at which the first of them expires
  * @throws {Error} whose message names the file
  */
 export const authorityExpires = (path) => firstEnd(certificatesIn(readFileSync(path), path));
 
-/** @param {Buffer} pem @param {string} path @returns {X509Certificate[]} one at least */
+/** @param {Buffer} pem @param {string} path @returns {X509Certificate[]} at least one */
 function certificatesIn(pem, path) {
   const blocks = pem.toString('latin1').match(BLOCK);
   if (!blocks) throw new Error(`${path} holds no certificate in PEM`);
@@ -156,7 +155,7 @@ function privateKeyIn(pem, path) {
   try {
     return createPrivateKey(pem);
   } catch {
-    // What OpenSSL says of it may quote the file.
+    // OpenSSL's message may quote the file.
     throw new Error(`${path} holds no private key in PEM, or one that is encrypted`);
   }
 }

@@ -7,70 +7,71 @@ import { formatTime } from '../../../common/times.js';
 /** @import { Credential } from '../../store/credentials.js' */
 /** @import { CommandParts } from './index.js' */
 
-const ONCE = 'Told this once: only a salted hash is kept.';
+const ONCE = 'The secret is shown once: only a salted hash is stored.';
 const BIRTH =
-  'A device is known by its birth, which it publishes before its first measurement: iot/v1/ACCOUNT/birth {"sensors":[{"sensor_id":"…"}]}.';
+  'A device registers by its birth, which it publishes before its first measurement: iot/v1/ACCOUNT/birth {"sensors":[{"sensor_id":"…"}]}.';
 
-/** What is wrong with one account, and not with the next. */
-const OF_ONE = new Set(['bad_id', 'credential_exists', 'not_found']);
+/** Codes of errors that concern one account. The command continues with the next one. */
+const ACCOUNT_ERRORS = new Set(['bad_id', 'credential_exists', 'not_found']);
 
 /** @param {CommandParts} parts */
 export async function issue(parts) {
   const { credentialService, given, note, autoRegister } = parts;
-  const done = await tellEach(parts, (account) =>
+  const completed = await outputEach(parts, (account) =>
     credentialService.issue({ account, devices: given.devices }),
   );
-  if (done > 0) note(autoRegister ? ONCE : `${ONCE} ${BIRTH}`);
-  insistOnAll(parts, done);
+  if (completed > 0) note(autoRegister ? ONCE : `${ONCE} ${BIRTH}`);
+  requireAll(parts, completed);
 }
 
 /** @param {CommandParts} parts */
 export async function rotate(parts) {
   const { credentialService, note } = parts;
-  const done = await tellEach(parts, credentialService.rotate);
-  if (done > 0) {
+  const completed = await outputEach(parts, credentialService.rotate);
+  if (completed > 0) {
     note(
-      `${ONCE} The old ones are good no more; who is connected with one is disconnected within half a minute.`,
+      `${ONCE} The old secrets are no longer valid. Clients that use one are disconnected within half a minute.`,
     );
   }
-  insistOnAll(parts, done);
+  requireAll(parts, completed);
 }
 
 /** @param {CommandParts} parts */
 export async function revoke(parts) {
   const { credentialService, note } = parts;
-  const done = await each(parts, async (account) => {
+  const completed = await forEachAccount(parts, async (account) => {
     await credentialService.revoke(account);
-    note(`${printable(account)}: revoked; if it is connected, it is disconnected within half a minute.`);
+    note(`${printable(account)}: revoked. If it is connected, it is disconnected within half a minute.`);
   });
-  insistOnAll(parts, done);
+  requireAll(parts, completed);
 }
 
 /** @param {CommandParts} parts */
-export async function list({ credentialService, say, note }) {
+export async function list({ credentialService, print, note }) {
   let shown = 0;
   for await (const row of credentialService.all()) {
-    say(lineOf(row));
+    print(lineOf(row));
     shown++;
   }
   if (shown === 0) note('No device has a credential.');
 }
 
 /**
- * Each secret is told, or is in the file, before the next one is made: what fails half-way has lost none.
+ * Makes a secret for each account, and prints it or adds it to the file before it makes the next one. So a failure half-way loses no
+ * secret.
  *
  * @param {CommandParts} parts
  * @param {(account: string) => Promise<Issued>} make
- * @returns {Promise<number>} of how many accounts
+ * @returns {Promise<number>} accounts that succeeded
  */
-async function tellEach(parts, make) {
-  const { given, say } = parts;
+async function outputEach(parts, make) {
+  const { given, print } = parts;
   const file = given.file === undefined ? null : await openCredentialsFile(given.file);
   try {
-    return await each(parts, async (wanted) => {
+    return await forEachAccount(parts, async (wanted) => {
       const { credential, secret } = await make(wanted);
       if (file) await file.add(credential.account, secret);
-      else say(credentialLine(credential.account, secret));
+      else print(credentialLine(credential.account, secret));
     });
   } finally {
     await file?.close();
@@ -78,30 +79,30 @@ async function tellEach(parts, make) {
 }
 
 /**
- * What is wrong with one account is said, and keeps none of the others from it.
+ * Runs an action for each account. It reports an error of one account and continues with the others.
  *
  * @param {CommandParts} parts
  * @param {(account: string) => Promise<void>} act
- * @returns {Promise<number>} for how many it is done
+ * @returns {Promise<number>} accounts that succeeded
  */
-async function each({ given, note }, act) {
-  let done = 0;
+async function forEachAccount({ given, note }, act) {
+  let completed = 0;
   for (const account of given.accounts) {
     try {
       await act(account);
-      done++;
+      completed++;
     } catch (error) {
-      if (!(error instanceof MillraceError) || !OF_ONE.has(error.code)) throw error;
+      if (!(error instanceof MillraceError) || !ACCOUNT_ERRORS.has(error.code)) throw error;
       note(`${printable(account)}: ${error.message}`);
     }
   }
-  return done;
+  return completed;
 }
 
-/** @param {CommandParts} parts @param {number} done @throws {MillraceError} `failed` */
-function insistOnAll({ given: { command, accounts } }, done) {
-  if (done === accounts.length) return;
-  throw new MillraceError('failed', `${command}: done for ${done} of ${accounts.length}.`);
+/** @param {CommandParts} parts @param {number} completed @throws {MillraceError} `failed` */
+function requireAll({ given: { command, accounts } }, completed) {
+  if (completed === accounts.length) return;
+  throw new MillraceError('failed', `${command}: done for ${completed} of ${accounts.length}.`);
 }
 
 /** @param {Credential} credential */

@@ -10,24 +10,24 @@ import { mosquitto } from './mosquitto.js';
 /** @import { Arguments } from './arguments.js' */
 
 /**
- * What the commands are made of.
+ * What each command gets.
  *
  * @typedef {object} CommandParts
  * @property {CredentialService} credentialService
  * @property {Arguments} given
- * @property {{ username?: string | undefined, password?: string | undefined }} installation its own account
+ * @property {{ username?: string | undefined, password?: string | undefined }} installation account of the installation
  * @property {boolean} autoRegister whether devices register by their first message
- * @property {(text: string) => void} say a line of the answer
- * @property {(text: string) => void} note a line for a person, which is no part of the answer
+ * @property {(text: string) => void} print writes a line of the answer to standard output
+ * @property {(text: string) => void} note writes a line for a person to standard error
  */
 
 const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 
-// npm run credentials: at the database itself, by the settings of npm start. So it works while nothing else runs, too.
+// npm run credentials. It connects to the database with the settings of npm start, so it works while no other process runs.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2));
   const { cql, retention, mqtt, ingest } = readCommandSettings('database');
-  // Whoever reads along, such as head, may have seen enough.
+  // A reader of the output, such as head, may close the pipe early.
   process.stdout.on('error', () => process.exit());
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
   const credentialService = createCredentialService({
@@ -41,7 +41,7 @@ await runCommand(async () => {
       given,
       installation: mqtt,
       autoRegister: ingest.autoRegister,
-      say: (text) => void process.stdout.write(`${text}\n`),
+      print: (text) => void process.stdout.write(`${text}\n`),
       note: (text) => void process.stderr.write(`${text}\n`),
     });
   } finally {

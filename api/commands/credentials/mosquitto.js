@@ -1,14 +1,17 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { MillraceError } from '../../../common/errors.js';
 import { printable } from '../../../common/printable.js';
+import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
+import { KINDS } from '../../../schema/topics.js';
+import { deviceAccount } from '../../access/credentials/permissions.js';
 import { hashSecret } from '../../access/credentials/secret.js';
-import { INSTALLATION_RIGHTS, isFit, passwordLine, rightsLines } from './mosquitto-files.js';
-import { replaceFile } from './replace-file.js';
 
 /** @import { CommandParts } from './index.js' */
+/** @import { Credential } from '../../store/credentials.js' */
 
 /**
- * Writes Mosquitto's `password_file` and `acl_file`: every account that has a credential, and the installation's own.
+ * Writes Mosquitto's `password_file` and `acl_file`, for every account that has a credential and for the installation.
  *
  * @param {CommandParts} parts
  */
@@ -23,14 +26,14 @@ export async function mosquitto({ credentialService, given, installation, note }
     rights.push(`user ${username}`, ...INSTALLATION_RIGHTS, '');
   } else {
     note(
-      'MQTT_USERNAME and MQTT_PASSWORD are not both set, or no name for Mosquitto: our own programs cannot sign in.',
+      'MQTT_USERNAME or MQTT_PASSWORD is not set, or Mosquitto does not allow the name. So the programs of the installation cannot sign in.',
     );
   }
   let written = 0;
   for await (const credential of credentialService.all()) {
     const { account, hash } = credential;
     if (account === username || !isFit(account)) {
-      note(`${printable(account)}: left out. ${account === username ? TAKEN : UNFIT}`);
+      note(`${printable(account)}: left out. ${account === username ? NAME_TAKEN : NAME_INVALID}`);
       continue;
     }
     passwords.push(passwordLine(account, hash));
@@ -45,18 +48,105 @@ export async function mosquitto({ credentialService, given, installation, note }
   ];
   note(`${written === 1 ? '1 device' : `${written} devices`} in ${files.passwords} and ${files.acl}.`);
   if (!states.every(({ isHandedOver }) => isHandedOver)) note(handOver(given.out));
-  note(AFTERWARDS);
+  note(NEXT_STEP);
 }
 
 /** @param {string[]} lines */
 const text = (lines) => lines.map((line) => `${line}\n`).join('');
 
-const TAKEN = 'MQTT_USERNAME has this name.';
-const UNFIT =
-  'A user name in the files of Mosquitto has no colon, no # at its beginning and no space at its ends: issue it by the UUID of the device.';
-const AFTERWARDS =
-  'Send Mosquitto SIGHUP: it reads both again, and disconnects whose password is good no more.';
+const NAME_TAKEN = 'MQTT_USERNAME has this name.';
+const NAME_INVALID =
+  'A user name in the files of Mosquitto has no colon, no # at its beginning and no space at its ends. Issue the credential by the UUID of the device.';
+const NEXT_STEP =
+  'Send SIGHUP to Mosquitto. It reads both files again and disconnects clients whose password is no longer valid.';
 
 /** @param {string} directory */
 const handOver = (directory) =>
-  `Nobody but their owner can read them. Where Mosquitto runs as another user: chown -R mosquitto: ${directory}. What is written anew stays with its owner.`;
+  `Only the owner can read the files. If Mosquitto runs as another user: chown -R mosquitto: ${directory}. Later runs keep the owner.`;
+
+/** Only the owner may read, and the group if it may read the old file. On Debian this is the group of the broker. */
+const FOR_OWNER = 0o600;
+const GROUP_READS = 0o040;
+
+/**
+ * Replaces a file atomically. The new file belongs to the owner of the old one, or else to the owner of the directory. So Mosquitto
+ * can still read a file that was handed over to it.
+ *
+ * @param {string} path its directory is there
+ * @param {string} text
+ * @returns {Promise<{ isHandedOver: boolean }>} whether another user, or a group, can read it
+ * @throws {MillraceError} `failed` without the permission to change the owner; the old file stays
+ */
+async function replaceFile(path, text) {
+  const directory = await stat(dirname(path));
+  const before = await stat(path).catch(() => null);
+  const { uid, gid } = before ?? directory;
+  const mode = FOR_OWNER | ((before?.mode ?? 0) & GROUP_READS);
+  const draft = `${path}.${process.pid}`;
+  try {
+    await writeFile(draft, text, { mode: FOR_OWNER });
+    await chown(draft, uid, gid);
+    await chmod(draft, mode);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPERM') throw error;
+    throw new MillraceError(
+      'failed',
+      `${path} stays as it was: it belongs to user ${uid} and group ${gid}. Write it as that user, or as root.`,
+      { cause: error },
+    );
+  }
+  const isAnothers = uid !== process.getuid?.() && uid === directory.uid;
+  return { isHandedOver: isAnothers || (mode & GROUP_READS) !== 0 };
+}
+
+/** User names that Mosquitto's files cannot hold. A colon ends the name, a hash starts a comment, and white space is trimmed. */
+const INVALID_NAME = /:|^#|^\s|\s$/;
+
+/** Wildcards of a topic filter. A node ends a line of the file, so its name must not end in white space. */
+const WILDCARD = /[+#]/;
+const NODE = /^([^/+#]+)\/([^/+#]*[^/+#\s])$/;
+
+/** The permissions of the installation, as in `infra/compose/mosquitto.acl`. */
+export const INSTALLATION_RIGHTS = [
+  'topic readwrite iot/#',
+  ...EDGE_FILTERS.map((filter) => `topic read ${filter}`),
+  'topic write spBv1.0/+/NCMD/+',
+  'topic readwrite spBv1.0/STATE/+',
+  'topic read $SYS/broker/publish/messages/dropped',
+];
+
+/** @param {string} account @returns {boolean} whether Mosquitto allows this user name */
+export const isFit = (account) => !INVALID_NAME.test(account);
+
+/** @param {string} account @param {string} hash as `hashSecret` makes it @returns {string} a line of the password file */
+export const passwordLine = (account, hash) => `${account}:${hash}`;
+
+/**
+ * The same permissions as in the embedded broker, topic by topic. Mosquitto's patterns would take a name such as `+` as a wildcard.
+ *
+ * @param {Credential} credential
+ * @returns {string[]} lines of the access file
+ */
+export function rightsLines(credential) {
+  const { speaksFor, ids } = deviceAccount(credential);
+  const topics = [...new Set([...speaksFor, ...ids])].flatMap(topicsOf);
+  return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
+}
+
+/** @param {string} device its name or id @returns {string[]} */
+function topicsOf(device) {
+  const [, group, node] = NODE.exec(device) ?? [];
+  if (group && node) return topicsOfNode(group, node);
+  // A name with a slash or a wildcard cannot be a topic level. Such a device uses its id.
+  if (device.includes('/') || WILDCARD.test(device)) return [];
+  return [...KINDS.map((kind) => `topic write iot/v1/${device}/${kind}`), `topic read iot/v1/${device}/#`];
+}
+
+/** @param {string} group @param {string} node */
+const topicsOfNode = (group, node) => [
+  ...EDGE_FILTERS.map((filter) => `topic write ${filter.replace('+', () => group).replace('+', () => node)}`),
+  `topic read spBv1.0/${group}/NCMD/${node}`,
+  `topic read spBv1.0/${group}/DCMD/${node}/+`,
+];

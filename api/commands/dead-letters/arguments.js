@@ -18,8 +18,8 @@ const RANGE = {
 /** @satisfies {Record<string, Flag>} */
 const FILTER = {
   ...RANGE,
-  code: { type: 'text', help: 'letters with this code alone, such as unknown_device' },
-  device: { type: 'text', help: 'of this device alone, as the topic has it' },
+  code: { type: 'text', help: 'only dead letters with this code, such as unknown_device' },
+  device: { type: 'text', help: 'only dead letters of this device, as the topic has it' },
 };
 
 /** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
@@ -65,7 +65,7 @@ const GROUP = {
 /**
  * @typedef {object} Arguments
  * @property {keyof typeof COMMANDS} command
- * @property {string[]} ids of letters
+ * @property {string[]} ids of dead letters
  * @property {Range} range epoch ms
  * @property {string | undefined} code
  * @property {string | undefined} device
@@ -82,7 +82,7 @@ export function readArguments(argv, now) {
   const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
   const [from, to] = [readMoment(given['from'], now), readMoment(given['to'], now)];
   const problems = [];
-  // Storing everything of the last day needs more than a slip of the hand.
+  // A replay of the whole last day must not happen by accident.
   if (command === 'replay' && (ids.length === 0) !== (from !== undefined))
     problems.push('replay takes ids of dead letters, or a range that begins with --from');
   if (given['code'] !== undefined && !isRefusal(given['code'])) problems.push(WRONG_CODE);
@@ -123,7 +123,7 @@ function readMoment(text, now) {
  * @param {number} now epoch ms
  */
 function rangeOf(from, to, now) {
-  // A letter is stamped by the clock of another process, which may be ahead of ours.
+  // The id of a dead letter has the time of another process, whose clock may be ahead.
   const end = Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS);
   return {
     from: Math.max(from ?? Math.min(end, now) - DAY_MS, now - DEAD_LETTER_DAYS * DAY_MS),

@@ -4,10 +4,9 @@ import { createStatusLine } from '../../../common/status-line.js';
 import { connectPipeline } from '../../ingest/connect.js';
 import { createLogger } from '../../observability/logger.js';
 import { readArguments } from './arguments.js';
-import { list } from './list.js';
+import { list, summary } from './list.js';
 import { replay } from './replay.js';
 import { show } from './show.js';
-import { summary } from './summary.js';
 
 /** @import { StatusLine } from '../../../common/status-line.js' */
 /** @import { Ingest } from '../../ingest/index.js' */
@@ -15,33 +14,33 @@ import { summary } from './summary.js';
 /** @import { Arguments } from './arguments.js' */
 
 /**
- * What the commands are made of.
+ * What each command gets.
  *
  * @typedef {object} CommandParts
  * @property {Store} store
  * @property {Ingest} ingest not started
  * @property {Arguments} given
- * @property {(text: string) => void} say a line of the answer
+ * @property {(text: string) => void} print writes a line of the answer
  * @property {StatusLine} statusLine
  */
 
 const COMMANDS = { list, summary, show, replay };
 
-// npm run dead-letters: at the database itself, by the settings of npm start. So it works where no process serves HTTP,
-// or none runs at all, and shows the whole of a letter. A replay writes as one more ingest process would.
+// npm run dead-letters. It connects to the database with the settings of npm start, so it works while no other process runs, and it
+// shows the whole of a dead letter. A replay writes like a further ingest process.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2), Date.now());
   const config = readCommandSettings('database');
-  // Whoever reads along, such as head, may have seen enough.
+  // A reader of the output, such as head, may close the pipe early.
   process.stdout.on('error', () => process.exit());
   const statusLine = createStatusLine(process.stderr);
-  const say = (/** @type {string} */ text) => {
+  const print = (/** @type {string} */ text) => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };
   const { store, ingest } = await connectPipeline({ config, version: '', logger: createLogger('silent') });
   try {
-    await COMMANDS[given.command]({ store, ingest, given, say, statusLine });
+    await COMMANDS[given.command]({ store, ingest, given, print, statusLine });
   } finally {
     statusLine.clear();
     await store.close();

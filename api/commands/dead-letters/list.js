@@ -1,37 +1,94 @@
 import { shortened } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
-import { matchingIds } from './matching.js';
-import { codesText } from './text.js';
+import { compareDeadLetterIds } from '../../store/dead-letters/dead-letter.js';
+import { addCodes, hoursOf } from '../../store/dead-letters/writes.js';
 
-/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 /** @import { CommandParts } from './index.js' */
 
 /** @param {CommandParts} parts */
 export async function list(parts) {
-  const { store, given, say } = parts;
+  const { store, given, print } = parts;
   let shown = 0;
   for await (const ids of matchingIds(parts, 'newest')) {
     for (const id of ids) {
       if (shown === given.limit) {
-        say(`These are the newest ${shown}; there are more: --limit shows more of them, --to older ones.`);
+        print(
+          `These are the newest ${shown}. There are more: --limit shows more of them, --to shows older ones.`,
+        );
         return;
       }
-      const letter = await store.letters.find(uuidText(id));
-      if (!letter) continue;
-      say(lineOf(letter));
+      const deadLetter = await store.deadLetters.find(uuidText(id));
+      if (!deadLetter) continue;
+      print(lineOf(deadLetter));
       shown++;
     }
   }
-  if (shown === 0) say('Nothing was refused in this range.');
+  if (shown === 0) print(NOTHING);
 }
 
-/** @param {StoredLetter} letter */
+/** @param {CommandParts} parts */
+export async function summary({ store, given, print, statusLine }) {
+  /** @type {Record<string, number>} */
+  const codes = {};
+  let total = 0;
+  const { hours } = await store.deadLetters.summary(given.range, {
+    maxDeadLetters: Number.POSITIVE_INFINITY,
+    onHour: (hour) => statusLine.update(`reading ${formatTime(hour)}`),
+  });
+  for (const hour of hours) {
+    print(`${formatTime(hour.hour)}  ${countText(hour.deadLetters)}: ${codesText(hour.codes)}`);
+    total += hour.deadLetters;
+    addCodes(codes, hour.codes);
+  }
+  if (total === 0) print(NOTHING);
+  else print(`in all  ${countText(total)}: ${codesText(codes)}`);
+}
+
+const NOTHING = 'Nothing was refused in this range.';
+
+/**
+ * Finds the dead letters that a command selects, hour by hour and in order. It holds the ids of one hour at a time.
+ *
+ * @param {CommandParts} parts
+ * @param {'newest' | 'oldest'} first
+ * @returns {AsyncGenerator<Buffer[], void>}
+ */
+export async function* matchingIds({ store, given, statusLine }, first) {
+  const { range, code, device } = given;
+  for (const part of hoursOf(range, first)) {
+    statusLine.update(`reading ${formatTime(part.from)}`);
+    /** @type {Buffer[]} */
+    const ids = [];
+    await store.deadLetters.scanHour(part, (head) => {
+      if (code !== undefined && !Object.hasOwn(head.codes, code)) return;
+      if (device !== undefined && head.device !== device) return;
+      ids.push(head.id);
+    });
+    ids.sort((a, b) => (first === 'newest' ? compareDeadLetterIds(b, a) : compareDeadLetterIds(a, b)));
+    if (ids.length > 0) yield ids;
+  }
+}
+
+/** @param {StoredDeadLetter} deadLetter */
 const lineOf = ({ id, receivedAt, topic, codes, content }) =>
   [
     formatTime(receivedAt),
     uuidText(id),
     shortened(topic),
-    content ? `${content.size} bytes` : 'counts alone',
+    content ? `${content.size} bytes` : 'no payload',
     codesText(codes),
   ].join('  ');
+
+/** @param {number} count */
+export const countText = (count) => (count === 1 ? '1 dead letter' : `${count} dead letters`);
+
+/** @param {Record<string, number>} codes @returns {string} `2 not_numeric, 1 too_old` */
+export const codesText = (codes) =>
+  Object.entries(codes)
+    .sort(([, a], [, b]) => b - a)
+    .map(([code, count]) => `${count} ${code}`)
+    .join(', ');
+
+export const NOT_FOUND = 'there is no such dead letter, or it has expired';

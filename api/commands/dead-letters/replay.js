@@ -1,70 +1,136 @@
 import { MillraceError } from '../../../common/errors.js';
+import { shortened } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
-import { matchingIds } from './matching.js';
-import { createReport } from './report.js';
+import { addCodes } from '../../store/dead-letters/writes.js';
+import { codesText, countText, matchingIds, NOT_FOUND } from './list.js';
 
-/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
 /** @import { CommandParts } from './index.js' */
+/** @import { IngestResult } from '../../ingest/ingest-result.js' */
+/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 
-/** Letters under way; each may hold 64 KiB. */
-const AT_ONCE = 16;
+/** Concurrent replays. Each dead letter may hold 64 KiB. */
+const CONCURRENT_REPLAYS = 16;
 
 /**
- * Replays the letters named, or all of a range, the oldest first: a birth comes before what it makes known.
+ * Replays the given dead letters, or all of a range. The oldest is first, so that a birth precedes the measurements that need it.
  *
  * @param {CommandParts} parts
  * @throws {MillraceError} `not_all_replayed`
  */
 export async function replay(parts) {
-  const { store, ingest, given, statusLine, say } = parts;
+  const { store, ingest, given, statusLine, print } = parts;
   const report = createReport();
   const stopping = new AbortController();
-  // What is under way is finished, unless the database does not take it; the report tells how far it went.
+  // Running replays are finished, unless the database is away. The report shows how far the command came.
   process.once('SIGINT', () => {
     stopping.abort();
     ingest.abort();
   });
 
-  /** @param {StoredLetter} letter */
-  async function replayOne(letter) {
+  /** @param {StoredDeadLetter} deadLetter */
+  async function replayOne(deadLetter) {
     try {
-      report.told(letter, await ingest.replay(letter));
+      report.replayed(deadLetter, await ingest.replay(deadLetter));
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
-      report.failed(letter, error);
+      report.failed(deadLetter, error);
     }
     const waiting = ingest.isStuck ? ' · the database does not take writes; waiting' : '';
-    statusLine.update(`replayed up to ${formatTime(letter.receivedAt)} · ${report.progress()}${waiting}`);
+    statusLine.update(`replayed up to ${formatTime(deadLetter.receivedAt)} · ${report.progress()}${waiting}`);
   }
 
-  /** @param {string[]} ids that were asked for */
-  async function replaySome(ids) {
-    // All are read before the first is begun, so that they are begun in order.
-    const letters = await Promise.all(ids.map(store.letters.find));
+  /** @param {string[]} ids */
+  async function replayBatch(ids) {
+    // Read all before the first replay, so that the replays start in order.
+    const deadLetters = await Promise.all(ids.map(store.deadLetters.find));
     await Promise.all(
-      letters.map((letter, at) => (letter ? replayOne(letter) : report.missing(`${ids[at]}`))),
+      deadLetters.map((deadLetter, index) =>
+        deadLetter ? replayOne(deadLetter) : report.missing(`${ids[index]}`),
+      ),
     );
   }
 
   /** @param {string[]} ids */
-  async function replayInTurn(ids) {
-    for (let at = 0; at < ids.length && !stopping.signal.aborted; at += AT_ONCE) {
-      await replaySome(ids.slice(at, at + AT_ONCE));
+  async function replayAll(ids) {
+    for (let from = 0; from < ids.length && !stopping.signal.aborted; from += CONCURRENT_REPLAYS) {
+      await replayBatch(ids.slice(from, from + CONCURRENT_REPLAYS));
     }
   }
 
   await ingest.start();
-  if (given.ids.length > 0) await replayInTurn(given.ids);
+  if (given.ids.length > 0) await replayAll(given.ids);
   else {
     for await (const ids of matchingIds(parts, 'oldest')) {
-      await replayInTurn(ids.map(uuidText));
+      await replayAll(ids.map(uuidText));
       if (stopping.signal.aborted) break;
     }
   }
-  for (const line of report.lines()) say(line);
+  for (const line of report.lines()) print(line);
   if (stopping.signal.aborted) throw new MillraceError('not_all_replayed', 'Stopped before the end.');
   if (!report.isComplete()) {
-    throw new MillraceError('not_all_replayed', 'The letters above keep what is not stored.');
+    throw new MillraceError(
+      'not_all_replayed',
+      'The dead letters above keep the measurements that are not stored.',
+    );
   }
+}
+
+/** Incomplete dead letters that the report lists. */
+const MAX_LISTED = 20;
+
+/** Collects the results of a replay. */
+function createReport() {
+  /** @type {string[]} */
+  const listed = [];
+  /** @type {Record<string, number>} */
+  const refusedAgain = {};
+  let replayed = 0;
+  let stored = 0;
+  let incomplete = 0;
+  let failed = 0;
+
+  /** @param {string} line about a dead letter that is not stored completely */
+  function listIncomplete(line) {
+    incomplete++;
+    if (incomplete <= MAX_LISTED) listed.push(line);
+  }
+
+  const titleOf = (/** @type {StoredDeadLetter} */ { id, topic }) => `${uuidText(id)}  ${shortened(topic)}`;
+  const progress = () => `${countText(replayed)}: ${stored} stored`;
+
+  return {
+    /** @param {StoredDeadLetter} deadLetter @param {IngestResult} result */
+    replayed(deadLetter, { accepted, refused }) {
+      replayed++;
+      stored += accepted;
+      if (refused.length === 0) return;
+      /** @type {Record<string, number>} */
+      const codes = {};
+      for (const { code } of refused) addCodes(codes, { [code]: 1 });
+      addCodes(refusedAgain, codes);
+      listIncomplete(`${titleOf(deadLetter)}  refused again: ${codesText(codes)}`);
+    },
+    /** @param {StoredDeadLetter} deadLetter @param {Error} error */
+    failed(deadLetter, error) {
+      replayed++;
+      failed++;
+      listIncomplete(`${titleOf(deadLetter)}  ${error.message}`);
+    },
+    /** @param {string} id */
+    missing(id) {
+      failed++;
+      listIncomplete(`${shortened(id)}  ${NOT_FOUND}`);
+    },
+    isComplete: () => incomplete === 0,
+    progress,
+    /** @returns {string[]} */
+    lines() {
+      const more = incomplete > listed.length ? [`… and ${incomplete - listed.length} more`] : [];
+      const refused =
+        Object.keys(refusedAgain).length > 0 ? `, refused again: ${codesText(refusedAgain)}` : '';
+      const failures = failed > 0 ? `, ${countText(failed)} that could not be replayed` : '';
+      return [...listed, ...more, `${progress()}${refused}${failures}`];
+    },
+  };
 }

@@ -2,33 +2,97 @@ import { MillraceError, refusalText } from '../../../common/errors.js';
 import { printable } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
 import { uuidText } from '../../../schema/ids.js';
-import { payloadLines } from './payload.js';
-import { codesText, NO_SUCH_LETTER } from './text.js';
+import { parseSenmlCbor } from '../../ingest/decode/senml-cbor.js';
+import { codesText, NOT_FOUND } from './list.js';
 
 /** @import { CommandParts } from './index.js' */
+/** @import { StoredContent } from '../../store/dead-letters/dead-letter.js' */
 
 /** @param {CommandParts} parts @throws {MillraceError} `not_found` */
-export async function show({ store, given, say }) {
+export async function show({ store, given, print }) {
   const wanted = String(given.ids[0]);
-  const letter = await store.letters.find(wanted);
-  if (!letter) throw new MillraceError('not_found', `${printable(wanted)}: ${NO_SUCH_LETTER}`);
-  const { id, receivedAt, device, topic, codes, content } = letter;
-  say(`id        ${uuidText(id)}`);
-  say(`received  ${formatTime(receivedAt)}`);
-  say(`device    ${device === null ? 'of several' : printable(device)}`);
-  say(`topic     ${printable(topic)}`);
-  say(`refused   ${codesText(codes)}`);
+  const deadLetter = await store.deadLetters.find(wanted);
+  if (!deadLetter) throw new MillraceError('not_found', `${printable(wanted)}: ${NOT_FOUND}`);
+  const { id, receivedAt, device, topic, codes, content } = deadLetter;
+  print(`id        ${uuidText(id)}`);
+  print(`received  ${formatTime(receivedAt)}`);
+  print(`device    ${device === null ? 'several' : printable(device)}`);
+  print(`topic     ${printable(topic)}`);
+  print(`refused   ${codesText(codes)}`);
   for (const refusal of content?.refused ?? []) {
     const text = refusalText(refusal);
-    if (text) say(`          ${printable(text)}`);
+    if (text) print(`          ${printable(text)}`);
   }
-  if (!content) return say('payload   none: this letter only counts');
-  if (content.contentType !== undefined) say(`type      ${printable(content.contentType)}`);
-  say(`sha256    ${content.sha256.toString('hex')}`);
+  if (!content) return print('payload   none: this dead letter only counts');
+  if (content.contentType !== undefined) print(`type      ${printable(content.contentType)}`);
+  print(`sha256    ${content.sha256.toString('hex')}`);
   const isWhole = content.size === content.payload.length;
   const kept = isWhole
     ? ''
-    : `, of which the first ${content.payload.length} are kept: it cannot be replayed`;
-  say(`payload   ${content.size} bytes${kept}`);
-  for (const line of payloadLines(content)) say(line);
+    : `, of which the first ${content.payload.length} are stored: it cannot be replayed`;
+  print(`payload   ${content.size} bytes${kept}`);
+  for (const line of payloadLines(content)) print(line);
+}
+
+/** Bytes of a binary payload that are shown, and bytes per line. */
+const MAX_HEX_BYTES = 1024;
+const HEX_BYTES_PER_LINE = 32;
+
+/** A deeper structure is shown as raw text. JSON.stringify would need a deep stack and make very long lines. */
+const MAX_LEVELS = 32;
+
+/**
+ * Formats a payload for people. An array (JSON or CBOR) has one element per line, with the code of its refusal. Other JSON is
+ * indented. Anything else is shown as text, or in hexadecimal if it is no text.
+ *
+ * @param {StoredContent} content
+ * @returns {string[]} lines
+ */
+export function payloadLines(content) {
+  const { payload } = content;
+  const read = parse(payload);
+  const parsed = isShallow(read) ? read : undefined;
+  if (Array.isArray(parsed)) return parsed.map((element, index) => elementLine(element, index, content));
+  if (parsed !== undefined) return JSON.stringify(parsed, null, 2).split('\n').map(printable);
+  const text = textOf(payload);
+  if (text !== null) return text.split(/\r?\n/).map(printable);
+  const shown = payload.subarray(0, MAX_HEX_BYTES).toString('hex');
+  const lines = shown.match(new RegExp(`.{1,${2 * HEX_BYTES_PER_LINE}}`, 'g')) ?? [];
+  return payload.length > MAX_HEX_BYTES ? [...lines, '…'] : lines;
+}
+
+/** @param {unknown} element @param {number} index @param {StoredContent} content */
+function elementLine(element, index, { refused, isRefused }) {
+  const code = refused.find((refusal) => refusal.index === index)?.code;
+  const mark = code ?? (isRefused?.(index) ? 'refused' : '');
+  return `[${index}] ${printable(JSON.stringify(element))}${mark && `   <- ${mark}`}`;
+}
+
+/** @param {unknown} value @param {number} [levels] @returns {boolean} */
+const isShallow = (value, levels = MAX_LEVELS) =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));
+
+/** @param {Buffer} payload @returns {unknown} undefined: neither JSON nor SenML in CBOR */
+function parse(payload) {
+  try {
+    return JSON.parse(payload.toString('utf8'));
+  } catch {
+    // It may be CBOR.
+  }
+  try {
+    return parseSenmlCbor(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {Buffer} payload @returns {string | null} null: no UTF-8 */
+function textOf(payload) {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(payload);
+  } catch {
+    return null;
+  }
 }

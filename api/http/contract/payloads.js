@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { MOST_DEVICES } from '../../access/credentials/credential-service.js';
+import { MAX_DEVICES } from '../../access/credentials/credential-service.js';
 import { BUCKETS } from '../../observability/process-stats.js';
 import { SCHEMAS } from './schemas.js';
 
@@ -138,7 +138,7 @@ const SignIn = z
 const WantedCredential = z
   .strictObject({
     account: Name.meta({ description: 'The device: a UUID in lower case, or a name.' }),
-    devices: z.array(Name).max(MOST_DEVICES).optional().meta({
+    devices: z.array(Name).max(MAX_DEVICES).optional().meta({
       description: 'Further devices whose topics the account may use, such as those behind a gateway.',
     }),
   })

@@ -9,7 +9,7 @@ import { fields, readQuery } from '../parameters.js';
 import { answerResult } from '../problems.js';
 
 /** @import { Request, RequestHandler } from 'express' */
-/** @import { StoredLetter } from '../../store/dead-letters/letter.js' */
+/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 /** @import { Range } from '../../store/dead-letters/reads.js' */
 /** @import { Store } from '../../store/index.js' */
 /** @import { RouteDeps } from '../api.js' */
@@ -39,9 +39,9 @@ export const getDeadLetters =
     // The default of `from` depends on the clock. The cursor keeps it equal for all pages.
     const range = { ...readRange(given, clock()), ...(position && { from: position.from }) };
     const before = position && Buffer.from(position.before, 'hex');
-    const { letters, next } = await store.letters.page(range, { before, limit });
+    const { deadLetters, next } = await store.deadLetters.page(range, { before, limit });
     res.json({
-      items: letters.map(deadLetterItem),
+      items: deadLetters.map(deadLetterItem),
       next: next && cursors.seal(scope, { from: range.from, before: next.toString('hex') }),
     });
   };
@@ -70,11 +70,11 @@ export const getDeadLetterSummary =
   ({ store, clock }) =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
-    const { hours, from } = await store.letters.summary(range);
+    const { hours, from } = await store.deadLetters.summary(range);
     res.json({
-      items: hours.map(({ hour, letters, codes }) => ({
+      items: hours.map(({ hour, deadLetters, codes }) => ({
         hour: formatTime(hour),
-        dead_letters: letters,
+        dead_letters: deadLetters,
         codes,
       })),
       from: formatTime(from),
@@ -100,11 +100,11 @@ export const postReplay =
 /**
  * @param {Store} store
  * @param {Request} req
- * @returns {Promise<StoredLetter>}
+ * @returns {Promise<StoredDeadLetter>}
  * @throws {MillraceError} `not_found`
  */
 async function findDeadLetter(store, req) {
-  const deadLetter = await store.letters.find(String(req.params['id']));
+  const deadLetter = await store.deadLetters.find(String(req.params['id']));
   if (!deadLetter) throw new MillraceError('not_found', 'There is no such dead letter, or it has expired.');
   return deadLetter;
 }
@@ -128,7 +128,7 @@ function readRange({ from, to }, now) {
   return { from: Math.max(oldest, Math.min(begin, end)), to: end };
 }
 
-/** @param {StoredLetter} deadLetter */
+/** @param {StoredDeadLetter} deadLetter */
 const deadLetterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
   id: uuidText(id),
   ts: formatTime(receivedAt),

@@ -50,7 +50,7 @@ export function createBirths({ registry, store, retry, clock }) {
       ...attributes,
       bytes: sensor.bytes,
       registeredAt: isNew ? now : undefined,
-      stamp: sessionStamp(device, birth.session),
+      writeTimestamp: sessionStamp(device, birth.session),
     }));
     await registry.writeSensors(device, changes, now);
     for (const { sensor, attributes } of planned)

@@ -95,7 +95,7 @@ export function createRegistry({ store, groups, limits, retry, clock }) {
       name: name ?? undefined,
       site: device.site ?? undefined,
       registeredAt: now,
-      stamp: firstMessageStamp(device),
+      writeTimestamp: firstMessageStamp(device),
     }));
     await writeSensors(device, changes, now);
     for (const { id, bytes, name } of fresh) {

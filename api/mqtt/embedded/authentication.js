@@ -1,6 +1,6 @@
 import { ipKeyGenerator } from 'express-rate-limit';
+import { LogThrottle } from '../../../common/log-throttle.js';
 import { printable } from '../../../common/printable.js';
-import { createNoticeThrottle } from '../../observability/notice-throttle.js';
 import { createOwnConnections, MAX_PER_ACCOUNT } from './connections.js';
 
 /** @import { Socket } from 'node:net' */
@@ -91,15 +91,15 @@ const MAX_SHOWN = 128;
  * @param {{ logger: Logger, everyMs?: number }} deps
  */
 export function createAccessNotices({ logger, everyMs }) {
-  const occurrences = createNoticeThrottle({ everyMs });
+  const throttle = new LogThrottle({ everyMs });
 
   /** @param {string} key @returns {boolean} whether a line is due */
-  const isDue = (key) => occurrences.count(key) > 0;
+  const isDue = (key) => throttle.count(key) > 0;
 
   return {
     /** @param {string} name that the client gave @param {string} address of the client */
     signIn(name, address) {
-      const failed = occurrences.count(`sign-in ${address}`);
+      const failed = throttle.count(`sign-in ${address}`);
       if (failed === 0) return;
       logger.warn({ account: shown(name), address, failed }, 'wrong account or password, this one last');
     },

@@ -1,10 +1,16 @@
 import { bucketOf, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.js';
-import { int32, int64 } from '../cells.js';
-import { compareLetterIds, firstIdOf, readLetter, readLetterId, receivedAtOf } from './letter.js';
-import { summarizeLetters } from './writes.js';
+import { int32, int64 } from '../cql-encoding.js';
+import {
+  compareDeadLetterIds,
+  firstIdOf,
+  parseDeadLetterId,
+  readDeadLetter,
+  receivedAtOf,
+} from './dead-letter.js';
+import { summarizeDeadLetters } from './writes.js';
 
 /** @import { Session } from '../session.js' */
-/** @import { StoredLetter } from './letter.js' */
+/** @import { StoredDeadLetter } from './dead-letter.js' */
 
 const SELECT_IDS = {
   name: 'dead_letter_ids',
@@ -15,41 +21,45 @@ const SELECT_HEADS = {
   cql: 'SELECT id, device, codes FROM dead_letter WHERE hour = ? AND shard = ? AND id >= ? AND id < ? LIMIT ?',
 };
 
-/** Hours that one page reads at most, each of them 16 partitions: one that finds nothing in a day is empty. */
-const MOST_HOURS_A_PAGE = 25;
+/** Hours that one page may read. An hour has 16 partitions. */
+const MAX_HOURS_PER_PAGE = 25;
 
-/** A page holds no more than this of topics and payloads, in bytes; it has one letter at least. */
-const MOST_BYTES_A_PAGE = 8 * 1024 * 1024;
+/** Bytes of topics and payloads in a page. The first dead letter of a page may be larger. */
+const MAX_BYTES_PER_PAGE = 8 * 1024 * 1024;
 
-/** Letters that are read at once; each may hold 64 KiB of payload and as much of a topic. */
-const LETTERS_AT_ONCE = 16;
+/** Concurrent reads of dead letters. Each may hold 64 KiB of payload and 64 KiB of topic. */
+const CONCURRENT_READS = 16;
 
 /** Heads that one request reads. */
-const HEADS_AT_ONCE = 1000;
+const HEADS_PER_REQUEST = 1000;
 
 const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(shard));
 
 /** @typedef {{ from: number, to: number }} Range epoch ms, half-open */
 
-/** What a letter is about, without what it holds. @typedef {{ id: Buffer, device: string | null, codes: Record<string, number> }} Head */
+/** A dead letter without its content. @typedef {{ id: Buffer, device: string | null, codes: Record<string, number> }} Head */
 
-/** @param {Session} session */
+/**
+ * Reads of the table `dead_letter`.
+ *
+ * @param {Session} session
+ */
 export function createDeadLetterReads(session) {
   /**
-   * @param {{ first: Buffer, end: Buffer, hour: number }} part of an hour: its ids in [first, end)
-   * @param {number} most
+   * @param {{ first: Buffer, end: Buffer, hour: number }} slice the ids of the hour in [first, end)
+   * @param {number} limit
    * @returns {Promise<Buffer[]>} the newest ids of all shards, newest first
    */
-  async function idsIn({ first, end, hour }, most) {
+  async function readIds({ first, end, hour }, limit) {
     const bucket = int64(hour);
     const shards = await Promise.all(
-      SHARDS.map((shard) => session.all(SELECT_IDS, [bucket, shard, first, end, int32(most)])),
+      SHARDS.map((shard) => session.all(SELECT_IDS, [bucket, shard, first, end, int32(limit)])),
     );
     return shards
       .flat()
       .map((row) => /** @type {Buffer} */ (row['id'].getBuffer()))
-      .sort((a, b) => compareLetterIds(b, a))
-      .slice(0, most);
+      .sort((a, b) => compareDeadLetterIds(b, a))
+      .slice(0, limit);
   }
 
   /**
@@ -62,94 +72,92 @@ export function createDeadLetterReads(session) {
     let end = firstIdOf(to);
     for (;;) {
       const key = [int64(bucketOf(from)), shard, first, end];
-      const rows = await session.all(SELECT_HEADS, [...key, int32(HEADS_AT_ONCE)]);
+      const rows = await session.all(SELECT_HEADS, [...key, int32(HEADS_PER_REQUEST)]);
       for (const row of rows) {
         onHead({ id: row['id'].getBuffer(), device: row['device'], codes: row['codes'] ?? {} });
       }
-      if (rows.length < HEADS_AT_ONCE) return;
+      if (rows.length < HEADS_PER_REQUEST) return;
       end = rows.at(-1)?.['id'].getBuffer();
     }
   }
 
   /**
-   * Goes through all letters of one hour's part, its shards side by side, in no order.
+   * Reads the heads of all dead letters in the range, in no order. The shards are read concurrently.
    *
    * @param {Range} range within one hour
-   * @param {(head: Head) => void} onHead told of each
-   * @returns {Promise<void>} when it was told of all
+   * @param {(head: Head) => void} onHead called for each dead letter
+   * @returns {Promise<void>}
    */
   async function scanHour(range, onHead) {
     await Promise.all(SHARDS.map((shard) => readShard(range, shard, onHead)));
   }
 
   return {
-    /** @param {string} text an id @returns {Promise<StoredLetter | null>} null: there is none, or none any more */
+    /** @param {string} text an id @returns {Promise<StoredDeadLetter | null>} null: it does not exist, or it has expired */
     async find(text) {
-      const id = readLetterId(text);
-      return id && readLetter(session, id);
+      const id = parseDeadLetterId(text);
+      return id && readDeadLetter(session, id);
     },
 
     /**
-     * A page of letters in the range, newest first, across the shards of each hour. It may be short, even empty, before
-     * the end.
+     * Reads a page of dead letters, newest first, across the shards of each hour. A page before the end may be short, even empty.
      *
      * @param {Range} range
-     * @param {{ before: Buffer | null, limit: number }} page `before`: the id, or the place between two, that the page
-     *   before ended with
-     * @returns {Promise<{ letters: StoredLetter[], next: Buffer | null }>} `next` is null at the end
+     * @param {{ before: Buffer | null, limit: number }} page `before`: `next` of the previous page
+     * @returns {Promise<{ deadLetters: StoredDeadLetter[], next: Buffer | null }>} `next` is null at the end
      */
     async page({ from, to }, { before, limit }) {
-      /** @type {StoredLetter[]} */
-      const letters = [];
+      /** @type {StoredDeadLetter[]} */
+      const deadLetters = [];
       const first = firstIdOf(from);
       let end = before ?? firstIdOf(to);
       let bytes = 0;
-      for (let hours = 0; hours < MOST_HOURS_A_PAGE && compareLetterIds(first, end) < 0; hours++) {
+      for (let hours = 0; hours < MAX_HOURS_PER_PAGE && compareDeadLetterIds(first, end) < 0; hours++) {
         const hour = hourBefore(end);
         const begin = newer(first, firstIdOf(hour));
-        const wanted = limit - letters.length + 1;
-        const ids = await idsIn({ first: begin, end, hour }, wanted);
-        for (let at = 0; at < ids.length; at += LETTERS_AT_ONCE) {
+        const wanted = limit - deadLetters.length + 1;
+        const ids = await readIds({ first: begin, end, hour }, wanted);
+        for (let index = 0; index < ids.length; index += CONCURRENT_READS) {
           const read = await Promise.all(
-            ids.slice(at, at + LETTERS_AT_ONCE).map((id) => readLetter(session, id)),
+            ids.slice(index, index + CONCURRENT_READS).map((id) => readDeadLetter(session, id)),
           );
-          for (const letter of read) {
-            if (!letter) continue;
-            if (letters.length === limit || bytes > MOST_BYTES_A_PAGE) return { letters, next: end };
-            letters.push(letter);
-            bytes += weightOf(letter);
-            end = letter.id;
+          for (const deadLetter of read) {
+            if (!deadLetter) continue;
+            if (deadLetters.length === limit || bytes > MAX_BYTES_PER_PAGE) return { deadLetters, next: end };
+            deadLetters.push(deadLetter);
+            bytes += bytesOf(deadLetter);
+            end = deadLetter.id;
           }
         }
-        // Fewer than wanted: the hour has no more. Those that expired while they were read count as well.
+        // The hour has no more when it has fewer ids than wanted. Dead letters that expired during the read count as well.
         end = ids.length < wanted ? begin : /** @type {Buffer} */ (ids.at(-1));
       }
-      return { letters, next: compareLetterIds(first, end) < 0 ? end : null };
+      return { deadLetters, next: compareDeadLetterIds(first, end) < 0 ? end : null };
     },
 
     scanHour,
 
     /**
-     * Counts by code and hour, the newest hour first.
+     * Counts dead letters by code and hour, newest hour first: see `summarizeDeadLetters`.
      *
      * @param {Range} range
-     * @param {{ onHour?: (hour: number) => void, mostLetters?: number }} [options]
+     * @param {{ onHour?: (hour: number) => void, maxDeadLetters?: number }} [options]
      */
-    summary: (range, options) => summarizeLetters(scanHour, range, options),
+    summary: (range, options) => summarizeDeadLetters(scanHour, range, options),
   };
 }
 
 /** @typedef {ReturnType<typeof createDeadLetterReads>} DeadLetterReads */
 
-/** @param {Buffer} end @returns {number} epoch ms of the hour in which the newest letter before `end` can be */
+/** @param {Buffer} end @returns {number} epoch ms of the latest hour that can hold a dead letter before `end` */
 function hourBefore(end) {
   const began = bucketOf(receivedAtOf(end));
-  return compareLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;
+  return compareDeadLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;
 }
 
 /** @param {Buffer} a @param {Buffer} b */
-const newer = (a, b) => (compareLetterIds(a, b) > 0 ? a : b);
+const newer = (a, b) => (compareDeadLetterIds(a, b) > 0 ? a : b);
 
-/** @param {StoredLetter} letter @returns {number} bytes that it takes to keep or to send, about */
-const weightOf = ({ topic, device, content }) =>
+/** @param {StoredDeadLetter} deadLetter @returns {number} its approximate size in memory, in bytes */
+const bytesOf = ({ topic, device, content }) =>
   2 * topic.length + (device?.length ?? 0) + (content?.payload.length ?? 0);

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { int32 } from '../cells.js';
-import { keyOf, newLetterId, packElements } from './letter.js';
+import { int32 } from '../cql-encoding.js';
+import { keyOf, newDeadLetterId, packElements } from './dead-letter.js';
 
 /** @import { Refusal } from '../../../common/errors.js' */
 /** @import { Session } from '../session.js' */
 /** @import { Head, Range } from './reads.js' */
 
-/** Of a longer payload only this much is kept, in bytes; it cannot be replayed. */
+/** Bytes of a payload that are stored. A longer payload cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;
 
-/** Refused measurements listed one by one with their codes; the counts and the set hold all of them. */
-const LISTED = 100;
+/** Refused measurements that are listed with their codes. The counts and the bit set hold all of them. */
+const MAX_LISTED = 100;
 
 const INSERT = {
   name: 'write_dead_letter',
@@ -23,23 +23,23 @@ const INSERT = {
 /**
  * @typedef {object} DeadLetter
  * @property {number} receivedAt epoch ms
- * @property {string | undefined} device as the topic has it; undefined for a letter that counts for several
+ * @property {string | undefined} device as the topic has it; undefined where one row counts the refusals of several devices
  * @property {string} topic
  * @property {Record<string, number>} codes refused measurements by code
  * @property {{ contentType: string | undefined, payload: Buffer, refused: Refusals } | null} content of the message;
- *   null for a letter that only counts
+ *   null for a dead letter that only counts
  */
 
 /** @param {Session} session */
 export function createDeadLetterWrites(session) {
   return {
     /**
-     * @param {DeadLetter} letter
-     * @returns {Promise<void>} settles when it is committed
+     * @param {DeadLetter} deadLetter
+     * @returns {Promise<void>} resolves after the commit
      */
     async write({ receivedAt, device, topic, codes, content }) {
       await session.write(INSERT, [
-        ...keyOf(newLetterId(receivedAt)),
+        ...keyOf(newDeadLetterId(receivedAt)),
         device,
         topic,
         content?.contentType,
@@ -47,7 +47,7 @@ export function createDeadLetterWrites(session) {
         content ? createHash('sha256').update(content.payload).digest() : undefined,
         content?.payload.subarray(0, KEPT_PAYLOAD_BYTES),
         codes,
-        content ? JSON.stringify(content.refused.slice(0, LISTED)) : undefined,
+        content ? JSON.stringify(content.refused.slice(0, MAX_LISTED)) : undefined,
         content ? refusedSet(content.refused) : undefined,
       ]);
     },
@@ -62,41 +62,45 @@ function refusedSet(refused) {
   return indexes.includes(-1) ? undefined : packElements(indexes);
 }
 
-/** After so many letters a summary ends with the hour that it is in: what is older is another request's. */
-const MOST_LETTERS = 100_000;
+/** A summary ends with the hour in which it has read this many dead letters. Another request reads the older hours. */
+const MAX_DEAD_LETTERS = 100_000;
 
 /**
- * What was refused in one hour.
+ * The refusals of one hour.
  *
- * @typedef {{ hour: number, letters: number, codes: Record<string, number> }} HourCount `hour` in epoch ms; `codes` are
+ * @typedef {{ hour: number, deadLetters: number, codes: Record<string, number> }} HourCount `hour` in epoch ms; `codes` are
  *   refused measurements by code
  */
 
 /**
- * Counts by code and hour, the newest hour first; hours without a letter are left out.
+ * Counts dead letters by code and hour, newest hour first. Hours without dead letters are left out.
  *
  * @param {(range: Range, onHead: (head: Head) => void) => Promise<void>} scanHour
  * @param {Range} range
- * @param {{ onHour?: (hour: number) => void, mostLetters?: number }} [options] `onHour` is told where it is, in epoch ms
- * @returns {Promise<{ hours: HourCount[], from: number }>} `from`, in epoch ms: what the counts begin with, later than
- *   the range where that holds too much
+ * @param {{ onHour?: (hour: number) => void, maxDeadLetters?: number }} [options] `onHour` is called before each hour, with its epoch ms
+ * @returns {Promise<{ hours: HourCount[], from: number }>} `from`, in epoch ms: the start of the counts, later than the start of
+ *   the range if the range holds too many dead letters
  */
-export async function summarizeLetters(scanHour, range, { onHour, mostLetters = MOST_LETTERS } = {}) {
+export async function summarizeDeadLetters(
+  scanHour,
+  range,
+  { onHour, maxDeadLetters = MAX_DEAD_LETTERS } = {},
+) {
   /** @type {HourCount[]} */
   const hours = [];
   let read = 0;
   for (const part of hoursOf(range)) {
-    if (read >= mostLetters) return { hours, from: part.to };
+    if (read >= maxDeadLetters) return { hours, from: part.to };
     const hour = bucketOf(part.from);
     onHour?.(hour);
     /** @type {HourCount} */
-    const count = { hour, letters: 0, codes: {} };
+    const count = { hour, deadLetters: 0, codes: {} };
     await scanHour(part, ({ codes }) => {
-      count.letters++;
+      count.deadLetters++;
       addCodes(count.codes, codes);
     });
-    if (count.letters > 0) hours.push(count);
-    read += count.letters;
+    if (count.deadLetters > 0) hours.push(count);
+    read += count.deadLetters;
   }
   return { hours, from: range.from };
 }

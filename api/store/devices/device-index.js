@@ -20,11 +20,11 @@ const REMOVE = {
  * @property {number} group
  * @property {string} key the device's id
  * @property {number} writtenAt epoch ms by the clock of the process that wrote it
- * @property {types.Long} stamp epoch µs, the row's own timestamp in the database
+ * @property {types.Long} writeTimestamp epoch µs
  */
 
 /**
- * The table that finds devices by their site.
+ * The index table of devices by site.
  *
  * @param {Session} session
  */
@@ -45,18 +45,19 @@ export function createDeviceIndex(session) {
         group,
         key: uuidText(row['device_id'].getBuffer()),
         writtenAt: row['written_at'].getTime(),
-        stamp: row['stamp'],
+        writeTimestamp: row['stamp'],
       }));
     },
 
-    /** As it was read: a newer row of the same device survives. @param {string} site @param {DeviceEntry} entry */
-    remove: (site, { group, key, stamp }) => session.write(REMOVE, [stamp, site, group, uuidBytes(key)]),
+    /** The removal has the write timestamp that was read, so a newer row of the device survives. @param {string} site @param {DeviceEntry} entry */
+    remove: (site, { group, key, writeTimestamp }) =>
+      session.write(REMOVE, [writeTimestamp, site, group, uuidBytes(key)]),
   };
 }
 
 /** @typedef {ReturnType<typeof createDeviceIndex>} DeviceIndex */
 
-/** An index row that its table contradicts is removed once the birth that wrote it must have ended, in ms. */
+/** A stale index row is removed after this time, in ms. By then the birth that wrote it must have ended. */
 const STALE_AFTER_MS = 600_000;
 
 /** @param {{ writtenAt: number }} entry epoch ms @param {number} now epoch ms */

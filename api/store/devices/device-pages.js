@@ -2,7 +2,7 @@ import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { deviceRow } from '../registry/rows.js';
 import { createDeviceIndex, isOldEnough } from './device-index.js';
-import { walkGroups } from './group-iterator.js';
+import { iterateGroups } from './group-iterator.js';
 
 /** @import { DeviceRow } from '../registry/rows.js' */
 /** @import { Row, Session } from '../session.js' */
@@ -24,13 +24,13 @@ const BY_KEYS = { name: 'devices_keys', cql: `${SELECT} AND device_id IN ?` };
 /** @typedef {Entry<IdentifiedDevice, string>} DeviceEntry */
 
 /**
- * Pages of devices: of the whole fleet from `device` itself, of a site by its index.
+ * Reads pages of devices: of the whole fleet from the table `device`, of a site by its index.
  *
- * @param {object} parts
- * @param {Session} parts.session
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {() => number} parts.clock epoch ms
- * @param {(kind: string) => void} parts.onStaleIndex told of each index row that `device` contradicts
+ * @param {object} deps
+ * @param {Session} deps.session
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {() => number} deps.clock epoch ms
+ * @param {(kind: string) => void} deps.onStaleIndex called for each index row that `device` contradicts
  */
 export function createDevicePages({ session, groups, clock, onStaleIndex }) {
   const index = createDeviceIndex(session);
@@ -89,7 +89,7 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
      */
     read({ site, accept, after, limit }) {
       const source = site === undefined ? readAll : readSite(site);
-      return walkGroups({
+      return iterateGroups({
         groups,
         from: after ?? { group: 0 },
         limit,
@@ -107,5 +107,5 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
 /** @param {Row} row */
 const idOf = (row) => uuidText(row['device_id'].getBuffer());
 
-/** A status or last_seen that came late, or a retirement, leaves a row without a registration. @param {Row} row @returns {IdentifiedDevice | null} */
+/** A late status or last_seen, or a retirement, leaves a row without a registration. @param {Row} row @returns {IdentifiedDevice | null} */
 const registered = (row) => (row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null);

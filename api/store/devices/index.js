@@ -9,13 +9,13 @@ import { createSensorIndex } from './sensor-index.js';
 /** @import { LatestRow } from './latest-rows.js' */
 
 /**
- * What is known of the whole fleet: pages of devices, and of sensors with their latest values.
+ * Reads of the whole fleet: pages of devices, and of sensors with their latest values.
  *
- * @param {object} parts
- * @param {Session} parts.session
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {() => number} parts.clock epoch ms
- * @param {(kind: string) => void} parts.onStaleIndex told of each index row that `latest` contradicts
+ * @param {object} deps
+ * @param {Session} deps.session
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {() => number} deps.clock epoch ms
+ * @param {(kind: string) => void} deps.onStaleIndex called for each index row that `sensor` contradicts
  */
 export function createFleet({ session, groups, clock, onStaleIndex }) {
   const latest = createLatestRows(session);
@@ -49,7 +49,7 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
 
 /** @typedef {ReturnType<typeof createFleet>} Fleet */
 
-/** Rows of a few small columns that are read at once. */
+/** Page size for rows of a few small columns. */
 const PAGE = 2000;
 
 const DEVICES = {
@@ -71,7 +71,7 @@ const SENSORS = {
  */
 
 /**
- * What counting reads of a group: a page at a time, and only the columns that it looks at.
+ * Reads the columns that a count of the fleet needs, page by page.
  *
  * @param {Session} session
  */

@@ -1,5 +1,5 @@
 import { isOldEnough } from './device-index.js';
-import { walkGroups } from './group-iterator.js';
+import { iterateGroups } from './group-iterator.js';
 import { isRegistered, keyText } from './latest-rows.js';
 
 /** @import { DeviceKey } from '../registry/rows.js' */
@@ -11,15 +11,15 @@ import { isRegistered, keyText } from './latest-rows.js';
 /** @typedef {Place<IndexKey>} LatestPlace */
 
 /**
- * Pages of sensors with their latest values: of the whole fleet and of one device from `latest` itself, of a type, a
- * site or a name's beginning by an index.
+ * Reads pages of sensors with their latest values: of the whole fleet and of one device from the table `sensor`, of a type, a
+ * site or a name prefix by an index.
  *
- * @param {object} parts
- * @param {LatestRows} parts.latest
- * @param {SensorIndex} parts.index
- * @param {number} parts.groups `LATEST_GROUPS`
- * @param {() => number} parts.clock epoch ms
- * @param {(kind: IndexKind) => void} parts.onStaleIndex told of each row that `latest` contradicts
+ * @param {object} deps
+ * @param {LatestRows} deps.latest
+ * @param {SensorIndex} deps.index
+ * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {() => number} deps.clock epoch ms
+ * @param {(kind: IndexKind) => void} deps.onStaleIndex called for each index row that `sensor` contradicts
  */
 export function createLatestPages({ latest, index, groups, clock, onStaleIndex }) {
   /** @param {LatestPlace} place @param {number} wanted */
@@ -71,14 +71,14 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 
   return {
     /**
-     * One device is one slice of a partition; conditions are checked on its rows.
+     * A device is one slice of a partition. The filter is checked on its rows.
      *
      * @param {DeviceKey} device
      * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
      * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>}
      */
     readDevice: ({ group, bytes }, { filter, after, limit }) =>
-      walkGroups({
+      iterateGroups({
         groups: group + 1,
         from: after ?? { group },
         limit,
@@ -92,7 +92,7 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
      */
     read({ filter, after, limit }) {
       const by = narrowest(filter);
-      return walkGroups({
+      return iterateGroups({
         groups,
         from: after ?? { group: 0 },
         limit,
@@ -109,9 +109,9 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 const keyOf = (row) => ({ device: row.deviceId, sensor: row.id });
 
 /**
- * What a page of sensors is narrowed to; several conditions hold together.
+ * The filter of a page of sensors. A sensor must meet all conditions.
  *
- * @typedef {{ type?: string, site?: string, name?: string }} SensorFilter `name` is a beginning
+ * @typedef {{ type?: string, site?: string, name?: string }} SensorFilter `name` is a prefix
  */
 
 /** @param {LatestRow} row @param {SensorFilter} filter */
@@ -124,7 +124,7 @@ export const matches = (row, { type, site, name }) =>
 export const conditions = (filter) => Object.values(filter).filter((term) => term !== undefined).length;
 
 /**
- * The index expected to have the fewest rows: a name's beginning says more than a site, a site more than a type.
+ * Chooses the index that is expected to match the fewest rows: first by name prefix, then by site, then by type.
  *
  * @param {SensorFilter} filter
  * @returns {{ kind: IndexKind, term: string } | null} null: no condition

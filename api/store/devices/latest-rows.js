@@ -1,7 +1,7 @@
 import cassandra from 'cassandra-driver';
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { createNewestReads } from '../newest.js';
+import { createNewestReads } from '../latest.js';
 import { sensorRow } from '../registry/rows.js';
 
 /** @import { Newest } from '../latest.js' */
@@ -36,7 +36,7 @@ const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id
  */
 
 /**
- * Sensors and their latest values: a read of `sensor`, then one of `latest` for their devices.
+ * Reads sensors and their latest values: first from `sensor`, then from `latest` for their devices.
  *
  * @param {Session} session
  */
@@ -117,11 +117,11 @@ const uuid = (id) => new types.Uuid(uuidBytes(id));
 /** @param {Row} row @param {Map<string, Newest>} [newest] of its device @returns {LatestRow} */
 const latestRow = (row, newest) => ({ ...sensorRow(row, newest), deviceId: sensorKey(row).device });
 
-/** Words that were written while the device was being retired leave a row without a registration. @param {LatestRow} row */
+/** Metadata that was written during a retirement leaves a row without a registration. @param {LatestRow} row */
 export const isRegistered = (row) => row.registeredAt !== null;
 
 /**
- * What names a sensor in the fleet, as JSON for cursors.
+ * The key of a sensor in the fleet. Cursors hold it as JSON.
  *
  * @typedef {{ device: string, sensor: string }} SensorKey lower-case UUIDs
  */

@@ -6,15 +6,15 @@ import { sensorKey } from './latest-rows.js';
 /** @import { SensorKey } from './latest-rows.js' */
 /** @import { Place } from './group-iterator.js' */
 
-/** The greatest code point: every name that begins with X lies between X and X followed by it. */
-const AFTER_ALL = '\u{10ffff}';
+/** The greatest code point. Every name with the prefix X sorts before X followed by it. */
+const MAX_CODE_POINT = '\u{10ffff}';
 
 const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stamp';
 
 /** @typedef {'type' | 'site' | 'name'} IndexKind */
 
 /**
- * Where the reading of an index has come to; by name the name belongs to it.
+ * A position in an index. The index by name is sorted by name, so `name` is part of the position.
  *
  * @typedef {SensorKey & { name?: string }} IndexKey
  */
@@ -25,13 +25,13 @@ const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stam
  * @typedef {object} IndexEntry
  * @property {number} group
  * @property {IndexKey} key
- * @property {string} term the type, site or whole name that the sensor has according to the index
+ * @property {string} term the type, site or whole name of the sensor in the index
  * @property {number} writtenAt epoch ms by the clock of the process that wrote it
- * @property {types.Long} stamp epoch µs, the row's own timestamp in the database
+ * @property {types.Long} writeTimestamp epoch µs
  */
 
 /**
- * The three tables that find sensors by what they are.
+ * The three index tables of sensors: by type, by site, and by name.
  *
  * @param {Session} session
  */
@@ -39,7 +39,7 @@ export function createSensorIndex(session) {
   return {
     /**
      * @param {IndexKind} kind
-     * @param {string} term a type or site; by name a beginning
+     * @param {string} term a type, a site, or the prefix of a name
      * @param {Place<IndexKey>} place
      * @param {number} limit
      * @returns {Promise<IndexEntry[]>} in order
@@ -54,19 +54,19 @@ export function createSensorIndex(session) {
         key: kind === 'name' ? { ...sensorKey(row), name: row['name'] } : sensorKey(row),
         term: kind === 'name' ? row['name'] : term,
         writtenAt: row['written_at'].getTime(),
-        stamp: row['stamp'],
+        writeTimestamp: row['stamp'],
       }));
     },
 
     /**
-     * Removes a row. The removal bears the stamp of the row as it was read, so that a newer one of the same key survives.
+     * Removes a row. The removal has the write timestamp of the row that was read, so a newer row of the same key survives.
      *
      * @param {IndexKind} kind
      * @param {IndexEntry} entry
      */
-    remove: (kind, { group, key, term, stamp }) =>
+    remove: (kind, { group, key, term, writeTimestamp }) =>
       session.write(TABLES[kind].remove, [
-        stamp,
+        writeTimestamp,
         ...(kind === 'name' ? [group, term] : [term, group]),
         uuidBytes(key.device),
         uuidBytes(key.sensor),
@@ -77,7 +77,7 @@ export function createSensorIndex(session) {
 /** @typedef {ReturnType<typeof createSensorIndex>} SensorIndex */
 
 /**
- * How a reading of a table begins and goes on, and how a row of it is removed.
+ * The statements of one index table: the first page, the next page, and the removal of a row.
  *
  * @typedef {object} Table
  * @property {Statement} first
@@ -122,13 +122,13 @@ const TABLES = {
       name: 'unindex_name',
       cql: 'DELETE FROM sensor_by_name USING TIMESTAMP ? WHERE grp = ? AND name = ? AND device_id = ? AND sensor_id = ?',
     },
-    firstParams: (term, group) => [group, term, term + AFTER_ALL],
+    firstParams: (term, group) => [group, term, term + MAX_CODE_POINT],
     nextParams: (term, group, { name, device, sensor }) => [
       group,
       name,
       uuidBytes(device),
       uuidBytes(sensor),
-      term + AFTER_ALL,
+      term + MAX_CODE_POINT,
     ],
   },
 };

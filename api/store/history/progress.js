@@ -1,6 +1,6 @@
 import { PART } from '../../../schema/migrate/installation.js';
 import { bucketOf, DAY_MS, MAX_STATEMENTS_PER_BATCH, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
-import { int64, stampOf } from '../cells.js';
+import { int64, writeTimestamp } from '../cql-encoding.js';
 
 /** @import { Session } from '../session.js' */
 /** @import { Page } from './unpacked.js' */
@@ -30,9 +30,9 @@ const SELECT_START = {
  * How far a group of devices is packed.
  *
  * @typedef {object} PackProgress
- * @property {number} packedUntil epoch ms: every hour before it is packed, or has no data but late ones
- * @property {number} settledUntil epoch ms: every hour before it has been looked at a second time
- * @property {number} noticedUntil epoch ms: all days that were noticed before it, since they came later still, are packed
+ * @property {number} packedUntil epoch ms: every hour before it is packed, or has only late data
+ * @property {number} settledUntil epoch ms: compaction pass 2 has read every hour before it
+ * @property {number} noticedUntil epoch ms: all late days that were noticed before it are packed
  */
 
 /** @param {Session} session */
@@ -40,7 +40,7 @@ export function createPackProgress(session) {
   /** @type {Promise<number> | null} */
   let start = null;
 
-  /** What was measured before an installation existed is late for its hour, so packing begins there. */
+  /** Samples from before the installation are late for their hour. So packing starts with the installation. */
   async function readStart() {
     const row = await session.one(SELECT_START, [PART]);
     return bucketOf(row?.['applied_at'].getTime() ?? 0) - PACKED_BEFORE_START_MS;
@@ -48,7 +48,7 @@ export function createPackProgress(session) {
 
   /** @returns {Promise<number>} epoch ms */
   function startOf() {
-    // It never changes; a reading that failed is tried again by whoever asks next.
+    // The start never changes. After a failed read the next caller tries again.
     start ??= readStart().catch((error) => {
       start = null;
       throw error;
@@ -62,26 +62,28 @@ export function createPackProgress(session) {
       const [row, begin] = await Promise.all([session.one(SELECT, [group]), startOf()]);
       return {
         packedUntil: row?.['packed_until']?.getTime() ?? begin,
-        // What comes of the days before the first is noticed only when their turn would be over.
+        // Data for the two days before the start may still arrive.
         settledUntil: row?.['settled_until']?.getTime() ?? begin - 2 * DAY_MS,
         noticedUntil: row?.['noticed_until']?.getTime() ?? begin,
       };
     },
 
-    /** Stamped with the instant itself: of two processes that pack the same group the farther one wins. @param {number} group @param {number} until epoch ms */
-    writePacked: (group, until) => session.write(WRITE_PACKED, [stampOf(until), int64(until), group]),
+    /** The write timestamp is the instant itself. If two processes pack a group, the greater instant wins. @param {number} group @param {number} until epoch ms */
+    writePacked: (group, until) => session.write(WRITE_PACKED, [writeTimestamp(until), int64(until), group]),
 
     /** @param {number} group @param {number} until epoch ms */
-    writeSettled: (group, until) => session.write(WRITE_SETTLED, [stampOf(until), int64(until), group]),
+    writeSettled: (group, until) =>
+      session.write(WRITE_SETTLED, [writeTimestamp(until), int64(until), group]),
 
     /** @param {number} group @param {number} until epoch ms */
-    writeNoticed: (group, until) => session.write(WRITE_NOTICED, [stampOf(until), int64(until), group]),
+    writeNoticed: (group, until) =>
+      session.write(WRITE_NOTICED, [writeTimestamp(until), int64(until), group]),
   };
 }
 
 /** @typedef {ReturnType<typeof createPackProgress>} PackProgressStore */
 
-/** Seconds after which the lease of a process that died is free again. */
+/** Seconds until the lease of a dead process expires. */
 export const LEASE_SECONDS = 60;
 
 const TAKE = {
@@ -95,20 +97,20 @@ const RENEW = {
 const RELEASE = { name: 'release_lease', cql: 'DELETE FROM pack_lease WHERE grp = ? IF owner = ?' };
 
 /**
- * Who packs a group, by lightweight transactions within the data centre.
+ * Leases of groups: one process packs a group at a time. They are lightweight transactions within the data center.
  *
  * @param {Session} session
  */
 export function createPackLeases(session) {
   return {
-    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: somebody else has it */
+    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: another process has it */
     async take(group, owner) {
       const row = await session.one(TAKE, [group, owner]);
-      // The driver may have repeated what had been applied already.
+      // The driver may have repeated a request that was applied.
       return row?.['[applied]'] === true || row?.['owner'] === owner;
     },
 
-    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: it is not ours any more */
+    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: this process has lost it */
     renew: async (group, owner) => (await session.one(RENEW, [owner, group, owner]))?.['[applied]'] === true,
 
     /** @param {number} group @param {string} owner */
@@ -126,7 +128,7 @@ const SELECT_LATE_DAYS = {
 
 /** @typedef {{ device: Buffer, day: number }} LateDay `device`: 16 bytes; `day`: epoch ms of its start */
 
-/** Days to be packed once more. @param {Session} session */
+/** Days that must be packed again, because samples came late. @param {Session} session */
 export function createLateDays(session) {
   return {
     /**

@@ -1,13 +1,13 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
 import { dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
-import { int32, int64 } from '../cells.js';
+import { int32, int64 } from '../cql-encoding.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Row, Session } from '../session.js' */
 
 /**
- * What `history_stat` says of one hour of a sensor. `statistics` is null where nothing has been packed yet.
+ * One hour of a sensor in `history_stat`. `statistics` is null until the hour is packed.
  *
  * @typedef {object} HourRow
  * @property {number} hour epoch ms
@@ -23,7 +23,7 @@ const SELECT_SAMPLES = {
 const SELECT_STATISTICS = {
   name: 'read_statistics',
   cql: 'SELECT hour, count, min, max, sum, first, last, read_from, late_at FROM history_stat WHERE device_id = ? AND sensor_id = ? AND year = ? AND hour >= ? AND hour < ?',
-  // Rows of about 100 bytes; of a page of 2,000 the driver makes rows in about 5 ms.
+  // Rows of about 100 bytes. The driver decodes a page of 2,000 in about 5 ms.
   fetchSize: 2000,
 };
 
@@ -31,7 +31,7 @@ const SELECT_STATISTICS = {
 export function createHistoryReads(session) {
   return {
     /**
-     * The rows of some hours, as they are stored: what is in two rows comes twice.
+     * Reads the rows of some hours as they are stored. A sample that is in two rows is returned twice.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
@@ -85,7 +85,7 @@ function hourRow(row) {
 }
 
 /**
- * A sensor, as all partitions of history begin.
+ * The key of a sensor: the first columns of every partition key of history.
  *
  * @typedef {{ device: Buffer, sensor: Buffer }} SensorBytes 16 bytes each
  */

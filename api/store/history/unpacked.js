@@ -1,5 +1,5 @@
 import { unpackSamples } from '../../../schema/packed/unpack.js';
-import { int64 } from '../cells.js';
+import { int64 } from '../cql-encoding.js';
 import { createMessageRows } from '../measurements/rows.js';
 import { dayKey } from './reads.js';
 
@@ -8,7 +8,7 @@ import { dayKey } from './reads.js';
 /** @import { SensorBytes } from './reads.js' */
 
 /**
- * What a stored row holds; null: this process cannot read it. Who packs must not be stopped by one broken row.
+ * The samples of a stored row; null if this process cannot decode it. One broken row must not stop the packer.
  *
  * @typedef {Series | null} StoredSeries sorted
  */
@@ -26,7 +26,7 @@ const HISTORY_HOUR = {
 };
 
 /**
- * What a packer reads.
+ * Reads of the packer.
  *
  * @param {Session} session
  */
@@ -35,7 +35,7 @@ export function createUnpackedReads(session) {
 
   return {
     /**
-     * Whoever has a row in the group: registered, retired, or never registered at all. All of them may have samples.
+     * Reads the devices of a group: registered, retired, and never registered ones. All of them may have samples.
      *
      * @param {number} group
      * @param {string} [after]
@@ -58,7 +58,7 @@ export function createUnpackedReads(session) {
     /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<StoredSeries[]>} one a row of history */
     async historyHour(key, hour) {
       const rows = await session.all(HISTORY_HOUR, [...dayKey(key, hour), int64(hour)]);
-      return rows.map((row) => readable(() => unpackSamples(hour, row['samples'])));
+      return rows.map((row) => unpackOrNull(() => unpackSamples(hour, row['samples'])));
     },
   };
 }
@@ -66,11 +66,11 @@ export function createUnpackedReads(session) {
 /** @typedef {ReturnType<typeof createUnpackedReads>} UnpackedReads */
 
 /** @param {() => Series} unpack @returns {StoredSeries} */
-function readable(unpack) {
+function unpackOrNull(unpack) {
   try {
     return unpack();
   } catch (error) {
-    // What the bytes do not allow is a RangeError; a row without them is none of ours.
+    // Malformed bytes cause a RangeError, missing bytes a TypeError.
     if (error instanceof RangeError || error instanceof TypeError) return null;
     throw error;
   }

@@ -1,5 +1,5 @@
 import { digestOf } from '../../../schema/packed/pack.js';
-import { float64, int32, int64 } from '../cells.js';
+import { float64, int32, int64 } from '../cql-encoding.js';
 import { dayKey, yearKey } from './reads.js';
 
 /** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
@@ -22,7 +22,7 @@ const INSERT_LATE =
   'INSERT INTO history_stat (device_id, sensor_id, year, hour, late_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
 /**
- * Writes of history. Rows are only ever added: nothing here takes away what a packer or a late message has written.
+ * Writes of history. Invariant: rows are only added. No write removes what a packer or a late message has written.
  *
  * @param {Session} session
  */
@@ -44,8 +44,8 @@ export function createHistoryWrites(session) {
     /**
      * @param {SensorBytes} key
      * @param {number} hour epoch ms
-     * @param {HourStatistics} statistics of all samples that history has of the hour
-     * @param {number} readFrom epoch ms at which the reading began that they come from; of two readings the newer wins
+     * @param {HourStatistics} statistics of all samples of the hour in history
+     * @param {number} readFrom epoch ms at which their read began; the newer read wins
      */
     writeStatistics: (key, hour, { count, min, max, sum, first, last }, readFrom) =>
       session.write(INSERT_STATISTICS, [

@@ -1,5 +1,5 @@
 import { visitBlock } from '../../../schema/packed/block.js';
-import { int32, int64 } from '../cells.js';
+import { int32, int64 } from '../cql-encoding.js';
 import { partOf } from './writes.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */

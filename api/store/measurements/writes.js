@@ -3,7 +3,7 @@ import { newestOf, packBlock, pieceBytes, splitBlocks } from '../../../schema/pa
 import { digestOf } from '../../../schema/packed/pack.js';
 import { sortMerge } from '../../../schema/packed/series.js';
 import { bucketOf, HOUR_MS, MAX_BLOCK_BYTES } from '../../../schema/rules.js';
-import { int32, int64 } from '../cells.js';
+import { int32, int64 } from '../cql-encoding.js';
 import { routingKey } from '../routing.js';
 
 /** @import { Piece } from '../../../schema/packed/block.js' */
@@ -102,7 +102,7 @@ export function createSampleWrites(session) {
       }),
 
     /**
-     * Tells the readers of an hour over how many parts it is spread.
+     * Stores the number of parts of an hour, for its readers.
      *
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms

@@ -1,6 +1,6 @@
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { int64 } from '../cells.js';
-import { createNewestReads } from '../newest.js';
+import { int64 } from '../cql-encoding.js';
+import { createNewestReads } from '../latest.js';
 import { deviceRow, sensorRow } from './rows.js';
 import { sensorWrites } from './sensor-writes.js';
 
@@ -42,7 +42,11 @@ const WRITE_SENSORS_AT = {
 };
 const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
 
-/** @param {Session} session */
+/**
+ * Reads and writes of the registry: devices, their sensors, and the indexes by site, type and name.
+ *
+ * @param {Session} session
+ */
 export function createRegistryStore(session) {
   const newest = createNewestReads(session);
 
@@ -79,15 +83,15 @@ export function createRegistryStore(session) {
     },
 
     /**
-     * Goes before `writeDevice`, for the reason for which the indexes of sensors go before `sensor`.
+     * Commit it before `writeDevice`. `sensorWrites` has the reason.
      *
      * @param {DeviceKey} key
      * @param {string} site
      * @param {number} now epoch ms
-     * @param {number} stamp epoch µs
+     * @param {number} writeTimestamp epoch µs
      */
-    indexDevice: ({ group, bytes }, site, now, stamp) =>
-      session.write(INDEX_DEVICE, [site, group, bytes, int64(now), int64(stamp)]),
+    indexDevice: ({ group, bytes }, site, now, writeTimestamp) =>
+      session.write(INDEX_DEVICE, [site, group, bytes, int64(now), int64(writeTimestamp)]),
 
     /** @param {DeviceKey} key @param {number} now epoch ms: its sensors have just changed */
     writeSensorsAt: ({ group, bytes }, now) =>
@@ -96,9 +100,9 @@ export function createRegistryStore(session) {
     /**
      * @param {DeviceKey} key
      * @param {{ name?: string, site?: string, session?: number, registeredAt?: number }} change undefined stays as it is
-     * @param {number} stamp epoch µs
+     * @param {number} writeTimestamp epoch µs
      */
-    writeDevice: ({ group, bytes }, { name, site, session: start, registeredAt }, stamp) =>
+    writeDevice: ({ group, bytes }, { name, site, session: start, registeredAt }, writeTimestamp) =>
       session.write(WRITE_DEVICE, [
         group,
         bytes,
@@ -106,20 +110,20 @@ export function createRegistryStore(session) {
         site,
         start === undefined ? undefined : int64(start),
         registeredAt === undefined ? undefined : int64(registeredAt),
-        int64(stamp),
+        int64(writeTimestamp),
       ]),
 
     /**
      * @param {DeviceKey} key
      * @param {'online' | 'offline'} state
-     * @param {number} stamp epoch µs
+     * @param {number} writeTimestamp epoch µs
      */
-    writeStatus: ({ group, bytes }, state, stamp) =>
-      session.write(WRITE_STATUS, [int64(stamp), state, group, bytes]),
+    writeStatus: ({ group, bytes }, state, writeTimestamp) =>
+      session.write(WRITE_STATUS, [int64(writeTimestamp), state, group, bytes]),
 
     /**
      * @param {number} group
-     * @param {() => Array<{ device: Buffer, at: number }>} take asked at the moment of sending; `at` in epoch ms
+     * @param {() => Array<{ device: Buffer, at: number }>} take called when the request is sent; `at` in epoch ms
      */
     writeLastSeen: (group, take) =>
       session.writeBatch('write_last_seen', () =>
@@ -129,7 +133,7 @@ export function createRegistryStore(session) {
         })),
       ),
 
-    /** What registering sensors takes, to be committed request by request: see there for the order. */
+    /** Makes the writes that register sensors. Commit them one by one, in the order that it describes. */
     sensorWrites,
 
     /** @param {PartitionWrite} write */

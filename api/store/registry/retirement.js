@@ -1,16 +1,16 @@
 import { uuidBytes } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
-import { int64, stampOf } from '../cells.js';
-import { createNewestReads } from '../newest.js';
+import { int64, writeTimestamp } from '../cql-encoding.js';
+import { createNewestReads } from '../latest.js';
 
 /** @import { Query, Row, Session } from '../session.js' */
 /** @import { DeviceKey } from './rows.js' */
 
-/** Requests that one retirement has under way at most. */
-const AT_ONCE = 16;
+/** Concurrent requests of one retirement. */
+const CONCURRENT_REQUESTS = 16;
 
-const DEVICE_WORDS = ['name', 'site', 'state', 'session', 'last_seen', 'registered_at', 'sensors_at'];
-const SENSOR_WORDS = ['device', 'name', 'type', 'unit', 'site', 'interval_ms', 'registered_at'];
+const DEVICE_COLUMNS = ['name', 'site', 'state', 'session', 'last_seen', 'registered_at', 'sensors_at'];
+const SENSOR_COLUMNS = ['device', 'name', 'type', 'unit', 'site', 'interval_ms', 'registered_at'];
 
 const SELECT_DEVICE = {
   name: 'read_retiring_device',
@@ -24,7 +24,7 @@ const WRITE_RETIRED_AT = {
   name: 'retire_device',
   cql: 'UPDATE device USING TIMESTAMP ? SET retired_at = ? WHERE grp = ? AND device_id = ?',
 };
-const REMOVE_WORDS = {
+const REMOVE_COLUMNS = {
   name: 'retire_device',
   cql: 'DELETE name, site, state, session, last_seen, registered_at, sensors_at FROM device USING TIMESTAMP ? WHERE grp = ? AND device_id = ?',
 };
@@ -42,13 +42,12 @@ const UNINDEX_SENSOR = {
 };
 
 /**
- * Takes a device out of the registry. Every deletion bears the stamp of what it deletes, since words are stamped with
- * the start of sessions and values with the time of their measurement: stamped with now, a deletion would hide for ever
- * what a device says that comes back. `retired_at`, committed before all else, is above all of these stamps, and whoever
- * registers the device again writes above that. It stays, in a row that says nothing else, and with it the place of
- * the device among those whose hours are still to be packed.
+ * Removes a device from the registry. Each deletion has the write timestamp of the cell that it deletes: metadata has the start of
+ * its session, a value has the time of its measurement. A deletion with the current time would hide what the device publishes when it
+ * comes back. `retired_at` is committed first. It is greater than all of these write timestamps, and a new registration writes
+ * above it. The row with `retired_at` stays, so that the packer still finds the device.
  *
- * What makes the device known goes last: a retirement that broke off is finished by doing it again.
+ * The registration itself is deleted last. So an interrupted retirement can be repeated.
  *
  * @param {Session} session
  */
@@ -58,8 +57,8 @@ export function createRetirementStore(session) {
   /** @param {string} name @param {Query[][]} partitions rows of one partition each */
   async function commit(name, partitions) {
     const batches = partitions.flatMap(cut);
-    for (let from = 0; from < batches.length; from += AT_ONCE) {
-      const some = batches.slice(from, from + AT_ONCE);
+    for (let from = 0; from < batches.length; from += CONCURRENT_REQUESTS) {
+      const some = batches.slice(from, from + CONCURRENT_REQUESTS);
       await Promise.all(some.map((queries) => session.writeBatch(name, () => queries)));
     }
   }
@@ -68,15 +67,18 @@ export function createRetirementStore(session) {
     /**
      * @param {DeviceKey} key
      * @param {number} now epoch ms
-     * @returns {Promise<boolean>} false: nobody has registered it
+     * @returns {Promise<boolean>} false: it is not registered
      */
     async retire(key, now) {
       const { group, bytes } = key;
       const device = await session.one(SELECT_DEVICE, [group, bytes]);
       if (!device?.['registered_at']) return false;
       const sensors = await session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE);
-      const stamp = newestStamp(device, DEVICE_WORDS);
-      const highest = sensors.reduce((most, row) => Math.max(most, newestStamp(row, SENSOR_WORDS)), stamp);
+      const newestOfDevice = newestWrite(device, DEVICE_COLUMNS);
+      const highest = sensors.reduce(
+        (max, row) => Math.max(max, newestWrite(row, SENSOR_COLUMNS)),
+        newestOfDevice,
+      );
       const retiredAt = Math.max(now, Math.ceil(highest / 1000));
       await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
       for (const column of /** @type {const} */ (['type', 'site', 'name'])) {
@@ -85,17 +87,17 @@ export function createRetirementStore(session) {
       await commit('retire_sensors', [
         sensors.map((row) => ({
           query: REMOVE_SENSOR,
-          params: [int64(newestStamp(row, SENSOR_WORDS)), group, bytes, row['sensor_id']],
+          params: [int64(newestWrite(row, SENSOR_COLUMNS)), group, bytes, row['sensor_id']],
         })),
         Array.from(await newest.ofDevice(key), ([sensor, { ts }]) => ({
           query: REMOVE_VALUE,
-          params: [uuidBytes(sensor), stampOf(ts), group, bytes],
+          params: [uuidBytes(sensor), writeTimestamp(ts), group, bytes],
         })),
       ]);
       if (device['site'] !== null) {
         await session.write(UNINDEX_DEVICE, [device['site_stamp'], device['site'], group, bytes]);
       }
-      await session.write(REMOVE_WORDS, [int64(stamp), group, bytes]);
+      await session.write(REMOVE_COLUMNS, [int64(newestOfDevice), group, bytes]);
       return true;
     },
   };
@@ -103,15 +105,15 @@ export function createRetirementStore(session) {
 
 /** @typedef {ReturnType<typeof createRetirementStore>} RetirementStore */
 
-/** @param {Row} row @param {string[]} columns @returns {number} epoch µs of the newest of them */
-const newestStamp = (row, columns) =>
+/** @param {Row} row @param {string[]} columns @returns {number} the greatest write timestamp of the columns, epoch µs */
+const newestWrite = (row, columns) =>
   Math.max(0, ...columns.map((column) => Number(row[`${column}_stamp`] ?? 0)));
 
 /**
  * @param {DeviceKey} key
  * @param {Row[]} sensors
  * @param {keyof typeof UNINDEX_SENSOR} column
- * @returns {Query[][]} the index rows of one partition together
+ * @returns {Query[][]} the index rows, grouped by partition
  */
 function indexPartitions({ group, bytes }, sensors, column) {
   /** @type {Map<string, Query[]>} */

@@ -4,7 +4,7 @@ import { uuidText } from '../../../schema/ids.js';
 /** @import { Row } from '../session.js' */
 
 /**
- * Where a device lives: the first two columns of every registry key.
+ * The key of a device: the first two columns of every registry key.
  *
  * @typedef {{ group: number, bytes: Buffer }} DeviceKey `bytes`: the id's 16
  */
@@ -13,12 +13,12 @@ import { uuidText } from '../../../schema/ids.js';
  * @typedef {object} DeviceRow
  * @property {string | null} name
  * @property {string | null} site
- * @property {string | null} state `online` or `offline`, null where no status was ever sent
- * @property {number | null} stateStamp epoch µs of the state's writing; null also where it was not asked for
- * @property {number | null} session epoch ms of the newest birth's; null where none ever came
+ * @property {string | null} state `online` or `offline`; null if no status was ever sent
+ * @property {number | null} stateStamp write timestamp of the state, epoch µs; null also if it was not read
+ * @property {number | null} session start of the newest session, epoch ms; null without a birth
  * @property {number | null} lastSeen epoch ms
  * @property {number} registeredAt epoch ms
- * @property {number | null} retiredAt epoch ms; null where it never was, and where it was not asked for
+ * @property {number | null} retiredAt epoch ms; null if it never was, or if it was not read
  */
 
 /**

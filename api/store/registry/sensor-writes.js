@@ -1,5 +1,5 @@
 import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
-import { int32, int64 } from '../cells.js';
+import { int32, int64 } from '../cql-encoding.js';
 
 /** @import { DeviceKey } from './rows.js' */
 
@@ -9,7 +9,7 @@ const WRITE_SENSOR =
   'INSERT INTO sensor (grp, device_id, sensor_id, device, name, type, unit, site, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
 /**
- * The index tables: which column of a sensor each holds, and what of it makes the partition beside the group.
+ * The index tables. `column` is the indexed column; `partition` maps its value to the partition within a group.
  *
  * @type {Array<{ column: 'type' | 'site' | 'name', query: string, partition: (term: string) => string }>}
  */
@@ -35,7 +35,7 @@ const INDEXES = [
 ];
 
 /**
- * What is to be written of one sensor. What is undefined stays as it is.
+ * A change of one sensor. Undefined columns stay as they are.
  *
  * @typedef {object} SensorChange
  * @property {Buffer} bytes the id's 16
@@ -46,13 +46,12 @@ const INDEXES = [
  * @property {string} [site]
  * @property {number} [intervalMs]
  * @property {number} [registeredAt] epoch ms
- * @property {number} stamp epoch µs of the writing
+ * @property {number} writeTimestamp epoch µs
  */
 
 /**
- * What registering sensors writes. The indexes have to be committed before `sensor`: when the process ends between the
- * two, the birth comes again and finds its sensors still different; the other way round it would find nothing to do,
- * and the index would stay incomplete.
+ * Makes the writes that register sensors. Commit `indexes` before `sensors`. If the process ends between the two, the repeated birth
+ * finds that its sensors still differ and writes the index. In the other order the index would stay incomplete.
  *
  * @param {DeviceKey} key
  * @param {SensorChange[]} changes
@@ -67,7 +66,7 @@ export function sensorWrites(key, changes, now) {
   };
 }
 
-/** @param {PartitionWrite} write of any number of rows @returns {PartitionWrite[]} */
+/** Splits a write into batches. @param {PartitionWrite} write @returns {PartitionWrite[]} */
 function cut({ name, queries }) {
   const writes = [];
   for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {
@@ -77,7 +76,7 @@ function cut({ name, queries }) {
 }
 
 /**
- * Rows of the indexes, those of one partition together.
+ * Groups the index rows by partition.
  *
  * @param {DeviceKey} key
  * @param {SensorChange[]} changes
@@ -90,12 +89,12 @@ function indexWrites({ group, bytes }, changes, now) {
     for (const { column, query, partition } of INDEXES) {
       const term = change[column];
       if (term === undefined) continue;
-      const at = `${column} ${partition(term)}`;
-      const write = partitions.get(at) ?? { name: `index_${column}`, queries: [] };
-      partitions.set(at, write);
+      const key = `${column} ${partition(term)}`;
+      const write = partitions.get(key) ?? { name: `index_${column}`, queries: [] };
+      partitions.set(key, write);
       write.queries.push({
         query,
-        params: [term, group, bytes, change.bytes, int64(now), int64(change.stamp)],
+        params: [term, group, bytes, change.bytes, int64(now), int64(change.writeTimestamp)],
       });
     }
   }
@@ -114,5 +113,5 @@ const sensorParams = ({ group, bytes }, change) => [
   change.site,
   change.intervalMs === undefined ? undefined : int32(change.intervalMs),
   change.registeredAt === undefined ? undefined : int64(change.registeredAt),
-  int64(change.stamp),
+  int64(change.writeTimestamp),
 ];

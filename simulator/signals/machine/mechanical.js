@@ -60,7 +60,7 @@ export const force = {
   },
 };
 
-/** How far an axis is from where it should be, in metres: micrometres. @type {Signal} */
+/** The position error of an axis, in meters; typically some micrometers. @type {Signal} */
 export const deviation = {
   type: 'deviation',
   unit: 'm',

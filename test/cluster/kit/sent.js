@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import mqtt from 'mqtt';
-import { int32 } from '../../../api/store/cells.js';
 import { connect } from '../../../api/store/connect.js';
+import { int32 } from '../../../api/store/cql-encoding.js';
 import { routingKey } from '../../../api/store/routing.js';
 import { SENT_REQUESTS } from '../../../api/store/tracker.js';
 import { readSettings } from '../../../common/settings/index.js';

@@ -115,7 +115,7 @@ test('Log: wrong tokens: one line with the address, and one when it must wait', 
   const about = logged((line) => line.address === address);
   expect(about).toEqual([
     expect.objectContaining({ level: 40, wrong: 1, msg: 'a wrong token' }),
-    expect.objectContaining({ level: 40, refused: 1, msg: 'too many wrong tokens; told to wait' }),
+    expect.objectContaining({ level: 40, refused: 1, msg: 'too many wrong tokens; the client has to wait' }),
   ]);
   expect(lines.join('')).not.toContain('a guess');
 });

@@ -257,12 +257,12 @@ describe('Summary of dead letters', () => {
 
   test('too many for one answer: ends at an hour and returns it', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };
-    const { hours, from } = await store.letters.summary(range, { mostLetters: 2 });
+    const { hours, from } = await store.deadLetters.summary(range, { maxDeadLetters: 2 });
     expect(from).toBe(NOON + HOUR);
-    const rest = await store.letters.summary({ from: range.from, to: from });
-    const counts = [...hours, ...rest.hours].map(({ hour, letters, codes }) => ({
+    const rest = await store.deadLetters.summary({ from: range.from, to: from });
+    const counts = [...hours, ...rest.hours].map(({ hour, deadLetters, codes }) => ({
       hour: new Date(hour).toISOString(),
-      dead_letters: letters,
+      dead_letters: deadLetters,
       codes,
     }));
     expect(counts).toEqual(bruteForce(range));
@@ -272,11 +272,11 @@ describe('Summary of dead letters', () => {
     const at = NOON - 20 * HOUR;
     const instants = Array.from({ length: 3000 }, (_, i) => at + (i % 7));
     await someAtOnce(50, instants, (instant) => writeBare(instant));
-    const { hours } = await store.letters.summary({ from: at, to: at + HOUR });
-    expect(hours).toEqual([{ hour: at, letters: 3000, codes: { malformed: 3000 } }]);
+    const { hours } = await store.deadLetters.summary({ from: at, to: at + HOUR });
+    expect(hours).toEqual([{ hour: at, deadLetters: 3000, codes: { malformed: 3000 } }]);
     // The same, of one instant of it.
     let heads = 0;
-    await store.letters.scanHour({ from: at + 3, to: at + 4 }, () => heads++);
+    await store.deadLetters.scanHour({ from: at + 3, to: at + 4 }, () => heads++);
     expect(heads).toBe(instants.filter((instant) => instant === at + 3).length);
   });
 });

@@ -115,7 +115,12 @@ test('Fleet count: unmarked change: found when the rotation reaches its group', 
     const key = { group: groupOf(bytes, 4), bytes };
     const store = createRegistryStore(createSession(database, () => {}));
     const now = Date.now();
-    const change = { bytes: Buffer.alloc(16, 7), type: 'Unmarked', registeredAt: now, stamp: now * 1000 };
+    const change = {
+      bytes: Buffer.alloc(16, 7),
+      type: 'Unmarked',
+      registeredAt: now,
+      writeTimestamp: now * 1000,
+    };
     for (const write of store.sensorWrites(key, [change], now).sensors) await store.commit(write);
   } finally {
     await database.shutdown();

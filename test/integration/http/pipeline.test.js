@@ -90,7 +90,7 @@ test('GET /pipeline/recent: five minutes: one entry each second', async () => {
 test('GET /pipeline: process died: stale, and its row expires', async () => {
   const store = createProcessStore(createSession(database, () => {}));
   const at = Date.now() - 60_000;
-  const vitals = JSON.stringify({
+  const stats = JSON.stringify({
     samples_per_s: 1,
     commit_ms: { p50: 1, p99: 2 },
     in_flight: 0,
@@ -101,7 +101,7 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
     waiting: 0,
     broker: { ok: false, message: 'does not answer' },
   });
-  const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: at, seenAt: at, vitals };
+  const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: at, seenAt: at, stats };
   await store.write(died);
   const { processes, broker } = await system.get('/pipeline');
   expect(processes.find((/** @type {any} */ one) => one.client_id === 'died')).toMatchObject({

@@ -72,7 +72,7 @@ async function fill(store) {
       type: isRare && s === 0 ? 'rare' : 'usual',
       site,
       registeredAt: now,
-      stamp,
+      writeTimestamp: stamp,
     }));
     const { indexes, sensors: rows } = store.sensorWrites(key, changes, now);
     for (const write of [...indexes, ...rows]) await store.commit(write);

@@ -129,7 +129,7 @@ test('Index: row rewritten during the removal of the old one: stays', async () =
   await write(2000);
   await index.remove('type', read);
   const [newer] = await index.after('type', 'Raced', { group: 0 }, 1);
-  expect(newer?.stamp.toNumber()).toBe(2000);
+  expect(newer?.writeTimestamp.toNumber()).toBe(2000);
   if (newer) await index.remove('type', newer);
   expect(await index.after('type', 'Raced', { group: 0 }, 1)).toEqual([]);
 });

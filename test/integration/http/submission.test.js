@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readDeadLetters } from '../../support/dead-letters.js';
 import { expectProblem, send } from '../../support/http.js';
-import { readLetters } from '../../support/letters.js';
 import { startTestSystem } from '../../support/system.js';
 
 /** @import { Client } from 'cassandra-driver' */
@@ -98,7 +98,7 @@ test('Post: some measurements are wrong: the others are stored; the answer lists
     ],
   });
   expect(await latest('partly', 't')).toBe(4);
-  expect(await readLetters(database, 'partly')).toEqual([]);
+  expect(await readDeadLetters(database, 'partly')).toEqual([]);
 });
 
 test('Post: ten thousand wrong measurements: the answer lists all', async () => {
@@ -148,7 +148,7 @@ describe('Post: whole message refused', () => {
 
   test('afterwards: no device registered, and no dead letter', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
-    expect(await readLetters(database)).toEqual([]);
+    expect(await readDeadLetters(database)).toEqual([]);
   });
 });
 

@@ -28,7 +28,7 @@ const NOWHERE = /** @type {const} */ (['not_found', 'bad_parameter', 'rate_limit
 const SHOWN = 500;
 
 /** Headers without which an answer of that status helps nobody. @type {Record<number, string>} */
-const OWED = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' };
+const REQUIRED = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' };
 
 /**
  * Holds an answer to the contract.
@@ -47,8 +47,8 @@ export function objectionTo(answer) {
 function findObjection(answer) {
   const path = String(answer.path.split('?', 1)[0]);
   const here = TABLE.filter(({ pattern }) => pattern.test(path));
-  const owed = OWED[answer.status];
-  if (owed && !answer.header(owed)) return `no header ${owed}`;
+  const required = REQUIRED[answer.status];
+  if (required && !answer.header(required)) return `no header ${required}`;
   if (here.length === 0) return ofNoRoute(path, answer);
   const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
   const route = here.find((one) => one.method === method);

@@ -67,7 +67,7 @@ export async function createMemoryPath() {
   async function register(name, sensorName) {
     const { device: bytes, sensor, group } = keyOf(name, sensorName);
     await store.registry.writeDevice({ group, bytes }, { name, registeredAt: 1 }, 1);
-    const change = { bytes: sensor, name: sensorName, registeredAt: 1, stamp: 1 };
+    const change = { bytes: sensor, name: sensorName, registeredAt: 1, writeTimestamp: 1 };
     for (const write of store.registry.sensorWrites({ group, bytes }, [change], 1).sensors) {
       await store.registry.commit(write);
     }

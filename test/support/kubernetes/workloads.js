@@ -6,7 +6,7 @@ import { find, nameOf, podOf } from './resources.js';
 /** @import { Builds } from './build.js' */
 /** @import { Resource } from './resources.js' */
 
-/** @typedef {{ where: string, workload: Resource, beside: Resource[] }} Workload with all that is applied beside it */
+/** @typedef {{ where: string, workload: Resource, applied: Resource[] }} Workload with all resources that are applied together */
 
 /**
  * The environment of our container, as its process would see it.
@@ -51,7 +51,7 @@ export function secretFilesOf(workload) {
 }
 
 /**
- * Every pod that is ours, each with all that is applied beside it.
+ * Every pod that is ours, each with all resources that are applied together.
  *
  * @param {Builds} builds
  * @returns {Workload[]}
@@ -60,10 +60,10 @@ export function ourWorkloads({ built, secrets }) {
   const overlays = BUILDS.filter((name) => name.startsWith('overlays/'));
   const jobs = BUILDS.filter((name) => name.startsWith('jobs/')).flatMap((name) => built.get(name) ?? []);
   return overlays.flatMap((overlay) => {
-    const beside = [...(built.get(overlay) ?? []), ...jobs, ...secrets];
-    return beside
+    const applied = [...(built.get(overlay) ?? []), ...jobs, ...secrets];
+    return applied
       .filter((one) => podOf(one)?.spec.containers[0].name === 'millrace')
-      .map((workload) => ({ where: `${overlay} ${nameOf(workload)}`, workload, beside }));
+      .map((workload) => ({ where: `${overlay} ${nameOf(workload)}`, workload, applied }));
   });
 }
 
@@ -73,14 +73,14 @@ export function ourWorkloads({ built, secrets }) {
  * @param {Builds} builds
  * @param {Workload} process
  */
-export function settingsOf({ secretFiles }, { workload, beside }) {
+export function settingsOf({ secretFiles }, { workload, applied }) {
   const mounted = secretFilesOf(workload);
   /** @param {string} value */
   const here = (value) => {
     if (mounted.has(value)) return join(secretFiles, String(value.split('/').at(-1)));
     return isCertificate(workload, value) ? SOME_FILE : value;
   };
-  const given = Object.entries(environmentOf(beside, workload)).map(([name, value]) => [name, here(value)]);
+  const given = Object.entries(environmentOf(applied, workload)).map(([name, value]) => [name, here(value)]);
   return readSettings(Object.fromEntries(given), { envFile: join(secretFiles, 'none') });
 }
 

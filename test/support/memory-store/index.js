@@ -42,7 +42,7 @@ export async function createMemoryStore(options = {}) {
     client,
     dialect: DIALECTS.cassandra,
     retention,
-    wasAsked: () => false,
+    isAuthenticated: () => false,
     gate,
     observe: () => {},
     onStaleIndex: () => {},

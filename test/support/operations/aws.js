@@ -26,9 +26,9 @@ const { FAKE_AWS = '', FAKE_STATUS, FAKE_DETAILS, FAKE_REFUSED, FAKE_UNSEEN = '0
 const state = (/** @type {string} */ name) => join(FAKE_AWS, name);
 const read = (/** @type {string} */ name) => JSON.parse(readFileSync(state(name), 'utf8'));
 
-/** @param {number} code @param {string} says @returns {never} */
-function fail(code, says) {
-  process.stderr.write(`${says}\n`);
+/** @param {number} code @param {string} message @returns {never} */
+function fail(code, message) {
+  process.stderr.write(`${message}\n`);
   process.exit(code);
 }
 

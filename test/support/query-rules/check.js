@@ -12,7 +12,7 @@ const folder = (/** @type {string} */ name) => fileURLToPath(new URL(`../../../$
  * @param {{ complete: boolean }} run `complete`: it had all tests, so every statement of the store must be among what was sent
  * @returns {Promise<{ found: string, problems: string[] }>} `found`: what was looked at, in a sentence
  */
-export async function checkHabits(records, { complete }) {
+export async function checkQueryRules(records, { complete }) {
   const { records: sent, processes } = await readRecords(records);
   const store = statementsOf([folder('api/store')]);
   const written = [...store, ...statementsOf([folder('schema/migrate')])];

@@ -24,7 +24,7 @@ const migrates = ({ application, statements: [cql = ''] }) =>
 const some = ({ statements }, pattern) => statements.some((cql) => pattern.test(cql));
 
 /**
- * The habits that every request of ours has. Each rule says what it forbids, and what breaks it.
+ * The rules that every request must keep. Each names what it forbids, and finds the violations.
  *
  * @type {Record<string, (record: SentRecord) => boolean>}
  */
@@ -34,7 +34,7 @@ const RULES = {
   'ALLOW FILTERING': (record) => some(record, /\bALLOW\s+FILTERING\b/i),
   'not at the consistency level of CQL_CONSISTENCY': (record) =>
     record.consistency !== consistencies[camelCase(record.intended)],
-  'a lightweight transaction beyond the data centre': (record) =>
+  'a lightweight transaction beyond the data center': (record) =>
     some(record, LIGHTWEIGHT_TRANSACTION) && record.serial !== consistencies.localSerial,
   'not idempotent': (record) =>
     !record.idempotent && !some(record, LIGHTWEIGHT_TRANSACTION) && !migrates(record),
@@ -91,5 +91,5 @@ const sentBy = (records) =>
 /** @param {string} name as CQL has it: LOCAL_QUORUM @returns {keyof typeof consistencies} as the driver has it: localQuorum */
 const camelCase = (name) =>
   /** @type {keyof typeof consistencies} */ (
-    name.toLowerCase().replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+    name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase())
   );

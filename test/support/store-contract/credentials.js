@@ -47,12 +47,12 @@ export function describeCredentials(storeOf) {
       expect(await find(credentialOf())).toBeNull();
     });
 
-    test('written: as it was, its list without repetitions in the order of its bytes, and a stamp', async () => {
+    test('written: as it was, its list without repetitions in the order of its bytes, and a writtenAt', async () => {
       const credential = await add({ devices: ['b', 'a', 'ä', 'a', 'B', '\u{10000}', '\uffff'] });
       expect(await find(credential)).toEqual({
         ...credential,
         devices: ['B', 'a', 'b', 'ä', '\uffff', '\u{10000}'],
-        stamp: expect.any(Number),
+        writtenAt: expect.any(Number),
       });
     });
 
@@ -82,15 +82,15 @@ export function describeCredentials(storeOf) {
       expect(await find(credential)).toBeNull();
     });
 
-    test('the one that was read: all of it changes, and its stamp grows', async () => {
+    test('the one that was read: all of it changes, and its writtenAt grows', async () => {
       const before = await find(await add({ devices: ['a'] }));
       if (!before) throw new Error('not found');
-      const { stamp, ...credential } = before;
+      const { writtenAt, ...credential } = before;
       const next = { ...credential, account: 'valve', hash: 'h', devices: [], issuedAt: 7, changedAt: 8 };
       expect(await storeOf().replace(next, before)).toBe(true);
       const after = await find(next);
-      expect(after).toEqual({ ...next, stamp: expect.any(Number) });
-      expect(Number(after?.stamp)).toBeGreaterThan(stamp);
+      expect(after).toEqual({ ...next, writtenAt: expect.any(Number) });
+      expect(Number(after?.writtenAt)).toBeGreaterThan(writtenAt);
     });
 
     test('changed since it was read: false, and the change stays', async () => {
@@ -125,11 +125,13 @@ export function describeCredentials(storeOf) {
     });
   });
 
-  test('Credential store: stamps: those of find, of all that were ever written, revoked or not', async () => {
+  test('Credential store: writeTimes: those of find, of all that were ever written, revoked or not', async () => {
     const written = [await add(), await add({ hash: '' }), await add()];
     const ids = [...written, credentialOf()].map(({ deviceId }) => deviceId);
     const rows = await Promise.all(written.map(find));
-    expect(await storeOf().stamps(ids)).toEqual(new Map(rows.map((row) => [row?.deviceId, row?.stamp])));
-    expect(await storeOf().stamps([])).toEqual(new Map());
+    expect(await storeOf().writeTimes(ids)).toEqual(
+      new Map(rows.map((row) => [row?.deviceId, row?.writtenAt])),
+    );
+    expect(await storeOf().writeTimes([])).toEqual(new Map());
   });
 }

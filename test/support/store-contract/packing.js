@@ -115,7 +115,7 @@ export function describePacking(subject) {
         bytes: sensor,
         name: 'temperature',
         registeredAt: 5,
-        stamp: 1,
+        writeTimestamp: 1,
       }));
       const { indexes, sensors: rows } = store.registry.sensorWrites({ group, bytes }, changes, 5);
       for (const write of [...indexes, ...rows]) await store.registry.commit(write);

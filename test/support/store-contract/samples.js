@@ -154,7 +154,7 @@ export function describeSamples(subject) {
         );
       }
       const registeredAt = 1;
-      const changes = [a, b].map((bytes) => ({ bytes, registeredAt, stamp: 1 }));
+      const changes = [a, b].map((bytes) => ({ bytes, registeredAt, writeTimestamp: 1 }));
       const { sensors } = store.registry.sensorWrites({ group, bytes: device }, changes, registeredAt);
       for (const write of sensors) await store.registry.commit(write);
       const rows = await store.devices.sensors({ group, bytes: device });

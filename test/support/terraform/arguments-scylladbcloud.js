@@ -2,7 +2,7 @@
 
 /**
  * Arguments of the provider scylladb/scylladbcloud, from its sources: scylladb/terraform-provider-scylladbcloud,
- * `internal/provider/cluster/cluster.go` and its neighbours of August 2026 (1.13), read on 2026-11-22. What was taken out or made
+ * `internal/provider/cluster/cluster.go` and its neighbors of August 2026 (1.13), read on 2026-11-22. What was taken out or made
  * read-only on the way there stands in `reads`, so that an old example is refused.
  *
  * @type {Record<string, Known>}

@@ -2,17 +2,17 @@ import { expect, test } from '@jest/globals';
 import { createHttpServer } from '../../../api/http/server.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { createStrangers } from '../../support/strangers.js';
+import { createTcpClients } from '../../support/tcp-clients.js';
 import { until } from '../../support/until.js';
 
 /** @import { ServerResponse } from 'node:http' */
 /** @import { Bounds } from '../../../api/access/connection-limits.js' */
-/** @import { Stranger } from '../../support/strangers.js' */
+/** @import { TcpClient } from '../../support/tcp-clients.js' */
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const afterwards = useCleanUps();
-const strangers = createStrangers(afterwards);
+const strangers = createTcpClients(afterwards);
 
 const NEVER_MS = 86_400_000;
 
@@ -50,10 +50,10 @@ async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } 
   return { port: server.port, refused, streams, asked };
 }
 
-/** @param {Stranger} stranger @param {number} times that it was answered */
+/** @param {TcpClient} stranger @param {number} times that it was answered */
 async function ask(stranger, times) {
   stranger.socket.write(REQUEST);
-  await until(() => stranger.heard().split('well').length === times + 1);
+  await until(() => stranger.received().split('well').length === times + 1);
 }
 
 test('a flood of idle connections shuts out its own address alone; who is being answered stays', async () => {
@@ -108,7 +108,7 @@ test.each([
   const { port } = await startServer({ requestMs: 300 });
   const stranger = await strangers.open(port);
   await stranger.drip(bytes, 5);
-  expect(stranger.heard()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
+  expect(stranger.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
 });
 
 test('who is answered before the end of his body cannot go on with it for ever', async () => {
@@ -116,7 +116,7 @@ test('who is answered before the end of his body cannot go on with it for ever',
   const stranger = await strangers.open(port);
   stranger.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
   await stranger.drip('x'.repeat(100_000), 5);
-  expect(stranger.heard()).toContain('well');
+  expect(stranger.received()).toContain('well');
 });
 
 test.each([
@@ -140,8 +140,8 @@ test('who sends the next request before he has his answer gets both, in their or
   hasty.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${REQUEST}`);
   await until(() => streams.length === 1);
   streams[0]?.end('first');
-  await until(() => hasty.heard().includes('well'));
-  expect(hasty.heard()).toMatch(/first[\s\S]*well$/);
+  await until(() => hasty.received().includes('well'));
+  expect(hasty.received()).toMatch(/first[\s\S]*well$/);
   await ask(hasty, 2);
 });
 
@@ -163,9 +163,9 @@ test('who waits to be told to send his body is told, and goes on upon the same c
   careful.socket.write(
     'POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
   );
-  await until(() => careful.heard().startsWith('HTTP/1.1 100 Continue'));
+  await until(() => careful.received().startsWith('HTTP/1.1 100 Continue'));
   careful.socket.write('{}');
-  await until(() => careful.heard().endsWith('well'));
+  await until(() => careful.received().endsWith('well'));
   await ask(careful, 2);
 });
 
@@ -199,7 +199,7 @@ test('a crowd of those who take nothing of their answers is bounded as one that 
   await until(() => asked.over === 41);
   await ask(await strangers.open(port, '127.0.0.4'), 1);
   other.socket.resume();
-  await until(() => other.heard().length > LARGE.length);
+  await until(() => other.received().length > LARGE.length);
 });
 
 test('who went away in the middle of his answer is none of the crowd', async () => {

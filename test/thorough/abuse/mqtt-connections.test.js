@@ -10,18 +10,18 @@ import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { everybodyMayConnect } from '../../support/credentials.js';
 import { connectBytes } from '../../support/mqtt-bytes.js';
-import { createStrangers } from '../../support/strangers.js';
+import { createTcpClients } from '../../support/tcp-clients.js';
 import { until } from '../../support/until.js';
 
 /** @import { Bounds } from '../../../api/access/connection-limits.js' */
 /** @import { OwnCertificate } from '../../../api/access/tls/own-certificate.js' */
-/** @import { Stranger } from '../../support/strangers.js' */
+/** @import { TcpClient } from '../../support/tcp-clients.js' */
 
 const NEVER_MS = 86_400_000;
 const CONNACK = '\u0020\u0002\u0000\u0000';
 
 const afterwards = useCleanUps();
-const strangers = createStrangers(afterwards);
+const strangers = createTcpClients(afterwards);
 
 const certificates = certificatesFolder();
 afterAll(() => certificates.remove());
@@ -57,10 +57,10 @@ async function startBroker(bounds, tls) {
   return { port: broker.port, clients, metrics, refused };
 }
 
-/** @param {Stranger} stranger @param {string} clientId */
+/** @param {TcpClient} stranger @param {string} clientId */
 async function introduce(stranger, clientId) {
   stranger.socket.write(connectBytes({ clientId }));
-  await until(() => stranger.heard() === CONNACK);
+  await until(() => stranger.received() === CONNACK);
 }
 
 test('a flood that says nothing shuts out its own address alone, oldest first', async () => {
@@ -103,7 +103,7 @@ test.each([
   const { port, clients } = await startBroker({ connections: 1000, pending: 50, withinMs: 300 });
   const stranger = await strangers.open(port);
   await stranger.drip(bytes, 5);
-  expect(stranger.heard()).not.toBe(CONNACK);
+  expect(stranger.received()).not.toBe(CONNACK);
   expect(clients()).toBe(0);
 });
 
@@ -134,7 +134,7 @@ test('of connections beyond the most there are each is closed as it comes, and t
   await until(async () => {
     const next = await strangers.open(port);
     if (!next.closed()) next.socket.write(connectBytes({ clientId: 'next' }));
-    await until(() => next.closed() || next.heard() === CONNACK);
+    await until(() => next.closed() || next.received() === CONNACK);
     return !next.closed();
   });
 });
@@ -158,7 +158,7 @@ test.each([
   const { port, metrics } = await startBroker();
   const stranger = await strangers.open(port);
   stranger.socket.write(before);
-  await until(() => before.length === 0 || stranger.heard() === CONNACK);
+  await until(() => before.length === 0 || stranger.received() === CONNACK);
   stranger.socket.write(header);
   await until(() => stranger.closed());
   expect((await metrics.oversized.get()).values[0]?.value).toBe(1);

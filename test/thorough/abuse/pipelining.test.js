@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { send } from '../../support/http.js';
-import { createStrangers } from '../../support/strangers.js';
 import { startTestSystem } from '../../support/system.js';
+import { createTcpClients } from '../../support/tcp-clients.js';
 import { until } from '../../support/until.js';
 
 /** @import { TestSystem } from '../../support/system.js' */
@@ -11,7 +11,7 @@ const TOKEN = 'the token that is good for everything';
 const headers = { authorization: `Bearer ${TOKEN}` };
 
 const afterwards = useCleanUps();
-const strangers = createStrangers(afterwards);
+const strangers = createTcpClients(afterwards);
 
 /** @type {TestSystem} */
 let system;
@@ -84,7 +84,7 @@ test('who asks one after the other upon the same connection is answered for as l
   const stranger = await strangers.open(Number(new URL(system.httpUrl).port));
   for (let times = 1; times <= 50; times++) {
     stranger.socket.write(get('/vendor/preact.js'));
-    await until(() => stranger.heard().split('HTTP/1.1 200 OK').length === times + 1);
+    await until(() => stranger.received().split('HTTP/1.1 200 OK').length === times + 1);
   }
   expect(stranger.closed()).toBe(false);
 });

@@ -3,14 +3,14 @@ import mqtt from 'mqtt';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { expectProblem, send } from '../../support/http.js';
 import { readMetric } from '../../support/metrics.js';
-import { createStrangers } from '../../support/strangers.js';
 import { startTestSystem } from '../../support/system.js';
+import { createTcpClients } from '../../support/tcp-clients.js';
 import { until } from '../../support/until.js';
 
 /** @import { TestSystem } from '../../support/system.js' */
 
 const afterwards = useCleanUps();
-const strangers = createStrangers(afterwards);
+const strangers = createTcpClients(afterwards);
 
 /** @type {TestSystem} */
 let system;
@@ -26,7 +26,7 @@ async function say(bytes) {
   const stranger = await strangers.open(Number(new URL(system.httpUrl).port));
   stranger.socket.write(Buffer.from(bytes, 'latin1'));
   await until(() => stranger.closed());
-  return stranger.heard();
+  return stranger.received();
 }
 
 const HIDDEN = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -62,7 +62,7 @@ test.each([
   const stranger = await strangers.open(Number(new URL(system.httpUrl).port));
   stranger.socket.write(head);
   await stranger.drip(drop.repeat(2000), 2);
-  expect(stranger.heard()).toMatch(/^HTTP\/1\.1 4\d\d /);
+  expect(stranger.received()).toMatch(/^HTTP\/1\.1 4\d\d /);
   await until(async () => (await readMetric(system, 'iot_ingest_submitted_bytes')) === 0);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { payloadLines } from '../../../api/commands/dead-letters/payload.js';
+import { payloadLines } from '../../../api/commands/dead-letters/show.js';
 import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { decodePayload } from '../../../api/ingest/sparkplug/payload.js';

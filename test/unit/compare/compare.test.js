@@ -89,7 +89,7 @@ describe('Comparison: something acknowledged is not stored', () => {
     expect(findingsOf(result)).toEqual({
       missing: { count: 2, first: [`collar/pulse ${START + 1000}`, `collar/pulse ${START + 2000}`] },
     });
-    expect(result.found.missing.first[0]?.says).toBe('60 is not stored');
+    expect(result.found.missing.first[0]?.message).toBe('60 is not stored');
   });
 
   test('a packed hour lost a row: its sample is missing', async () => {
@@ -128,7 +128,7 @@ describe('Comparison: something else is stored', () => {
     row?.samples.splice(0, 1, [START + 1000, value]);
     const result = await fleet.compare();
     expectFindings(result, { differing: 1 });
-    expect(result.found.differing.first[0]?.says).toBe(`60 was sent, ${value} is stored`);
+    expect(result.found.differing.first[0]?.message).toBe(`60 was sent, ${value} is stored`);
   });
 
   test('0 is stored instead of -0: it is reported, and so is its latest value', async () => {
@@ -137,7 +137,7 @@ describe('Comparison: something else is stored', () => {
     row?.samples.splice(0, 1, [START + 5000, 0]);
     const result = await fleet.compare();
     expectFindings(result, { differing: 1, latest: 1 });
-    expect(result.found.differing.first[0]?.says).toBe('-0 was sent, 0 is stored');
+    expect(result.found.differing.first[0]?.message).toBe('-0 was sent, 0 is stored');
   });
 
   test('the greater of two acknowledged values is lost: it is reported', async () => {

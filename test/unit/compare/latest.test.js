@@ -29,7 +29,7 @@ describe('Comparison: the latest value', () => {
     const result = await fleet.compare();
     expect(findingsOf(result)).toEqual({ latest: { count: 1, first: [`collar/pulse ${NOON + 2000}`] } });
     const is = latest[0] === null ? 'nothing' : `${latest[1]} at ${latest[0]}`;
-    expect(result.found.latest.first[0]?.says).toBe(
+    expect(result.found.latest.first[0]?.message).toBe(
       `latest has ${is}; the newest that is stored is 61 at ${NOON + 2000}`,
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAccounts, createFailedLogins } from '../../../api/access/credentials/accounts.js';
+import { createAccounts, FailedLogins } from '../../../api/access/credentials/accounts.js';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
@@ -13,7 +13,7 @@ const THERE = { address: '192.0.2.2' };
 /** @param {Partial<Parameters<typeof createAccounts>[0]>} parts */
 function start(parts = {}) {
   const accounts = createAccounts({
-    store: { find: async () => null, stamps: async () => new Map() },
+    store: { find: async () => null, writeTimes: async () => new Map() },
     mqtt: MQTT,
     ...parts,
   });
@@ -34,7 +34,7 @@ test('after ten wrong passwords in a minute the right one is told from them no m
 
 test('and a minute after the first of them it is again, however many came meanwhile', async () => {
   let now = 0;
-  const { signIn } = start({ failedLogins: createFailedLogins({ clock: () => now }) });
+  const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
   now = 1;
   for (let at = 0; at < 10; at++) await signIn(`guess ${at}`, HERE);
   now = 60_000;
@@ -59,16 +59,16 @@ test('the rights of an account are worked out once for each credential', async (
     devices: ['a', 'b'],
     issuedAt: 1,
     changedAt: 1,
-    stamp: 1,
+    writtenAt: 1,
   };
   const { accounts } = start({
-    store: { find: async () => ({ ...credential }), stamps: async () => new Map() },
+    store: { find: async () => ({ ...credential }), writeTimes: async () => new Map() },
   });
   const signIn = () => accounts.signIn('gateway', Buffer.from('secret'), HERE);
   const first = await signIn();
   expect(await signIn()).toBe(first);
   credential.devices = ['a'];
-  credential.stamp = 2;
+  credential.writtenAt = 2;
   const second = await signIn();
   expect([...(second?.speaksFor ?? [])]).toEqual(['gateway', 'a']);
   expect([...(first?.speaksFor ?? [])]).toEqual(['gateway', 'a', 'b']);
@@ -78,7 +78,7 @@ describe('Sign-in: MQTT_AUTH is off', () => {
   test('everybody may do everything, whatever they show, and nobody is looked up', async () => {
     const { accounts } = start({
       mqtt: { auth: false, username: MQTT.username, password: MQTT.password },
-      store: { find: () => Promise.reject(new Error('looked up')), stamps: async () => new Map() },
+      store: { find: () => Promise.reject(new Error('looked up')), writeTimes: async () => new Map() },
     });
     for (const [name, password] of [[], ['herd', 'wrong'], ['pump', '']]) {
       const account = await accounts.signIn(name, password === undefined ? undefined : Buffer.from(password));
@@ -168,7 +168,7 @@ describe('Sign-in: a device', () => {
       finds++;
       return null;
     };
-    const { accounts } = start({ store: { find, stamps: async () => new Map() } });
+    const { accounts } = start({ store: { find, writeTimes: async () => new Map() } });
     const signIn = (/** @type {AbortSignal} */ gone) =>
       accounts.signIn('pump', Buffer.from('secret'), { ...HERE, gone });
     expect(await signIn(AbortSignal.abort())).toBeNull();
@@ -182,7 +182,7 @@ describe('Sign-in: a device', () => {
     const answers = [];
     /** @type {() => Promise<null>} */
     const find = () => new Promise((resolve) => answers.push(() => resolve(null)));
-    const { accounts, signIn } = start({ store: { find, stamps: async () => new Map() } });
+    const { accounts, signIn } = start({ store: { find, writeTimes: async () => new Map() } });
     const all = Array.from({ length: 500 }, (_, at) =>
       accounts.signIn(`stranger ${at}`, Buffer.from('wrong'), HERE),
     );
@@ -211,11 +211,11 @@ test('Recheck: accounts whose credential changed or is gone are outdated; the in
   const { accounts } = start({
     store: {
       find: store.find,
-      stamps: async (devices) => {
+      writeTimes: async (devices) => {
         expect(devices).toHaveLength(new Set(devices).size);
-        const stamps = await store.stamps(devices);
-        stamps.delete(String(identifyDevice('gone')?.id));
-        return stamps;
+        const writeTimes = await store.writeTimes(devices);
+        writeTimes.delete(String(identifyDevice('gone')?.id));
+        return writeTimes;
       },
     },
   });

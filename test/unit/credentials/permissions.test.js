@@ -15,7 +15,7 @@ const idOf = (/** @type {string} */ text) => String(identifyDevice(text)?.id);
 
 /** @param {string} account @param {string[]} devices */
 const device = (account, ...devices) =>
-  deviceAccount({ account, deviceId: idOf(account), devices, stamp: 1 });
+  deviceAccount({ account, deviceId: idOf(account), devices, writtenAt: 1 });
 
 const PUMP = device('pump');
 const GATEWAY = device('gateway', 'a', idOf('b'));

@@ -79,7 +79,7 @@ describe('parts', () => {
     exited = new Promise(() => {}),
   ) => ({
     title,
-    patienceMs: 1000,
+    stopTimeoutMs: 1000,
     exited,
     stop: async (/** @type {{ withinMs: number }} */ { withinMs }) =>
       void calls.push(`${title} ${withinMs <= 1000}`),

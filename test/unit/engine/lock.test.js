@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** A process that has `dir` among its arguments, as a keeper has. */
+/** A process that has `dir` among its arguments, as a supervisor has. */
 async function livingKeeper() {
   const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)', dir]);
   await once(child.stdout, 'data');
@@ -33,25 +33,25 @@ test('a free directory is taken, and given back', async () => {
   expect(await holderOf(dir)).toBe(null);
 });
 
-test('a directory counts as held while its keeper lives, and not after a kill -9', async () => {
-  const keeper = await livingKeeper();
+test('a directory counts as held while its supervisor lives, and not after a kill -9', async () => {
+  const supervisor = await livingKeeper();
   try {
-    updateLock(dir, { keeper: keeper.pid, java: null, stopping: true });
-    expect(await holderOf(dir)).toEqual({ keeper: keeper.pid, java: null, stopping: true });
+    updateLock(dir, { supervisor: supervisor.pid, java: null, stopping: true });
+    expect(await holderOf(dir)).toEqual({ supervisor: supervisor.pid, java: null, stopping: true });
     expect(await takeLock(dir)).toBe(false);
   } finally {
-    await keeper.kill();
+    await supervisor.kill();
   }
   expect(await holderOf(dir)).toBe(null);
   expect(await takeLock(dir)).toBe(true);
 });
 
 test('a pid that was given to another program holds nothing', async () => {
-  updateLock(dir, { keeper: process.pid, java: process.pid, stopping: false });
+  updateLock(dir, { supervisor: process.pid, java: process.pid, stopping: false });
   expect(await holderOf(dir)).toBe(null);
 });
 
 test('half a lock file, left by a power cut, holds nothing', async () => {
-  await writeFile(join(dir, 'engine.lock'), '{"keeper":');
+  await writeFile(join(dir, 'engine.lock'), '{"supervisor":');
   expect(await takeLock(dir)).toBe(true);
 });

@@ -7,7 +7,7 @@ import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { readBirth } from '../../../api/ingest/registry/birth-message.js';
 import { readStatus } from '../../../api/ingest/registry/status.js';
 import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
-import { createProcessStats, readSigns } from '../../../api/observability/process-stats.js';
+import { createProcessStats, parseSnapshot } from '../../../api/observability/process-stats.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { KINDS, parseTopic } from '../../../schema/topics.js';
 
@@ -204,5 +204,5 @@ test('AsyncAPI: stats of processes: match their schema', () => {
   const snapshot = processStats.snapshot();
   expect(snapshot.commits).toHaveLength(4);
   expect(MESSAGES.StatsSnapshot.safeParse(snapshot).error).toBeUndefined();
-  expect(readSigns(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
+  expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });

@@ -23,10 +23,10 @@ async function start(options) {
     refuse: (device, receivedAt = NOW) =>
       pipeline.accept(`iot/v1/${device}/measurements`, '{', { receivedAt }),
     /** @returns the newest first */
-    async letters() {
+    async deadLetters() {
       const range = { from: NOW - MINUTE_MS, to: NOW + 10 * MINUTE_MS };
-      const { letters } = await pipeline.store.letters.page(range, { before: null, limit: 3 });
-      return letters;
+      const { deadLetters } = await pipeline.store.deadLetters.page(range, { before: null, limit: 3 });
+      return deadLetters;
     },
   };
 }
@@ -34,7 +34,7 @@ async function start(options) {
 test('Dead letter: message is refused: it has the time of the receipt, the topic, the device and the payload', async () => {
   const pipeline = await start();
   await pipeline.refuse('d', NOW - 1234);
-  expect(await pipeline.letters()).toEqual([
+  expect(await pipeline.deadLetters()).toEqual([
     expect.objectContaining({
       receivedAt: NOW - 1234,
       topic: 'iot/v1/d/measurements',
@@ -48,14 +48,14 @@ test('Dead letter: a registered device beyond its quota: one dead letter counts 
   const pipeline = await start();
   await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('d', NOW + index);
-  const [newest] = await pipeline.letters();
+  const [newest] = await pipeline.deadLetters();
   expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
 });
 
 test('Dead letter: devices that are not registered: they share one quota, which is larger than that of one device', async () => {
   const pipeline = await start({ settings: { AUTO_REGISTER: 'false' } });
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('stranger', NOW + index);
-  const [newest] = await pipeline.letters();
+  const [newest] = await pipeline.deadLetters();
   expect(newest?.content).toMatchObject({ payload: Buffer.from('{') });
 });
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { createDeviceFaults } from '../../../simulator/faults/device-faults.js';
-import { POISON, spoiled } from '../../../simulator/faults/poison.js';
+import { createDeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
 import { parseFaults } from '../../../simulator/faults/rates.js';
 import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
 import { Random } from '../../../simulator/random.js';
 
-/** @import { Parcel } from '../../../simulator/parcel.js' */
+/** @import { OutgoingMessage } from '../../../simulator/outgoing-message.js' */
 /** @import { Series } from '../../../simulator/payloads/index.js' */
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -44,9 +43,9 @@ const faultsOf = (rates, drawn) =>
     encode: encodePlainJson,
   });
 
-/** @param {Parcel[]} parcels */
-const batchesIn = (parcels) =>
-  parcels.map((parcel) => (Number(parcel.series[0]?.samples[0]?.ts) - NOW) / 10_000);
+/** @param {OutgoingMessage[]} messages */
+const batchesIn = (messages) =>
+  messages.map((message) => (Number(message.series[0]?.samples[0]?.ts) - NOW) / 10_000);
 
 test('Faults: all rates are 0, the lowest number is drawn: each batch goes out as it was measured', () => {
   const faults = faultsOf('late=0', 0);
@@ -58,8 +57,8 @@ test.each([
   [0.25, 0],
   [0.25 - 2 ** -32, 5],
 ])('Faults: zero=0.25, %p is drawn: %i of 5 values are 0', (drawn, zeros) => {
-  const [parcel] = faultsOf('zero=0.25', drawn).next([series(0)]);
-  expect(parcel?.series[0]?.samples.filter(({ value }) => value === 0)).toHaveLength(zeros);
+  const [message] = faultsOf('zero=0.25', drawn).next([series(0)]);
+  expect(message?.series[0]?.samples.filter(({ value }) => value === 0)).toHaveLength(zeros);
 });
 
 test.each([
@@ -68,8 +67,8 @@ test.each([
   [0.5, 120_500],
   [ALMOST_1, 240_000],
 ])('Faults: skew=1, %p is drawn: the clock is off by %i ms', (drawn, ms) => {
-  const [parcel] = faultsOf('skew=1', drawn).next([series(0)]);
-  expect(parcel?.series[0]?.samples.map(({ ts }) => ts)).toEqual(series(0).samples.map(({ ts }) => ts + ms));
+  const [message] = faultsOf('skew=1', drawn).next([series(0)]);
+  expect(message?.series[0]?.samples.map(({ ts }) => ts)).toEqual(series(0).samples.map(({ ts }) => ts + ms));
 });
 
 describe('Faults: late=1', () => {

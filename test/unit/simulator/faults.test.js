@@ -3,8 +3,7 @@ import { decode } from '../../../api/ingest/decode/index.js';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
-import { createDeviceFaults } from '../../../simulator/faults/device-faults.js';
-import { POISON, spoiled } from '../../../simulator/faults/poison.js';
+import { createDeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
 import { parseFaults } from '../../../simulator/faults/rates.js';
 import { encodeSenml } from '../../../simulator/payloads/senml.js';
 import { createRandom } from '../../../simulator/random.js';
@@ -31,13 +30,13 @@ function sent(rates, seed = 1) {
     random: createRandom(seed, 'device', 'faults'),
     encode: encodeSenml,
   });
-  const parcels = Array.from({ length: BATCHES }, (_, batch) => faults.next(measured(batch))).flat();
-  return [...parcels, ...faults.rest()];
+  const messages = Array.from({ length: BATCHES }, (_, batch) => faults.next(measured(batch))).flat();
+  return [...messages, ...faults.rest()];
 }
 
-/** @param {ReturnType<typeof sent>} parcels */
-const samplesOf = (parcels) =>
-  parcels.flatMap(({ series }) =>
+/** @param {ReturnType<typeof sent>} messages */
+const samplesOf = (messages) =>
+  messages.flatMap(({ series }) =>
     series.flatMap(({ name, samples }) => samples.map(({ ts, value }) => ({ name, ts, value }))),
   );
 
@@ -91,18 +90,18 @@ describe('each fault does what it says, about as often as it says', () => {
   });
 
   test('disorder: within a message and across, and nothing lost', () => {
-    const parcels = sent('disorder=0.3');
-    expect(sorted(samplesOf(parcels))).toEqual(sorted(ALL));
+    const messages = sent('disorder=0.3');
+    expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const falls = (/** @type {number[]} */ times) => times.some((ts, i) => ts < Number(times[i - 1]));
-    expect(parcels.some(({ series }) => falls((series[0]?.samples ?? []).map(({ ts }) => ts)))).toBe(true);
-    const sizes = parcels.map(({ series }) => series[0]?.samples.length);
+    expect(messages.some(({ series }) => falls((series[0]?.samples ?? []).map(({ ts }) => ts)))).toBe(true);
+    const sizes = messages.map(({ series }) => series[0]?.samples.length);
     expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
   });
 
   test('duplicate: the very same payload again', () => {
-    const parcels = sent('duplicate=0.1');
-    const again = parcels.filter(({ payload }, i) => payload === parcels[i - 1]?.payload).length;
-    expect(again).toBe(parcels.length - BATCHES);
+    const messages = sent('duplicate=0.1');
+    const again = messages.filter(({ payload }, i) => payload === messages[i - 1]?.payload).length;
+    expect(again).toBe(messages.length - BATCHES);
     expect(again).toBeGreaterThan(BATCHES / 20);
     expect(again).toBeLessThan(BATCHES / 5);
   });
@@ -124,10 +123,10 @@ describe('each fault does what it says, about as often as it says', () => {
   });
 
   test('poison: beside the good messages, or in them, and none of it is expected', () => {
-    const parcels = sent('poison=0.3');
-    expect(sorted(samplesOf(parcels))).toEqual(sorted(ALL));
-    const beside = parcels.filter(({ series }) => series.length === 0).length;
-    const within = parcels.filter(({ payload }) => String(payload).endsWith('"broken"}]')).length;
+    const messages = sent('poison=0.3');
+    expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
+    const beside = messages.filter(({ series }) => series.length === 0).length;
+    const within = messages.filter(({ payload }) => String(payload).endsWith('"broken"}]')).length;
     expect(beside).toBeGreaterThan(BATCHES / 6);
     expect(within).toBeGreaterThan(0);
   });

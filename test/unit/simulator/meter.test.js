@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createMeter } from '../../../simulator/meter.js';
-import { backoffMs } from '../../../simulator/mqtt/backoff.js';
+import { backoffMs } from '../../../simulator/mqtt/connection.js';
 import { latencyText, periodText, statusText, summaryText } from '../../../simulator/report.js';
 
 test('what is made is acknowledged, dropped or waiting', () => {

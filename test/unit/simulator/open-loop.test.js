@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createOpenSchedule, sampleIntervalMs } from '../../../simulator/fleet/open-schedule.js';
-import { createPacer } from '../../../simulator/fleet/pacer.js';
+import { createOpenSchedule, createPacer, sampleIntervalMs } from '../../../simulator/fleet/pacer.js';
 import { until } from '../../support/until.js';
 
 const START = Date.UTC(2026, 10, 21, 10);

@@ -94,7 +94,7 @@ function startRun(url) {
       statusLine: createStatusLine(stream),
       stopSignal,
       begin: () => {},
-      say: () => {},
+      print: () => {},
     },
     () => ({ passed, cancel }),
   ).catch((error) => error);

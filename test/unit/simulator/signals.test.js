@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COLLAR_SIGNALS } from '../../../simulator/profiles/collar.js';
-import { PROFILES } from '../../../simulator/profiles/index.js';
+import { COLLAR_SIGNALS, PROFILES } from '../../../simulator/profiles/index.js';
 import { createRandom } from '../../../simulator/random.js';
 
 /** @import { Signal } from '../../../simulator/signals/index.js' */

@@ -1,4 +1,4 @@
-import { MOST_DEVICES } from '../../../api/access/credentials/credential-service.js';
+import { MAX_DEVICES } from '../../../api/access/credentials/credential-service.js';
 import { deviceName } from '../load/devices.js';
 
 /** @import { Broker } from './broker.js' */
@@ -31,7 +31,7 @@ export async function embeddedBroker(ingest, { accounts, tls }, connections) {
 
 /** @param {string} url of the API @param {string} account @returns {Promise<SignIn>} */
 async function issue(url, account) {
-  const devices = Array.from({ length: MOST_DEVICES }, (_, number) => deviceName(number));
+  const devices = Array.from({ length: MAX_DEVICES }, (_, number) => deviceName(number));
   const response = await fetch(`${url}/api/v1/credentials`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashSecret } from '../../../api/access/credentials/secret.js';
-import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credentials/mosquitto-files.js';
+import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credentials/mosquitto.js';
 
 /**
  * Paths of an authority and of what it signed, for everything on this machine.

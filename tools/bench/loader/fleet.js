@@ -73,7 +73,7 @@ export async function register(registry, { name, bytes, group, sensors }, { now,
     site: SITE,
     intervalMs,
     registeredAt: now,
-    stamp,
+    writeTimestamp: stamp,
   }));
   const { indexes, sensors: rows } = registry.sensorWrites(key, changes, now);
   for (const write of [...indexes, ...rows]) await registry.commit(write);

@@ -2,9 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
 import { readBatches } from '../../../simulator/replay/samples.js';
-import { surveyFile } from '../../../simulator/replay/survey.js';
-import { createTimeline } from '../../../simulator/replay/timeline.js';
-import { pulse } from '../../../simulator/signals/pulse.js';
+import { createTimeline, surveyFile } from '../../../simulator/replay/survey.js';
+import { pulse } from '../../../simulator/signals/body.js';
 import { samplesOfHour } from './samples.js';
 
 /** @import { SignalKind } from './samples.js' */

@@ -1,4 +1,4 @@
-import { float64, int64 } from '../../../api/store/cells.js';
+import { float64, int64 } from '../../../api/store/cql-encoding.js';
 import { createSampleWrites } from '../../../api/store/measurements/writes.js';
 
 /** @import { Client } from 'cassandra-driver' */

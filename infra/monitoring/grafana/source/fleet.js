@@ -1,6 +1,6 @@
 import { dashboard } from './dashboard.js';
 
-/** What the fleet sends, and what of it arrives: for whoever runs the devices. */
+/** What the fleet sends, and what of it arrives: for the operator of the devices. */
 export const fleet = dashboard({
   uid: 'millrace-fleet',
   title: 'Millrace: fleet',
@@ -42,7 +42,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Samples and refusals',
-      description: 'Refusals by code; docs/errors.md says what each means.',
+      description: 'Refusals by code; docs/errors.md explains each.',
       unit: 'short',
       queries: {
         stored: 'sum(rate(iot_ingest_samples_total{job="$job"}[$__rate_interval]))',
@@ -51,7 +51,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Messages',
-      description: 'Foreign ones are outside the contract: somebody publishes on topics that are not ours.',
+      description: 'Unknown topics are outside the contract: some client publishes on them.',
       unit: 'short',
       queries: {
         '{{result}}': 'sum by (result) (rate(iot_ingest_messages_total{job="$job"}[$__rate_interval]))',

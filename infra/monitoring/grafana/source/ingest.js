@@ -2,7 +2,7 @@ import { dashboard } from './dashboard.js';
 
 const OF = '{job="$job", instance=~"$instance"}';
 
-/** The way from a message to its acknowledgement: for whoever is called at night. */
+/** The way from a message to its acknowledgement: for the engineer on call. */
 export const ingest = dashboard({
   uid: 'millrace-ingest',
   title: 'Millrace: ingest',
@@ -51,7 +51,7 @@ export const ingest = dashboard({
     },
     {
       title: 'Bytes being settled',
-      description: 'Intakes stop reading at 64 MiB.',
+      description: 'Message sources stop reading at 64 MiB.',
       unit: 'bytes',
       queries: {
         'messages {{instance}}': `iot_ingest_unsettled_bytes${OF}`,

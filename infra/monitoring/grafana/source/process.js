@@ -2,7 +2,7 @@ import { dashboard } from './dashboard.js';
 
 const OF = '{job="$job", instance=~"$instance"}';
 
-/** How each process is: for whoever deployed a new version. */
+/** How each process is: for the engineer who deployed a new version. */
 export const processes = dashboard({
   uid: 'millrace-process',
   title: 'Millrace: process',
@@ -71,7 +71,7 @@ export const processes = dashboard({
     {
       title: 'Live changes',
       description:
-        'Dropped: the broker is away or slow; readers hear of it within half a minute, and then it counts as healed.',
+        'Dropped: the broker is away or slow; readers get it within half a minute, and then it counts as resynced.',
       unit: 'short',
       queries: {
         '{{result}}': `sum by (result) (rate(iot_live_messages_total${OF}[$__rate_interval]))`,
@@ -97,7 +97,7 @@ export const processes = dashboard({
     },
     {
       title: 'Connections refused',
-      description: 'A flood, or too many devices at once for one process; the reason says which.',
+      description: 'A flood, or too many devices at once for one process; see the reason.',
       unit: 'short',
       queries: {
         '{{listener}} {{reason}}': `sum by (listener, reason) (rate(iot_connections_refused_total${OF}[$__rate_interval]))`,

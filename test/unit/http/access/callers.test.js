@@ -124,21 +124,21 @@ describe('Session', () => {
   });
 });
 
-/** Headers of a request by where it comes from. @type {Array<[from: string, headers: Record<string, string>, origin: 'own' | 'other' | 'unknown']>} */
+/** Headers of a request by where it comes from. @type {Array<[from: string, headers: Record<string, string>, origin: 'same' | 'cross' | 'unknown']>} */
 const ORIGINS = [
-  ['a page of ours', { 'sec-fetch-site': 'same-origin' }, 'own'],
-  ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'other'],
-  ['another origin of this site', { 'sec-fetch-site': 'same-site' }, 'other'],
-  ['the address bar', { 'sec-fetch-site': 'none' }, 'other'],
+  ['a page of ours', { 'sec-fetch-site': 'same-origin' }, 'same'],
+  ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'cross'],
+  ['another origin of this site', { 'sec-fetch-site': 'same-site' }, 'cross'],
+  ['the address bar', { 'sec-fetch-site': 'none' }, 'cross'],
   [
     'another site whose Origin looks like ours',
     { 'sec-fetch-site': 'cross-site', origin: 'http://ours' },
-    'other',
+    'cross',
   ],
-  ['an old browser, our page', { origin: 'http://ours' }, 'own'],
-  ['an old browser, another page', { origin: 'http://evil.example' }, 'other'],
-  ['an old browser, another port', { origin: 'http://ours:81' }, 'other'],
-  ['an old browser, a page that hides itself', { origin: 'null' }, 'other'],
+  ['an old browser, our page', { origin: 'http://ours' }, 'same'],
+  ['an old browser, another page', { origin: 'http://evil.example' }, 'cross'],
+  ['an old browser, another port', { origin: 'http://ours:81' }, 'cross'],
+  ['an old browser, a page that hides itself', { origin: 'null' }, 'cross'],
   ['no browser', {}, 'unknown'],
 ];
 
@@ -149,7 +149,7 @@ describe('Own page', () => {
       const session = await sessionOf(ADMIN);
       const sent = { ...session, ...headers, host: 'ours' };
       const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
-      expect(status).toBe(origin === 'own' ? 200 : 403);
+      expect(status).toBe(origin === 'same' ? 200 : 403);
       // Nothing changes by reading, and no other page can read the answer.
       expect((await remote.send('/api/v1/caller', { headers: sent })).status).toBe(200);
     } finally {
@@ -164,7 +164,7 @@ describe('Own page', () => {
       try {
         const sent = { ...headers, host: 'ours' };
         const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
-        expect(status).toBe(origin === 'other' ? 403 : 200);
+        expect(status).toBe(origin === 'cross' ? 403 : 200);
       } finally {
         await remote.stop();
       }

@@ -94,7 +94,7 @@ describe('Wrong tokens', () => {
     await show('guess', '192.0.2.2');
     expect(lines.map(({ address, msg }) => [address, msg])).toEqual([
       ['192.0.2.1', 'a wrong token'],
-      ['192.0.2.1', 'too many wrong tokens; told to wait'],
+      ['192.0.2.1', 'too many wrong tokens; the client has to wait'],
       ['192.0.2.2', 'a wrong token'],
     ]);
     expect(JSON.stringify(lines)).not.toContain('guess');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTokens, shownToken } from '../../../../api/access/http/tokens.js';
+import { createTokens, readToken } from '../../../../api/access/http/tokens.js';
 
 /** @param {Partial<Parameters<typeof createTokens>[0]>} settings */
 const tokensOf = (settings) =>
@@ -60,6 +60,6 @@ describe('Authorization header', () => {
     ['Digest token', ''],
     ['token', ''],
   ])('%j: shows %j', (header, token) => {
-    expect(shownToken(header)).toBe(token);
+    expect(readToken(header)).toBe(token);
   });
 });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createClockwork } from '../../../simulator/fleet/clockwork.js';
-import { createSchedule } from '../../../simulator/fleet/schedule.js';
+import { createSchedule, createScheduler } from '../../../simulator/fleet/scheduler.js';
 
 const START = Date.UTC(2026, 10, 21, 10);
 
@@ -16,7 +15,7 @@ function startClockwork() {
   const schedule = createSchedule({ devices: 2, intervalMs: 1000, batchMs: 1000 });
   /** @type {number[]} */
   const measured = [];
-  const clockwork = createClockwork({ schedule, intervalMs: 1000, onDue: (_, ts) => measured.push(ts) });
+  const clockwork = createScheduler({ schedule, intervalMs: 1000, onDue: (_, ts) => measured.push(ts) });
   clockwork.start();
   return { clockwork, measured };
 }

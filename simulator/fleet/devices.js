@@ -12,8 +12,8 @@ const DEVICES_PER_SITE = 8;
 /** @typedef {{ name: string, site: string, sensors: SimulatedSensor[] }} SimulatedDevice */
 
 /**
- * Who there is: devices `collar-0001`, `collar-0002` ... at a handful of sites, each with the sensors of its profile.
- * The same options describe the same herd, down to every value that its sensors will read.
+ * Describes simulated devices `collar-0001`, `collar-0002` ... at a few sites, each with the sensors of its profile. The same options
+ * describe the same devices, down to every value that their sensors will read.
  *
  * @param {object} options
  * @param {number} options.devices
@@ -24,7 +24,7 @@ const DEVICES_PER_SITE = 8;
  * @param {number} options.intervalMs between two measurements
  * @returns {SimulatedDevice[]}
  */
-export function describeHerd({ devices, profile = 'collar', device, sensors, seed, intervalMs }) {
+export function describeDevices({ devices, profile = 'collar', device, sensors, seed, intervalMs }) {
   const described = /** @type {Profile} */ (PROFILES[profile]);
   const called = device ?? described.device;
   const sites = nameSites(Math.min(MOST_SITES, Math.ceil(devices / DEVICES_PER_SITE)), seed);

@@ -7,9 +7,9 @@ import { countSamples } from './payloads/index.js';
 /** @import { Series } from './payloads/index.js' */
 
 /**
- * What a device has to publish.
+ * A message that a device is about to publish.
  *
- * @typedef {object} Parcel
+ * @typedef {object} OutgoingMessage
  * @property {string | Buffer} payload
  * @property {Series[]} series what it carries that must be stored
  * @property {number} [dueAt] when it is to be sent, in ms of `performance.now()`; none: whenever it can be
@@ -17,11 +17,11 @@ import { countSamples } from './payloads/index.js';
 
 /**
  * @param {string} device name
- * @param {Parcel} parcel
+ * @param {OutgoingMessage} message
  * @param {Ledger | null} ledger
  * @returns {NewMessage}
  */
-export const parcelMessage = (device, { payload, series, dueAt = undefined }, ledger) => ({
+export const toMessage = (device, { payload, series, dueAt = undefined }, ledger) => ({
   topic: measurementsTopic(device),
   payload,
   samples: countSamples(series),

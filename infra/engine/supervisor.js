@@ -4,13 +4,13 @@
  * Ctrl-C in a terminal reaches the whole foreground group, so the engine must not be in it: the API would lose its
  * database while it drains. But a process outside the group survives its parent, unless somebody watches: this does.
  *
- * Run by infra/engine as `node keeper.js DIR JSON`, with an IPC channel. Says `{ refused: true }` when another engine
+ * Run by infra/engine as `node supervisor.js DIR JSON`, with an IPC channel. Sends `{ refused: true }` when another engine
  * holds DIR; understands `{ stop: ms }`, the time that Cassandra has to drain.
  */
 import { spawn } from 'node:child_process';
 import { releaseLock, takeLock, updateLock } from './lock.js';
 
-/** How long Cassandra may drain before it is killed, where the parent cannot say, ms. Draining takes about 2.5 s. */
+/** How long Cassandra may drain before it is killed, if the parent sends no limit, ms. Draining takes about 2.5 s. */
 const DRAIN_MS = 7000;
 
 /** @typedef {{ java: string, args: string[], cwd: string }} Command */
@@ -20,15 +20,15 @@ const command = /** @type {Command} */ (JSON.parse(String(process.argv[3])));
 
 if (!process.connected) process.exit(0);
 if (await takeLock(dir)) keep();
-else say({ refused: true }, () => process.exit(0));
+else send({ refused: true }, () => process.exit(0));
 
 function keep() {
-  // The keeper's own output is the log file; Java inherits it.
+  // The supervisor's own output is the log file; Java inherits it.
   const java = spawn(command.java, command.args, {
     cwd: command.cwd,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  const holder = { keeper: process.pid, java: java.pid ?? null, stopping: false };
+  const holder = { supervisor: process.pid, java: java.pid ?? null, stopping: false };
   updateLock(dir, holder);
 
   const stop = (drainMs = DRAIN_MS) => {
@@ -56,8 +56,8 @@ function keep() {
 }
 
 /** @param {object} message @param {() => void} [then] */
-function say(message, then = () => {}) {
-  // A parent that is gone hears nothing; `disconnect` is on its way then.
+function send(message, then = () => {}) {
+  // A parent that has ended gets nothing. Then `disconnect` follows.
   if (process.connected) process.send?.(message, undefined, undefined, then);
   else then();
 }

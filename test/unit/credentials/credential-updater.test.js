@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createChanges } from '../../../api/access/credentials/credential-service.js';
+import { createCredentialUpdater } from '../../../api/access/credentials/credential-service.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { createMemoryCredentials } from '../../support/memory-credentials.js';
 
@@ -20,7 +20,7 @@ function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
   /** @type {string[]} */
   const calls = [];
   let count = 0;
-  const change = createChanges({
+  const change = createCredentialUpdater({
     clock,
     store: {
       async find(device) {
@@ -107,7 +107,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
       await new Promise((resolve) => setImmediate(resolve));
       isClosed = true;
     };
-    const change = createChanges({ store: memory, clock: () => NOW, onChange });
+    const change = createCredentialUpdater({ store: memory, clock: () => NOW, onChange });
     await change(DEVICE, () => wanted());
     await change(DEVICE, () => wanted({ hash: '' }));
     expect(isClosed).toBe(true);

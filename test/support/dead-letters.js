@@ -1,7 +1,7 @@
 /**
  * A dead letter as it stands in the database.
  *
- * @typedef {object} StoredLetter
+ * @typedef {object} StoredDeadLetter
  * @property {string} topic
  * @property {string | null} device
  * @property {number} size bytes of the whole payload
@@ -16,9 +16,9 @@
 /**
  * @param {Client} database of the system under test
  * @param {string} [device] as the topic has it; default: of all
- * @returns {Promise<StoredLetter[]>} in order of arrival
+ * @returns {Promise<StoredDeadLetter[]>} in order of arrival
  */
-export async function readLetters(database, device) {
+export async function readDeadLetters(database, device) {
   // A test's keyspace holds a handful of them: a scan is fine here.
   const { rows } = await database.execute(
     'SELECT id, topic, device, size, sha256, payload, codes, refused FROM dead_letter',

@@ -3,26 +3,26 @@ import { connect } from 'node:net';
 import { until } from './until.js';
 
 /**
- * Connections of somebody who knows a port and nothing else, from whichever loopback address he likes.
+ * TCP connections of an unauthenticated client, from any loopback address.
  *
  * @param {(cleanUp: () => void) => void} afterwards
  */
-export function createStrangers(afterwards) {
-  /** @param {number} port @param {string} [from] his own address */
+export function createTcpClients(afterwards) {
+  /** @param {number} port @param {string} [from] source address */
   async function open(port, from = '127.0.0.1') {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     // It may be closed under us: its `close` is what is looked at.
     socket.on('error', () => {});
     afterwards(() => void socket.destroy());
-    let heard = '';
+    let received = '';
     socket.setEncoding('latin1').on('data', (text) => {
-      heard += text;
+      received += text;
     });
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
     return {
       socket,
       /** @returns {string} what was answered, a character a byte */
-      heard: () => heard,
+      received: () => received,
       closed: () => socket.closed,
       /** Writes a byte at a time until it is closed. @param {string | Buffer} bytes @param {number} everyMs */
       async drip(bytes, everyMs) {
@@ -49,4 +49,4 @@ export function createStrangers(afterwards) {
   return { open, flood };
 }
 
-/** @typedef {Awaited<ReturnType<ReturnType<typeof createStrangers>['open']>>} Stranger */
+/** @typedef {Awaited<ReturnType<ReturnType<typeof createTcpClients>['open']>>} TcpClient */

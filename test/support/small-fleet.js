@@ -15,7 +15,7 @@ const typeOf = (index) => (index % 2 === 0 ? 'temperature' : 'pulse');
  *
  * @param {Dashboard} dashboard
  */
-export async function publishCollars({ announce, publish }) {
+export async function publishSmallFleet({ announce, publish }) {
   for (const [number, device] of DEVICES.entries()) {
     const sensors = SENSORS.map((name, index) => ({
       sensor_id: name,

@@ -1,9 +1,9 @@
 /**
- * Values as their CQL bytes. Parameters that are Buffers already skip the driver's encoders, which look up the type
- * of each value anew: 4.8 instead of 5.5 µs a row in a batch of 60.
+ * CQL encoding of numbers. The driver sends Buffers as they are; its own encoders look up the type of each value. Measured in a
+ * batch of 60 rows: 4.8 µs per row instead of 5.5 µs.
  */
 
-/** @param {number} number a whole one, up to 2^53 in size @returns {Buffer} 8 bytes, big-endian: `bigint`, `timestamp` */
+/** @param {number} number an integer of at most 53 bits @returns {Buffer} 8 bytes, big-endian: `bigint`, `timestamp` */
 export function int64(number) {
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeInt32BE(Math.floor(number / 2 ** 32), 0);
@@ -26,4 +26,4 @@ export function int32(number) {
 }
 
 /** @param {number} ms epoch ms @returns {Buffer} the microseconds that USING TIMESTAMP takes */
-export const stampOf = (ms) => int64(ms * 1000);
+export const writeTimestamp = (ms) => int64(ms * 1000);

@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache';
+
+/** Default time between two lines of a key, in ms. */
+const EVERY_MS = 60_000;
+
+/** Keys that are counted. */
+const MAX_KEYS = 10_000;
+
+/**
+ * Decides when to log something that happens again and again: at once, and then once per period, with the number of events since the
+ * last line. Each key, such as an address, has its own count.
+ */
+export class LogThrottle {
+  #everyMs;
+  #clock;
+  /** @type {LRUCache<string, { loggedAt: number, count: number }>} */
+  #keys = new LRUCache({ max: MAX_KEYS });
+
+  /** @param {{ everyMs?: number, clock?: () => number }} [options] `clock`: ms of a monotonic clock */
+  constructor({ everyMs = EVERY_MS, clock = () => performance.now() } = {}) {
+    this.#everyMs = everyMs;
+    this.#clock = clock;
+  }
+
+  /**
+   * @param {string} key
+   * @returns {number} events since the last line, including this one; 0: do not log
+   */
+  count(key) {
+    const now = this.#clock();
+    const entry = this.#keys.get(key) ?? { loggedAt: Number.NEGATIVE_INFINITY, count: 0 };
+    this.#keys.set(key, entry);
+    entry.count++;
+    if (now - entry.loggedAt < this.#everyMs) return 0;
+    const { count } = entry;
+    entry.loggedAt = now;
+    entry.count = 0;
+    return count;
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { describeDevices } from '../../../simulator/fleet/devices.js';
+
+const options = { devices: 40, seed: 11, intervalMs: 1000 };
+
+/** @param {ReturnType<typeof describeDevices>} devices */
+const read = (devices) =>
+  devices.map(({ name, site, sensors }) => ({
+    name,
+    site,
+    sensors: sensors.map((sensor) => ({
+      name: sensor.name,
+      values: Array.from({ length: 50 }, sensor.read),
+    })),
+  }));
+
+test('the same seed describes the same devices and the same values; another, another', () => {
+  expect(read(describeDevices(options))).toEqual(read(describeDevices(options)));
+  expect(read(describeDevices({ ...options, seed: 12 }))).not.toEqual(read(describeDevices(options)));
+});
+
+test('devices have readable names, a handful of sites and 1 to 4 sensors of different types', () => {
+  const devices = describeDevices(options);
+  expect(devices[0]?.name).toBe('collar-0001');
+  expect(describeDevices({ ...options, device: 'load' })[39]?.name).toBe('load-0040');
+  expect(new Set(devices.map(({ name }) => name)).size).toBe(40);
+  expect(new Set(devices.map(({ site }) => site)).size).toBe(5);
+  expect([...new Set(devices.map(({ sensors }) => sensors.length))].sort()).toEqual([1, 2, 3, 4]);
+  for (const { sensors } of devices)
+    expect(new Set(sensors.map(({ type }) => type)).size).toBe(sensors.length);
+});
+
+test('with more sensors than types, names stay apart', () => {
+  const [device] = describeDevices({ ...options, devices: 1, sensors: 9 });
+  const names = device?.sensors.map(({ name }) => name) ?? [];
+  expect(new Set(names).size).toBe(9);
+  expect(names.some((name) => /^[a-z]+-3$/.test(name))).toBe(true);
+});
+
+test('one sensor more leaves the values of the others as they are', () => {
+  const few = read(describeDevices({ ...options, sensors: 2 }));
+  const many = read(describeDevices({ ...options, sensors: 3 }));
+  expect(many.map(({ sensors }) => sensors.slice(0, 2))).toEqual(few.map(({ sensors }) => sensors));
+});
+
+test('a factory is machines of fifty points, all with names, types and units', () => {
+  const devices = describeDevices({ ...options, profile: 'factory', devices: 3 });
+  expect(devices.map(({ name }) => name)).toEqual(['machine-0001', 'machine-0002', 'machine-0003']);
+  for (const { sensors } of devices) {
+    expect(new Set(sensors.map(({ name }) => name)).size).toBe(50);
+    expect(new Set(sensors.map(({ type }) => type)).size).toBeGreaterThan(10);
+    expect(sensors.every(({ unit, type }) => unit && type)).toBe(true);
+  }
+  const two = describeDevices({ ...options, profile: 'factory', devices: 1, sensors: 51 })[0]?.sensors;
+  expect(two?.at(-1)?.name).toMatch(/-2$/);
+});
