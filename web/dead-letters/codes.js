@@ -75,7 +75,7 @@ export const CODES = {
     className: 'hue-6',
   },
   rejected: {
-    title: 'The database refuses this content',
+    title: 'The database rejects this content',
     advice: 'The log of the API has the reason.',
     className: 'hue-0',
   },
