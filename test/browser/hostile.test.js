@@ -174,7 +174,7 @@ test('View: an error: shown, and the other views stay reachable', async () => {
 describe('Markup in names: shown as text', () => {
   const DEVICE = `/devices/${encodeURIComponent(MARKUP)}`;
   test.each(['/?show=devices', DEVICE, `${DEVICE}/sensors/${encodeURIComponent(MARKUP)}`])(
-    '%s',
+    'page %s: a name of markup is shown as text',
     async (path) => {
       await dashboard.visit(path);
       await dashboard.page.locator('main').getByText(MARKUP).first().waitFor({ timeout: 20_000 });
