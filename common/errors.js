@@ -1,5 +1,5 @@
 /**
- * Every error of Millrace, in one table. `docs/errors.md` mirrors it, and a test compares the two.
+ * Every error of Millrace, in one table. `docs/reference/errors.md` mirrors it, and a test compares the two.
  *
  * - `refusal`: one measurement was not stored. Dead letters count these codes, and 422 answers list them.
  * - `problem`: one HTTP request was not served. It is the `code` of an RFC 9457 problem document.

@@ -1,5 +1,5 @@
 /**
- * The storage needs of a fleet: the arithmetic behind the tables at the end of docs/data-model.md. A test compares the two. All sizes are
+ * The storage needs of a fleet: the arithmetic behind the tables at the end of docs/explanation/data-model.md. A test compares the two. All sizes are
  * for one copy, before the compression of the server. The keyspace sets the number of copies in a cluster.
  */
 import { devicePerHour, HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.js';

@@ -15,7 +15,7 @@ const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
  */
 
 /**
- * The metrics of this process, for Prometheus. `docs/metrics.md` mirrors them, and a test compares the two. No label grows with
+ * The metrics of this process, for Prometheus. `docs/reference/metrics.md` mirrors them, and a test compares the two. No label grows with
  * the fleet.
  *
  * @param {{ version: string, role: string }} build

@@ -19,7 +19,7 @@ export const envExample = () =>
 # The environment goes before .env. An empty value is no value. Durations are 500ms 1s 5m 1h 30d 1y.
 # A secret may stand in a file instead. These settings take its path:
 # ${SECRETS.map((name) => `${name}_FILE`).join(', ')}
-# docs/settings.md has the same as tables. npm run settings:docs writes both from common/settings/schema.js.
+# docs/reference/settings.md has the same as tables. npm run settings:docs writes both from common/settings/schema.js.
 
 ${GROUPS.map(([group, settings]) => [`## ${group}`, ...settings.map(asExample)].join('\n\n')).join('\n\n')}
 `;
@@ -28,7 +28,7 @@ ${GROUPS.map(([group, settings]) => [`## ${group}`, ...settings.map(asExample)].
 const asExample = ([name, { help, values, fallback, unset }]) =>
   `# ${help} Values: ${values}.${unset ? ` Unset: ${unset}.` : ''}\n#${name}=${fallback ?? ''}`;
 
-/** @returns {string} content of docs/settings.md */
+/** @returns {string} content of docs/reference/settings.md */
 export const settingsPage = () =>
   `# Settings
 

@@ -4,7 +4,7 @@ import { parseDuration } from '../durations.js';
 
 /**
  * The kinds of settings: each turns the text of a setting into its value. An error message goes on from the setting's name: "HTTP_PORT"
- * "must be a whole number from 0 to 65535". `values` describes the allowed values in `.env.example` and docs/settings.md.
+ * "must be a whole number from 0 to 65535". `values` describes the allowed values in `.env.example` and docs/reference/settings.md.
  */
 
 /** @param {string} [values] */

@@ -10,13 +10,13 @@ await runCommand(async () => {
   parseFlags(
     {
       command: 'npm run settings:docs --',
-      help: 'Writes .env.example and docs/settings.md from the schema of the settings.',
+      help: 'Writes .env.example and docs/reference/settings.md from the schema of the settings.',
       examples: ['npm run settings:docs'],
       flags: {},
     },
     process.argv.slice(2),
   );
   writeFileSync(new URL('.env.example', ROOT), envExample());
-  writeFileSync(new URL('docs/settings.md', ROOT), settingsPage());
-  console.log('.env.example and docs/settings.md are written');
+  writeFileSync(new URL('docs/reference/settings.md', ROOT), settingsPage());
+  console.log('.env.example and docs/reference/settings.md are written');
 });

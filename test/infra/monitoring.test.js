@@ -183,8 +183,8 @@ describe('dashboards', () => {
   });
 });
 
-test('each alert has a severity, and its part of docs/operations.md', () => {
-  const page = readFileSync('docs/operations.md', 'utf8');
+test('each alert has a severity, and its part of docs/how-to/respond-to-alerts.md', () => {
+  const page = readFileSync('docs/how-to/respond-to-alerts.md', 'utf8');
   const parts = new Map(
     page
       .split(/^## /m)
@@ -194,7 +194,7 @@ test('each alert has a severity, and its part of docs/operations.md', () => {
   for (const { alert, labels, annotations } of [...rules, ...logRules]) {
     if (!alert) continue;
     expect(['critical', 'warning']).toContain(labels?.severity);
-    expect(annotations?.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+    expect(annotations?.runbook).toBe(`docs/how-to/respond-to-alerts.md#${alert.toLowerCase()}`);
     const part = parts.get(alert) ?? `no part for ${alert}`;
     for (const heading of ['**Means.**', '**See.**', '**Do.**']) expect(part).toContain(heading);
   }

@@ -15,8 +15,8 @@ const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
 /** Files that `npm run size:docs`, `settings:docs` and `dashboards` write. */
 const WRITTEN = [
   '.env.example',
-  'docs/settings.md',
-  'docs/sizing.md',
+  'docs/reference/settings.md',
+  'docs/explanation/sizing.md',
   'docs/images/sizing.svg',
   ...readdirSync('infra/monitoring/grafana/dashboards').map(
     (file) => `infra/monitoring/grafana/dashboards/${file}`,

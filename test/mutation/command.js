@@ -23,7 +23,7 @@ import { tryUnitTests } from './unit.js';
 /** @import { Entry } from './report.js' */
 
 const DATA = '.data/mutation';
-const PAGE = 'docs/mutation.md';
+const PAGE = 'docs/reference/mutation.md';
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {

@@ -1,6 +1,6 @@
 /**
  * `npm run test:mutation`: puts one mistake at a time into a copy of the modules of `modules.js`, and looks which tests notice. It goes
- * on where an earlier run was stopped, and writes `docs/mutation.md`. `-- --help` lists the flags.
+ * on where an earlier run was stopped, and writes `docs/reference/mutation.md`. `-- --help` lists the flags.
  */
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';

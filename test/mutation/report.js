@@ -21,7 +21,7 @@ const COLUMNS = /** @type {const} */ ([
 ]);
 
 /**
- * `docs/mutation.md`.
+ * `docs/reference/mutation.md`.
  *
  * @param {Entry[]} entries
  * @param {{ date: string, commit: string, command: string, isSample: boolean }} run

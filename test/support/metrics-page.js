@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 const ROW = /^\| `(iot_\w+)`(?: `\{([\w, ]+)\}`)? \| (\w+) \| (.+) \|$/;
 
 /**
- * The rows of `docs/metrics.md`.
+ * The rows of `docs/reference/metrics.md`.
  *
  * @returns {Array<{ name: string, labels: string[], type: string, help: string }>}
  */
 export const documentedMetrics = () =>
-  readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
+  readFileSync(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8')
     .split('\n')
     .flatMap((line) => {
       const [, name = '', labels = '', type = '', help = ''] = ROW.exec(line) ?? [];

@@ -23,11 +23,14 @@ describe('LATEST_GROUPS: the documents say how many sensors its default suits', 
   });
 
   test.each([
-    ['docs/data-model.md', `\`LATEST_GROUPS\` partitions (default ${groups}, good for 160,000 sensors)`],
+    [
+      'docs/explanation/data-model.md',
+      `\`LATEST_GROUPS\` partitions (default ${groups}, good for 160,000 sensors)`,
+    ],
     ['docs/how-to/secure-an-installation.md', 'the defaults suit up to 160,000 sensors'],
     ['.env.example', `LATEST_GROUPS=${groups}`],
     [
-      'docs/sizing.md',
+      'docs/explanation/sizing.md',
       'LATEST_GROUPS at its default; then set it before the first migration: it never changes afterwards | 160 thousand |',
     ],
   ])('%s', (file, claim) => {
@@ -131,9 +134,11 @@ describe('docs/decisions: the records and their index', () => {
   });
 });
 
-describe('docs/errors.md: the members of a problem', () => {
+describe('docs/reference/errors.md: the members of a problem', () => {
   const section =
-    readFileSync(new URL('docs/errors.md', root), 'utf8').split('Every problem has these members:')[1] ?? '';
+    readFileSync(new URL('docs/reference/errors.md', root), 'utf8').split(
+      'Every problem has these members:',
+    )[1] ?? '';
   const [common = '', special = ''] = section.split('Some codes have more members:');
   const members = [...common.matchAll(/^- `(\w+)`: /gm)].map(([, member]) => String(member));
   const more = [...special.matchAll(/^- `(\w+)`, `(\w+)`: /gm)].map(([, code, member]) => [code, member]);

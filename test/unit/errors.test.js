@@ -4,7 +4,7 @@ import { ERRORS, MillraceError } from '../../common/errors.js';
 
 /** @import { ErrorEntry } from '../../common/errors.js' */
 
-const PAGE = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
 
 const table = /** @type {[keyof typeof ERRORS, ErrorEntry][]} */ (Object.entries(ERRORS));
 
@@ -24,7 +24,7 @@ test.each([
   ['Refusals', 'refusal'],
   ['Problems', 'problem'],
   ['Stops', 'stop'],
-])('docs/errors.md mirrors the table: %s', (heading, kind) => {
+])('docs/reference/errors.md mirrors the table: %s', (heading, kind) => {
   expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
 });
 

@@ -5,7 +5,7 @@ import { uuidBytes } from '../../schema/ids.js';
 import { packBlock, visitBlock } from '../../schema/packed/block.js';
 import { digestOf } from '../../schema/packed/pack.js';
 
-const PAGE = readFileSync(new URL('../../docs/packed-form.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/reference/packed-form.md', import.meta.url), 'utf8');
 
 /** @param {string} language @returns {string[]} the contents of the page's code blocks of that language */
 const fences = (language) =>
@@ -107,7 +107,9 @@ print(json.dumps({
   const input = JSON.stringify({ vectors: vectors.map(({ bucket, blob }) => [bucket, blob]), broken });
   const { error, status, stdout, stderr } = spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
   if (error)
-    throw new Error('Install python3: this test runs the reader in docs/packed-form.md', { cause: error });
+    throw new Error('Install python3: this test runs the reader in docs/reference/packed-form.md', {
+      cause: error,
+    });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(JSON.parse(stdout)).toEqual({
     read: vectors.map(({ sensors }) => inHex(sensors)),

@@ -6,7 +6,7 @@ import { digestOf, packSamples } from '../../schema/packed/pack.js';
 import { sortMerge } from '../../schema/packed/series.js';
 import { unpackSamples } from '../../schema/packed/unpack.js';
 
-const PAGE = readFileSync(new URL('../../docs/packed-form.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/reference/packed-form.md', import.meta.url), 'utf8');
 
 /** @param {string} language @returns {string[]} what stands in the page's fences of that language */
 const fences = (language) =>
@@ -97,7 +97,7 @@ print(json.dumps({
   });
   const { error, status, stdout, stderr } = spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
   if (error) {
-    throw new Error('python3 must be installed: this test runs the reader in docs/packed-form.md', {
+    throw new Error('python3 must be installed: this test runs the reader in docs/reference/packed-form.md', {
       cause: error,
     });
   }

@@ -408,8 +408,8 @@ describe('.env.example', () => {
   });
 });
 
-describe('docs/settings.md', () => {
-  const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+describe('docs/reference/settings.md', () => {
+  const page = readFileSync(new URL('../../docs/reference/settings.md', import.meta.url), 'utf8');
 
   test('is what npm run settings:docs writes', () => expect(page).toBe(settingsPage()));
 

@@ -18,7 +18,7 @@ import { createRandom } from '../../simulator/random.js';
 import { bytesText, countText } from '../../tools/sizing/text.js';
 import { partitionsTable, ratesTable, tablesTable } from '../support/size-tables.js';
 
-const PAGE = readFileSync(new URL('../../docs/data-model.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/explanation/data-model.md', import.meta.url), 'utf8');
 
 /** @param {number} sensors @param {number} intervalMs */
 const fleet = (sensors, intervalMs) => ({

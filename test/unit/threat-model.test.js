@@ -6,7 +6,7 @@ import { PERIODS_MS } from '../../common/periods.js';
 
 const root = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ file) => readFileSync(new URL(file, root), 'utf8');
-const page = read('docs/threat-model.md');
+const page = read('docs/explanation/threat-model.md');
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| '))

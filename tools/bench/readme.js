@@ -19,7 +19,7 @@ const FLAGS = {
 };
 
 const README = new URL('../../README.md', import.meta.url);
-const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
+const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
 const FIGURES = new URL('./figures.json', import.meta.url);
 const CHART = new URL('../../docs/images/bench.svg', import.meta.url);
 
@@ -29,7 +29,7 @@ await runCommand(async () => {
   const flags = parseFlags(
     {
       command: 'npm run bench:readme --',
-      help: 'Writes the figures of a run into README.md, docs/benchmarks.md and tools/bench/figures.json.',
+      help: 'Writes the figures of a run into README.md, docs/explanation/benchmarks.md and tools/bench/figures.json.',
       examples: ['npm run bench:readme', 'npm run bench:readme -- --file .data/bench/bench-2026-11-21.json'],
       flags: FLAGS,
     },

@@ -5,15 +5,15 @@ import { readFigures } from './figures.js';
 import { readFlags } from './flags.js';
 import { fillMarks, partsOfPage, picture } from './page.js';
 
-const PAGE = new URL('../../docs/sizing.md', import.meta.url);
+const PAGE = new URL('../../docs/explanation/sizing.md', import.meta.url);
 const PICTURE = new URL('../../docs/images/sizing.svg', import.meta.url);
 
-// npm run size:docs: writes the tables of docs/sizing.md and its picture, of the fleet that the flags' defaults describe.
+// npm run size:docs: writes the tables of docs/explanation/sizing.md and its picture, of the fleet that the flags' defaults describe.
 await runCommand(async () => {
   parseFlags(
     {
       command: 'npm run size:docs --',
-      help: 'Writes the tables of docs/sizing.md and its picture, for the fleet that the defaults of npm run size describe.',
+      help: 'Writes the tables of docs/explanation/sizing.md and its picture, for the fleet that the defaults of npm run size describe.',
       examples: ['npm run size:docs'],
       flags: {},
     },
@@ -23,5 +23,5 @@ await runCommand(async () => {
   const figures = await readFigures();
   await writeFile(PICTURE, picture(plan, figures));
   await writeFile(PAGE, fillMarks(await readFile(PAGE, 'utf8'), partsOfPage(plan, figures)));
-  console.log('docs/sizing.md and docs/images/sizing.svg are written');
+  console.log('docs/explanation/sizing.md and docs/images/sizing.svg are written');
 });

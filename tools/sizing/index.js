@@ -21,5 +21,7 @@ await runCommand(async () => {
   console.log(`\n${textTable(walls.head, walls.rows)}\n`);
   console.log('For .env of every process, before the first migration, which fixes LATEST_GROUPS for ever:\n');
   console.log(`${settingLines(fleet).join('\n')}\n`);
-  console.log('Where each figure comes from: docs/sizing.md. Prices are examples unless you give them.');
+  console.log(
+    'Where each figure comes from: docs/explanation/sizing.md. Prices are examples unless you give them.',
+  );
 });

@@ -1,5 +1,5 @@
 /**
- * A number that is not measured here but stated, and who says so. docs/sizing.md shows all of them, written by npm run
+ * A number that is not measured here but stated, and who says so. docs/explanation/sizing.md shows all of them, written by npm run
  * size:docs.
  *
  * @typedef {{ value: number, unit: string, says: string, source: string }} Rule

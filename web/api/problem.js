@@ -34,7 +34,7 @@ export function toProblem(error) {
  * @typedef {{ title: string, advice: string }} Words
  */
 
-/** By the API's codes; see docs/errors.md. @type {Record<string, Words>} */
+/** By the API's codes; see docs/reference/errors.md. @type {Record<string, Words>} */
 const WORDS = {
   unreachable: {
     title: 'The API cannot be reached',

@@ -2,10 +2,10 @@ import { html } from 'htm/preact';
 import { formatCount } from '../format.js';
 
 /**
- * The refusals of docs/errors.md, for people: what each means, what to do about it, and how it is drawn.
+ * The refusals of docs/reference/errors.md, for people: what each means, what to do about it, and how it is drawn.
  *
  * @typedef {object} RefusalCode
- * @property {string} title the words of docs/errors.md; a test compares
+ * @property {string} title the words of docs/reference/errors.md; a test compares
  * @property {string} advice what to do
  * @property {string} className classes of styles/dead-letters.css: a hue and, for the second code of a hue, `light`
  */
@@ -84,7 +84,7 @@ export const CODES = {
 /** For codes of a newer API. @type {RefusalCode} */
 const UNKNOWN = {
   title: 'A code that this dashboard does not know',
-  advice: 'See docs/errors.md.',
+  advice: 'See docs/reference/errors.md.',
   className: 'hue-0',
 };
 

@@ -99,7 +99,7 @@ export function readArguments(argv, now) {
   };
 }
 
-const WRONG_CODE = '--code is one of the refusals in docs/errors.md';
+const WRONG_CODE = '--code is one of the refusals in docs/reference/errors.md';
 const WRONG_MOMENT = 'is ISO 8601, or a duration such as 2h';
 
 /** @param {string} code */

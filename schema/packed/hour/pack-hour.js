@@ -7,7 +7,7 @@ import { packTimes } from './times.js';
 /** @import { Numbers } from '../series.js' */
 
 /**
- * Version 2 of packed samples, for history: an hour of one sensor, compressed; docs/packed-form.md has it byte by byte.
+ * Version 2 of packed samples, for history: an hour of one sensor, compressed; docs/reference/packed-form.md has it byte by byte.
  *
  *     +---------+---------+-----------+--------+--------+
  *     | version | form of | number of | times  | values |

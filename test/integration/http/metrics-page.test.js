@@ -24,7 +24,7 @@ async function startSystem(settings) {
 /** @param {Array<{ name: string }>} metrics */
 const byName = (metrics) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-test('docs/metrics.md: every metric of a process: its type, help and labels', async () => {
+test('docs/reference/metrics.md: every metric of a process: its type, help and labels', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const embedded = await startSystem();

@@ -168,7 +168,7 @@ test.each([
   expect(commitText(commit)).toBe(text);
 });
 
-test.each(['README.md', 'docs/benchmarks.md'])(
+test.each(['README.md', 'docs/explanation/benchmarks.md'])(
   'Bench report: %s: names the commit of the figures',
   (file) => {
     const read = (/** @type {string} */ path) =>
@@ -254,7 +254,7 @@ describe('the figures that sizes are reckoned from', () => {
   });
 
   test('are those that the page of benchmarks shows', () => {
-    const page = read('docs/benchmarks.md');
+    const page = read('docs/explanation/benchmarks.md');
     for (const [shape, ways] of Object.entries(figures.throughput)) {
       for (const [way, { ingest, database, broker }] of Object.entries(ways)) {
         const cells = [ingest, database, broker].map((number) => figure(number));

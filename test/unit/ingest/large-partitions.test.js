@@ -22,7 +22,7 @@ function createWatch() {
   return { note, count };
 }
 
-// docs/metrics.md: a partition of more than 100,000 rows or 100 MB.
+// docs/reference/metrics.md: a partition of more than 100,000 rows or 100 MB.
 test.each([
   ['100,000 rows', { rows: 50_000 }],
   ['100 MB', { bytes: 50_000_000 }],

@@ -19,7 +19,7 @@ const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url)
 
 describe('what npm run size:docs writes is what the command reckons now', () => {
   test('the page', () => {
-    const page = read('docs/sizing.md');
+    const page = read('docs/explanation/sizing.md');
     expect(fillMarks(page, partsOfPage(planOf(), FIGURES))).toBe(page);
   });
 

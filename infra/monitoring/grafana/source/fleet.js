@@ -42,7 +42,7 @@ export const fleet = dashboard({
     },
     {
       title: 'Samples and refusals',
-      description: 'Refusals by code; docs/errors.md explains each.',
+      description: 'Refusals by code; docs/reference/errors.md explains each.',
       unit: 'short',
       queries: {
         stored: 'sum(rate(iot_ingest_samples_total{job="$job"}[$__rate_interval]))',
