@@ -10,7 +10,7 @@ import { targetsTable } from './targets.js';
 /** @import { Raw } from './figures.js' */
 /** @import { Results } from './targets.js' */
 
-/** Between these two lines of a document stands what the raw file says. */
+/** The figures of a raw file are between these two lines of a document. */
 const MARKS = { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' };
 
 /**

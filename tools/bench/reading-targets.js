@@ -49,19 +49,19 @@ export const READING_TARGETS = [
  * @param {L} limit
  */
 function side(name, limit) {
-  const { says, ratio } = RATIOS[name];
+  const { label, ratio } = RATIOS[name];
   return {
-    figure: says,
+    figure: label,
     part: /** @type {const} */ ('reading'),
     ...limit,
     read: (/** @type {Results} */ { reading }) => medianOf(reading.rounds, ratio),
   };
 }
 
-/** @param {SignalKind} signal @param {string} says @param {number} atMost */
-function onDisk(signal, says, atMost) {
+/** @param {SignalKind} signal @param {string} label @param {number} atMost */
+function onDisk(signal, label, atMost) {
   return {
-    figure: `bytes a sample in history, against one row per sample on disk, ${says}`,
+    figure: `bytes a sample in history, against one row per sample on disk, ${label}`,
     part: /** @type {const} */ ('disk'),
     atMost,
     read: (/** @type {Results} */ { disk }) =>

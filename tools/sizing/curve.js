@@ -12,15 +12,15 @@ import { countText } from './text.js';
  * @param {[number, number]} picture.x from and to
  * @param {[number, number]} picture.y
  * @param {Curve[]} picture.curves
- * @param {Array<{ x: number, says: string, wall: boolean }>} picture.marks numbered, and told below
+ * @param {Array<{ x: number, label: string, wall: boolean }>} picture.marks numbered, and explained below
  * @returns {string} SVG
  */
 export function curvePicture({ title, x, y, curves, marks }) {
   const at = { x: scale(x, LEFT, LEFT + WIDTH), y: scale(y, TOP + HEIGHT, TOP) };
   const bottom = TOP + HEIGHT;
-  const told = bottom + 62;
+  const legendTop = bottom + 62;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${LEFT + WIDTH + RIGHT} ${told + marks.length * LINE}" role="img" aria-label="${escaped(title)}" font-family="system-ui, sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${LEFT + WIDTH + RIGHT} ${legendTop + marks.length * LINE}" role="img" aria-label="${escaped(title)}" font-family="system-ui, sans-serif" font-size="12">`,
     `<text x="${LEFT}" y="18" fill="${INK}" font-size="13" font-weight="600">${escaped(title)}</text>`,
     ...powersOf(x).flatMap((power) => [
       lineOf({ x1: at.x(power), x2: at.x(power), y1: TOP, y2: bottom, of: FAINT }),
@@ -34,7 +34,7 @@ export function curvePicture({ title, x, y, curves, marks }) {
     ...marks.flatMap((mark, index) => [
       lineOf({ x1: at.x(mark.x), x2: at.x(mark.x), y1: TOP, y2: bottom, of: mark.wall ? WALL : STEP }),
       textOf(at.x(mark.x) + 3, TOP + 12 + (index % ROWS_OF_NUMBERS) * 14, String(index + 1), 'start'),
-      textOf(LEFT, told + index * LINE, `${index + 1}  ${countText(mark.x)}: ${mark.says}`, 'start'),
+      textOf(LEFT, legendTop + index * LINE, `${index + 1}  ${countText(mark.x)}: ${mark.label}`, 'start'),
     ]),
     ...curves.flatMap(({ name, points }, index) => {
       const path = points.map((point) => `${at.x(point.x).toFixed(1)},${at.y(point.y).toFixed(1)}`).join(' ');
@@ -63,9 +63,9 @@ const powersOf = ([least, most]) =>
 const lineOf = ({ x1, x2, y1, y2, of }) =>
   `<line x1="${x1.toFixed(1)}" x2="${x2.toFixed(1)}" y1="${y1.toFixed(1)}" y2="${y2.toFixed(1)}" ${of}/>`;
 
-/** @param {number} x @param {number} y @param {string} says @param {'start' | 'middle' | 'end'} anchor */
-const textOf = (x, y, says, anchor) =>
-  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${INK}" text-anchor="${anchor}">${escaped(says)}</text>`;
+/** @param {number} x @param {number} y @param {string} label @param {'start' | 'middle' | 'end'} anchor */
+const textOf = (x, y, label, anchor) =>
+  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${INK}" text-anchor="${anchor}">${escaped(label)}</text>`;
 
 /** All in px. */
 const TOP = 34;

@@ -129,7 +129,7 @@ function problemsOf(fleet, { signal, headroom, fill }) {
     [!['decimals', 'full'].includes(signal), '--signal is decimals or full'],
     [headroom >= 1, '--headroom is below 1'],
     [fill > 1, '--fill is 1 at most'],
-  ]).flatMap(([wrong, says]) => (wrong ? [says] : []));
+  ]).flatMap(([wrong, label]) => (wrong ? [label] : []));
 }
 
 /** @param {number} days @param {number} least @param {number} most */

@@ -41,7 +41,7 @@ export function processesOf(plan) {
 
 /** @typedef {Parameters<typeof processesOf>[0]} Plan */
 
-/** Processes that keep up with closing hours beside their ingest. @param {Plan} plan */
+/** Processes that keep up with closing hours next to their ingest. @param {Plan} plan */
 const packersOf = ({ fleet, way, figures }) =>
   way === 'rows'
     ? 0

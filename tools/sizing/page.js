@@ -60,7 +60,7 @@ export function picture({ fleet, parts }, figures) {
     ],
     marks: wallsOf(fleet, parts, 'packed', figures)
       .filter(({ at }) => at >= least && at <= most)
-      .map(({ at, name, kind }) => ({ x: at, says: `${name} (packed)`, wall: kind === 'wall' })),
+      .map(({ at, name, kind }) => ({ x: at, label: `${name} (packed)`, wall: kind === 'wall' })),
   });
 }
 
@@ -86,7 +86,7 @@ function costsTable({ throughput }) {
 /** @param {Figures} figures */
 const compressionTable = ({ disk }) =>
   markdownTable(
-    ['on disk, of what is reckoned', 'batches', 'history', 'statistics', 'rows'],
+    ['on disk / calculated', 'batches', 'history', 'statistics', 'rows'],
     /** @type {const} */ (['decimals', 'full']).map((signal) => {
       const { batches, history, statistics, rows } = compressionOf(disk, signal);
       return [signal, ...[batches, history, statistics, rows].map((share) => share.toPrecision(2))];
@@ -96,8 +96,8 @@ const compressionTable = ({ disk }) =>
 const rulesTable = () =>
   markdownTable(
     ['rule', 'is', 'from'],
-    Object.values(RULES).map(({ value, unit, says, source }) => [
-      says,
+    Object.values(RULES).map(({ value, unit, label, source }) => [
+      label,
       unit === 'bytes' ? bytesText(value) : `${countText(value)} ${unit}`,
       source,
     ]),

@@ -8,7 +8,7 @@ import { samplesPerMessage } from './traffic.js';
 /** @import { Limit, wallsOf } from './walls.js' */
 
 /**
- * One line of the report: what it says, and how many of it, or which text. Numbers are shown beside their ratio.
+ * One line of the report: its label, and how many of it, or which text. Numbers are shown next to their ratio.
  *
  * @typedef {[string, (installation: Installation) => number | string, ((number: number) => string)?]} Line
  */
@@ -57,10 +57,10 @@ const LINES = [
 export function installationsTable({ packed, rows }) {
   return {
     head: ['', 'packed', 'one row per sample', 'rows / packed'],
-    rows: LINES.map(([says, read, text = countText]) => {
+    rows: LINES.map(([label, read, text = countText]) => {
       const [ours, theirs] = [read(packed), read(rows)];
       const shown = [ours, theirs].map((value) => shownAs(value, text));
-      return [says, ...shown, ratio(ours, theirs)];
+      return [label, ...shown, ratio(ours, theirs)];
     }),
   };
 }

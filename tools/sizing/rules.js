@@ -1,8 +1,7 @@
 /**
- * A number that is not measured here but stated, and who says so. docs/explanation/sizing.md shows all of them, written by npm run
- * size:docs.
+ * A number that others state, with its source. `npm run size:docs` writes all of them to docs/explanation/sizing.md.
  *
- * @typedef {{ value: number, unit: string, says: string, source: string }} Rule
+ * @typedef {{ value: number, unit: string, label: string, source: string }} Rule
  */
 
 /** @satisfies {Record<string, Rule>} */
@@ -10,60 +9,60 @@ export const RULES = {
   leastNodes: {
     value: 3,
     unit: 'nodes',
-    says: 'a cluster begins with one node in each of three racks, and grows by three',
+    label: 'a cluster begins with one node in each of three racks, and grows by three',
     source:
       'three copies, one in each rack: infra/terraform, infra/kubernetes; `min_nodes` of ScyllaDB Cloud',
   },
   freeDisk: {
     value: 10e12,
     unit: 'bytes',
-    says: "of disks, filled or not, are free under ScyllaDB's licence",
+    label: "of disk capacity are free under ScyllaDB's license",
     source: 'https://www.scylladb.com/source-available-faq, read in November 2026',
   },
   freeVcpus: {
     value: 50,
     unit: 'vCPUs',
-    says: 'of database nodes are free under the same licence',
+    label: 'of database nodes are free under the same license',
     source: 'https://www.scylladb.com/source-available-faq, read in November 2026',
   },
   scyllaOperations: {
     value: 12_500,
     unit: 'operations/s',
-    says: "a physical core of ScyllaDB, two vCPUs: its makers' rule of thumb, which is shown beside and decides nothing",
+    label: "a physical core (two vCPUs) of ScyllaDB, by the vendor's rule of thumb; only for comparison",
     source:
       'https://docs.scylladb.com/manual/master/operating-scylla/procedures/tips/benchmark-tips.md, read in November 2026',
   },
   scyllaNodes: {
     value: 300,
     unit: 'nodes',
-    says: 'of one ScyllaDB cluster: its manual says "low hundreds", which is taken for this many',
+    label: 'in one ScyllaDB cluster: the manual has "low hundreds", taken as this number',
     source: 'https://docs.scylladb.com/manual/master/reference/limits.md, read in November 2026',
   },
   testedNodes: {
     value: 1000,
     unit: 'nodes',
-    says: 'of one Cassandra cluster that somebody has tried and told about',
+    label: 'in the largest Cassandra cluster with a published test',
     source: 'https://www.datastax.com/blog/testing-cassandra-1000-nodes-time',
   },
   brokerConnections: {
     value: 100e6 / 23,
     unit: 'connections',
-    says: 'of one node of a clustered broker: 100 million on 23 nodes of EMQX',
+    label: 'for each node of a clustered broker: 100 million on 23 nodes of EMQX',
     source: 'https://www.emqx.com/en/blog/reaching-100m-mqtt-connections-with-emqx-5-0',
   },
   packAhead: {
     value: 2,
     unit: 'times',
-    says: 'as fast as hours close must packing be, so that it catches up after a pause',
+    label: 'the speed at which hours close: packing must reach it to catch up after a pause',
     source: 'our choice',
   },
   openTables: {
     value: 4,
     unit: 'SSTables',
-    says: 'wait in a window that is still open, on each shard: so many make a compaction; a closed window becomes one',
+    label: 'wait in an open window on each shard before a compaction; a closed window has one',
     source: '`min_threshold` of size-tiered compaction within a window, Cassandra and ScyllaDB',
   },
-  hoursAMonth: { value: 730, unit: 'hours', says: 'a month of cost', source: '8,760 / 12' },
+  hoursAMonth: { value: 730, unit: 'hours', label: 'a month of cost', source: '8,760 / 12' },
 };
 
 /**

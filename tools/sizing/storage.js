@@ -13,7 +13,7 @@ const BENCH = { intervalMs: 1000, samples: 60 };
 const BENCH_HOUR = HOUR_MS / BENCH.intervalMs;
 
 /**
- * How much of what schema/sizes.js reckons, which is without compression, the bench found on disk. 1 where it was not
+ * The bytes on disk in the bench, as a share of those of schema/sizes.js, which are without compression. 1 where it was not
  * measured.
  *
  * @param {Figures['disk']} disk
@@ -21,8 +21,8 @@ const BENCH_HOUR = HOUR_MS / BENCH.intervalMs;
  */
 export function compressionOf(disk, signal) {
   const { batches, history, statistics, rows } = disk[signal];
-  const share = (/** @type {number | undefined} */ measured, /** @type {number} */ reckoned) =>
-    measured === undefined ? 1 : measured / reckoned;
+  const share = (/** @type {number | undefined} */ measured, /** @type {number} */ calculated) =>
+    measured === undefined ? 1 : measured / calculated;
   return {
     batches: share(batches, messageWeight({ sensors: 1, samples: BENCH.samples }).bytes / BENCH.samples),
     history: share(history, historyRowBytes(BENCH.intervalMs) / BENCH_HOUR),

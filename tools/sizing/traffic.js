@@ -7,7 +7,7 @@ import { encodeSenml } from '../../simulator/payloads/senml.js';
 /** @import { Fleet as SizesFleet } from '../../schema/sizes.js' */
 /** @import { Way } from './costs/costs.js' */
 
-/** A fleet, and how often each of its devices connects anew. @typedef {SizesFleet & { bornEveryMs: number }} Fleet */
+/** A fleet, and how often each of its devices reconnects. @typedef {SizesFleet & { bornEveryMs: number }} Fleet */
 
 /** @param {Fleet} fleet @returns {number} samples of a sensor in a message */
 export const samplesPerMessage = ({ intervalMs, batchMs }) =>

@@ -66,7 +66,7 @@ export const LIMITS = [
     passed: ({ nodes }) => nodes.count > RULES.scyllaNodes.value,
   },
   {
-    name: 'one cluster of Cassandra, as large as somebody has told of',
+    name: 'one Cassandra cluster of the largest published size',
     kind: 'wall',
     answer: 'the same',
     passed: ({ nodes }) => nodes.count > RULES.testedNodes.value,

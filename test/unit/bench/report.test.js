@@ -75,7 +75,7 @@ describe('tables', () => {
   });
 });
 
-test('a table says what the host took, and where no quieter round could be had', () => {
+test('Table: the host took CPU: it is shown, with a mark where no quieter round was possible', () => {
   expect(stealOf([{ steal: 0.001, repeats: 0 }])).toBe('0.1 %');
   expect(
     stealOf([
@@ -112,7 +112,7 @@ describe('the table of targets', () => {
 describe('the README', () => {
   const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
 
-  test('gets what the raw file says between its marks, again and again', () => {
+  test('figures of a raw file: inserted between the marks, any number of times', () => {
     const once = insertBetweenMarks(document, 'new');
     expect(once).toContain('before\n');
     expect(once).toContain('\nnew\n');
@@ -120,11 +120,11 @@ describe('the README', () => {
     expect(insertBetweenMarks(once, 'new')).toBe(once);
   });
 
-  test('without marks is left alone', () => {
+  test('no marks: an error, and no change', () => {
     expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
   });
 
-  test('says on what it was measured', () => {
+  test('machine: named with the date and the commit', () => {
     const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
     const text = everything({
       began: '2026-11-21T16:00:00.000Z',

@@ -32,9 +32,9 @@ describe('what npm run size:docs writes is what the command reckons now', () => 
   });
 });
 
-test('every rule says where it is from', () => {
-  for (const { source, unit, says } of Object.values(RULES)) {
-    expect([source, unit, says].every((text) => text.length > 0)).toBe(true);
+test('Rules: each one: has a source, a unit and a label', () => {
+  for (const { source, unit, label } of Object.values(RULES)) {
+    expect([source, unit, label].every((text) => text.length > 0)).toBe(true);
   }
 });
 
@@ -57,10 +57,10 @@ describe('the table', () => {
       rows: { ...rows, nodes: { ...rows.nodes, count: packed.nodes.count * 4 } },
     });
     expect(table.rows).toContainEqual(['samples/s', '1 million', '1 million', '']);
-    expect(table.rows.find(([says]) => says === 'nodes')?.at(-1)).toBe('4');
+    expect(table.rows.find(([label]) => label === 'nodes')?.at(-1)).toBe('4');
   });
 
-  test('says where no number of processes is enough', () => {
+  test('Report: no number of processes is enough: it is stated', () => {
     const { fleet, parts } = planOf('--sensors 1e12 --births 1m');
     const packed = installationOf(fleet, parts, 'packed', FIGURES);
     const { rows } = installationsTable({ packed, rows: packed });
@@ -90,7 +90,7 @@ describe('the lines for .env', () => {
       '--sensors 1e12 --retention 3650d --history 7300d',
       { latestGroups: 65_536, batchDays: 3650, historyDays: 7300 },
     ],
-  ])('are settings that the application accepts, as %p says', (flags, retention) => {
+  ])('Settings for %p: the application accepts them', (flags, retention) => {
     expect(readBack(flags)).toEqual(retention);
   });
 });
@@ -120,8 +120,8 @@ describe('flags', () => {
     ['--fill 1.5', /--fill is 1 at most/],
     ['--signal noise', /--signal is/],
     ['--sensors many', /--sensors takes a number/],
-  ])('%s is told to be wrong', (flags, says) => {
-    expect(() => readFlags(flags.split(' '))).toThrow(says);
+  ])('Flags: %s: the error names the problem', (flags, message) => {
+    expect(() => readFlags(flags.split(' '))).toThrow(message);
     expect(() => readFlags(flags.split(' '))).toThrow(MillraceError);
   });
 });

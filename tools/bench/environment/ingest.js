@@ -52,7 +52,7 @@ export async function startIngest({ name, dir, settings, changed }) {
 
 /** @typedef {Awaited<ReturnType<typeof startIngest>>} IngestProcess */
 
-/** @returns {string[]} what `npm start` tells Node; whoever is compared gets the same */
+/** @returns {string[]} flags that `npm start` passes to Node; all variants get the same */
 export function startFlags() {
   const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   return /** @type {string} */ (scripts.start).split(' ').filter((word) => word.startsWith('--'));

@@ -7,7 +7,7 @@ import { samplesOf } from '../load/shapes.js';
 /** @import { Child } from '../process/child.js' */
 /** @import { IngestProcess } from './ingest.js' */
 
-/** How often the publisher is told how much has been committed, in ms; each time it costs ingest a page of metrics. */
+/** How often the publisher gets the number of committed samples, in ms; each time it costs ingest a page of metrics. */
 const TELL_MS = 250;
 
 /** What may wait at the broker, in seconds of what is committed in one, so that ingest is never idle; and at least. */
@@ -132,7 +132,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 /** @typedef {ReturnType<typeof createLine>} Line */
 
 /**
- * Something that takes a load, and says how much of it is committed.
+ * Something that takes a load, and counts how much of it is committed.
  *
  * @typedef {Omit<Line, 'metrics' | 'url' | 'hold'>} Variant
  */

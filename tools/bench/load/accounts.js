@@ -14,7 +14,7 @@ import { INSTALLATION_RIGHTS, passwordLine } from '../../../api/commands/credent
  * What an installation has that others can reach.
  *
  * @typedef {object} Guard
- * @property {boolean} [accounts] whoever speaks to the broker signs in, and every message is held against its rights
+ * @property {boolean} [accounts] clients of the broker sign in, and every message is checked against their permissions
  * @property {Certificates} [tls] MQTT and CQL are encrypted
  */
 

@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** Latencies are told apart up to an hour, with three digits. */
+/** Latencies are recorded up to an hour, with three digits. */
 const LONGEST_US = 3_600_000_000;
 
 /**

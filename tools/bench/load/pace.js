@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  *
  * @param {object} options
  * @param {number} options.rate a second
- * @param {number} options.forMs Infinity: until told to stop
+ * @param {number} options.forMs Infinity: until it is stopped
  * @param {(intended: number) => void} options.send `intended`: by performance.now()
  * @param {() => void} [options.flush] called after those that were due together
  * @param {AbortSignal} [options.signal] ends it early

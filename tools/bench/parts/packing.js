@@ -80,8 +80,8 @@ export const createPackingPart = (sizes) => ({
       rows: /** @type {Array<[string, Phase]>} */ ([
         [`beside ${figure((peak * SHARE) / 1000)} thousand samples/s`, beside],
         ['alone', alone],
-      ]).map(([says, phase]) => [
-        says,
+      ]).map(([label, phase]) => [
+        label,
         figure(phase.hours / phase.seconds),
         figure(sensorsOf(phase)),
         percent(phase.steal),

@@ -69,7 +69,7 @@ export const createReadingPart = (sizes) => ({
 
     try {
       for (const name of NAMES) {
-        status(`warming up: ${READINGS[name].says}`);
+        status(`warming up: ${READINGS[name].label}`);
         await read(name, flags.warmMs / 2);
       }
       const rounds = await alternate({
@@ -109,7 +109,7 @@ export const createReadingPart = (sizes) => ({
       rows: [
         ...NAMES.map((name) =>
           rowOf(
-            READINGS[name].says,
+            READINGS[name].label,
             (read) => medianOf(rounds, ({ [name]: of }) => read(of)),
             stealOf(rounds),
           ),
@@ -119,7 +119,7 @@ export const createReadingPart = (sizes) => ({
     },
     {
       head: ['side by side', 'ratio'],
-      rows: Object.values(RATIOS).map(({ says, ratio }) => [says, figure(medianOf(rounds, ratio))]),
+      rows: Object.values(RATIOS).map(({ label, ratio }) => [label, figure(medianOf(rounds, ratio))]),
     },
     {
       head: ['million samples stored', 'loaded', 'at the end'],
@@ -134,9 +134,9 @@ export const createReadingPart = (sizes) => ({
 
 export const reading = createReadingPart(SIZES);
 
-/** @param {string} says @param {(read: (measured: Measured) => number) => number} of @param {string} steal */
-const rowOf = (says, of, steal) => [
-  says,
+/** @param {string} label @param {(read: (measured: Measured) => number) => number} of @param {string} steal */
+const rowOf = (label, of, steal) => [
+  label,
   figure(of(({ items }) => items)),
   figure(of(({ p50 }) => p50)),
   figure(of(({ p99 }) => p99)),

@@ -63,7 +63,7 @@ export function createPeer({ name, dir, programs, database, broker, reachedAt, p
     start,
 
     /**
-     * Starts Telegraf anew with these settings, where it does not run with them already.
+     * Restarts Telegraf with these settings, unless it already runs with them.
      *
      * @param {Tuning} tuning
      * @param {number} samples in a message

@@ -17,7 +17,7 @@ const STOP_MS = 10_000;
  * @param {NodeJS.ProcessEnv} [options.env] on top of ours
  * @param {string[]} [options.nodeFlags]
  * @param {string} options.log path of the file
- * @param {(line: string) => unknown} [options.isReady] what it says when it is; without: its first message by IPC
+ * @param {(line: string) => unknown} [options.isReady] its line when it is ready; without: its first message by IPC
  */
 export async function startChild(script, { title, args = [], env, nodeFlags = [], log, isReady }) {
   mkdirSync(dirname(log), { recursive: true });
@@ -55,8 +55,8 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
       if (!stream) continue;
       createInterface(stream).on('line', (line) => {
         file.write(`${line}\n`);
-        const says = isReady?.(line);
-        if (says) resolve(says);
+        const ready = isReady?.(line);
+        if (ready) resolve(ready);
       });
     }
   });

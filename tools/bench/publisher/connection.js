@@ -19,7 +19,7 @@ const PUBACK = 0x40;
  * @param {string} [options.ca] path of the authority's certificate: the connection is encrypted
  * @param {string} options.clientId
  * @param {SignIn} [options.signIn]
- * @param {(count: number) => void} options.onAcknowledged told how many PUBACKs came together
+ * @param {(count: number) => void} options.onAcknowledged gets the number of PUBACKs that came together
  * @param {() => void} options.onDrain what was written is on its way
  * @param {(error: Error) => void} options.onBroken
  * @throws {Error} the broker does not let it in

@@ -11,7 +11,7 @@ import { openWire } from './wire.js';
 
 /** @typedef {Pick<Parameters<typeof createPublisher>[0], 'url' | 'access' | 'shape' | 'connections'>} Load */
 
-// A process that publishes one load at a time, told by its parent when and how much.
+// A process that publishes one load at a time, on request of its parent.
 /** @type {Publisher | null} */
 let publisher = null;
 /** By the URL of the broker. @type {Map<string, Wire>} */

@@ -8,7 +8,7 @@ import { createPackets } from './packets.js';
 /** Written at once at most: enough that system calls cost little, little enough that the broker is never idle. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Messages that a connection may have without the broker's PUBACK, where it is told how many to publish in all. */
+/** Messages that a connection may have without the broker's PUBACK, if the number of messages is given. */
 const WINDOW = 500;
 
 const LAST_PACKET_ID = 65_535;
@@ -24,7 +24,7 @@ const LAST_PACKET_ID = 65_535;
  * @param {number} options.connections
  * @param {Float64Array} options.clocks see `createClocks`
  * @param {(error: Error) => void} options.onBroken
- * @param {(device: number, intended: number) => void} [options.onPaced] told of each message that `due` published
+ * @param {(device: number, intended: number) => void} [options.onPaced] called for each message that `due` published
  */
 export async function createPublisher({
   url,

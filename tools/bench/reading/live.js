@@ -6,10 +6,10 @@ import { STEP_MS } from '../load/payloads.js';
 
 /**
  * Readers of the live stream, as EventSource reads it: each its own connection, whatever comes is parsed. The publisher
- * writes into a message when it was published, so each item says how long it took.
+ * writes into a message when it was published, so each item shows how long it took.
  *
  * @param {HttpReader} http
- * @param {number} samples of a sensor in a message, of which a reader is told the last
+ * @param {number} samples of a sensor in a message, of which a reader gets the last
  */
 export function createLiveReaders(http, samples) {
   const latencies = createLatencies();
@@ -25,7 +25,7 @@ export function createLiveReaders(http, samples) {
   }
 
   return {
-    /** @param {string[]} devices names @returns {Promise<void>} settles when the reader has been told how things environment */
+    /** @param {string[]} devices names @returns {Promise<void>} settles when the reader has a snapshot */
     async follow(devices) {
       const query = devices.map((device) => `device=${device}`).join('&');
       const answer = await http.open(`/api/v1/stream?${query}`, 'text/event-stream');

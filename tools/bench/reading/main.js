@@ -15,7 +15,7 @@ import { createLiveReaders } from './live.js';
 /** @import { Kind, Resolved } from './kinds.js' */
 /** @import { LiveReaders } from './live.js' */
 
-// A process that reads one thing at a time, told by its parent what.
+// A process that reads one kind at a time, on request of its parent.
 const config = readSettings(process.env, { envFile: '' });
 const client = await connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'bench' });
 const store = await connectStore({

@@ -1,5 +1,5 @@
 /**
- * Writes a part of a document anew: what stands between two lines of it.
+ * Replaces the part of a document between two lines.
  *
  * @param {string} document
  * @param {{ begin: string, end: string }} marks the lines

@@ -55,9 +55,9 @@ const BAR = 16;
 const GAP = 14;
 const LEGEND_WIDTH = 170;
 
-/** @param {number} x @param {number} y @param {string} says @param {'start' | 'end'} [anchor] */
-const text = (x, y, says, anchor = 'start') =>
-  `<text x="${x.toFixed(1)}" y="${y}" fill="${INK}" text-anchor="${anchor}">${escaped(says)}</text>`;
+/** @param {number} x @param {number} y @param {string} label @param {'start' | 'end'} [anchor] */
+const text = (x, y, label, anchor = 'start') =>
+  `<text x="${x.toFixed(1)}" y="${y}" fill="${INK}" text-anchor="${anchor}">${escaped(label)}</text>`;
 
 /** @param {number} value @returns {string} three digits at the most behind nothing */
 const shown = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));

@@ -5,7 +5,7 @@ import { windowOptions } from '../../../schema/migrate/files.js';
 /** @import { Config } from '../../../common/settings/config.js' */
 
 /**
- * Makes tables of the baselines beside our own, kept as long as batches.
+ * Makes tables of the baselines next to our own, with the TTL of messages.
  *
  * @param {Config} config of a keyspace that is there
  * @param {Array<(window: string) => string>} tables CQL of each, given the options of a time-window-compacted table

@@ -8,8 +8,8 @@
 /** Sensors of a message, and samples of each. @typedef {{ sensors: number, samples: number }} Shape */
 
 /**
- * What the bench measured of five loads, told as the cost of a message, of a sensor in it and of a sample, so that it can be
- * reckoned for any other: the three numbers, none below 0, that miss the five measurements least, each by its share.
+ * The cost of a message, of a sensor in it and of a sample, fitted to the five loads of the bench, so that it can be calculated for any
+ * other load. None of the three is below 0. They minimize the relative error.
  *
  * @param {Figures['throughput']} throughput
  * @param {Way} way
@@ -40,7 +40,7 @@ export function messageCost(cost, shape) {
  * @param {Figures['throughput']} throughput
  * @param {Way} way
  * @param {Process} process
- * @returns {Record<string, number>} by load: 0.1 says that a tenth too much is reckoned
+ * @returns {Record<string, number>} by load: 0.1: a tenth too much is calculated
  */
 export function missesOf(throughput, way, process) {
   const cost = costOf(throughput, way, process);
