@@ -99,7 +99,7 @@ test('--renew without hosts keeps those that the certificate has, and says them'
 test('a host that the certificate lacks is named, with the command that replaces the certificate', async () => {
   await make('lacks', { hosts: 'A.example,::1' });
   await expect(make('lacks', { hosts: 'a.example,b.example' })).rejects.toThrow(
-    /is not for b\.example; --renew --host a\.example,::1,b\.example makes/,
+    /is not for b\.example; --renew --host a\.example,::1,b\.example replaces/,
   );
   await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew replaces it/);
 });
