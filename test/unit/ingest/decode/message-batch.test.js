@@ -75,3 +75,26 @@ test('keep only some elements: another is added: it joins those that were kept',
   batch.add(2, 't', NOW + 1, 3);
   expect(batch.sensors.get('t')).toEqual({ times: [NOW, NOW + 1], values: [2, 3], indexes: [1, 2] });
 });
+
+test('Message batch: a replay of the second element: a refusal of the whole message stays, others that are not wanted go', () => {
+  const batch = new MessageBatch(rules);
+  batch.refuse(-1, 'malformed');
+  batch.refuse(0, 'not_numeric', 'value');
+  batch.refuse(1, 'not_numeric', 'value');
+  batch.keepOnly((index) => index === 1);
+  expect(batch.refused.map(({ index }) => index)).toEqual([-1, 1]);
+});
+
+test.each([
+  ['seconds of the oldest time', rules.oldest / 1000, true],
+  ['seconds of the newest time', rules.newest / 1000, true],
+  ['seconds before the oldest time', rules.oldest / 1000 - 1, false],
+  ['seconds after the newest time', rules.newest / 1000 + 1, false],
+  ['half of the seconds', NOW / 2000, false],
+])('Message batch: %s instead of milliseconds: the refusal asks for seconds: %#', (_, ts, asks) => {
+  const batch = new MessageBatch(rules);
+  batch.add(0, 't', ts, 1);
+  const [refusal] = batch.refused;
+  expect(refusal?.code).toBe('too_old');
+  expect(String(refusal?.rule).includes('did you send seconds?')).toBe(asks);
+});

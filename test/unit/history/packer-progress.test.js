@@ -1,0 +1,91 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { until } from '../../support/until.js';
+
+/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+
+const CLOSING = HOUR + 2 * HOUR_MS;
+/** A day after the last hour of the UTC day has closed. */
+const SETTLING = Date.UTC(2026, 4, 7, 1);
+
+/** @type {MemoryPath} */
+let path;
+beforeEach(async () => {
+  path = await createMemoryPath();
+});
+
+/** The group of the device of these tests. */
+const groupOf = () => path.keyOf('device').group;
+const progress = () => path.store.packProgress.read(groupOf());
+
+/** A store whose `blockPage` waits once it is held. */
+function createHeldStore() {
+  const { packing, packProgress } = path.store;
+  const state = { isHeld: false, reads: 0, release: () => {} };
+  return {
+    state,
+    store: {
+      packProgress,
+      packing: {
+        ...packing,
+        /** @type {typeof packing.blockPage} */
+        async blockPage(...args) {
+          if (state.isHeld) {
+            state.reads++;
+            await new Promise((resolve) => {
+              state.release = () => resolve(undefined);
+            });
+          }
+          return packing.blockPage(...args);
+        },
+      },
+    },
+  };
+}
+
+test('Packer: the second pass over a day is not over: settled_until stays', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = CLOSING;
+  await path.packer().packDue();
+  path.clock.now = CLOSING + 60_000;
+  await path.send('device', samplesOf(HOUR, 5, 20));
+  path.clock.now = SETTLING - 1;
+  await path.packer().packDue();
+  const before = (await progress()).settledUntil;
+  path.clock.now = SETTLING;
+  const { store, state } = createHeldStore();
+  state.isHeld = true;
+  const packing = path.packer({ store }).packDue();
+  await until(() => state.reads > 0, { what: 'the second pass' });
+  expect((await progress()).settledUntil).toBe(before);
+  state.isHeld = false;
+  state.release();
+  await packing;
+  expect((await progress()).settledUntil).toBeGreaterThan(before);
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ statistics: { count: 25 } });
+});
+
+test('Packer: a noted day is packed: noticed_until moves, and the day is not packed again', async () => {
+  await path.send('device', samplesOf(HOUR, 20));
+  path.clock.now = SETTLING + DAY_MS;
+  await path.packer().packDue();
+  await path.send('device', samplesOf(HOUR, 5, 20));
+  const noted = (await progress()).noticedUntil;
+  path.clock.now += 3 * HOUR_MS;
+  await path.packer().packDue();
+  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ statistics: { count: 25 } });
+  expect((await progress()).noticedUntil).toBeGreaterThan(noted);
+  let pages = 0;
+  const { packing, packProgress } = path.store;
+  const counting = {
+    ...packing,
+    /** @type {typeof packing.lateDayPage} */
+    lateDayPage(...args) {
+      pages++;
+      return packing.lateDayPage(...args);
+    },
+  };
+  await path.packer({ store: { packing: counting, packProgress } }).packDue();
+  expect(pages).toBe(0);
+});
