@@ -192,3 +192,26 @@ test('Packing behind: one group is known: what is overdue counts from the closin
   behind.note(0, clock.now - 5 * HOUR_MS);
   expect(behind.overdueMs()).toBe(3 * HOUR_MS);
 });
+
+test('Steps: ingest waits: a step ends after its rest, and the end of packing ends the rest', async () => {
+  const retry = createRetry({ logger, onRetry: () => {} });
+  let isResting = false;
+  const steps = createSteps({
+    retry,
+    isPressed: () => true,
+    overdueMs: () => 0,
+    rest: (_ms, signal) =>
+      new Promise((resolve) => {
+        isResting = true;
+        signal.addEventListener('abort', () => resolve(undefined));
+      }),
+  });
+  let isDone = false;
+  const step = steps.run(async () => 'answer').finally(() => {
+    isDone = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([isResting, isDone]).toEqual([true, false]);
+  steps.stop();
+  expect(await step).toBe('answer');
+});

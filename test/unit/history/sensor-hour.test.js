@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { createSensorPacker } from '../../../api/history/packing/sensor-hour.js';
 import { packBlock } from '../../../schema/packed/block.js';
 import { HOUR_MS, isExact } from '../../../schema/rules.js';
 import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
@@ -111,4 +112,65 @@ test('Packing an hour: samples overlap, two have the same instant: each instant 
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({
     statistics: { count: 6, max: 9, first: -3.5, last: 1 },
   });
+});
+
+/** The calls of a sensor packer whose hour has these rows in history. @param {Array<{ times: number[], values: number[] } | null>} history null: a row that cannot be read */
+function createPackerOn(history) {
+  /** @type {Array<[name: string, ...details: unknown[]]>} */
+  const calls = [];
+  const note =
+    (/** @type {string} */ name) =>
+    async (/** @type {unknown[]} */ ...details) => {
+      calls.push([name, ...details.slice(1)]);
+    };
+  const packer = createSensorPacker({
+    store: /** @type {any} */ ({
+      historyHour: async () => history,
+      writeSamples: note('samples'),
+      writeLate: note('late'),
+      writeStatistics: note('statistics'),
+    }),
+    steps: /** @type {any} */ ({ run: (/** @type {() => unknown} */ step) => step() }),
+    observer: {
+      onPacked: (samples) => void calls.push(['packed', samples]),
+      onUnreadable: (_hour, rows) => void calls.push(['unreadable', rows]),
+      onRefused: () => void calls.push(['refused']),
+    },
+  });
+  const id = Buffer.alloc(16);
+  return {
+    calls,
+    /** @param {{ times: number[], values: number[] }} batches @param {number} [unreadable] rows of batches */
+    pack: (batches, unreadable = 0) =>
+      packer.pack({ device: id, sensor: id, hour: HOUR }, batches, CLOSING, unreadable),
+  };
+}
+
+const NOTHING = { times: [], values: [] };
+
+test('Packing an hour: no samples at all: nothing is written', async () => {
+  const { pack, calls } = createPackerOn([]);
+  await pack(NOTHING);
+  expect(calls).toEqual([]);
+});
+
+test('Packing an hour: a row of history cannot be read: it is counted, and the hour is marked before the rest is written', async () => {
+  const { pack, calls } = createPackerOn([null, { times: [HOUR], values: [1] }]);
+  await pack({ times: [HOUR + 1], values: [2] });
+  expect(calls.map(([name]) => name)).toEqual(['unreadable', 'late', 'samples', 'statistics', 'packed']);
+  expect(calls[0]).toEqual(['unreadable', 1]);
+  expect(calls[1]).toEqual(['late', [HOUR], CLOSING]);
+  expect(calls.at(-1)).toEqual(['packed', 2]);
+});
+
+test('Packing an hour: a row of the batches cannot be read: the hour is marked, and gets no statistics', async () => {
+  const { pack, calls } = createPackerOn([]);
+  await pack({ times: [HOUR], values: [1] }, 1);
+  expect(calls.map(([name]) => name)).toEqual(['late', 'samples']);
+});
+
+test('Packing an hour: only rows that cannot be read: the hour is marked, and nothing else is written', async () => {
+  const { pack, calls } = createPackerOn([]);
+  await pack(NOTHING, 2);
+  expect(calls.map(([name]) => name)).toEqual(['late']);
 });
