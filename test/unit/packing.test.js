@@ -207,9 +207,11 @@ test('Steps: ingest waits: a step ends after its rest, and the end of packing en
       }),
   });
   let isDone = false;
-  const step = steps.run(async () => 'answer').finally(() => {
-    isDone = true;
-  });
+  const step = steps
+    .run(async () => 'answer')
+    .finally(() => {
+      isDone = true;
+    });
   await new Promise((resolve) => setImmediate(resolve));
   expect([isResting, isDone]).toEqual([true, false]);
   steps.stop();
