@@ -120,7 +120,7 @@ test('a database that asks nobody for a password is told of; roles cannot be mad
   rmSync(folder, { recursive: true });
   expect({ code, output }).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/asks nobody who they are.*authenticator: PasswordAuthenticator/),
+    output: expect.stringMatching(/authenticates nobody.*authenticator: PasswordAuthenticator/),
   });
   expect(output).not.toContain('superuser there?');
 });

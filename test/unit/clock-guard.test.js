@@ -71,7 +71,7 @@ test('a database that does not answer changes nothing of what is known', async (
   trusted.stop();
 });
 
-test('whoever waits when the process ends leaves his message unacknowledged', async () => {
+test('Clock guard: the process ends while a message waits: it stays unacknowledged', async () => {
   const { trusted } = clockWith({ difference: async () => 1e9 });
   await trusted.start();
   const waiting = trusted.now();

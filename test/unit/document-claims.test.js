@@ -14,7 +14,7 @@ const root = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ file) =>
   readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
 
-describe('LATEST_GROUPS: the documents say how many sensors its default suits', () => {
+describe('LATEST_GROUPS: the documents name the sensors that its default suits', () => {
   const groups = Number(SETTINGS['LATEST_GROUPS']?.fallback);
   const sensors = 160_000;
 

@@ -96,7 +96,7 @@ describe('an error of the table', () => {
     expect([error.cause, error.details, error.status]).toEqual([cause, { retry: 60 }, 503]);
   });
 
-  test('says its title where nothing better is said', () => {
+  test('Error: without a message: it has its title', () => {
     expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
   });
 

@@ -11,7 +11,7 @@ const FLAGS = {
   rate: { type: 'number', help: 'how many a second' },
   interval: { type: 'duration', help: 'time between samples', fallback: 1000, min: 1 },
   broker: { type: 'text', help: 'address of the broker' },
-  fresh: { type: 'switch', help: 'begin anew', fallback: false },
+  fresh: { type: 'switch', help: 'begin with an empty database', fallback: false },
   'no-simulator': { type: 'switch', help: 'no devices' },
 };
 
@@ -86,7 +86,7 @@ describe('flags', () => {
   test.each([
     ['an unknown flag', ['--device', '5'], ["unknown flag '--device'. Did you mean --devices?"]],
     ['an unknown flag with its value', ['--device=5'], ["unknown flag '--device'. Did you mean --devices?"]],
-    ['a flag like no other', ['--colour', 'red'], ["unknown flag '--colour'"]],
+    ['a flag like no other', ['--paint', 'red'], ["unknown flag '--paint'"]],
     ['a name that every object has', ['--constructor'], ["unknown flag '--constructor'"]],
     ['a short flag', ['-d'], ["unknown flag '-d'"]],
     ['a word', ['fast'], ['unexpected word "fast": this command takes flags alone']],
@@ -125,7 +125,7 @@ describe('flags', () => {
   });
 
   test('--help: usage, flags with defaults and examples; nothing else is an error then', () => {
-    const { code, exitCode, message } = refused('--rate', 'x', '--help', '--colour');
+    const { code, exitCode, message } = refused('--rate', 'x', '--help', '--paint');
     expect([code, exitCode]).toEqual(['help', 0]);
     expect(message.split('\n')).toEqual([
       'Usage: npm run x -- [flags]',
@@ -137,7 +137,7 @@ describe('flags', () => {
       '  --rate <number>        how many a second',
       '  --interval <duration>  time between samples (default: 1s)',
       '  --broker <text>        address of the broker',
-      '  --fresh                begin anew',
+      '  --fresh                begin with an empty database',
       '  --no-simulator         no devices',
       '  --help                 print this text and do nothing else',
       '',

@@ -19,24 +19,24 @@ function listen({ level = 'info', secrets } = {}) {
 }
 
 describe('a secret', () => {
-  const secrets = ['hush', 'hush-hush', 'say "no"\\'];
+  const secrets = ['hush', 'hush-hush', 'quote "no"\\'];
 
   test.each([
     ['in a field of its own', (/** @type {any} */ logger) => logger.info({ reason: 'hush' }, 'said')],
     ['within a text', (/** @type {any} */ logger) => logger.warn('the server refuses hush-hush.')],
     [
       'in an error',
-      (/** @type {any} */ logger) => logger.error({ err: new Error('bad: say "no"\\') }, 'failed'),
+      (/** @type {any} */ logger) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed'),
     ],
     [
       'deep inside',
       (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
     ],
-  ])('%s is not written', (_, say) => {
+  ])('%s is not written', (_, log) => {
     const { logger, lines, read } = listen({ secrets });
-    say(logger);
+    log(logger);
     expect(read()).toHaveLength(1);
-    expect(lines[0]).not.toMatch(/hush|say \\"no/);
+    expect(lines[0]).not.toMatch(/hush|quote \\"no/);
     expect(lines[0]).toContain('[secret]');
   });
 
@@ -71,7 +71,7 @@ test('no control character is written, and all of them can be read', () => {
 });
 
 describe('what repeats', () => {
-  test('is told ten times, and then summed up with the last of it', () => {
+  test('Logger: a line repeats: ten are written, the others are summed up with the last one', () => {
     const { logger, read } = listen();
     for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
     expect(read().map(({ i }) => i)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -99,9 +99,9 @@ describe('what repeats', () => {
     expect(read()).toHaveLength(41);
   });
 
-  test('is told each time where it is what an administrator did', () => {
+  test('Logger: audit lines repeat: each is written', () => {
     const { logger, read } = listen();
-    for (let i = 0; i < 25; i++) logger.info({ audit: true, whom: `pump-${i}` }, 'a device was retired');
+    for (let i = 0; i < 25; i++) logger.info({ audit: true, target: `pump-${i}` }, 'a device was retired');
     expect(read()).toHaveLength(25);
   });
 

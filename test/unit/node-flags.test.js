@@ -7,7 +7,7 @@ const startsIn = (file) =>
   readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').match(/^.*node\W.*\bapi\/index\.js/gm) ??
   [];
 
-/** A line of the compose file does not say its ROLE, which is for another test: there the flags do. @param {string} line */
+/** A line of the compose file has no ROLE, which is for another test: there the flags do. @param {string} line */
 const servesReaders = (line) =>
   line.includes('ROLE=http') || HTTP_NODE_FLAGS.every((flag) => line.includes(`${flag},`));
 

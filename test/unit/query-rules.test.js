@@ -73,7 +73,7 @@ describe('the rules', () => {
     ['a null, which is a tombstone', { nulls: true }],
     ['a change of the schema', { statements: ['DROP TABLE t'] }],
     ['not prepared', { ...DDL, statements: ['SELECT a FROM t'], idempotent: true, routed: true }],
-  ])('say "%s" of %j, and the statement', (rule, broken) => {
+  ])('Query rules: "%s" in %j: reported with the statement', (rule, broken) => {
     const record = { ...GOOD, ...broken };
     expect(violations([GOOD, record])).toEqual([`${rule}: ${record.statements[0]}`]);
   });

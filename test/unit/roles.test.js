@@ -31,7 +31,7 @@ test.each([
   'infra/terraform/README.md',
   'infra/operations/README.md',
   'infra/kubernetes/scylla/manager-credentials.sh',
-])('%s tells ScyllaDB Manager the role that npm run roles makes', (path) => {
+])('%s: ScyllaDB Manager gets the role that npm run roles makes', (path) => {
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
     ([, name]) => name,
   );

@@ -2,23 +2,23 @@ import { expect, test } from '@jest/globals';
 import { createFirst } from '../../schema/migrate/cluster.js';
 
 /**
- * Stands in for a client of three nodes, one of which has not heard of the first tables for some looks.
+ * Stands in for a client of three nodes, one of which does not know the first tables for some checks.
  *
- * @param {(string | null)[]} told by the third node, look by look: null does not answer
+ * @param {(string | null)[]} notified by the third node, look by look: null does not answer
  * @param {string[]} [addresses] of the nodes that there is a connection to
  */
-function clientOf(told, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
+function clientOf(notified, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
   /** @type {string[]} */
   const asked = [];
   const client = {
     getState: () => ({ getConnectedHosts: () => addresses.map((address) => ({ address })) }),
     execute: async (/** @type {string} */ cql, /** @type {unknown[]} */ _, /** @type {any} */ { host }) => {
       asked.push(`${host.address} ${cql}`);
-      const version = host.address === '10.0.0.3' && cql.startsWith('SELECT') ? told.shift() : 'new';
+      const version = host.address === '10.0.0.3' && cql.startsWith('SELECT') ? notified.shift() : 'new';
       if (version === null) throw new Error('no answer');
       return { first: () => ({ schema_version: version }) };
     },
-    // As the driver reckons while a node is away.
+    // As the driver reports while a node is away.
     metadata: { checkSchemaAgreement: async () => false },
   };
   return { client: /** @type {any} */ (client), asked };
@@ -26,7 +26,7 @@ function clientOf(told, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
 
 const CREATE = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
 
-test('the first tables are made by one node, and all that are there have heard of them', async () => {
+test('the first tables are made by one node, and all nodes that are up know them', async () => {
   const { client, asked } = clientOf(['old', null, 'new']);
   await createFirst(client, 'k', [CREATE]);
   expect(asked[0]).toBe('10.0.0.1 CREATE TABLE IF NOT EXISTS k.first (id int PRIMARY KEY)');

@@ -150,8 +150,8 @@ describe('a value that is wrong by itself', () => {
     ['CQL_CONTACT_POINTS', 'a,,b', 'must be host[:port], comma-separated, IPv6 in brackets; "" is not'],
     ['CQL_CONTACT_POINTS', 'a:0', 'must be host[:port], comma-separated, IPv6 in brackets; "a:0" is not'],
     ['CQL_CONTACT_POINTS', '::1', 'must be host[:port], comma-separated, IPv6 in brackets; "::1" is not'],
-  ])('%s=%s', (name, value, says) => {
-    expect(problemsOf({ [name]: value })).toEqual([`${name} ${says}`]);
+  ])('%s=%s', (name, value, message) => {
+    expect(problemsOf({ [name]: value })).toEqual([`${name} ${message}`]);
   });
 
   test.each([
@@ -221,8 +221,8 @@ describe('values that are wrong together', () => {
       CQL_CONTACT_POINTS: 'db',
       ...(protocol === 'HTTP' ? { MQTT_URL: 'mqtt://localhost' } : {}),
     };
-    const says = `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set when ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true if a proxy ends TLS or the network is private`;
-    expect(problemsOf(environment)).toEqual([says]);
+    const message = `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set when ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true if a proxy ends TLS or the network is private`;
+    expect(problemsOf(environment)).toEqual([message]);
     expect(problemsOf({ ...environment, TLS_ELSEWHERE: 'true' })).toEqual([]);
     const pem = file('own.pem', 'PEM');
     const tls = { [`${protocol}_TLS_CERT`]: pem, [`${protocol}_TLS_KEY`]: pem };
@@ -270,13 +270,13 @@ describe('values that are wrong together', () => {
   });
 
   test('a token of two scopes', () => {
-    const says = (/** @type {string} */ one, /** @type {string} */ other) =>
+    const both = (/** @type {string} */ one, /** @type {string} */ other) =>
       `${one} must not hold a token that is in ${other}: each token has one scope`;
     expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
-      says('READ_TOKENS', 'API_TOKEN'),
-      says('INGEST_TOKENS', 'READ_TOKENS'),
+      both('READ_TOKENS', 'API_TOKEN'),
+      both('INGEST_TOKENS', 'READ_TOKENS'),
     ]);
-    expect(problemsOf({ API_TOKEN: 'a', INGEST_TOKENS: 'a' })).toEqual([says('INGEST_TOKENS', 'API_TOKEN')]);
+    expect(problemsOf({ API_TOKEN: 'a', INGEST_TOKENS: 'a' })).toEqual([both('INGEST_TOKENS', 'API_TOKEN')]);
     expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,b', INGEST_TOKENS: 'c' })).toEqual([]);
   });
 
@@ -288,10 +288,10 @@ describe('values that are wrong together', () => {
     ],
     ['CQL_CONTACT_POINTS', '127.0.0.1,[2001:db8::1]', 'CQL_TLS_CA must be set'],
     ['MQTT_URL', 'mqtt://192.0.2.1:1883', 'MQTT_URL must be mqtts:// when MQTT_PASSWORD is sent to a broker'],
-  ])('a password that would go in the clear to %s=%s', (name, value, says) => {
+  ])('a password that would go in the clear to %s=%s', (name, value, message) => {
     const far = { [name]: value, [`${name.slice(0, name.indexOf('_'))}_USERNAME`]: 'u' };
     const environment = { ...far, [`${name.slice(0, name.indexOf('_'))}_PASSWORD`]: 'p' };
-    expect(problemsOf(environment)).toEqual([expect.stringContaining(says)]);
+    expect(problemsOf(environment)).toEqual([expect.stringContaining(message)]);
     expect(problemsOf({ ...environment, TLS_ELSEWHERE: 'true' })).toEqual([]);
     expect(problemsOf({ [name]: value })).toEqual([]);
     expect(problemsOf({ ...environment, CQL_TLS_CA: file('far.pem', 'PEM'), MQTT_URL: 'mqtts://b' })).toEqual(
@@ -356,7 +356,7 @@ describe('secrets in files', () => {
     ]);
   });
 
-  test('are no second way beside the first', () => {
+  test('Settings: other names of a setting: not accepted', () => {
     const API_TOKEN_FILE = file('second', 'b');
     expect(problemsOf({ API_TOKEN: 'a', API_TOKEN_FILE })).toEqual([
       'API_TOKEN_FILE is set together with API_TOKEN; remove one of them',
@@ -413,7 +413,7 @@ describe('docs/reference/settings.md', () => {
 
   test('is what npm run settings:docs writes', () => expect(page).toBe(settingsPage()));
 
-  test('says of every setting what may be given and what it means', () => {
+  test('Settings page: every setting: its values and its meaning', () => {
     for (const setting of Object.values(SETTINGS))
       expect(setting).toMatchObject({
         values: expect.stringMatching(/^\w/),

@@ -7,9 +7,9 @@ const { errors, types } = cassandra;
 const { responseErrorCodes: codes } = types;
 
 test.each([codes.syntaxError, codes.invalid])('what the server calls bad content is refused: %i', (code) => {
-  expect(translate(new errors.ResponseError(code, 'says'), 'write_samples')).toMatchObject({
+  expect(translate(new errors.ResponseError(code, 'reason'), 'write_samples')).toMatchObject({
     code: 'rejected',
-    message: 'write_samples: says',
+    message: 'write_samples: reason',
   });
 });
 

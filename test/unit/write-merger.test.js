@@ -9,7 +9,7 @@ import { MillraceError } from '../../common/errors.js';
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * A merger whose requests end when a test says so.
+ * A merger whose requests end when a test ends them.
  *
  * @param {number} places requests in flight at once
  */
@@ -147,7 +147,7 @@ describe('WriteMerger', () => {
     expect(asked).toBe(1);
   });
 
-  test('a batch that times out: each writer is told, and what is repeated is sent alone', async () => {
+  test('a batch that times out: each writer gets the error, and a repeated write is sent alone', async () => {
     const { write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -176,7 +176,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('rows that cannot be made: their writer is told, the others leave, no place is lost', async () => {
+  test('rows that cannot be made: their writer gets the error, the others leave, no place is lost', async () => {
     const { write, sent, inFlight, places } = open(1);
     const broken = () => {
       throw new RangeError('no samples');
@@ -202,7 +202,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('any writes, answers and failures: each is committed or told once, within the bounds, and no place is lost', async () => {
+  test('any writes, answers and failures: each is committed or fails once, within the bounds, and no place is lost', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ nodes: fc.constantFrom('', '1', '2'), bytes: fc.nat(6000) }) },
       {

@@ -22,15 +22,15 @@ test.each([
   ['arrays without end in arrays', Buffer.alloc(MB, 0x9f), 'malformed'],
   ['maps in maps', Buffer.alloc(MB, 0xa1), 'malformed'],
   ['tags on tags', Buffer.alloc(MB, 0xc4), 'malformed'],
-  ['an array that says it has 2^32 elements', bytes('9affffffff'), 'malformed'],
-  ['an array that says it has 2^53 elements', bytes('9b001fffffffffffff'), 'malformed'],
-  ['an array that says it has 2^64 elements', bytes('9bffffffffffffffff'), 'malformed'],
-  ['a map that says it has 2^53 pairs', bytes('81bb001fffffffffffff'), 'malformed'],
-  ['bytes that say they are 2^53', bytes('815b001fffffffffffff'), 'malformed'],
-  ['a text that says it has 4 GB', bytes('817affffffff'), 'malformed'],
+  ['an array with a header of 2^32 elements', bytes('9affffffff'), 'malformed'],
+  ['an array with a header of 2^53 elements', bytes('9b001fffffffffffff'), 'malformed'],
+  ['an array with a header of 2^64 elements', bytes('9bffffffffffffffff'), 'malformed'],
+  ['a map with a header of 2^53 pairs', bytes('81bb001fffffffffffff'), 'malformed'],
+  ['bytes with a header of 2^53', bytes('815b001fffffffffffff'), 'malformed'],
+  ['a text with a header of 4 GB', bytes('817affffffff'), 'malformed'],
   ['a million empty records', bytes('9a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
   ['a million empty records in one', bytes('81a1029a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
-  ['a million of them, of which no number is told', bytes('9f', Buffer.alloc(MB, 0xa0)), 'too_large'],
+  ['a million of them, without their number', bytes('9f', Buffer.alloc(MB, 0xa0)), 'too_large'],
 ])('CBOR: %s', (_, payload, code) => {
   expect(() => read(payload, 'application/senml+cbor')).toThrow(expect.objectContaining({ code }));
 });
@@ -46,7 +46,7 @@ test('CBOR: as many records as are allowed, each with seven labels', () => {
 test.each([
   ['groups in groups', Buffer.alloc(MB, 0x7b), 'malformed'],
   ['groups in groups of a metric', bytes('12c0843d', Buffer.alloc(MB, 0x7b)), 'malformed'],
-  ['a metric that says it has 4 GB', bytes('12ffffffff0f'), 'malformed'],
+  ['a metric with a header of 4 GB', bytes('12ffffffff0f'), 'malformed'],
   ['a number of too many bytes', bytes('08', Buffer.alloc(1000, 0xff)), 'malformed'],
   ['half a million empty metrics', Buffer.alloc(MB).map((_, at) => (at % 2 ? 0 : 0x12)), 'too_large'],
 ])('Sparkplug: %s', (_, payload, code) => {

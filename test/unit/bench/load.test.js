@@ -52,7 +52,7 @@ describe('devices', () => {
     ]);
   });
 
-  test('do not begin anew with a new load', () => {
+  test('do not restart with a new load', () => {
     const clocks = createClocks();
     const first = createDevices({ clocks, first: 0, count: 1, samples: 60 });
     first.advance(1000);

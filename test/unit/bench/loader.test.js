@@ -68,7 +68,7 @@ describe('npm run load', () => {
     expect(samplesIn(fleet, set)).toBe(3 * 30 * 86_400);
   });
 
-  test('says all that is wrong with its flags', () => {
+  test('Loader: several wrong flags: all are reported', () => {
     const wrong = [
       '--from',
       '2026-11-20T00:30',

@@ -229,7 +229,7 @@ test('the chart has a bar for each value, as long as it is large', () => {
   expect(svg).toContain('400 · 4 times');
 });
 
-describe('the figures that sizes are reckoned from', () => {
+describe('the figures of the sizing calculator', () => {
   /** @param {string} path @returns {string} */
   const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
   /** @type {Figures} */

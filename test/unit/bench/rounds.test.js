@@ -52,7 +52,7 @@ describe('rounds', () => {
     ]);
   });
 
-  test('are repeated twice at most; then the quietest counts, and says so', async () => {
+  test('are repeated twice at most; then the quietest counts, with a note', async () => {
     const steals = [0.5, 0.3, 0.4];
     let runs = 0;
     const [round] = await alternate({

@@ -68,7 +68,7 @@ describe('a long task', () => {
     expect(shown.at(-1)).toMatch(/^work · \d s · half done$/);
   });
 
-  test('that fails says why, from the first line that speaks of an error', async () => {
+  test('Install: it fails: the reason is the first line with an error', async () => {
     const [program, args] = node("console.error('fine\\nerror: no such thing\\nadvice'); process.exit(3)");
     const task = runShown(program, args, { title: 'work', onStatus: () => {} });
     await expect(task).rejects.toThrow(/failed:\nerror: no such thing\nadvice$/);

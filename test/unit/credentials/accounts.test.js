@@ -6,7 +6,7 @@ import { createMemoryCredentials } from '../../support/memory-credentials.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 
-const MQTT = { auth: true, username: 'herd', password: 'the password of the herd' };
+const MQTT = { auth: true, username: 'installation', password: 'the password of the installation' };
 const HERE = { address: '192.0.2.1' };
 const THERE = { address: '192.0.2.2' };
 
@@ -23,7 +23,7 @@ function start(parts = {}) {
   return { accounts, signIn };
 }
 
-test('after ten wrong passwords in a minute the right one is told from them no more, at that address alone', async () => {
+test('after ten wrong passwords in a minute the right one is refused as well, at that address alone', async () => {
   const { signIn } = start();
   for (let at = 0; at < 9; at++) expect(await signIn(`guess ${at}`, HERE)).toBe(false);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
@@ -80,7 +80,7 @@ describe('Sign-in: MQTT_AUTH is off', () => {
       mqtt: { auth: false, username: MQTT.username, password: MQTT.password },
       store: { find: () => Promise.reject(new Error('looked up')), writeTimes: async () => new Map() },
     });
-    for (const [name, password] of [[], ['herd', 'wrong'], ['pump', '']]) {
+    for (const [name, password] of [[], ['installation', 'wrong'], ['pump', '']]) {
       const account = await accounts.signIn(name, password === undefined ? undefined : Buffer.from(password));
       expect(account).toMatchObject({ isInstallation: true, name: '' });
     }
@@ -91,12 +91,12 @@ describe('Sign-in: the account of the installation', () => {
   test.each([
     ['neither a name nor a password', { username: undefined, password: undefined }],
     ['no name', { username: undefined, password: '' }],
-    ['no password', { username: 'herd', password: undefined }],
-    ['an empty password', { username: 'herd', password: '' }],
+    ['no password', { username: 'installation', password: undefined }],
+    ['an empty password', { username: 'installation', password: '' }],
     ['an empty name', { username: '', password: 'secret' }],
   ])('%s is set: nobody signs in as the installation', async (_, settings) => {
     const { accounts } = start({ mqtt: { auth: true, ...settings } });
-    for (const name of ['herd', '', undefined]) {
+    for (const name of ['installation', '', undefined]) {
       for (const password of ['', 'secret', undefined]) {
         const given = password === undefined ? undefined : Buffer.from(password);
         expect(await accounts.signIn(name, given, HERE)).toBeNull();
@@ -107,8 +107,11 @@ describe('Sign-in: the account of the installation', () => {
   test('its name and password: it may do everything; a wrong name with its password: nobody', async () => {
     const { accounts } = start();
     const password = Buffer.from(MQTT.password);
-    expect(await accounts.signIn('herd', password)).toMatchObject({ isInstallation: true, name: 'herd' });
-    for (const name of ['Herd', 'herd ', '', undefined]) {
+    expect(await accounts.signIn('installation', password)).toMatchObject({
+      isInstallation: true,
+      name: 'installation',
+    });
+    for (const name of ['Installation', 'installation ', '', undefined]) {
       expect(await accounts.signIn(name, password, HERE)).toBeNull();
     }
   });

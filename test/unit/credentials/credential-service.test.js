@@ -13,22 +13,26 @@ const idOf = (/** @type {string} */ name) => identify(name).id;
 function start() {
   const store = createMemoryCredentials();
   /** @type {string[]} */
-  const told = [];
+  const notified = [];
   const credentialService = createCredentialService({
     store,
     clock: () => NOW,
-    installation: 'herd',
-    onChange: async (device) => void told.push(device),
+    installation: 'installation',
+    onChange: async (device) => void notified.push(device),
   });
-  return { credentialService, told, find: (/** @type {string} */ name) => store.find(identify(name).bytes) };
+  return {
+    credentialService,
+    notified,
+    find: (/** @type {string} */ name) => store.find(identify(name).bytes),
+  };
 }
 
 /** @param {number} count */
 const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`);
 
 describe('Issue a credential', () => {
-  test('a new account: its secret is told once and only its hash is kept', async () => {
-    const { credentialService, find, told } = start();
+  test('a new account: its secret is shown once and only its hash is kept', async () => {
+    const { credentialService, find, notified } = start();
     const { secret, credential } = await credentialService.issue({
       account: 'pump',
       devices: ['a', 'b', 'a'],
@@ -39,7 +43,7 @@ describe('Issue a credential', () => {
     expect(row).toMatchObject(credential);
     expect(await isSecret(secret, String(row?.hash))).toBe(true);
     expect(JSON.stringify(row)).not.toContain(secret);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   test('1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
@@ -57,7 +61,7 @@ describe('Issue a credential', () => {
     ['no name', { account: '' }, 'bad_id'],
     ['a name of 129 bytes', { account: 'x'.repeat(129) }, 'bad_id'],
     ['a device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
-    ['the name of the installation', { account: 'herd' }, 'credential_exists'],
+    ['the name of the installation', { account: 'installation' }, 'credential_exists'],
   ])('%s: refused', async (_, wanted, code) => {
     const { credentialService, find } = start();
     await expect(credentialService.issue(wanted)).rejects.toMatchObject({ code });
@@ -84,35 +88,35 @@ describe('Issue a credential', () => {
 
 describe('Rotate and revoke a credential', () => {
   test('rotate: another secret, the same list, connections are closed at once', async () => {
-    const { credentialService, find, told } = start();
+    const { credentialService, find, notified } = start();
     const first = await credentialService.issue({ account: 'pump', devices: ['a'] });
     const second = await credentialService.rotate(idOf('pump'));
     const hash = String((await find('pump'))?.hash);
     expect([await isSecret(first.secret, hash), await isSecret(second.secret, hash)]).toEqual([false, true]);
     expect(second.credential).toMatchObject({ account: 'pump', devices: ['a'], issuedAt: NOW });
-    expect(told).toEqual([idOf('pump')]);
+    expect(notified).toEqual([idOf('pump')]);
   });
 
   test('revoke: no secret is right any more, connections are closed at once', async () => {
-    const { credentialService, find, told } = start();
+    const { credentialService, find, notified } = start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     await credentialService.revoke('pump');
     expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(false);
-    expect(told).toEqual([idOf('pump')]);
+    expect(notified).toEqual([idOf('pump')]);
   });
 
   test('no credential, or one that was revoked: not found, and nothing is written', async () => {
-    const { credentialService, find, told } = start();
+    const { credentialService, find, notified } = start();
     await credentialService.issue({ account: 'revoked' });
     await credentialService.revoke('revoked');
-    told.length = 0;
+    notified.length = 0;
     for (const account of ['revoked', 'never']) {
       await expect(credentialService.rotate(account)).rejects.toMatchObject({ code: 'not_found' });
       await expect(credentialService.revoke(account)).rejects.toMatchObject({ code: 'not_found' });
     }
     expect((await find('revoked'))?.hash).toBe('');
     expect(await find('never')).toBeNull();
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   test('no id: refused', async () => {
@@ -124,7 +128,7 @@ describe('Rotate and revoke a credential', () => {
 
 describe('Forget a device', () => {
   test('its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
-    const { credentialService, find, told } = start();
+    const { credentialService, find, notified } = start();
     await credentialService.issue({ account: 'sheep' });
     await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });
     await credentialService.issue({ account: 'by id', devices: [idOf('sheep')] });
@@ -135,7 +139,7 @@ describe('Forget a device', () => {
     expect(await find('by name')).toMatchObject({ devices: ['goat'], hash: rotated?.hash });
     expect((await find('by id'))?.devices).toEqual([]);
     expect((await find('other'))?.devices).toEqual(['goat']);
-    expect(told.sort()).toEqual([idOf('sheep'), idOf('by name'), idOf('by id')].sort());
+    expect(notified.sort()).toEqual([idOf('sheep'), idOf('by name'), idOf('by id')].sort());
   });
 
   test.each([
@@ -169,7 +173,7 @@ test('Forget a device: a gateway is revoked after it was listed: it is left alon
   expect(await store.find(identify('gateway').bytes)).toMatchObject({ hash: '', devices: ['sheep'] });
 });
 
-test('Issue and rotate: the driver repeats a request that was applied: the secret that is told is right', async () => {
+test('Issue and rotate: the driver repeats a request that was applied: the returned secret is right', async () => {
   const store = createMemoryCredentials();
   /** @type {typeof store.replace} */
   const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);

@@ -16,7 +16,7 @@ const wanted = (other) => ({ deviceId, account: 'pump', hash: 'first', devices: 
 function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
   const memory = createMemoryCredentials();
   /** @type {string[]} */
-  const told = [];
+  const notified = [];
   /** @type {string[]} */
   const calls = [];
   let count = 0;
@@ -32,9 +32,9 @@ function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
         return replaces(() => memory.replace(credential, before), ++count);
       },
     },
-    onChange: async (device) => void told.push(device),
+    onChange: async (device) => void notified.push(device),
   });
-  return { change, memory, told, calls };
+  return { change, memory, notified, calls };
 }
 
 describe('Change of a credential: times', () => {
@@ -66,38 +66,38 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     ['revoked', { hash: '' }],
     ['of another list', { devices: ['a'] }],
   ])('one that was good is %s: called once, with its device', async (_, other) => {
-    const { change, told } = start();
+    const { change, notified } = start();
     await change(DEVICE, () => wanted());
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
     await change(DEVICE, () => wanted(other));
-    expect(told).toEqual([deviceId]);
+    expect(notified).toEqual([deviceId]);
   });
 
   test('it was revoked before: not called', async () => {
-    const { change, told } = start();
+    const { change, notified } = start();
     await change(DEVICE, () => wanted({ hash: '' }));
     await change(DEVICE, () => wanted());
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   test('nothing changes: not called, nothing written', async () => {
-    const { change, told, calls } = start();
+    const { change, notified, calls } = start();
     await change(DEVICE, () => wanted());
     calls.length = 0;
     expect(await change(DEVICE, (before) => before)).toMatchObject(wanted());
     expect(await change(DEVICE, () => null)).toMatchObject(wanted());
     expect(calls).toEqual(['find', 'find']);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   test('it was revoked by the change, whose answer was lost, and is found so: called', async () => {
     // The driver repeats the request: the second time it is not applied, since the first one was.
-    const { change, told } = start({
+    const { change, notified } = start({
       replaces: async (replace, count) => (await replace()) && count !== 2,
     });
     await change(DEVICE, () => wanted());
     await change(DEVICE, (before) => (before?.hash ? { ...before, hash: '' } : before));
-    expect(told).toEqual([deviceId]);
+    expect(notified).toEqual([deviceId]);
   });
 
   test('the change is over when onChange is', async () => {
@@ -145,8 +145,8 @@ test('Change of a credential: several at once in this process: one after the oth
   await change(DEVICE, () => wanted({ hash: '' }));
   calls.length = 0;
   await Promise.all(
-    ['a', 'b', 'c'].map((letter) =>
-      change(DEVICE, (before) => ({ ...wanted(before ?? {}), hash: `${before?.hash}${letter}` })),
+    ['a', 'b', 'c'].map((suffix) =>
+      change(DEVICE, (before) => ({ ...wanted(before ?? {}), hash: `${before?.hash}${suffix}` })),
     ),
   );
   expect(calls).toEqual(['find', 'replace', 'find', 'replace', 'find', 'replace']);

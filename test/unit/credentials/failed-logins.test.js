@@ -32,7 +32,7 @@ test('Failed logins: ten of an address: spent, for this address alone', () => {
   expect(failedLogins.isBlocked('b')).toBe(false);
 });
 
-test('Failed logins: a minute after the first: counted anew, however late the last came', () => {
+test('Failed logins: a minute after the first: the count starts again', () => {
   const { at, guess } = start();
   at(1);
   guess('a', 9);

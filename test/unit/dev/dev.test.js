@@ -56,7 +56,7 @@ describe("of the API's log a person sees", () => {
     ['nothing of what is well', '{"level":30,"msg":"ready"}', null],
     ['a warning', '{"level":40,"msg":"slow"}', '! slow'],
     [
-      'whom it is about',
+      'its subject',
       '{"level":40,"msg":"wrong","account":"valve","address":"192.0.2.1"}',
       '! wrong (account valve, from 192.0.2.1)',
     ],
@@ -95,7 +95,7 @@ describe('parts', () => {
     expect(calls).toEqual(['simulator true', 'API true', 'database true']);
   });
 
-  test('tell of the one that failed, also who asks later', async () => {
+  test('report the failed one, also to later callers', async () => {
     const parts = createParts({ withinMs: 5000, print: () => {} });
     parts.add(part('fine', [], Promise.resolve(null)));
     parts.add(part('broken', [], Promise.resolve(new Error('broke'))));

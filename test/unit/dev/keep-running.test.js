@@ -19,22 +19,22 @@ afterAll(() => rm(folder, { recursive: true }));
 /** @param {string} script */
 function keep(script) {
   /** @type {[signal: string, again: boolean][]} */
-  const told = [];
+  const notified = [];
   let starts = 0;
   const kept = keepRunning(
     () => {
       starts++;
       return startChild(join(folder, script), { title: 'part', env: process.env, onLine: () => {} });
     },
-    { onKilled: (...what) => void told.push(what) },
+    { onKilled: (...what) => void notified.push(what) },
   );
-  return { kept, told, starts: () => starts };
+  return { kept, notified, starts: () => starts };
 }
 
 test('who is killed is started again, but not for ever', async () => {
-  const { kept, told, starts } = keep('killed.js');
+  const { kept, notified, starts } = keep('killed.js');
   expect(await kept.exited).toBeNull();
-  expect(told).toEqual([
+  expect(notified).toEqual([
     ['SIGKILL', true],
     ['SIGKILL', false],
   ]);
@@ -44,16 +44,16 @@ test('who is killed is started again, but not for ever', async () => {
 test.each([
   ['well', 'done.js', null],
   ['with an error', 'broken.js', 'The part ended with exit code 3.'],
-])('who ends by itself, %s, is not started again', async (_, script, says) => {
-  const { kept, told, starts } = keep(script);
-  expect((await kept.exited)?.message ?? null).toBe(says);
-  expect([told, starts()]).toEqual([[], 1]);
+])('who ends by itself, %s, is not started again', async (_, script, message) => {
+  const { kept, notified, starts } = keep(script);
+  expect((await kept.exited)?.message ?? null).toBe(message);
+  expect([notified, starts()]).toEqual([[], 1]);
 });
 
 test.each(['stop', 'kill'])('nor is who is ended by %s', async (how) => {
-  const { kept, told, starts } = keep('waits.js');
+  const { kept, notified, starts } = keep('waits.js');
   if (how === 'stop') await kept.stop({ withinMs: 5000 });
   else kept.kill();
   expect(await kept.exited).toBeNull();
-  expect([told, starts()]).toEqual([[], 1]);
+  expect([notified, starts()]).toEqual([[], 1]);
 });

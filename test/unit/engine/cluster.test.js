@@ -11,7 +11,7 @@ test('the nodes of a cluster share the ring out evenly', () => {
   }
 });
 
-test('a founder has its token and hears from all others, itself among them; one that is alone has neither', () => {
+test('a founder has its token and addresses of all others, itself among them; one that is alone has neither', () => {
   const node = {
     dir: '/data',
     host: '127.0.0.2',

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }));
 
 /** A process that has `dir` among its arguments, as a supervisor has. */
-async function livingKeeper() {
+async function livingSupervisor() {
   const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)', dir]);
   await once(child.stdout, 'data');
   return {
@@ -34,7 +34,7 @@ test('a free directory is taken, and given back', async () => {
 });
 
 test('a directory counts as held while its supervisor lives, and not after a kill -9', async () => {
-  const supervisor = await livingKeeper();
+  const supervisor = await livingSupervisor();
   try {
     updateLock(dir, { supervisor: supervisor.pid, java: null, stopping: true });
     expect(await holderOf(dir)).toEqual({ supervisor: supervisor.pid, java: null, stopping: true });

@@ -43,7 +43,7 @@ test('the flag that ends Java when memory is short is no sign that it was', asyn
   expect(message).not.toMatch(/memory ran short/);
 });
 
-test('a new log keeps the last one beside it', async () => {
+test('a new log keeps the last one next to it', async () => {
   for (const text of ['first', 'second']) {
     const log = beginLog(path());
     writeSync(log, text);

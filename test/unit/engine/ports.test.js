@@ -64,7 +64,7 @@ test.each([
   expect(await answersCql({ host: '127.0.0.1', port })).toBe(answer);
 });
 
-test('the probe hears a port where nobody listens, and one that says nothing', async () => {
+test('Probe: a closed port and a silent one: both are reported', async () => {
   const port = await listen(0, () => {});
   expect(await answersCql({ host: '127.0.0.1', port, timeoutMs: 50 })).toBe(false);
   servers.splice(0).forEach((server) => void server.close());

@@ -65,10 +65,10 @@ describe('Sparkplug', () => {
   test.each([
     ['true', 'refused', { malformed: 1 }],
     ['false', 'unknown_topic', null],
-  ])('Pipeline: NBIRTH that is no protobuf, SPARKPLUG=%s: %s', async (SPARKPLUG, outcome, letter) => {
+  ])('Pipeline: NBIRTH that is no protobuf, SPARKPLUG=%s: %s', async (SPARKPLUG, outcome, codes) => {
     const pipeline = await start({ settings: { SPARKPLUG } });
     expect(await pipeline.accept('spBv1.0/g/NBIRTH/n', 'x')).toBe(outcome);
-    expect(await pipeline.deadLetters()).toEqual(letter ? [letter] : []);
+    expect(await pipeline.deadLetters()).toEqual(codes ? [codes] : []);
   });
 });
 

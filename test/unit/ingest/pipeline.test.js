@@ -205,8 +205,8 @@ test('Accept: clock is off: everything is stored, and acknowledged once the cloc
     () => pipeline.measure('good', [SAMPLE]),
   ].map(track);
   const isStored = async () => {
-    const [samples, letters] = [await pipeline.samples('good', 's', NOW), await pipeline.deadLetters()];
-    return samples.length === 1 && letters.length === 1;
+    const [samples, deadLetters] = [await pipeline.samples('good', 's', NOW), await pipeline.deadLetters()];
+    return samples.length === 1 && deadLetters.length === 1;
   };
   await until(isStored, { what: 'the sample and the dead letter' });
   expect(messages.map(({ isAcknowledged }) => isAcknowledged())).toEqual(messages.map(() => false));

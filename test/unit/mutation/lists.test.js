@@ -18,7 +18,7 @@ describe('Known mistakes', () => {
   test.each([
     ['gone', 'if (a > b) f();', /a\.js: `a < b` is not there any more\. Renew the entry/],
     ['twice', 'a < b; a < b;', /a\.js: `a < b` is there 2 times\. Renew the entry/],
-  ])('source: the code is %s: the message says how to renew the entry', (_, source, message) => {
+  ])('source: the code is %s: the message explains how to renew the entry', (_, source, message) => {
     expect(() => sourceWith(entry, source)).toThrow(message);
   });
 

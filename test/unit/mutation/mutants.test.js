@@ -47,7 +47,7 @@ describe('Mutants', () => {
     expect(found).not.toContain(source);
   });
 
-  test('name: lines move and are formatted anew: it stays the same', () => {
+  test('name: lines move and are formatted again: it stays the same', () => {
     const names = (/** @type {string} */ source) =>
       mutantsOf('a.js', source).map(({ before, after }) => [before, after]);
     expect(names('\n\n  if (a)   b();')).toEqual(names('if (a) b();'));

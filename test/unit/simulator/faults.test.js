@@ -48,7 +48,7 @@ const key = ({ name, ts }) => `${name} ${ts}`;
 /** @param {ReturnType<typeof samplesOf>} samples */
 const sorted = (samples) => samples.map(key).sort();
 
-describe('each fault does what it says, about as often as it says', () => {
+describe('each fault has its effect, about as often as its rate', () => {
   test('none', () => {
     expect(ALL).toHaveLength(BATCHES * SAMPLES * 2);
     expect(sent('missing=0,poison=0')).toHaveLength(BATCHES);
@@ -122,12 +122,12 @@ describe('each fault does what it says, about as often as it says', () => {
     expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
   });
 
-  test('poison: beside the good messages, or in them, and none of it is expected', () => {
+  test('poison: next to good messages or in them: none of it is expected', () => {
     const messages = sent('poison=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
-    const beside = messages.filter(({ series }) => series.length === 0).length;
+    const separate = messages.filter(({ series }) => series.length === 0).length;
     const within = messages.filter(({ payload }) => String(payload).endsWith('"broken"}]')).length;
-    expect(beside).toBeGreaterThan(BATCHES / 6);
+    expect(separate).toBeGreaterThan(BATCHES / 6);
     expect(within).toBeGreaterThan(0);
   });
 });
@@ -139,7 +139,7 @@ test('the same seed gives the same faults, byte by byte; another seed, others', 
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
 
-test('whatever goes wrong, a message says what is expected of it', () => {
+test('any fault: a message has its expected result', () => {
   for (const { payload, series } of sent('tsbs,duplicate=0.1,skew=1')) {
     const said = resolveSenml(JSON.parse(String(payload))).map(({ name, ts, value }) => ({
       name,

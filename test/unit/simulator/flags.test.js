@@ -70,7 +70,7 @@ test('more samples a message than the API takes are refused, with what disorder 
   read('--interval 1ms --batch 250ms --profile factory --sensors 10');
 });
 
-test('a rate that would need two samples of a sensor in one ms says how many devices it takes', () => {
+test('a rate that would need two samples of a sensor in one ms names the number of devices', () => {
   expect(refusal('--rate 10000 --batch 60s --devices 100')).toContain('needs 600 --devices');
   read('--rate 10000 --batch 60s --devices 600');
 });

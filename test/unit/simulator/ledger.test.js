@@ -101,7 +101,7 @@ test('a file that cannot be read or written is named', async () => {
   );
 });
 
-test('what cannot be written down must not be sent, and is told once', () => {
+test('Ledger: a sample cannot be noted: it is not sent, and the error is reported once', () => {
   // A device that takes no byte, as a full disk does.
   /** @type {MillraceError[]} */
   const failures = [];

@@ -77,7 +77,7 @@ describe('the pacer', () => {
     expect(due).toHaveLength(count);
   });
 
-  test('that cannot keep its rate says so, and lets others have their turn', async () => {
+  test('Open loop: the rate cannot be kept: it is reported, and other work runs', async () => {
     const pacer = startPacer({ perSecond: 1e9, onDue: () => {} });
     await until(() => pacer.behindMs() > 20);
     await new Promise((resolve) => setTimeout(resolve));

@@ -16,8 +16,8 @@ function openable({ limit, window, bytes = 1e6 }) {
     onAcknowledged: ({ payload }) => acknowledged.push(String(payload)),
     onDropped: ({ payload }) => dropped.push(String(payload)),
   });
-  const push = (/** @type {string} */ letters) => {
-    for (const letter of letters) outbox.push({ topic: 't', payload: letter, samples: 1 });
+  const push = (/** @type {string} */ payloads) => {
+    for (const payload of payloads) outbox.push({ topic: 't', payload, samples: 1 });
   };
   return { outbox, push, sent, acknowledged, dropped, sentText: () => sent.map((m) => m.payload).join('') };
 }
@@ -58,7 +58,7 @@ test('what the old connection did not acknowledge is sent again first, and is no
   expect(outbox.size()).toBe(4);
 });
 
-test('tells when little enough is owed', async () => {
+test('reports when few enough messages are pending', async () => {
   const { outbox, push, sent } = openable({ limit: 10, window: 3 });
   outbox.open();
   push('abc');
@@ -74,7 +74,7 @@ test('tells when little enough is owed', async () => {
   await outbox.whenAtMost(0);
 });
 
-test('lets go of those who wait when told to', async () => {
+test('releases waiting calls on request', async () => {
   const { outbox, push } = openable({ limit: 10, window: 3 });
   push('a');
   const waits = outbox.whenAtMost(0);
@@ -83,7 +83,7 @@ test('lets go of those who wait when told to', async () => {
   expect(outbox.size()).toBe(1);
 });
 
-test('owes no more bytes than it may: what waits is dropped, what is sent is not', () => {
+test('bytes over the limit: waiting messages are dropped, sent ones are not', () => {
   const { outbox, push, sent, dropped, acknowledged } = openable({ limit: 100, window: 2, bytes: 3 * 257 });
   outbox.open();
   push('abcde');

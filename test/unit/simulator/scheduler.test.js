@@ -11,27 +11,27 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function startClockwork() {
+function startScheduler() {
   const schedule = createSchedule({ devices: 2, intervalMs: 1000, batchMs: 1000 });
   /** @type {number[]} */
   const measured = [];
-  const clockwork = createScheduler({ schedule, intervalMs: 1000, onDue: (_, ts) => measured.push(ts) });
-  clockwork.start();
-  return { clockwork, measured };
+  const scheduler = createScheduler({ schedule, intervalMs: 1000, onDue: (_, ts) => measured.push(ts) });
+  scheduler.start();
+  return { scheduler, measured };
 }
 
 test('measures at the due times, however late the timer fires', () => {
-  const { clockwork, measured } = startClockwork();
+  const { scheduler, measured } = startScheduler();
   jest.setSystemTime(START + 1700);
   jest.advanceTimersByTime(500);
-  clockwork.stop();
+  scheduler.stop();
   expect(measured).toEqual([500, 1000, 1500, 2000].map((ms) => START + ms));
   jest.advanceTimersByTime(5000);
   expect(measured).toHaveLength(4);
 });
 
 test('after a sleep of the machine it goes on from now, and makes up nothing', () => {
-  const { measured } = startClockwork();
+  const { measured } = startScheduler();
   jest.advanceTimersByTime(2000);
   jest.setSystemTime(START + 3_600_000);
   jest.advanceTimersByTime(2000);
@@ -41,7 +41,7 @@ test('after a sleep of the machine it goes on from now, and makes up nothing', (
 });
 
 test('when the clock is set back, it goes on at the new time', () => {
-  const { measured } = startClockwork();
+  const { measured } = startScheduler();
   jest.advanceTimersByTime(2000);
   jest.setSystemTime(START - 3_600_000);
   jest.advanceTimersByTime(2000);

@@ -22,7 +22,7 @@ describe('what the bench measured', () => {
   });
 });
 
-describe('what is reckoned', () => {
+describe('what is calculated', () => {
   test.each(LOADS)('gives packed batches at %s no more of an advantage than was measured', (name, ways) => {
     const [sensors = 1, samples = 1] = name.split('x').map(Number);
     const both = (/** @type {'packed' | 'rows'} */ way) =>

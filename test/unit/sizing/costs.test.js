@@ -16,7 +16,7 @@ describe('least squares, none below 0', () => {
     expect(found[1]).toBeCloseTo(2);
   });
 
-  test('leave a coefficient at 0 that would come out below, and fit the others anew', () => {
+  test('leave a coefficient at 0 that would come out below, and fit the others again', () => {
     // Freely they were 2 and -1; without the second, the mean of 2 and 1 is the nearest.
     expect(
       leastSquares(
@@ -65,7 +65,7 @@ describe('what a message costs', () => {
   test('misses a measurement by its share: a tenth too much is 0.1', () => {
     const measured = measuredOf({ message: 10, series: 10, sample: 10 });
     for (const miss of Object.values(missesOf(measured, 'rows', 'ingest'))) expect(miss).toBeCloseTo(0);
-    // The loads with one sensor of one sample are half of the cost that the others tell of.
+    // The loads with one sensor of one sample are half of the cost of the others.
     measured['1x1'].rows.ingest /= 2;
     expect(missesOf(measured, 'rows', 'ingest')['1x1']).toBeGreaterThan(0.1);
   });

@@ -10,7 +10,7 @@ import { FIGURES, planOf } from './plan.js';
 const { fleet, parts } = planOf('--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 1y');
 
 describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
-  test('write in a second what can be reckoned by hand', () => {
+  test('write in a second what can be calculated by hand', () => {
     const { samples, latest, lastSeen, history, statistics, indexes, events } = writesOf(fleet, 'packed');
     // 1e6 / 10 / 60 messages, of which 59 / 3600 reach into the next hour.
     expect(samples.requests).toBeCloseTo(1693.98, 2);
@@ -44,8 +44,8 @@ describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
 
   test('hold, as rows, a year of samples and a window of 13 days with what the bench found of a row', () => {
     const { bytes, partitions } = storedBy(fleet, 'rows', compressionOf(FIGURES.disk, 'decimals'));
-    const reckoned = 1e6 * 378 * 86_400 * Number(FIGURES.disk.decimals['rows']);
-    expect(Number(bytes['measurement_row']) / reckoned).toBeCloseTo(1, 6);
+    const calculated = 1e6 * 378 * 86_400 * Number(FIGURES.disk.decimals['rows']);
+    expect(Number(bytes['measurement_row']) / calculated).toBeCloseTo(1, 6);
     expect(partitions).toBeGreaterThan(378e6);
     expect(partitions).toBeLessThan(379e6);
   });
@@ -61,7 +61,7 @@ describe('a million sensors at 1 Hz, ten a device, a message a minute', () => {
 });
 
 test.each([4, 30, 31, 365, 730, 3650])(
-  'a table that keeps %p days has as many windows and rows on disk as reckoned, seen hour by hour',
+  'a table that keeps %p days has as many windows and rows on disk as calculated, seen hour by hour',
   (days) => {
     const kept = { ...fleet, batchDays: days, historyDays: days };
     const { windowDays } = windowFor(days);
@@ -92,7 +92,7 @@ test('a message of more bytes than a block: needs two rows', () => {
 });
 
 describe('devices are read from the registry', () => {
-  test('one time in eleven where one process hears of each ten times in ten minutes', () => {
+  test('one time in eleven where one process gets each ten times in ten minutes', () => {
     const small = planOf('--sensors 1e4').fleet;
     expect(registryReadsOf(small, 1)).toBeCloseTo(1000 / 60 / 11, 6);
   });

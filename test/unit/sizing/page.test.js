@@ -17,7 +17,7 @@ import { FIGURES, planOf } from './plan.js';
 /** @param {string} path @returns {string} */
 const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-describe('what npm run size:docs writes is what the command reckons now', () => {
+describe('what npm run size:docs writes is what the command calculates now', () => {
   test('the page', () => {
     const page = read('docs/explanation/sizing.md');
     expect(fillMarks(page, partsOfPage(planOf(), FIGURES))).toBe(page);
@@ -38,11 +38,11 @@ test('Rules: each one: has a source, a unit and a label', () => {
   }
 });
 
-test('the nodes are those that the tests of Terraform reckon with, and the free limits are the same', () => {
+test('the nodes are those that the tests of Terraform calculate with, and the free limits are the same', () => {
   expect(NODES['i7i.2xlarge']).toEqual({ vcpus: 8, diskBytes: 1875e9 });
-  const licence = read('infra/terraform/modules/scylla-bootstrap/licence.tf');
-  expect(licence).toMatch(new RegExp(`free_vcpus\\s+= ${RULES.freeVcpus.value}\\n`));
-  expect(licence).toMatch(new RegExp(`free_storage_tb\\s+= ${RULES.freeDisk.value / 1e12}\\n`));
+  const license = read('infra/terraform/modules/scylla-bootstrap/licence.tf');
+  expect(license).toMatch(new RegExp(`free_vcpus\\s+= ${RULES.freeVcpus.value}\\n`));
+  expect(license).toMatch(new RegExp(`free_storage_tb\\s+= ${RULES.freeDisk.value / 1e12}\\n`));
 });
 
 describe('the table', () => {
@@ -104,7 +104,7 @@ describe('flags', () => {
     expect(parts.node).toEqual({ vcpus: 8, diskBytes: 7.5e12 });
   });
 
-  test('may name a node that nobody knows if they say what it has', () => {
+  test('Flags: an unknown node type: its vCPUs and disk must be given', () => {
     const { parts } = planOf('--node mine --node-vcpu 32 --node-disk 15000');
     expect(parts.node).toEqual({ vcpus: 32, diskBytes: 15e12 });
     expect(() => planOf('--node mine')).toThrow(/--node is one of/);

@@ -17,10 +17,10 @@ const FLEETS = [
   '--sensors 300 --sensors-per-device 300 --interval 60s --batch 60s',
 ];
 
-/** @param {number} counted @param {number} reckoned @param {number} share that it may be off */
-function expectNear(counted, reckoned, share) {
-  expect(counted).toBeGreaterThan(reckoned * (1 - share));
-  expect(counted).toBeLessThan(reckoned * (1 + share));
+/** @param {number} counted @param {number} calculated @param {number} share that it may be off */
+function expectNear(counted, calculated, share) {
+  expect(counted).toBeGreaterThan(calculated * (1 - share));
+  expect(counted).toBeLessThan(calculated * (1 + share));
 }
 
 describe.each(FLEETS)('an hour of %s, through the code of ingest', (flags) => {
@@ -35,7 +35,7 @@ describe.each(FLEETS)('an hour of %s, through the code of ingest', (flags) => {
     };
   });
 
-  test('are as many messages and samples as reckoned, of as many bytes', () => {
+  test('are as many messages and samples as calculated, of as many bytes', () => {
     const { messages, samples, payload } = counted.packed;
     expectNear(messages, rates.messages * SECONDS, 0.001);
     expectNear(samples, rates.samples * SECONDS, 0.001);
